@@ -1,0 +1,159 @@
+/*
+ * sotto/client.h: what a device needs to privatise its owner's record.
+ *
+ * This header, and the freestanding code behind it, is the whole trusted part
+ * of sotto: it opens a mechanism file in the caller's memory, and turns one
+ * record into one report. It allocates nothing, prints nothing, keeps no
+ * global state, and needs one thing from the platform: sotto_entropy().
+ *
+ *     size_t need;
+ *     struct sotto_client *client;
+ *     sotto_client_size(file, file_size, &need, NULL);
+ *     sotto_client_open(file, file_size, pin, work, need, &client, NULL);
+ *     sotto_client_privatise(client, values, count, report, report_size);
+ *
+ * Thread safety: one client belongs to one thread at a time; different
+ * clients are independent and may share the same mechanism memory.
+ */
+#ifndef SOTTO_CLIENT_H
+#define SOTTO_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SOTTO_CHECKED __attribute__((warn_unused_result))
+#else
+#define SOTTO_CHECKED
+#endif
+
+/* Every status: pinned value, name, message. Values never change. */
+#define SOTTO_STATUS_LIST(X)                                                   \
+    X(0, OK, "done")                                                           \
+    X(1, MEMORY, "out of memory")                                              \
+    X(2, ENTROPY, "the system gave no entropy")                                \
+    X(3, FORMAT, "the data is malformed")                                      \
+    X(4, LIMIT, "a size or number is beyond what is allowed")                  \
+    X(5, SIZE, "a buffer or a record has the wrong size")                      \
+    X(6, BUDGET, "the privacy budget is out of range or exceeded")             \
+    X(7, PIN, "this is not the mechanism that was pinned")                     \
+    X(8, SIGNATURE, "the signature is missing or wrong")                       \
+    X(9, IO, "a file could not be read or written")                            \
+    X(10, INPUT, "the input data cannot be used")                              \
+    X(11, USAGE, "the request makes no sense")                                 \
+    X(12, REFUSED, "refused to protect privacy")
+
+enum sotto_status {
+#define SOTTO_STATUS_ENUM(value, name, message) SOTTO_STATUS_##name = (value),
+    SOTTO_STATUS_LIST(SOTTO_STATUS_ENUM)
+#undef SOTTO_STATUS_ENUM
+};
+
+/* The message of a status: a static string, never NULL. */
+const char *sotto_status_message(enum sotto_status status);
+
+/*
+ * What went wrong, in detail. Parsers and readers fill it on failure and leave
+ * it alone on success; every `err` parameter may be NULL.
+ */
+struct sotto_error {
+    enum sotto_status status;
+    size_t position;   /* byte offset in the input, 0 where it has none */
+    char message[496]; /* one sentence or two, for a person */
+};
+
+/*
+ * The one import. The platform fills `buffer` with `size` bytes from the
+ * operating system's cryptographic generator and returns 0, or returns
+ * anything else and leaves no entropy: then no report is made (invariant 3).
+ * src/random/entropy_os.c is the implementation for Linux.
+ */
+int sotto_entropy(void *buffer, size_t size);
+
+enum sotto_value_kind {
+    SOTTO_VALUE_MISSING = 0,
+    SOTTO_VALUE_NUMBER = 1, /* .number */
+    SOTTO_VALUE_TEXT = 2,   /* .data, .size: UTF-8, not terminated */
+    SOTTO_VALUE_BYTES = 3   /* .data, .size: one sample a byte, as pixels */
+};
+
+/*
+ * One field of a record. A value that does not fit its column (text where a
+ * number belongs, an unknown category, a NaN, an image of another size) is
+ * treated as missing and gives a report all the same (invariant 4).
+ */
+struct sotto_value {
+    enum sotto_value_kind kind;
+    double number;
+    const void *data;
+    size_t size;
+};
+
+struct sotto_client;
+
+#define SOTTO_HASH_SIZE 32u /* BLAKE2b-256 of the whole mechanism file */
+#define SOTTO_ID_SIZE 16u   /* a report's random identifier */
+
+/*
+ * How many bytes of workspace the mechanism of `size` bytes at `mechanism`
+ * needs. Both pointers must be aligned to 8 bytes. Statuses: FORMAT, LIMIT,
+ * BUDGET.
+ */
+SOTTO_CHECKED enum sotto_status sotto_client_size(const void *mechanism,
+                                                  size_t size,
+                                                  size_t *ret_workspace,
+                                                  struct sotto_error *err);
+
+/*
+ * Opens a mechanism. `mechanism` and `workspace` stay the caller's and must
+ * outlive the client; nothing is copied. `pin`, if not NULL, is the
+ * SOTTO_HASH_SIZE-byte hash this device agreed to: any other file is refused
+ * with PIN. Checking who signed the file is the caller's business, before
+ * this; no noise parameter is taken from it (invariant 1), so even a hostile
+ * file cannot make a report say more than its stated epsilon allows.
+ * Statuses: FORMAT, LIMIT, BUDGET, PIN, SIZE (workspace too small).
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
+                  void *workspace, size_t workspace_size,
+                  struct sotto_client **ret_client, struct sotto_error *err);
+
+/* Wipes the workspace. NULL is fine. */
+void sotto_client_close(struct sotto_client *client);
+
+/* Fields a record has, and bytes a report has: fixed per mechanism. */
+size_t sotto_client_columns(const struct sotto_client *client);
+size_t sotto_client_report_size(const struct sotto_client *client);
+
+/* The mechanism's hash: SOTTO_HASH_SIZE bytes inside the client. */
+const uint8_t *sotto_client_hash(const struct sotto_client *client);
+
+/*
+ * Privatises one record: reads `count` values, writes exactly `size` bytes of
+ * report. Spends the mechanism's whole budget once.
+ *
+ *   Neighbours: any two records at all (local differential privacy).
+ *   Guarantee:  pure epsilon, at most the mechanism's stated total; for every
+ *               report r and records x, x': p(r|x) <= e^epsilon p(r|x').
+ *   Why:        each part is an exact randomiser on a public finite domain,
+ *               parts compose by adding (docs/channels.md).
+ *
+ * Never fails because of what the values hold (invariant 4). Calling it twice
+ * for one person spends twice: keeping one person to one report is the
+ * ledger's work. On failure `report` is wiped. Statuses: SIZE (count or size
+ * is not the mechanism's), ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_client_privatise(struct sotto_client *client,
+                       const struct sotto_value *values, size_t count,
+                       uint8_t *report, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,343 @@
+/*
+ * sotto/sotto.h: everything beyond the device: reading data, making and
+ * signing mechanisms, report files, estimates, simulation, benchmarks.
+ *
+ * The library never prints, exits or aborts. Functions that can fail return
+ * an enum sotto_status and fill `err` (which may be NULL). Results come out
+ * through `ret_` parameters, untouched on failure. Every `_free(NULL)` is
+ * fine. Objects are for one thread at a time unless said otherwise.
+ */
+#ifndef SOTTO_SOTTO_H
+#define SOTTO_SOTTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/client.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Tables: records read from a curator's file ------------------------ */
+
+enum sotto_column_kind {
+    SOTTO_COLUMN_NUMBER = 0,
+    SOTTO_COLUMN_CATEGORY = 1,
+    SOTTO_COLUMN_BYTES = 2 /* a fixed number of samples, as an image's pixels */
+};
+
+struct sotto_table;
+
+struct sotto_table_options {
+    int header; /* 1: the first row names the columns; 0: it does not;
+                   -1: it does if none of its fields is a number */
+};
+
+/*
+ * Reads a whole CSV or IDX file, either possibly gzipped; which one is told
+ * from the content. CSV (RFC 4180): quoted fields, doubled quotes, line breaks
+ * in quotes, LF or CRLF, a byte-order mark; every row must have as many fields
+ * as the first. Missing: an empty unquoted field, NA, N/A, NaN, null, ? in any
+ * case. A column is NUMBER if every present field is a finite decimal number,
+ * else CATEGORY. Without a header the columns are c1, c2, ... IDX: unsigned
+ * bytes, 1 dimension (one NUMBER column "label") or 2 to 4 (one BYTES column
+ * "image"). `options` may be NULL: header -1. Messages name the file, the row
+ * (and line) and the field. Statuses: IO, INPUT, LIMIT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_table_read(const char *path, const struct sotto_table_options *options,
+                 struct sotto_table **ret_table, struct sotto_error *err);
+/* The same from memory; `name` stands in messages for the file's path. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_parse(const void *data, size_t size, const char *name,
+                  const struct sotto_table_options *options,
+                  struct sotto_table **ret_table, struct sotto_error *err);
+void sotto_table_free(struct sotto_table *table);
+size_t sotto_table_rows(const struct sotto_table *table);
+size_t sotto_table_columns(const struct sotto_table *table);
+/* A column's name: lives as long as the table. */
+const char *sotto_table_name(const struct sotto_table *table, size_t column);
+enum sotto_column_kind sotto_table_kind(const struct sotto_table *table,
+                                        size_t column);
+/* Bytes in each cell of a BYTES column, 0 for the others. */
+size_t sotto_table_width(const struct sotto_table *table, size_t column);
+/*
+ * One cell. A CSV cell that reads as a finite number has .number set and, with
+ * its text in .data and .size, kind NUMBER in a NUMBER column and TEXT in a
+ * CATEGORY column. Points into the table.
+ */
+struct sotto_value sotto_table_cell(const struct sotto_table *table, size_t row,
+                                    size_t column);
+/* The line on which a row begins in the file, from 1; 0 for IDX. */
+size_t sotto_table_line(const struct sotto_table *table, size_t row);
+/* Makes a NUMBER column a CATEGORY column. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_set_category(struct sotto_table *table, size_t column,
+                         struct sotto_error *err);
+/*
+ * Appends the columns of `other`, which must have as many rows. `other` is
+ * consumed on success. Statuses: INPUT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_table_join(struct sotto_table *table,
+                                                 struct sotto_table *other,
+                                                 struct sotto_error *err);
+
+/* ---- Keys and signatures: minisign's formats --------------------------- */
+
+/*
+ * Writes PREFIX.key (mode 0600) and PREFIX.pub in minisign's formats, a new
+ * Ed25519 pair. `password`, if not NULL, encrypts the secret key with scrypt
+ * as minisign does. Refuses to overwrite either file. Statuses: IO, ENTROPY,
+ * MEMORY, USAGE.
+ */
+SOTTO_CHECKED enum sotto_status sotto_key_generate(const char *prefix,
+                                                   const char *password,
+                                                   struct sotto_error *err);
+/* Whether the secret key at `path` needs a password. Statuses: IO, FORMAT. */
+SOTTO_CHECKED enum sotto_status sotto_key_encrypted(const char *path,
+                                                    bool *ret_encrypted,
+                                                    struct sotto_error *err);
+/*
+ * Signs the file at `path`: writes PATH.minisig, prehashed, with a trusted
+ * comment that says the time and the file's name; `minisign -V` accepts it.
+ * Statuses: IO, FORMAT (not a key), SIGNATURE (wrong password), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_sign_file(const char *path,
+                                                const char *key_path,
+                                                const char *password,
+                                                struct sotto_error *err);
+/*
+ * Verifies PATH.minisig against the file and the public key at `pub_path`,
+ * both signatures in it. A missing, malformed or wrong signature is SIGNATURE.
+ * `ret_comment`, if not NULL, receives the trusted comment, which the caller
+ * frees. Statuses: IO (the file or the key), FORMAT (the key), SIGNATURE,
+ * MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_verify_file(const char *path,
+                                                  const char *pub_path,
+                                                  char **ret_comment,
+                                                  struct sotto_error *err);
+
+/* ---- Mechanisms --------------------------------------------------------- */
+
+/* A mechanism file in memory, opened: every byte of it has been checked. */
+struct sotto_mechanism;
+
+/* Reads and opens a file. Statuses: IO, MEMORY, and sotto_client_open's. */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_read(const char *path, struct sotto_mechanism **ret_mechanism,
+                     struct sotto_error *err);
+/* The same from memory, which is copied; `name` stands for the path. */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_parse(const void *data, size_t size, const char *name,
+                      struct sotto_mechanism **ret_mechanism,
+                      struct sotto_error *err);
+void sotto_mechanism_free(struct sotto_mechanism *mechanism);
+
+/* The client in it, the mechanism's own: for privatising one record. */
+struct sotto_client *sotto_mechanism_client(struct sotto_mechanism *mechanism);
+
+/* Whole-mechanism facts. Strings live as long as the mechanism. */
+struct sotto_mechanism_info {
+    const char *name;
+    const char *campaign;
+    const char *auxiliary; /* what protects the auxiliary data, in words */
+    const char *eps_text;  /* stated total per report */
+    double eps;
+    double eps_features; /* at most, about the features alone */
+    double eps_label;    /* at most, about the label alone */
+    size_t columns;
+    size_t layers;
+    size_t weights; /* floats in the encoder */
+    size_t parts;
+    size_t report_size;
+    char hash[2 * SOTTO_HASH_SIZE + 1]; /* hexadecimal */
+};
+void sotto_mechanism_info(const struct sotto_mechanism *mechanism,
+                          struct sotto_mechanism_info *ret_info);
+
+struct sotto_column_info {
+    const char *name;
+    enum sotto_column_kind kind;
+    size_t count;     /* symbols ("other" the last), or bytes; 1 for a number */
+    double low, high; /* a number's range: -1 to 1 in x */
+};
+void sotto_mechanism_column(const struct sotto_mechanism *mechanism,
+                            size_t column, struct sotto_column_info *ret_info);
+/* A category's text; "(other)" for the last symbol. */
+const char *sotto_mechanism_category(const struct sotto_mechanism *mechanism,
+                                     size_t column, size_t symbol);
+
+struct sotto_part_info {
+    const char *covers;  /* "features", "label" or "both" */
+    const char *channel; /* its name */
+    const char *promise; /* what it does, in a layman's words */
+    double eps;          /* stated, for each block */
+    double eps_exact;    /* realised */
+    size_t blocks;
+    size_t size; /* d, or k */
+    size_t l;    /* 0 for symbols */
+    size_t wire_size;
+    size_t values;    /* integers in a block's report */
+    double deviation; /* the noise's standard deviation: in units of the domain
+                         on a lattice, of a frequency from one report else */
+    double bias;      /* the most that clamping can move a mean */
+};
+void sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
+                          struct sotto_part_info *ret_info);
+
+/*
+ * What the mechanism promises, for a data-protection officer: prose, or with
+ * `json` one JSON object on one line. The caller frees it. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
+                         char **ret_text, struct sotto_error *err);
+
+/* ---- Training ----------------------------------------------------------- */
+
+/* A public range for a number column. */
+struct sotto_range {
+    const char *column;
+    double low, high;
+};
+
+struct sotto_direct_options {
+    const char *eps;         /* total per report, decimal text */
+    const char *label;       /* the label's column, or NULL */
+    const char *name;        /* for people; NULL: "direct" */
+    const char *campaign;    /* NULL: the same as the name */
+    const char *const *drop; /* columns to leave out */
+    size_t drops;
+    const struct sotto_range *ranges; /* those not here come from the data */
+    size_t range_count;
+    uint32_t l; /* lattice steps from the middle to an end; 0: 4096 */
+};
+
+/*
+ * The papers' baseline: each column through its own channel, the budget split
+ * evenly; numbers on a lattice with laplace, categories by flip. Ranges and
+ * categories come from `table` (auxiliary data, which gets no guarantee unless
+ * every range is given and there are no categories), so fit it on public data.
+ * Writes the mechanism to `path`. Statuses: USAGE, BUDGET, FORMAT, LIMIT
+ * (epsilon), INPUT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_train_direct(const struct sotto_table *table,
+                   const struct sotto_direct_options *options, const char *path,
+                   struct sotto_error *err);
+
+/* ---- Reports ------------------------------------------------------------ */
+
+/* Writing reports: binary, or JSON Lines if the path ends in .jsonl. */
+struct sotto_report_writer;
+SOTTO_CHECKED enum sotto_status sotto_report_writer_new(
+    const struct sotto_mechanism *mechanism, const char *path,
+    struct sotto_report_writer **ret_writer, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+sotto_report_writer_add(struct sotto_report_writer *writer,
+                        const uint8_t *report, struct sotto_error *err);
+/* Completes the file and frees; without it nothing is left behind. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_writer_commit(struct sotto_report_writer *writer,
+                           struct sotto_error *err);
+void sotto_report_writer_free(struct sotto_report_writer *writer);
+
+/*
+ * Reading them back, from either form (told from the content), each checked.
+ * Messages name the file and the report (and line). Statuses: IO, INPUT
+ * (another mechanism, malformed, out of range), MEMORY, LIMIT.
+ */
+struct sotto_report_reader;
+SOTTO_CHECKED enum sotto_status sotto_report_reader_new(
+    const struct sotto_mechanism *mechanism, const char *path,
+    struct sotto_report_reader **ret_reader, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+sotto_report_reader_parse(const struct sotto_mechanism *mechanism,
+                          const void *data, size_t size, const char *name,
+                          struct sotto_report_reader **ret_reader,
+                          struct sotto_error *err);
+size_t sotto_report_reader_count(const struct sotto_report_reader *reader);
+/* Report i, from 0: points into the reader. */
+const uint8_t *sotto_report_reader_at(const struct sotto_report_reader *reader,
+                                      size_t i);
+void sotto_report_reader_free(struct sotto_report_reader *reader);
+
+/* Whether a seeded generator made it: never to be sent (invariant 3). */
+bool sotto_report_simulated(const uint8_t *report);
+/* One block's integers: sotto_part_info's `values` of them. */
+void sotto_report_values(const struct sotto_mechanism *mechanism,
+                         const uint8_t *report, size_t part, size_t block,
+                         int64_t *ret_values);
+/* A report as one JSON object without a line break; the caller frees it. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_json(const struct sotto_mechanism *mechanism,
+                  const uint8_t *report, char **ret_text,
+                  struct sotto_error *err);
+
+/*
+ * A simulated report of a record, for experiments: the same samplers fed by a
+ * seeded generator; (seed, stream) decide it, whatever else runs. The report
+ * says that it is simulated. Statuses: SIZE.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
+               uint64_t stream, const struct sotto_value *values, size_t count,
+               uint8_t *report, size_t size);
+
+/* ---- Estimates ---------------------------------------------------------- */
+
+/* Means and frequencies, unbiased, from reports. */
+struct sotto_estimate;
+SOTTO_CHECKED enum sotto_status
+sotto_estimate_new(const struct sotto_mechanism *mechanism,
+                   struct sotto_estimate **ret_estimate,
+                   struct sotto_error *err);
+void sotto_estimate_free(struct sotto_estimate *estimate);
+void sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report);
+
+/*
+ * One line of the result: the mean of a number or the frequency of a category
+ * (or of a combination of categories), with a normal interval from the
+ * reports' own spread, widened by what clamping can do.
+ */
+struct sotto_estimate_row {
+    const char *name;     /* the column, or "part P[i]" behind an encoder */
+    const char *category; /* NULL for a mean */
+    double value;
+    double low, high;       /* the interval at the asked confidence */
+    double noise_deviation; /* of `value`, from the channel's noise alone */
+};
+size_t sotto_estimate_rows(const struct sotto_estimate *estimate);
+/* Row i at z standard errors (1.96 for 95%). Needs two reports. */
+void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
+                        double z, struct sotto_estimate_row *ret_row);
+
+/* ---- Benchmarks --------------------------------------------------------- */
+
+struct sotto_bench_row {
+    const char *name;    /* what was timed */
+    const char *setting; /* at which setting */
+    double rate;         /* per second */
+    double microseconds; /* each */
+    double ratio;        /* to the limit or peer named next, 0: none */
+    const char *against;
+};
+
+/*
+ * Runs the benchmark of that name (NULL: all), on one thread, handing each row
+ * to `row`. Answers are checked before they are timed. Statuses: USAGE (no
+ * such benchmark), MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_bench_run(const char *name,
+                void (*row)(void *context, const struct sotto_bench_row *),
+                void *context, struct sotto_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * decimal.c: epsilon, read exactly from decimal text.
+ */
+#include "base/decimal.h"
+
+#include "base/status.h"
+
+static int
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static enum sotto_status
+fail_text(struct sotto_error *err, size_t position)
+{
+    return status_fail(err, SOTTO_STATUS_FORMAT, position,
+                       "epsilon must be a plain decimal number such as 0.5");
+}
+
+static enum sotto_status
+fail_digits(struct sotto_error *err, size_t position)
+{
+    return status_fail(err, SOTTO_STATUS_LIMIT, position,
+                       "epsilon has too many digits: at most 9 before the "
+                       "point and 12 after it");
+}
+
+enum sotto_status
+decimal_read(const char *text, size_t size, uint64_t *ret_units,
+             struct sotto_error *err)
+{
+    uint64_t units = 0;
+    size_t i = 0, whole, places = 0;
+    while (i < size && is_digit(text[i]) && i <= 9) {
+        units = units * 10 + (uint64_t)(text[i++] - '0');
+    }
+    whole = i;
+    if (whole == 0 || (whole > 1 && text[0] == '0')) {
+        return fail_text(err, 0);
+    }
+    if (whole > 9) {
+        return fail_digits(err, 9);
+    }
+    if (i < size && text[i] == '.') {
+        i++;
+        while (i < size && is_digit(text[i]) && places < DECIMAL_DIGITS) {
+            units = units * 10 + (uint64_t)(text[i++] - '0');
+            places++;
+        }
+        if (places == 0) {
+            return fail_text(err, i);
+        }
+    }
+    if (i < size) {
+        return is_digit(text[i]) ? fail_digits(err, i) : fail_text(err, i);
+    }
+    while (places++ < DECIMAL_DIGITS) {
+        units *= 10;
+    }
+    *ret_units = units;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+decimal_read_eps(const char *text, size_t size, uint64_t *ret_units,
+                 struct sotto_error *err)
+{
+    uint64_t units;
+    enum sotto_status status = decimal_read(text, size, &units, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (units < DECIMAL_EPS_MIN) {
+        return status_fail(err, SOTTO_STATUS_BUDGET, 0,
+                           "epsilon is too small: at least 0.000001");
+    }
+    if (units > DECIMAL_EPS_MAX) {
+        return status_fail(err, SOTTO_STATUS_BUDGET, 0,
+                           "epsilon is too large to protect anyone: "
+                           "at most 32");
+    }
+    *ret_units = units;
+    return SOTTO_STATUS_OK;
+}
+
+size_t
+decimal_write(uint64_t units, char text[DECIMAL_TEXT_SIZE])
+{
+    char digit[DECIMAL_TEXT_SIZE]; /* last first */
+    size_t count = 0, size = 0, skip = 0;
+    do {
+        digit[count++] = (char)('0' + units % 10);
+        units /= 10;
+    } while (units > 0 || count <= DECIMAL_DIGITS);
+    while (skip < DECIMAL_DIGITS && digit[skip] == '0') {
+        skip++;
+    }
+    while (count > skip) {
+        text[size++] = digit[--count];
+        if (count == DECIMAL_DIGITS && count > skip) {
+            text[size++] = '.';
+        }
+    }
+    text[size] = '\0';
+    return size;
+}

@@ -1,0 +1,20 @@
+/*
+ * maths.h: the few real functions the trusted part needs, without libm.
+ *
+ * Nothing about privacy rests on them: they serve the encoder's activations
+ * and the collector's log-likelihoods. IEEE doubles, no contraction: the same
+ * bits on every platform.
+ */
+#ifndef SOTTO_BASE_MATHS_H
+#define SOTTO_BASE_MATHS_H
+
+/* e^x, to a few units in the last place; 0 and infinity at the ends. */
+double maths_exp(double x);
+/* ln x for finite x > 0, to a few units in the last place. */
+double maths_log(double x);
+
+float maths_relu(float x);
+float maths_sigmoid(float x);
+float maths_tanh(float x);
+
+#endif

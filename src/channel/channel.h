@@ -1,0 +1,109 @@
+/*
+ * channel.h: exact randomisers on public finite domains.
+ *
+ * A channel takes a point q of its domain and gives a report. Domains:
+ *
+ *   lattice   q in Z^d with |q_1| + ... + |q_d| <= l     (d = size, l)
+ *   symbols   q in {0, ..., k-1}                          (k = size)
+ *
+ * Neighbours are any two points, so the sensitivity is a property of the
+ * domain (invariant 1): 2l for the lattice. Every noise parameter is computed
+ * here from (domain, epsilon); none is taken from a file.
+ *
+ * A new channel is one file with one struct channel, and one row in
+ * registry.c. All of it is freestanding.
+ */
+#ifndef SOTTO_CHANNEL_CHANNEL_H
+#define SOTTO_CHANNEL_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "random/random.h"
+#include "sotto/client.h"
+
+enum channel_domain { CHANNEL_DOMAIN_LATTICE = 0, CHANNEL_DOMAIN_SYMBOLS = 1 };
+
+#define CHANNEL_D_MAX 4096u
+#define CHANNEL_K_MAX 65536u
+
+struct channel;
+
+/* A channel set up for a domain and an epsilon. Read-only once made. */
+struct channel_instance {
+    const struct channel *channel;
+    uint32_t size; /* d, or k */
+    uint32_t l;    /* the lattice's radius; 0 for symbols */
+    uint64_t eps;  /* stated, in units of 10^-12 */
+
+    uint32_t wire_size;    /* bytes of one report */
+    uint32_t entropy_size; /* bytes one sample draws, almost surely */
+    uint32_t values;       /* integers in one unpacked report */
+    double eps_exact;      /* realised, never above eps; nearest double */
+
+    /* The estimator's variance for the entry that is the truth, and for the
+       others (the same on a lattice), and the most its mean can be off. */
+    double variance_true;
+    double variance_other;
+    double bias;
+
+    const void *own; /* the channel's parameters */
+};
+
+struct channel {
+    const char *name;
+    enum channel_domain domain;
+    const char *promise; /* what it does, in a layman's words */
+    size_t own_size;     /* bytes of `own`, aligned to 8 */
+
+    /* Fills everything after `eps`; own_size bytes at `own` stay in use.
+       Statuses: LIMIT. */
+    enum sotto_status (*init)(struct channel_instance *instance, void *own);
+
+    /* Draws a report of q: the only thing a device does with a channel. The
+       steps taken depend on neither q nor the noise (invariant 7). */
+    void (*sample)(const struct channel_instance *instance, const int32_t *q,
+                   struct random *random, uint8_t *ret_wire);
+
+    /* Whether these bytes can be a report at all. The functions below are for
+       valid reports only. */
+    bool (*valid)(const struct channel_instance *instance, const uint8_t *wire);
+
+    /* ln p(report | q), and the same for n points stored one after another
+       (`size` integers each on a lattice, one each for symbols). */
+    double (*log_p)(const struct channel_instance *instance,
+                    const uint8_t *wire, const int32_t *q);
+    void (*log_p_many)(const struct channel_instance *instance,
+                       const uint8_t *wire, const int32_t *q, size_t n,
+                       double *ret_log_p);
+
+    /* An unbiased estimate (but for `bias`) of q on a lattice, of the
+       indicator of each symbol otherwise: `size` numbers. */
+    void (*estimate)(const struct channel_instance *instance,
+                     const uint8_t *wire, double *ret_estimate);
+
+    /* A report as `values` integers, for people; and back, false if those
+       integers are no report. */
+    void (*unpack)(const struct channel_instance *instance, const uint8_t *wire,
+                   int64_t *ret_values);
+    bool (*pack)(const struct channel_instance *instance, const int64_t *values,
+                 uint8_t *ret_wire);
+};
+
+/* The channel of that name, not terminated; NULL if there is none. */
+const struct channel *channel_find(const char *name, size_t size);
+/* All of them, in order, then NULL. */
+const struct channel *channel_at(size_t i);
+
+/*
+ * Sets up `channel` on a domain of this size (and radius) at eps, with `own`
+ * of channel->own_size bytes, aligned to 8. Statuses: LIMIT (size or l out of
+ * range), BUDGET (eps out of range).
+ */
+SOTTO_CHECKED enum sotto_status channel_init(struct channel_instance *instance,
+                                             const struct channel *channel,
+                                             uint32_t size, uint32_t l,
+                                             uint64_t eps, void *own);
+
+#endif

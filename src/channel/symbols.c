@@ -1,0 +1,127 @@
+/*
+ * symbols.c: what flip and subset share.
+ */
+#include "channel/symbols.h"
+
+#include "base/bytes.h"
+#include "base/decimal.h"
+#include "base/maths.h"
+#include "base/wide.h"
+#include "random/threshold.h"
+
+/* E: e^epsilon from below. */
+static void
+exp_eps(uint64_t eps, struct wide *ret)
+{
+    struct wide x;
+    wide_ratio(eps, DECIMAL_UNIT, &x);
+    wide_exp(&x, ret);
+}
+
+/*
+ * With e = e^epsilon, rate_in = we/Z and rate_other = w(e(w-1)+k-w)/((k-1)Z),
+ * Z = we+k-w, the variance of a rare symbol's estimate is
+ *
+ *     rate_other (1 - rate_other) / (rate_in - rate_other)^2
+ *         = (k-e+aw)(k-1+aw) / (w (k-w) a^2),   a = e-1.
+ *
+ * Its numerator and denominator are quadratics in w; the minimum lies within
+ * one of k/(e+1). Any w gives the same epsilon: doubles will do here.
+ */
+static double
+variance_at(double k, double e, double w)
+{
+    double a = e - 1;
+    return (k - e + a * w) * (k - 1 + a * w) / (w * (k - w));
+}
+
+uint32_t
+symbols_best_w(uint32_t k, uint64_t eps)
+{
+    struct wide power;
+    double e, least = 0;
+    uint32_t best = 0, start;
+    exp_eps(eps, &power);
+    e = wide_double(&power);
+    start = (uint32_t)((double)k / (e + 1));
+    for (uint32_t w = start > 1 ? start - 1 : 1; w <= start + 2 && w < k; w++) {
+        double variance = variance_at(k, e, w);
+        if (best == 0 || variance < least) {
+            best = w;
+            least = variance;
+        }
+    }
+    return best;
+}
+
+/* ln C(n, m). */
+static double
+log_binomial(uint32_t n, uint32_t m)
+{
+    double sum = 0;
+    if (m > n - m) {
+        m = n - m;
+    }
+    for (uint32_t i = 0; i < m; i++) {
+        sum += maths_log((double)(n - i) / (double)(i + 1));
+    }
+    return sum;
+}
+
+static void
+set_moments(struct channel_instance *instance, struct symbols *symbols,
+            double rate_out)
+{
+    double k = instance->size, w = symbols->w, gap;
+    double in = symbols->rate_in, other;
+    other = (w - 1 + rate_out) / (k - 1); /* (w-h)/(k-1), 1-h kept exact */
+    symbols->rate_other = other;
+    gap = in - other;
+    instance->variance_true = in * rate_out / (gap * gap);
+    instance->variance_other = other * (1 - other) / (gap * gap);
+    instance->bias = 0;
+}
+
+void
+symbols_init(struct channel_instance *instance, struct symbols *symbols,
+             uint32_t w)
+{
+    uint32_t k = instance->size;
+    struct wide power, one, rest, h;
+    double rate_out;
+    exp_eps(instance->eps, &power);
+    wide_scale(&power, w, &power);
+    wide_ratio(k - w, 1, &rest);
+    wide_add(&power, &rest, &rest);
+    wide_divide(&power, &rest, &h);
+    symbols->w = w;
+    bytes_clear((uint8_t *)symbols->threshold, sizeof symbols->threshold);
+    threshold_from(&h, &symbols->threshold[0]);
+    threshold_wide(&symbols->threshold[0], &h); /* as it will be drawn */
+    wide_ratio(1, 1, &one);
+    wide_subtract(&one, &h, &rest);
+    rate_out = wide_double(&rest);
+    symbols->rate_in = wide_double(&h);
+    symbols->log_in = maths_log(symbols->rate_in) - log_binomial(k - 1, w - 1);
+    symbols->log_out = maths_log(rate_out) - log_binomial(k - 1, w);
+    set_moments(instance, symbols, rate_out);
+    wide_scale(&h, k - w, &h);
+    wide_scale(&rest, w, &rest);
+    wide_divide(&h, &rest, &power);
+    instance->eps_exact = maths_log(wide_double(&power));
+}
+
+uint32_t
+symbols_draw_hit(const struct symbols *symbols, struct random *random)
+{
+    struct draw_tables tables;
+    draw_tables(random, symbols->threshold, DRAW_SMALL, &tables);
+    return draw_symbol(random, &tables, 0, DRAW_SMALL);
+}
+
+double
+symbols_estimate(const struct symbols *symbols, bool named)
+{
+    double gap = symbols->rate_in - symbols->rate_other;
+    return ((named ? 1.0 : 0.0) - symbols->rate_other) / gap;
+}

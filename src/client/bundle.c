@@ -1,0 +1,176 @@
+/*
+ * bundle.c: the tensors of a mechanism file.
+ *
+ * Given the manifest, there is exactly one list of tensors, in one order, one
+ * behind the other without gaps, that the file may hold:
+ *
+ *     schema.shift    F64 [columns]      x = (value - shift) scale
+ *     schema.scale    F64 [columns]
+ *     encoder.I.weight F32 [out, in]     for every layer I
+ *     encoder.I.bias   F32 [out]
+ *     schema.text     U8  [bytes]        names and categories
+ *
+ * So the header's entry for each is spelt out here and compared: overlapping,
+ * missing, surplus or misshapen tensors cannot be said in this grammar.
+ */
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "client/device.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "weights are read in place: little-endian machines only"
+#endif
+
+/* The tensors still to come. */
+struct binding {
+    struct reader *reader;
+    const uint8_t *data; /* the first byte behind the header */
+    uint64_t size;       /* bytes of tensors in the file */
+    uint64_t used;
+};
+
+static void
+expect_number(struct reader *reader, uint64_t value)
+{
+    if (reader_number(reader, value, value) != value) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a tensor is not where it should be");
+    }
+}
+
+/* The key and type of a tensor, up to its shape. */
+static void
+expect_name(struct reader *reader, const char *before, uint32_t layer,
+            const char *after)
+{
+    reader_expect(reader, ",\"");
+    reader_expect(reader, before);
+    if (layer != UINT32_MAX) {
+        expect_number(reader, layer);
+    }
+    reader_expect(reader, after);
+    reader_expect(reader, ",\"shape\":[");
+}
+
+/* The end of the entry; returns the tensor's bytes, NULL on failure. */
+static const uint8_t *
+take(struct binding *binding, uint64_t size)
+{
+    struct reader *reader = binding->reader;
+    uint64_t end = checked_add(binding->used, size);
+    const uint8_t *at;
+    reader_expect(reader, "],\"data_offsets\":[");
+    expect_number(reader, binding->used);
+    reader_expect(reader, ",");
+    expect_number(reader, end);
+    reader_expect(reader, "]}");
+    if (end > binding->size) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "the file is shorter than its tensors");
+    }
+    if (reader->status != SOTTO_STATUS_OK) {
+        return NULL;
+    }
+    at = binding->data + binding->used;
+    binding->used = end;
+    return at;
+}
+
+/* The data starts at a multiple of 8 and holds multiples of 8, then of 4. */
+static const double *
+take_doubles(struct binding *binding, const char *name, uint32_t count)
+{
+    expect_name(binding->reader, name, UINT32_MAX, "\":{\"dtype\":\"F64\"");
+    expect_number(binding->reader, count);
+    return (const double *)(const void *)take(
+        binding, checked_multiply(count, sizeof(double)));
+}
+
+static void
+take_layer(struct binding *binding, uint32_t at, struct device_layer *layer)
+{
+    struct reader *reader = binding->reader;
+    uint64_t row = sizeof(float) * (uint64_t)layer->in;
+    expect_name(reader, "encoder.", at, ".weight\":{\"dtype\":\"F32\"");
+    expect_number(reader, layer->out);
+    reader_expect(reader, ",");
+    expect_number(reader, layer->in);
+    layer->weight = (const float *)(const void *)take(
+        binding, checked_multiply(row, layer->out));
+    expect_name(reader, "encoder.", at, ".bias\":{\"dtype\":\"F32\"");
+    expect_number(reader, layer->out);
+    layer->bias = (const float *)(const void *)take(
+        binding, sizeof(float) * (uint64_t)layer->out);
+}
+
+/* Skips one string of the text; false if it does not end. */
+static bool
+skip_string(const uint8_t **at, const uint8_t *end)
+{
+    while (*at < end && **at != 0) {
+        (*at)++;
+    }
+    if (*at == end) {
+        return false;
+    }
+    (*at)++;
+    return true;
+}
+
+/* Gives every column its name and categories; all the text must be used. */
+static void
+share_text(struct reader *reader, struct sotto_client *client)
+{
+    const uint8_t *at = client->text, *end = at + client->text_size;
+    bool whole = true;
+    for (uint32_t i = 0; i < client->sizes.columns && whole; i++) {
+        struct device_column *column = &client->column[i];
+        uint32_t strings =
+            column->kind == DEVICE_COLUMN_CATEGORY ? column->count : 1;
+        column->text = at;
+        for (uint32_t j = 0; j < strings && whole; j++) {
+            whole = skip_string(&at, end);
+        }
+    }
+    if (!whole || at != end) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "the names and categories do not fit the columns");
+    }
+}
+
+/* The end of the header: spaces up to a multiple of 8 bytes. */
+static void
+expect_padding(struct reader *reader)
+{
+    reader_expect(reader, "}");
+    for (int i = 0; i < 8 && reader_match(reader, " "); i++) {
+    }
+    if (reader->at != reader->end) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "something follows the mechanism's header");
+    }
+}
+
+void
+bundle_bind(struct reader *reader, struct sotto_client *client)
+{
+    uint64_t header = (uint64_t)(reader->end - client->mechanism);
+    struct binding binding = {reader, reader->end,
+                              client->mechanism_size - header, 0};
+    const struct device_sizes *sizes = &client->sizes;
+    uint64_t left;
+    client->shift = take_doubles(&binding, "schema.shift", sizes->columns);
+    client->scale = take_doubles(&binding, "schema.scale", sizes->columns);
+    for (uint32_t i = 0; i < sizes->layers; i++) {
+        take_layer(&binding, i, &client->layer[i]);
+    }
+    expect_name(reader, "schema.text", UINT32_MAX, "\":{\"dtype\":\"U8\"");
+    left = binding.size - binding.used; /* the text is all that is left */
+    expect_number(reader, left);
+    client->text = take(&binding, left);
+    client->text_size = (size_t)left;
+    expect_padding(reader);
+    if (reader->status == SOTTO_STATUS_OK) {
+        share_text(reader, client);
+    }
+}

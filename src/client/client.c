@@ -1,0 +1,247 @@
+/*
+ * client.c: the device's interface, as declared in sotto/client.h.
+ */
+#include "base/blake2b.h"
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/status.h"
+#include "client/device.h"
+
+#define METADATA "{\"__metadata__\":{\"sotto\":\""
+
+/* Reads the length of the header; the reader is set on its text. */
+static enum sotto_status
+start_header(const uint8_t *mechanism, size_t size, struct reader *ret_reader,
+             struct sotto_error *err)
+{
+    uint64_t length;
+    if ((uintptr_t)mechanism % 8 != 0) {
+        return status_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "the mechanism must lie at a multiple of 8 bytes");
+    }
+    if (size < 8) {
+        return status_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "this is not a mechanism: it is too short");
+    }
+    length = bytes_load(mechanism, 8);
+    if (length > DEVICE_HEADER_MAX) {
+        return status_fail(err, SOTTO_STATUS_LIMIT, 0,
+                           "this is not a mechanism: its header is too long");
+    }
+    if (length > size - 8 || length % 8 != 0) {
+        return status_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "this is not a whole mechanism: its header is cut "
+                           "short or not padded");
+    }
+    reader_init(ret_reader, mechanism, 8 + (size_t)length);
+    ret_reader->at = mechanism + 8;
+    return SOTTO_STATUS_OK;
+}
+
+static void
+read_metadata(struct reader *reader, struct device_sizes *sizes,
+              struct sotto_client *client)
+{
+    reader_expect(reader, METADATA);
+    manifest_read(reader, sizes, client);
+    reader_expect(reader, "\"}");
+}
+
+/* Space for `count` things of `size` bytes, at a multiple of 8. */
+static uint64_t
+room(uint64_t count, uint64_t size)
+{
+    return (checked_multiply(count, size) + 7) / 8 * 8;
+}
+
+static uint64_t
+buffer_floats(const struct device_sizes *sizes)
+{
+    return 2 * (uint64_t)sizes->width;
+}
+
+static uint64_t
+workspace_of(const struct device_sizes *sizes)
+{
+    return room(1, sizeof(struct sotto_client)) +
+           room(sizes->columns, sizeof(struct device_column)) +
+           room(sizes->layers, sizeof(struct device_layer)) +
+           room(sizes->parts, sizeof(struct device_part)) + sizes->channels +
+           room(buffer_floats(sizes), sizeof(float)) +
+           room(sizes->columns, sizeof(int32_t)) +
+           room(sizes->q, sizeof(int32_t));
+}
+
+enum sotto_status
+sotto_client_size(const void *mechanism, size_t size, size_t *ret_workspace,
+                  struct sotto_error *err)
+{
+    struct reader reader;
+    struct device_sizes sizes = {.columns = 0};
+    enum sotto_status status =
+        start_header((const uint8_t *)mechanism, size, &reader, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    read_metadata(&reader, &sizes, NULL);
+    status = reader_status(&reader, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_workspace = (size_t)workspace_of(&sizes);
+    }
+    return status;
+}
+
+/* Carves the workspace; the order is workspace_of()'s. */
+static struct sotto_client *
+lay_out(void *workspace, const struct device_sizes *sizes)
+{
+    uint8_t *at = (uint8_t *)workspace;
+    struct sotto_client *client = (struct sotto_client *)workspace;
+    at += room(1, sizeof *client);
+    client->column = (struct device_column *)(void *)at;
+    at += room(sizes->columns, sizeof *client->column);
+    client->layer = (struct device_layer *)(void *)at;
+    at += room(sizes->layers, sizeof *client->layer);
+    client->part = (struct device_part *)(void *)at;
+    at += room(sizes->parts, sizeof *client->part);
+    client->channels = at;
+    at += sizes->channels;
+    client->buffer = (float *)(void *)at;
+    at += room(buffer_floats(sizes), sizeof(float));
+    client->symbol = (int32_t *)(void *)at;
+    at += room(sizes->columns, sizeof(int32_t));
+    client->q = (int32_t *)(void *)at;
+    client->sizes = *sizes;
+    return client;
+}
+
+static void
+set_up_entropy(struct sotto_client *client, uint64_t need)
+{
+    uint64_t size = (need + 7) / 8 * 8;
+    if (size > DEVICE_ENTROPY_MAX) {
+        size = DEVICE_ENTROPY_MAX;
+    }
+    entropy_init(&client->entropy, client->entropy_buffer, (size_t)size);
+}
+
+static bool
+same_hash(const uint8_t *a, const uint8_t *b)
+{
+    uint8_t difference = 0;
+    for (size_t i = 0; i < SOTTO_HASH_SIZE; i++) {
+        difference |= a[i] ^ b[i];
+    }
+    return difference == 0;
+}
+
+enum sotto_status
+sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
+                  void *workspace, size_t workspace_size,
+                  struct sotto_client **ret_client, struct sotto_error *err)
+{
+    struct reader reader, first;
+    struct device_sizes sizes = {.columns = 0};
+    struct sotto_client *client;
+    uint64_t entropy;
+    enum sotto_status status =
+        start_header((const uint8_t *)mechanism, size, &reader, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    first = reader;
+    read_metadata(&first, &sizes, NULL);
+    status = reader_status(&first, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (workspace_size < workspace_of(&sizes) || (uintptr_t)workspace % 8) {
+        return status_fail(err, SOTTO_STATUS_SIZE, 0,
+                           "the workspace is too small or not aligned");
+    }
+    client = lay_out(workspace, &sizes);
+    client->workspace_size = workspace_size;
+    client->mechanism = (const uint8_t *)mechanism;
+    client->mechanism_size = size;
+    blake2b_256(client->mechanism, size, client->hash);
+    if (pin != NULL && !same_hash(pin, client->hash)) {
+        return status_fail(err, SOTTO_STATUS_PIN, 0,
+                           "this is not the mechanism that was pinned");
+    }
+    read_metadata(&reader, &sizes, client);
+    if (reader.status == SOTTO_STATUS_OK) {
+        bundle_bind(&reader, client);
+    }
+    if (reader.status == SOTTO_STATUS_OK) {
+        client->report_size = report_measure(client, &entropy);
+        if (client->report_size == 0) {
+            reader_fail(&reader, SOTTO_STATUS_LIMIT,
+                        "a report of this mechanism would be too large");
+        }
+    }
+    status = reader_status(&reader, err);
+    if (status == SOTTO_STATUS_OK) {
+        set_up_entropy(client, entropy);
+        device_wipe(client);
+        *ret_client = client;
+    }
+    return status;
+}
+
+void
+sotto_client_close(struct sotto_client *client)
+{
+    if (client != NULL) {
+        bytes_wipe(client, client->workspace_size);
+    }
+}
+
+size_t
+sotto_client_columns(const struct sotto_client *client)
+{
+    return client->sizes.columns;
+}
+
+size_t
+sotto_client_report_size(const struct sotto_client *client)
+{
+    return client->report_size;
+}
+
+const uint8_t *
+sotto_client_hash(const struct sotto_client *client)
+{
+    return client->hash;
+}
+
+void
+device_wipe(struct sotto_client *client)
+{
+    bytes_wipe(client->buffer, buffer_floats(&client->sizes) * sizeof(float));
+    bytes_wipe(client->symbol, client->sizes.columns * sizeof(int32_t));
+    bytes_wipe(client->q, client->sizes.q * sizeof(int32_t));
+    random_clear(&client->entropy.random);
+    client->x = client->buffer;
+    client->z = client->buffer;
+    client->spare = client->buffer + client->sizes.width;
+}
+
+enum sotto_status
+sotto_client_privatise(struct sotto_client *client,
+                       const struct sotto_value *values, size_t count,
+                       uint8_t *report, size_t size)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (count != client->sizes.columns || size != client->report_size) {
+        return SOTTO_STATUS_SIZE;
+    }
+    schema_apply(client, values);
+    forward_run(client);
+    report_make(client, REPORT_MAGIC, &client->entropy.random, report);
+    if (client->entropy.random.failed) {
+        bytes_wipe(report, size);
+        status = SOTTO_STATUS_ENTROPY;
+    }
+    device_wipe(client);
+    return status;
+}

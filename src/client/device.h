@@ -1,0 +1,147 @@
+/*
+ * device.h: an opened mechanism, and the stages a record passes through.
+ *
+ *     values --schema--> x, symbols --encoder--> z --domain--> q --channel-->
+ *     report
+ *
+ * A struct sotto_client lies at the start of the caller's workspace; all it
+ * points to lies in the workspace or in the caller's mechanism file.
+ */
+#ifndef SOTTO_CLIENT_DEVICE_H
+#define SOTTO_CLIENT_DEVICE_H
+
+#include "channel/channel.h"
+#include "client/reader.h"
+#include "random/random.h"
+#include "sotto/client.h"
+
+#define DEVICE_COLUMNS_MAX 4096u
+#define DEVICE_LAYERS_MAX 16u
+#define DEVICE_PARTS_MAX 4096u
+#define DEVICE_FACTORS_MAX 4u
+#define DEVICE_WIDTH_MAX (1u << 20)  /* entries of x, z or a layer */
+#define DEVICE_POINTS_MAX (1u << 16) /* domains of one report */
+#define DEVICE_HEADER_MAX (1u << 24) /* bytes of JSON */
+#define DEVICE_TEXT_MAX 120u         /* characters of a name */
+#define DEVICE_ENTROPY_MAX 4096u     /* bytes fetched at a time */
+
+enum device_column_kind {
+    DEVICE_COLUMN_NUMBER = 0,
+    DEVICE_COLUMN_CATEGORY = 1,
+    DEVICE_COLUMN_BYTES = 2
+};
+
+/* Column i of a record. */
+struct device_column {
+    enum device_column_kind kind;
+    uint32_t count;      /* bytes, or symbols with the last one for "other" */
+    uint32_t inputs;     /* entries of x it fills, 0 for none */
+    const uint8_t *text; /* name, then count-1 values, each NUL-terminated */
+};
+
+/* y = activation(W x + b); W is out rows of in floats. */
+struct device_layer {
+    uint32_t in;
+    uint32_t out;
+    float (*activation)(float);
+    const float *weight;
+    const float *bias;
+};
+
+/* One factor of a symbol: a category column, or the largest of k outputs. */
+struct device_factor {
+    bool is_column;
+    uint32_t at; /* the column, or the first entry of z */
+    uint32_t k;
+};
+
+/* One channel and where its q comes from; `blocks` domains in a row. */
+struct device_part {
+    struct channel_instance instance;
+    uint32_t blocks;
+    uint32_t from;    /* lattice: first entry of z */
+    uint32_t factors; /* symbols: how many */
+    struct device_factor factor[DEVICE_FACTORS_MAX];
+    struct reader_word covers; /* features, label or both */
+};
+
+/* What the workspace must hold; known after a first reading. */
+struct device_sizes {
+    uint32_t columns, layers, parts;
+    uint32_t inputs;   /* entries of x */
+    uint32_t width;    /* widest of x and all layers */
+    uint32_t q;        /* entries of the largest q */
+    uint64_t channels; /* bytes of the channels' own parameters */
+};
+
+struct sotto_client {
+    const uint8_t *mechanism;
+    size_t mechanism_size;
+    size_t workspace_size;
+    uint8_t hash[SOTTO_HASH_SIZE];
+    struct device_sizes sizes;
+    struct reader_word name, campaign, auxiliary, eps_text;
+    uint64_t eps; /* stated total, units of 10^-12 */
+    uint32_t outputs;
+    size_t report_size;
+
+    struct device_column *column;
+    struct device_layer *layer;
+    struct device_part *part;
+    uint8_t *channels; /* used from the front */
+    const double *shift;
+    const double *scale;
+    const uint8_t *text;
+    size_t text_size;
+
+    /* What one record leaves behind; wiped after every report. */
+    float *x;
+    float *z;        /* the encoder's output: outputs entries */
+    float *spare;    /* the other buffer of the forward pass */
+    float *buffer;   /* x, z and spare lie in it */
+    int32_t *symbol; /* of each category column */
+    int32_t *q;
+    struct entropy entropy;
+    uint8_t entropy_buffer[DEVICE_ENTROPY_MAX];
+};
+
+/* manifest.c: reads the whole header. Without a client only the sizes are
+   gathered; with one, `sizes` are those gathered before, and it is filled. */
+void manifest_read(struct reader *reader, struct device_sizes *sizes,
+                   struct sotto_client *client);
+
+/* bundle.c: checks the layout of tensors against the manifest and points the
+   client at them. */
+void bundle_bind(struct reader *reader, struct sotto_client *client);
+
+/* schema.c: values to x and symbols. Total on content (invariant 4). */
+void schema_apply(struct sotto_client *client,
+                  const struct sotto_value *values);
+
+/* forward.c: x to z. `forward_activation` is NULL for an unknown name. */
+typedef float forward_function(float);
+forward_function *forward_activation(struct reader_word name);
+void forward_run(struct sotto_client *client);
+
+/* domain.c: z to q, by integer arithmetic (invariant 1). */
+void domain_lattice(const float *z, uint32_t d, uint32_t l, int32_t *ret_q);
+int32_t domain_largest(const float *z, uint32_t k);
+
+/* report.c: z and symbols to a report. From here on the instructions executed
+   depend on neither the record nor the noise (invariant 7). */
+#define REPORT_MAGIC_SIZE 4u
+#define REPORT_HEADER_SIZE (REPORT_MAGIC_SIZE + SOTTO_HASH_SIZE + SOTTO_ID_SIZE)
+#define REPORT_MAGIC "STO1"
+#define REPORT_MAGIC_SIMULATED "SIM1"
+/* Bytes of a report; 0 if beyond DEVICE_POINTS_MAX domains. */
+size_t report_measure(const struct sotto_client *client, uint64_t *ret_entropy);
+void report_make(struct sotto_client *client, const char *magic,
+                 struct random *random, uint8_t *ret_report);
+/* Whether the bytes are a report of this mechanism, simulated or not. */
+bool report_valid(const struct sotto_client *client, const uint8_t *report,
+                  size_t size);
+
+/* Wipes everything the last record left in the workspace. */
+void device_wipe(struct sotto_client *client);
+
+#endif

@@ -1,0 +1,371 @@
+/*
+ * manifest.c: reading the manifest, the JSON string in a mechanism's header.
+ *
+ *     {"sotto":1,"name":"...","campaign":"...","auxiliary":"...","eps":"4",
+ *      "columns":[COLUMN,...],"encoder":[LAYER,...],"parts":[PART,...]}
+ *     COLUMN  {"kind":"number"}  {"kind":"bytes","count":784}
+ *             {"kind":"category","count":3,"input":0}
+ *     LAYER   {"kind":"dense","in":784,"out":400,"activation":"relu"}
+ *     PART    {"covers":"features","channel":"laplace","eps":"0.1",
+ *              "blocks":30,"lattice":{"from":0,"d":1,"l":4096}}
+ *             {"covers":"label","channel":"flip","eps":"1","blocks":1,
+ *              "symbols":[{"column":3},{"from":0,"k":50}]}
+ *
+ * in this order, without blanks; docs/format.md is the specification. It is
+ * hostile input: every number has a range, every reference is checked, and
+ * no noise parameter is in it.
+ */
+#include "base/checked.h"
+#include "base/decimal.h"
+#include "client/device.h"
+
+/* The state of one reading. */
+struct reading {
+    struct reader *reader;
+    struct device_sizes *sizes;
+    struct sotto_client *client; /* NULL while measuring */
+    uint32_t width;              /* of what the next stage sees */
+    uint64_t eps;                /* sum over parts */
+};
+
+static uint32_t
+number(struct reader *reader, uint32_t least, uint32_t most)
+{
+    return (uint32_t)reader_number(reader, least, most);
+}
+
+static uint64_t
+read_eps(struct reader *reader, struct reader_word *ret_text)
+{
+    uint64_t eps = 0;
+    struct sotto_error err;
+    enum sotto_status status;
+    *ret_text = reader_string(reader, DECIMAL_TEXT_SIZE);
+    if (reader->status != SOTTO_STATUS_OK) {
+        return 0;
+    }
+    status = decimal_read_eps(ret_text->text, ret_text->size, &eps, &err);
+    if (status != SOTTO_STATUS_OK) {
+        reader_fail(reader, status,
+                    "an epsilon in the mechanism is not a decimal number "
+                    "from 0.000001 to 32");
+    }
+    return eps;
+}
+
+static void
+widen(struct reading *reading, uint64_t by)
+{
+    uint64_t width = checked_add(reading->width, by);
+    if (width > DEVICE_WIDTH_MAX) {
+        reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
+                    "the mechanism's records are too wide");
+        return;
+    }
+    reading->width = (uint32_t)width;
+}
+
+static void
+read_column(struct reading *reading, uint32_t at)
+{
+    struct reader *reader = reading->reader;
+    struct device_column column = {DEVICE_COLUMN_NUMBER, 1, 1, NULL};
+    reader_expect(reader, "{\"kind\":\"");
+    if (reader_match(reader, "bytes\",\"count\":")) {
+        column.kind = DEVICE_COLUMN_BYTES;
+        column.count = number(reader, 1, DEVICE_WIDTH_MAX);
+        column.inputs = column.count;
+    } else if (reader_match(reader, "category\",\"count\":")) {
+        column.kind = DEVICE_COLUMN_CATEGORY;
+        column.count = number(reader, 2, CHANNEL_K_MAX);
+        reader_expect(reader, ",\"input\":");
+        column.inputs = number(reader, 0, 1) * column.count;
+    } else {
+        reader_expect(reader, "number\"");
+    }
+    reader_expect(reader, "}");
+    widen(reading, column.inputs);
+    if (reading->client != NULL && reader->status == SOTTO_STATUS_OK) {
+        reading->client->column[at] = column;
+    }
+}
+
+static void
+read_layer(struct reading *reading, uint32_t at)
+{
+    struct reader *reader = reading->reader;
+    struct device_layer layer = {0, 0, NULL, NULL, NULL};
+    reader_expect(reader, "{\"kind\":\"dense\",\"in\":");
+    layer.in = number(reader, 1, DEVICE_WIDTH_MAX);
+    reader_expect(reader, ",\"out\":");
+    layer.out = number(reader, 1, DEVICE_WIDTH_MAX);
+    reader_expect(reader, ",\"activation\":");
+    layer.activation = forward_activation(reader_string(reader, 16));
+    reader_expect(reader, "}");
+    if (layer.activation == NULL) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "the encoder has an activation this device does not know");
+    }
+    if (layer.in != reading->width) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "the encoder's layers do not fit each other");
+    }
+    if (reader->status != SOTTO_STATUS_OK) {
+        return;
+    }
+    reading->width = layer.out;
+    if (layer.out > reading->sizes->width) {
+        reading->sizes->width = layer.out;
+    }
+    if (reading->client != NULL) {
+        reading->client->layer[at] = layer;
+    }
+}
+
+/* Whether [from, from + count) are entries of z. */
+static bool
+in_outputs(const struct reading *reading, uint64_t from, uint64_t count)
+{
+    return checked_add(from, count) <= reading->width;
+}
+
+static void
+read_lattice(struct reading *reading, struct device_part *part,
+             uint32_t *ret_size, uint32_t *ret_l)
+{
+    struct reader *reader = reading->reader;
+    reader_expect(reader, "{\"from\":");
+    part->from = number(reader, 0, DEVICE_WIDTH_MAX);
+    reader_expect(reader, ",\"d\":");
+    *ret_size = number(reader, 1, CHANNEL_D_MAX);
+    reader_expect(reader, ",\"l\":");
+    *ret_l = number(reader, 1, UINT32_MAX);
+    reader_expect(reader, "}");
+    if (!in_outputs(reading, part->from, (uint64_t)part->blocks * *ret_size)) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a part takes more numbers than the encoder gives");
+    }
+}
+
+static void
+read_factor(struct reading *reading, struct device_factor *factor)
+{
+    struct reader *reader = reading->reader;
+    factor->is_column = reader_match(reader, "{\"column\":");
+    if (factor->is_column) {
+        factor->at = number(reader, 0, DEVICE_COLUMNS_MAX);
+        factor->k = 1;
+        if (factor->at >= reading->sizes->columns) {
+            reader_fail(reader, SOTTO_STATUS_FORMAT,
+                        "a part names a column that does not exist");
+        } else if (reading->client != NULL) {
+            struct device_column *column = &reading->client->column[factor->at];
+            factor->k = column->count;
+            if (column->kind != DEVICE_COLUMN_CATEGORY) {
+                reader_fail(reader, SOTTO_STATUS_FORMAT,
+                            "a part takes a symbol from a column without");
+            }
+        }
+    } else {
+        reader_expect(reader, "{\"from\":");
+        factor->at = number(reader, 0, DEVICE_WIDTH_MAX);
+        reader_expect(reader, ",\"k\":");
+        factor->k = number(reader, 2, CHANNEL_K_MAX);
+        if (!in_outputs(reading, factor->at, factor->k)) {
+            reader_fail(reader, SOTTO_STATUS_FORMAT,
+                        "a part takes more numbers than the encoder gives");
+        }
+    }
+    reader_expect(reader, "}");
+}
+
+/* Returns the product of the factors' sizes. */
+static uint32_t
+read_factors(struct reading *reading, struct device_part *part)
+{
+    uint64_t k = 1;
+    reader_expect(reading->reader, "[");
+    do {
+        if (part->factors == DEVICE_FACTORS_MAX) {
+            reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
+                        "a part has too many factors");
+            return 0;
+        }
+        read_factor(reading, &part->factor[part->factors]);
+        k *= part->factor[part->factors++].k;
+        if (k > CHANNEL_K_MAX) {
+            reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
+                        "a part has too many symbols");
+            return 0;
+        }
+    } while (reader_match(reading->reader, ","));
+    reader_expect(reading->reader, "]");
+    if (part->blocks != 1) {
+        reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
+                    "a part of symbols must have one block");
+    }
+    return (uint32_t)k;
+}
+
+/* Sets the part's channel up in the workspace. */
+static void
+keep_part(struct reading *reading, uint32_t at, struct device_part *part,
+          const struct channel *channel, uint32_t size, uint32_t l,
+          uint64_t eps)
+{
+    struct sotto_client *client = reading->client;
+    enum sotto_status status =
+        channel_init(&part->instance, channel, size, l, eps, client->channels);
+    if (status != SOTTO_STATUS_OK) {
+        reader_fail(reading->reader, status,
+                    "a part's domain is beyond what its channel allows");
+        return;
+    }
+    client->channels += channel->own_size;
+    client->part[at] = *part;
+}
+
+static const struct channel *
+read_channel(struct reader *reader)
+{
+    struct reader_word name = reader_string(reader, 16);
+    const struct channel *channel = channel_find(name.text, name.size);
+    if (channel == NULL) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "the mechanism uses a channel this device does not know");
+    }
+    return channel;
+}
+
+static void
+read_part(struct reading *reading, uint32_t at)
+{
+    struct reader *reader = reading->reader;
+    struct device_part part = {.factors = 0};
+    struct reader_word eps_text;
+    const struct channel *channel;
+    uint32_t size = 1, l = 0;
+    uint64_t eps;
+    reader_expect(reader, "{\"covers\":");
+    part.covers = reader_string(reader, 8);
+    if (!reader_is(part.covers, "features") &&
+        !reader_is(part.covers, "label") && !reader_is(part.covers, "both")) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a part must cover features, label or both");
+    }
+    reader_expect(reader, ",\"channel\":");
+    channel = read_channel(reader);
+    reader_expect(reader, ",\"eps\":");
+    eps = read_eps(reader, &eps_text);
+    reader_expect(reader, ",\"blocks\":");
+    part.blocks = number(reader, 1, DEVICE_POINTS_MAX);
+    if (reader->status != SOTTO_STATUS_OK) {
+        return;
+    }
+    if (channel->domain == CHANNEL_DOMAIN_LATTICE) {
+        reader_expect(reader, ",\"lattice\":");
+        read_lattice(reading, &part, &size, &l);
+    } else {
+        reader_expect(reader, ",\"symbols\":");
+        size = read_factors(reading, &part);
+    }
+    reader_expect(reader, "}");
+    reading->eps = checked_add(reading->eps, part.blocks * eps);
+    reading->sizes->channels += channel->own_size;
+    if (channel->domain == CHANNEL_DOMAIN_LATTICE && size > reading->sizes->q) {
+        reading->sizes->q = size;
+    }
+    if (reading->client != NULL && reader->status == SOTTO_STATUS_OK) {
+        keep_part(reading, at, &part, channel, size, l, eps);
+    }
+}
+
+/* A JSON array of at most `most` elements; returns how many. */
+static uint32_t
+read_list(struct reading *reading, const char *key, uint32_t most,
+          void (*read)(struct reading *, uint32_t))
+{
+    struct reader *reader = reading->reader;
+    uint32_t count = 0;
+    reader_expect(reader, key);
+    reader_expect(reader, "[");
+    if (reader_match(reader, "]")) {
+        return 0;
+    }
+    do {
+        if (count == most) {
+            reader_fail(reader, SOTTO_STATUS_LIMIT,
+                        "a list in the mechanism's header is too long");
+            return count;
+        }
+        read(reading, count++);
+    } while (reader_match(reader, ","));
+    reader_expect(reader, "]");
+    return count;
+}
+
+/* Nothing here rests on a total that hides what the parts spend. */
+static void
+check_budget(struct reading *reading, uint64_t eps)
+{
+    if (reading->eps > eps) {
+        reader_fail(reading->reader, SOTTO_STATUS_BUDGET,
+                    "the parts spend more than the mechanism's stated "
+                    "epsilon");
+    }
+}
+
+static void
+read_titles(struct reader *reader, struct sotto_client *client)
+{
+    struct reader_word name, campaign, auxiliary;
+    reader_expect(reader, "{\"sotto\":1,\"name\":");
+    name = reader_string(reader, DEVICE_TEXT_MAX);
+    reader_expect(reader, ",\"campaign\":");
+    campaign = reader_string(reader, DEVICE_TEXT_MAX);
+    reader_expect(reader, ",\"auxiliary\":");
+    auxiliary = reader_string(reader, DEVICE_TEXT_MAX);
+    if (client != NULL) {
+        client->name = name;
+        client->campaign = campaign;
+        client->auxiliary = auxiliary;
+    }
+}
+
+void
+manifest_read(struct reader *reader, struct device_sizes *sizes,
+              struct sotto_client *client)
+{
+    struct reading reading = {reader, sizes, client, 0, 0};
+    struct reader_word eps_text;
+    uint64_t eps;
+    reader->escaped = true;
+    read_titles(reader, client);
+    reader_expect(reader, ",\"eps\":");
+    eps = read_eps(reader, &eps_text);
+    sizes->width = 0;
+    sizes->q = 1;
+    sizes->channels = 0;
+    sizes->columns =
+        read_list(&reading, ",\"columns\":", DEVICE_COLUMNS_MAX, read_column);
+    sizes->inputs = reading.width;
+    if (sizes->width < sizes->inputs) {
+        sizes->width = sizes->inputs;
+    }
+    sizes->layers =
+        read_list(&reading, ",\"encoder\":", DEVICE_LAYERS_MAX, read_layer);
+    sizes->parts =
+        read_list(&reading, ",\"parts\":", DEVICE_PARTS_MAX, read_part);
+    reader_expect(reader, "}");
+    if (sizes->columns == 0 || sizes->parts == 0) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a mechanism needs a column and a part");
+    }
+    check_budget(&reading, eps);
+    reader->escaped = false;
+    if (client != NULL) {
+        client->eps = eps;
+        client->eps_text = eps_text;
+        client->outputs = reading.width;
+    }
+}

@@ -1,0 +1,104 @@
+/*
+ * report.c: making and checking reports.
+ *
+ *     "STO1" | mechanism hash, 32 | random id, 16 | part 1 | part 2 | ...
+ *
+ * Every part is its blocks, one behind the other, each of its channel's wire
+ * size: a report's size depends on the mechanism alone (invariant 2).
+ */
+#include "base/bytes.h"
+#include "client/device.h"
+
+size_t
+report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
+{
+    uint64_t points = 0, size = REPORT_HEADER_SIZE, entropy = SOTTO_ID_SIZE;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        uint64_t d = part->instance.l > 0 ? part->instance.size : 1;
+        points += part->blocks * d;
+        size += (uint64_t)part->blocks * part->instance.wire_size;
+        entropy += (uint64_t)part->blocks * part->instance.entropy_size;
+    }
+    *ret_entropy = entropy;
+    return points <= DEVICE_POINTS_MAX ? (size_t)size : 0;
+}
+
+/* The point of a part's block. */
+static void
+find_q(const struct sotto_client *client, const struct device_part *part,
+       uint32_t block)
+{
+    const struct channel_instance *instance = &part->instance;
+    int32_t symbol = 0;
+    if (instance->channel->domain == CHANNEL_DOMAIN_LATTICE) {
+        const float *z =
+            client->z + part->from + (size_t)block * instance->size;
+        domain_lattice(z, instance->size, instance->l, client->q);
+        return;
+    }
+    for (uint32_t i = 0; i < part->factors; i++) {
+        const struct device_factor *factor = &part->factor[i];
+        int32_t next = factor->is_column
+                           ? client->symbol[factor->at]
+                           : domain_largest(client->z + factor->at, factor->k);
+        symbol = symbol * (int32_t)factor->k + next;
+    }
+    client->q[0] = symbol;
+}
+
+void
+report_make(struct sotto_client *client, const char *magic,
+            struct random *random, uint8_t *ret_report)
+{
+    uint8_t *at = ret_report;
+    for (size_t i = 0; i < REPORT_MAGIC_SIZE; i++) {
+        *at++ = (uint8_t)magic[i];
+    }
+    bytes_copy(at, client->hash, SOTTO_HASH_SIZE);
+    at += SOTTO_HASH_SIZE;
+    for (size_t i = 0; i < SOTTO_ID_SIZE; i += 4) {
+        bytes_store(at + i, 4, random_u32(random));
+    }
+    at += SOTTO_ID_SIZE;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        for (uint32_t j = 0; j < part->blocks; j++) {
+            find_q(client, part, j);
+            part->instance.channel->sample(&part->instance, client->q, random,
+                                           at);
+            at += part->instance.wire_size;
+        }
+    }
+}
+
+static bool
+starts_with(const uint8_t *report, const char *magic)
+{
+    bool same = true;
+    for (size_t i = 0; i < REPORT_MAGIC_SIZE; i++) {
+        same = same && report[i] == (uint8_t)magic[i];
+    }
+    return same;
+}
+
+bool
+report_valid(const struct sotto_client *client, const uint8_t *report,
+             size_t size)
+{
+    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    bool valid = size == client->report_size &&
+                 (starts_with(report, REPORT_MAGIC) ||
+                  starts_with(report, REPORT_MAGIC_SIMULATED));
+    for (size_t i = 0; valid && i < SOTTO_HASH_SIZE; i++) {
+        valid = report[REPORT_MAGIC_SIZE + i] == client->hash[i];
+    }
+    for (uint32_t i = 0; valid && i < client->sizes.parts; i++) {
+        const struct channel_instance *instance = &client->part[i].instance;
+        for (uint32_t j = 0; valid && j < client->part[i].blocks; j++) {
+            valid = instance->channel->valid(instance, at);
+            at += instance->wire_size;
+        }
+    }
+    return valid;
+}

@@ -1,0 +1,18 @@
+/*
+ * decimal_text.h: a double from decimal text, the same in every locale.
+ */
+#ifndef SOTTO_DATA_DECIMAL_TEXT_H
+#define SOTTO_DATA_DECIMAL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Reads all of `text` as blanks (spaces, tabs), an optional sign, digits with
+ * an optional point, an optional exponent, blanks; the nearest double, ties to
+ * even. No hexadecimal, infinity or NaN. False, and `ret_number` untouched, if
+ * the text is anything else or the number too large for a finite double.
+ */
+bool decimal_text_parse(const void *text, size_t size, double *ret_number);
+
+#endif

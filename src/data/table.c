@@ -1,0 +1,419 @@
+/*
+ * table.c: tables: telling a file's format, looking at cells, joining.
+ *
+ * The readers are csv.c and idx.c; table.h draws how a table lies in memory.
+ * What is asked of a row or column that is not there is answered with nothing
+ * (a missing cell, an empty name, 0), never with other memory.
+ */
+#include "data/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/csv.h"
+#include "data/gunzip.h"
+#include "data/idx.h"
+#include "host/error.h"
+#include "host/file.h"
+
+#define SHOWN_MAX ((size_t)160)
+
+/* ---- Making and freeing ------------------------------------------------ */
+
+struct table_block *
+table_block_new(void)
+{
+    return calloc(1, sizeof(struct table_block));
+}
+
+void
+table_block_free(struct table_block *block)
+{
+    if (block == NULL) {
+        return;
+    }
+    free(block->bytes);
+    free(block->cells);
+    free(block->lines);
+    free(block);
+}
+
+struct sotto_table *
+table_new(struct table_block *block, size_t count)
+{
+    struct sotto_table *table = calloc(1, sizeof *table);
+    if (table == NULL) {
+        return NULL;
+    }
+    table->columns = calloc(count, sizeof *table->columns);
+    if (table->columns == NULL) {
+        free(table);
+        return NULL;
+    }
+    table->count = count;
+    block->references = count;
+    for (size_t i = 0; i < count; i++) {
+        table->columns[i].kind = SOTTO_COLUMN_NUMBER;
+        table->columns[i].block = block;
+        table->columns[i].index = i;
+    }
+    return table;
+}
+
+static void
+column_clear(struct table_column *column)
+{
+    free(column->name);
+    free(column->numbers);
+    if (--column->block->references == 0) {
+        table_block_free(column->block);
+    }
+}
+
+void
+sotto_table_free(struct sotto_table *table)
+{
+    if (table == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        column_clear(&table->columns[i]);
+    }
+    free(table->columns);
+    free(table);
+}
+
+/* ---- Names ------------------------------------------------------------- */
+
+bool
+table_column_name(struct table_column *column, const void *text, size_t size)
+{
+    char *name = malloc(size + 1);
+    if (name == NULL) {
+        return false;
+    }
+    memcpy(name, text, size);
+    name[size] = '\0';
+    free(column->name);
+    column->name = name;
+    return true;
+}
+
+bool
+table_column_number(struct table_column *column, size_t place)
+{
+    char text[32];
+    int size = snprintf(text, sizeof text, "c%zu", place + 1);
+    return table_column_name(column, text, (size_t)size);
+}
+
+/* By name, and by place where the names are the same. */
+static int
+compare_columns(const void *a, const void *b)
+{
+    const struct table_column *left = *(const struct table_column *const *)a;
+    const struct table_column *right = *(const struct table_column *const *)b;
+    int order = strcmp(left->name, right->name);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+enum sotto_status
+table_find_twin(const struct table_column *columns, size_t count,
+                size_t *ret_second, struct sotto_error *err)
+{
+    const struct table_column **sorted = calloc(count, sizeof *sorted);
+    if (sorted == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &columns[i];
+    }
+    qsort(sorted, count, sizeof *sorted, compare_columns);
+
+    *ret_second = count;
+    for (size_t i = 1; i < count && *ret_second == count; i++) {
+        if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0) {
+            *ret_second = (size_t)(sorted[i] - columns);
+        }
+    }
+    free(sorted);
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Reading ----------------------------------------------------------- */
+
+/* Replaces gzipped bytes by what they hold. */
+static enum sotto_status
+decompress(uint8_t **bytes, size_t *size, const char *name,
+           struct sotto_error *err)
+{
+    uint8_t *plain;
+    if (!gunzip_detect(*bytes, *size)) {
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status =
+        gunzip_bytes(*bytes, *size, TABLE_MAX_BYTES, name, &plain, size, err);
+    if (status == SOTTO_STATUS_OK) {
+        free(*bytes);
+        *bytes = plain;
+    }
+    return status;
+}
+
+/* The end of a name too long for a message: that is the part that tells. */
+static const char *
+shown(const char *name)
+{
+    size_t length = strlen(name);
+    return length <= SHOWN_MAX ? name : name + (length - SHOWN_MAX);
+}
+
+/* Consumes `bytes`, on failure too. */
+static enum sotto_status
+parse_owned(uint8_t *bytes, size_t size, const char *name,
+            const struct sotto_table_options *options,
+            struct sotto_table **ret_table, struct sotto_error *err)
+{
+    enum sotto_status status = decompress(&bytes, &size, name, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+
+    if (idx_detect(bytes, size)) {
+        status = idx_parse(bytes, size, name, ret_table, err);
+    } else {
+        status =
+            csv_parse(bytes, size, name, options == NULL ? -1 : options->header,
+                      ret_table, err);
+    }
+done:
+    if (status != SOTTO_STATUS_OK) {
+        free(bytes);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_table_read(const char *path, const struct sotto_table_options *options,
+                 struct sotto_table **ret_table, struct sotto_error *err)
+{
+    uint8_t *bytes;
+    size_t size;
+    enum sotto_status status =
+        host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return parse_owned(bytes, size, shown(path), options, ret_table, err);
+}
+
+enum sotto_status
+sotto_table_parse(const void *data, size_t size, const char *name,
+                  const struct sotto_table_options *options,
+                  struct sotto_table **ret_table, struct sotto_error *err)
+{
+    if (size > TABLE_MAX_BYTES) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "%s: has %zu bytes, more than %zu, the most that is "
+                         "read: split it",
+                         shown(name), size, TABLE_MAX_BYTES);
+    }
+    uint8_t *bytes = malloc(size + 1);
+    if (bytes == NULL) {
+        return host_fail_memory(err);
+    }
+    if (size > 0) {
+        memcpy(bytes, data, size);
+    }
+    return parse_owned(bytes, size, shown(name), options, ret_table, err);
+}
+
+/* ---- Looking ----------------------------------------------------------- */
+
+size_t
+sotto_table_rows(const struct sotto_table *table)
+{
+    return table->rows;
+}
+
+size_t
+sotto_table_columns(const struct sotto_table *table)
+{
+    return table->count;
+}
+
+const char *
+sotto_table_name(const struct sotto_table *table, size_t column)
+{
+    return column < table->count ? table->columns[column].name : "";
+}
+
+enum sotto_column_kind
+sotto_table_kind(const struct sotto_table *table, size_t column)
+{
+    return column < table->count ? table->columns[column].kind
+                                 : SOTTO_COLUMN_NUMBER;
+}
+
+size_t
+sotto_table_width(const struct sotto_table *table, size_t column)
+{
+    return column < table->count ? table->columns[column].width : 0;
+}
+
+static struct sotto_value
+text_cell(const struct table_column *column, size_t row)
+{
+    const struct table_block *block = column->block;
+    const struct table_cell *cell =
+        &block->cells[row * block->stride + column->index];
+    struct sotto_value value = {.kind = SOTTO_VALUE_MISSING};
+    if (cell->missing) {
+        return value;
+    }
+
+    value.kind = column->kind == SOTTO_COLUMN_NUMBER ? SOTTO_VALUE_NUMBER
+                                                     : SOTTO_VALUE_TEXT;
+    value.number = cell->number ? column->numbers[row] : NAN;
+    value.data = block->bytes + cell->start;
+    value.size = cell->size;
+    return value;
+}
+
+struct sotto_value
+sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
+{
+    struct sotto_value value = {.kind = SOTTO_VALUE_MISSING};
+    if (row >= table->rows || column >= table->count) {
+        return value;
+    }
+
+    const struct table_column *of = &table->columns[column];
+    if (of->kind != SOTTO_COLUMN_BYTES) {
+        return text_cell(of, row);
+    }
+    value.kind = SOTTO_VALUE_BYTES;
+    value.data = of->block->bytes + of->offset + row * of->width;
+    value.size = of->width;
+    return value;
+}
+
+size_t
+sotto_table_line(const struct sotto_table *table, size_t row)
+{
+    const uint32_t *lines = table->columns[0].block->lines;
+    return lines != NULL && row < table->rows ? lines[row] : 0;
+}
+
+/* ---- Changing ---------------------------------------------------------- */
+
+enum sotto_status
+sotto_table_set_category(struct sotto_table *table, size_t column,
+                         struct sotto_error *err)
+{
+    if (column >= table->count) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "there is no column %zu: the table has %zu",
+                         column + 1, table->count);
+    }
+    if (table->columns[column].kind == SOTTO_COLUMN_BYTES) {
+        return host_fail(
+            err, SOTTO_STATUS_USAGE, 0,
+            "column \"%.80s\" holds images: it cannot be a category",
+            table->columns[column].name);
+    }
+    table->columns[column].kind = SOTTO_COLUMN_CATEGORY;
+    return SOTTO_STATUS_OK;
+}
+
+/* Forgets the names made for the new columns, those from `first` on. */
+static void
+drop_numbers(struct table_column *joined, size_t first, size_t count)
+{
+    for (size_t i = first; i < count; i++) {
+        if (!joined[i].named) {
+            free(joined[i].name);
+        }
+    }
+}
+
+/* Names given by place are made anew for the new place. */
+static bool
+make_numbers(struct table_column *joined, size_t first, size_t count)
+{
+    bool made = true;
+    for (size_t i = first; i < count; i++) {
+        if (!joined[i].named) {
+            joined[i].name = NULL;
+        }
+    }
+    for (size_t i = first; i < count && made; i++) {
+        made = joined[i].named || table_column_number(&joined[i], i);
+    }
+    return made;
+}
+
+static enum sotto_status
+check_twins(const struct table_column *joined, size_t count,
+            struct sotto_error *err)
+{
+    size_t twin;
+    enum sotto_status status = table_find_twin(joined, count, &twin, err);
+    if (status == SOTTO_STATUS_OK && twin < count) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "both tables have a column \"%.80s\": rename one",
+                           joined[twin].name);
+    }
+    return status;
+}
+
+/* The columns have moved: what is left of the old ones is freed. */
+static void
+take_columns(struct sotto_table *table, struct sotto_table *other,
+             struct table_column *joined)
+{
+    drop_numbers(other->columns, 0, other->count);
+    free(table->columns);
+    table->columns = joined;
+    table->count += other->count;
+    free(other->columns);
+    free(other);
+}
+
+enum sotto_status
+sotto_table_join(struct sotto_table *table, struct sotto_table *other,
+                 struct sotto_error *err)
+{
+    if (table == other) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "a table cannot be joined to itself");
+    }
+    if (table->rows != other->rows) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the tables have %zu and %zu rows: give files that "
+                         "describe the same records in the same order",
+                         table->rows, other->rows);
+    }
+
+    size_t first = table->count;
+    size_t count = first + other->count;
+    struct table_column *joined = calloc(count, sizeof *joined);
+    if (joined == NULL) {
+        return host_fail_memory(err);
+    }
+    memcpy(joined, table->columns, first * sizeof *joined);
+    memcpy(joined + first, other->columns, other->count * sizeof *joined);
+
+    enum sotto_status status = make_numbers(joined, first, count)
+                                   ? check_twins(joined, count, err)
+                                   : host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        take_columns(table, other, joined);
+        return status;
+    }
+    drop_numbers(joined, first, count);
+    free(joined);
+    return status;
+}

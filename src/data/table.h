@@ -1,0 +1,91 @@
+/*
+ * table.h: how a table lies in memory, for the readers that make one.
+ *
+ *     sotto_table --> columns[0..count) --> table_block (shared, counted)
+ *                                             bytes   what the file held
+ *                                             cells   row-major: where in bytes
+ *                                             lines   where each row began
+ *
+ * The cells of a text file are eight bytes each and point into the file's own
+ * bytes, so a table costs little more than its file. Every column holds a
+ * reference to the block its cells are in: joining two tables moves columns
+ * and copies no data. A block without cells holds samples: the cell of `row`
+ * is the `width` bytes at bytes + offset + row * width.
+ *
+ * Invariants: a table has at least one row and one column; all of its columns
+ * have the same number of rows; their names differ.
+ */
+#ifndef SOTTO_DATA_TABLE_H
+#define SOTTO_DATA_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+
+/* A file, decompressed, so that an offset or a line fits 32 bits. */
+#define TABLE_MAX_BYTES ((size_t)UINT32_MAX)
+#define TABLE_MAX_FIELD ((size_t)1 << 20)
+#define TABLE_MAX_COLUMNS ((size_t)65536)
+
+struct table_cell {
+    uint32_t start;       /* offset in the block's bytes */
+    uint32_t size : 21;   /* at most TABLE_MAX_FIELD */
+    uint32_t quoted : 1;  /* stood in quotes, so an empty one is present */
+    uint32_t missing : 1; /* nothing there, or a word that says so */
+    uint32_t number : 1;  /* a finite number: see table_column.numbers */
+};
+
+struct table_block {
+    size_t references; /* columns that use it */
+    size_t stride;     /* cells in a row */
+    uint8_t *bytes;
+    struct table_cell *cells; /* NULL: samples */
+    uint32_t *lines;          /* from 1, one a row; NULL: the file has none */
+};
+
+struct table_column {
+    char *name;
+    bool named; /* by the file; else c1, c2, ... by its place in the table */
+    enum sotto_column_kind kind;
+    struct table_block *block;
+    size_t index;    /* of its cells in a row of the block */
+    double *numbers; /* one a row, set where the cell says so; or NULL */
+    size_t offset;   /* samples: of row 0 in the block's bytes */
+    size_t width;    /* samples in a cell, else 0 */
+};
+
+struct sotto_table {
+    size_t rows;
+    size_t count;
+    struct table_column *columns;
+};
+
+/* An empty block, or NULL for lack of memory. Freed by its last column. */
+struct table_block *table_block_new(void);
+/* Frees one that no column uses. NULL is fine. */
+void table_block_free(struct table_block *block);
+
+/*
+ * A table of `count` (at least 1) nameless NUMBER columns and no rows yet, all
+ * in `block`, which it owns from then on; on failure `block` is the caller's
+ * still. NULL for lack of memory.
+ */
+struct sotto_table *table_new(struct table_block *block, size_t count);
+
+/* Names a column; the text is copied. False for lack of memory. */
+bool table_column_name(struct table_column *column, const void *text,
+                       size_t size);
+/* Names column `place` (from 0) after its place: c1, c2, ... Likewise. */
+bool table_column_number(struct table_column *column, size_t place);
+
+/*
+ * Looks for two columns of the same name. `ret_second` is the later of the
+ * first such pair found, `count` if all differ. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+table_find_twin(const struct table_column *columns, size_t count,
+                size_t *ret_second, struct sotto_error *err);
+
+#endif

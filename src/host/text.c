@@ -1,0 +1,77 @@
+/*
+ * text.c: a growable text or byte buffer, born with a ceiling.
+ */
+#include "host/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+host_text_init(struct host_text *text, size_t most)
+{
+    memset(text, 0, sizeof *text);
+    text->most = most;
+}
+
+void
+host_text_clear(struct host_text *text)
+{
+    free(text->data);
+    host_text_init(text, text->most);
+}
+
+/* Makes room for `more` bytes and a NUL. */
+static bool
+grow(struct host_text *text, size_t more)
+{
+    size_t room;
+    char *data;
+    if (text->failed || more > text->most - text->size) {
+        text->failed = true;
+        return false;
+    }
+    if (text->size + more < text->room) {
+        return true;
+    }
+    room = 2 * (text->size + more) + 64;
+    data = realloc(text->data, room);
+    if (data == NULL) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->room = room;
+    return true;
+}
+
+void
+host_text_add(struct host_text *text, const void *data, size_t size)
+{
+    if (grow(text, size)) {
+        if (size > 0) {
+            memcpy(text->data + text->size, data, size);
+        }
+        text->size += size;
+        text->data[text->size] = '\0';
+    }
+}
+
+void
+host_text_print(struct host_text *text, const char *format, ...)
+{
+    va_list args;
+    int size;
+    va_start(args, format);
+    size = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (size < 0 || !grow(text, (size_t)size)) {
+        text->failed = true;
+        return;
+    }
+    va_start(args, format);
+    (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, args);
+    va_end(args);
+    text->size += (size_t)size;
+}

@@ -1,0 +1,26 @@
+/*
+ * text.h: a growable text or byte buffer, born with a ceiling.
+ */
+#ifndef SOTTO_HOST_TEXT_H
+#define SOTTO_HOST_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* `failed` is sticky: once memory or the ceiling gave out, nothing is added
+   and the caller checks once, at the end. */
+struct host_text {
+    char *data; /* NUL-terminated once something was added */
+    size_t size;
+    size_t room;
+    size_t most;
+    bool failed;
+};
+
+void host_text_init(struct host_text *text, size_t most);
+void host_text_clear(struct host_text *text);
+void host_text_add(struct host_text *text, const void *data, size_t size);
+__attribute__((format(printf, 2, 3))) void
+host_text_print(struct host_text *text, const char *format, ...);
+
+#endif

@@ -1,0 +1,287 @@
+/*
+ * compose.c: putting a mechanism file together.
+ */
+#include "mechanism/compose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/decimal.h"
+#include "host/error.h"
+#include "host/text.h"
+
+#define FILE_MOST ((size_t)1 << 31)
+
+/* A title as the manifest can hold it: printable ASCII, short, no quotes. */
+static enum sotto_status
+check_title(const char *what, const char *text, struct sotto_error *err)
+{
+    size_t size = strlen(text);
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < 0x20 || text[i] > 0x7e || text[i] == '"' ||
+            text[i] == '\\') {
+            return host_fail(err, SOTTO_STATUS_USAGE, i,
+                             "the %s may hold plain ASCII letters, digits and "
+                             "signs only, no quotes or backslashes",
+                             what);
+        }
+    }
+    if (size > 120) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 120,
+                         "the %s is too long: at most 120 characters", what);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The manifest, with the quotation marks of a JSON string ------------ */
+
+static void
+add_eps(struct host_text *text, uint64_t eps)
+{
+    char decimal[DECIMAL_TEXT_SIZE];
+    (void)decimal_write(eps, decimal);
+    host_text_print(text, "\\\"eps\\\":\\\"%s\\\"", decimal);
+}
+
+static void
+add_column(struct host_text *text, const struct compose_column *column)
+{
+    if (column->kind == SOTTO_COLUMN_NUMBER) {
+        host_text_print(text, "{\\\"kind\\\":\\\"number\\\"}");
+    } else if (column->kind == SOTTO_COLUMN_BYTES) {
+        host_text_print(text, "{\\\"kind\\\":\\\"bytes\\\",\\\"count\\\":%zu}",
+                        column->count);
+    } else {
+        host_text_print(text,
+                        "{\\\"kind\\\":\\\"category\\\",\\\"count\\\":%zu,"
+                        "\\\"input\\\":%d}",
+                        column->count, column->input ? 1 : 0);
+    }
+}
+
+static void
+add_layer(struct host_text *text, const struct compose_layer *layer)
+{
+    host_text_print(text,
+                    "{\\\"kind\\\":\\\"dense\\\",\\\"in\\\":%" PRIu32
+                    ",\\\"out\\\":%" PRIu32 ",\\\"activation\\\":\\\"%s\\\"}",
+                    layer->in, layer->out, layer->activation);
+}
+
+static void
+add_factor(struct host_text *text, const struct compose_factor *factor)
+{
+    if (factor->is_column) {
+        host_text_print(text, "{\\\"column\\\":%" PRIu32 "}", factor->at);
+    } else {
+        host_text_print(text,
+                        "{\\\"from\\\":%" PRIu32 ",\\\"k\\\":%" PRIu32 "}",
+                        factor->at, factor->k);
+    }
+}
+
+static void
+add_part(struct host_text *text, const struct compose_part *part)
+{
+    host_text_print(text,
+                    "{\\\"covers\\\":\\\"%s\\\",\\\"channel\\\":\\\"%s\\\",",
+                    part->covers, part->channel);
+    add_eps(text, part->eps);
+    host_text_print(text, ",\\\"blocks\\\":%" PRIu32, part->blocks);
+    if (part->d > 0) {
+        host_text_print(text,
+                        ",\\\"lattice\\\":{\\\"from\\\":%" PRIu32
+                        ",\\\"d\\\":%" PRIu32 ",\\\"l\\\":%" PRIu32 "}}",
+                        part->from, part->d, part->l);
+        return;
+    }
+    host_text_print(text, ",\\\"symbols\\\":[");
+    for (size_t i = 0; i < part->factors; i++) {
+        host_text_print(text, "%s", i > 0 ? "," : "");
+        add_factor(text, &part->factor[i]);
+    }
+    host_text_print(text, "]}");
+}
+
+static void
+add_manifest(struct host_text *text, const struct compose_spec *spec)
+{
+    host_text_print(text,
+                    "{\\\"sotto\\\":1,\\\"name\\\":\\\"%s\\\","
+                    "\\\"campaign\\\":\\\"%s\\\","
+                    "\\\"auxiliary\\\":\\\"%s\\\",",
+                    spec->name, spec->campaign, spec->auxiliary);
+    add_eps(text, spec->eps);
+    host_text_print(text, ",\\\"columns\\\":[");
+    for (size_t i = 0; i < spec->columns; i++) {
+        host_text_print(text, "%s", i > 0 ? "," : "");
+        add_column(text, &spec->column[i]);
+    }
+    host_text_print(text, "],\\\"encoder\\\":[");
+    for (size_t i = 0; i < spec->layers; i++) {
+        host_text_print(text, "%s", i > 0 ? "," : "");
+        add_layer(text, &spec->layer[i]);
+    }
+    host_text_print(text, "],\\\"parts\\\":[");
+    for (size_t i = 0; i < spec->parts; i++) {
+        host_text_print(text, "%s", i > 0 ? "," : "");
+        add_part(text, &spec->part[i]);
+    }
+    host_text_print(text, "]}");
+}
+
+/* ---- The tensors -------------------------------------------------------- */
+
+/* The header's entries and the data they speak of, grown side by side. */
+struct tensors {
+    struct host_text header;
+    struct host_text data;
+};
+
+static void
+add_tensor(struct tensors *tensors, const char *name, const char *type,
+           const char *shape, const void *data, size_t size)
+{
+    host_text_print(&tensors->header,
+                    ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],"
+                    "\"data_offsets\":[%zu,%zu]}",
+                    name, type, shape, tensors->data.size,
+                    tensors->data.size + size);
+    host_text_add(&tensors->data, data, size);
+}
+
+static void
+add_scaling(struct tensors *tensors, const struct compose_spec *spec,
+            const char *name, bool scale)
+{
+    struct host_text values;
+    char shape[32];
+    host_text_init(&values, FILE_MOST);
+    for (size_t i = 0; i < spec->columns; i++) {
+        double value = scale ? spec->column[i].scale : spec->column[i].shift;
+        host_text_add(&values, &value, sizeof value);
+    }
+    (void)snprintf(shape, sizeof shape, "%zu", spec->columns);
+    tensors->data.failed |= values.failed;
+    add_tensor(tensors, name, "F64", shape, values.data, values.size);
+    host_text_clear(&values);
+}
+
+static void
+add_weights(struct tensors *tensors, const struct compose_layer *layer,
+            size_t at)
+{
+    char name[40], shape[40];
+    (void)snprintf(name, sizeof name, "encoder.%zu.weight", at);
+    (void)snprintf(shape, sizeof shape, "%" PRIu32 ",%" PRIu32, layer->out,
+                   layer->in);
+    add_tensor(tensors, name, "F32", shape, layer->weight,
+               sizeof(float) * layer->in * layer->out);
+    (void)snprintf(name, sizeof name, "encoder.%zu.bias", at);
+    (void)snprintf(shape, sizeof shape, "%" PRIu32, layer->out);
+    add_tensor(tensors, name, "F32", shape, layer->bias,
+               sizeof(float) * layer->out);
+}
+
+/* Names and categories, each with its NUL. */
+static void
+add_text(struct tensors *tensors, const struct compose_spec *spec)
+{
+    struct host_text text;
+    char shape[32];
+    host_text_init(&text, FILE_MOST);
+    for (size_t i = 0; i < spec->columns; i++) {
+        const struct compose_column *column = &spec->column[i];
+        host_text_add(&text, column->name, strlen(column->name) + 1);
+        for (size_t j = 0;
+             column->kind == SOTTO_COLUMN_CATEGORY && j + 1 < column->count;
+             j++) {
+            host_text_add(&text, column->values[j],
+                          strlen(column->values[j]) + 1);
+        }
+    }
+    (void)snprintf(shape, sizeof shape, "%zu", text.size);
+    tensors->data.failed |= text.failed;
+    add_tensor(tensors, "schema.text", "U8", shape, text.data, text.size);
+    host_text_clear(&text);
+}
+
+static void
+add_all(struct tensors *tensors, const struct compose_spec *spec)
+{
+    host_text_print(&tensors->header, "{\"__metadata__\":{\"sotto\":\"");
+    add_manifest(&tensors->header, spec);
+    host_text_print(&tensors->header, "\"}");
+    add_scaling(tensors, spec, "schema.shift", false);
+    add_scaling(tensors, spec, "schema.scale", true);
+    for (size_t i = 0; i < spec->layers; i++) {
+        add_weights(tensors, &spec->layer[i], i);
+    }
+    add_text(tensors, spec);
+    host_text_print(&tensors->header, "}");
+    while (tensors->header.size % 8 != 0 && !tensors->header.failed) {
+        host_text_print(&tensors->header, " ");
+    }
+}
+
+/* Length, header, data in one piece. */
+static enum sotto_status
+join(const struct tensors *tensors, uint8_t **ret_data, size_t *ret_size,
+     struct sotto_error *err)
+{
+    size_t header = tensors->header.size, data = tensors->data.size;
+    uint8_t *file = NULL;
+    if (!tensors->header.failed && !tensors->data.failed) {
+        file = malloc(8 + header + data);
+    }
+    if (file == NULL) {
+        return host_fail_memory(err);
+    }
+    bytes_store(file, 8, header);
+    memcpy(file + 8, tensors->header.data, header);
+    memcpy(file + 8 + header, tensors->data.data, data);
+    *ret_data = file;
+    *ret_size = 8 + header + data;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
+                  size_t *ret_size, struct sotto_error *err)
+{
+    struct tensors tensors;
+    struct sotto_mechanism *check = NULL;
+    uint8_t *file = NULL;
+    size_t size = 0;
+    enum sotto_status status = check_title("name", spec->name, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_title("campaign", spec->campaign, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_title("note on auxiliary data", spec->auxiliary, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    host_text_init(&tensors.header, FILE_MOST);
+    host_text_init(&tensors.data, FILE_MOST);
+    add_all(&tensors, spec);
+    status = join(&tensors, &file, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            sotto_mechanism_parse(file, size, "the new mechanism", &check, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_data = file;
+        *ret_size = size;
+        file = NULL;
+    }
+    sotto_mechanism_free(check);
+    free(file);
+    host_text_clear(&tensors.header);
+    host_text_clear(&tensors.data);
+    return status;
+}

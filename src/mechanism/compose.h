@@ -1,0 +1,69 @@
+/*
+ * compose.h: putting a mechanism file together.
+ *
+ * Not the trusted part: whatever this writes, the device checks. The one
+ * spelling of a file is in docs/format.md.
+ */
+#ifndef SOTTO_MECHANISM_COMPOSE_H
+#define SOTTO_MECHANISM_COMPOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+
+struct compose_column {
+    const char *name;
+    enum sotto_column_kind kind;
+    size_t count;              /* categories and "other", or bytes */
+    const char *const *values; /* count - 1 categories */
+    bool input;                /* a category's one-hot code goes into x */
+    double shift, scale;       /* x = (value - shift) scale */
+};
+
+struct compose_layer {
+    uint32_t in, out;
+    const char *activation;
+    const float *weight; /* out rows of in */
+    const float *bias;
+};
+
+struct compose_factor {
+    bool is_column;
+    uint32_t at; /* column, or first entry of z */
+    uint32_t k;  /* of an encoder's outputs; a column knows its own */
+};
+
+struct compose_part {
+    const char *covers;
+    const char *channel;
+    uint64_t eps; /* units of 10^-12, each block */
+    uint32_t blocks;
+    uint32_t from, d, l; /* lattice; d = 0 for symbols */
+    struct compose_factor factor[4];
+    size_t factors;
+};
+
+struct compose_spec {
+    const char *name, *campaign, *auxiliary;
+    uint64_t eps; /* units of 10^-12 */
+    const struct compose_column *column;
+    size_t columns;
+    const struct compose_layer *layer;
+    size_t layers;
+    const struct compose_part *part;
+    size_t parts;
+};
+
+/*
+ * The bytes of the mechanism, which the caller frees; they have been opened
+ * once, so a spec that no device would take fails here. Characters that the
+ * manifest cannot hold are refused. Statuses: USAGE, MEMORY, and
+ * sotto_client_open's.
+ */
+SOTTO_CHECKED enum sotto_status
+compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
+                  size_t *ret_size, struct sotto_error *err);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * mechanism.c: an opened mechanism on a host, and the facts in it.
+ */
+#include "mechanism/mechanism.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/decimal.h"
+#include "host/error.h"
+#include "host/file.h"
+
+#define MECHANISM_MOST ((size_t)1 << 30)
+
+/* Prefixes a device's message with the file it is about. */
+static enum sotto_status
+fail_about(const char *name, enum sotto_status status,
+           const struct sotto_error *cause, struct sotto_error *err)
+{
+    return host_fail(err, status, cause->position,
+                     "'%s' is not a usable mechanism: %s (at byte %zu)", name,
+                     cause->message, cause->position);
+}
+
+static void
+copy_word(char *to, struct reader_word word)
+{
+    size_t size = word.size < DEVICE_TEXT_MAX ? word.size : DEVICE_TEXT_MAX;
+    memcpy(to, word.text, size);
+    to[size] = '\0';
+}
+
+/* Opens the bytes the mechanism holds. */
+static enum sotto_status
+open_client(struct sotto_mechanism *mechanism, const char *name,
+            struct sotto_error *err)
+{
+    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    size_t need = 0;
+    enum sotto_status status =
+        sotto_client_size(mechanism->data, mechanism->size, &need, &cause);
+    if (status != SOTTO_STATUS_OK) {
+        return fail_about(name, status, &cause, err);
+    }
+    mechanism->workspace = malloc(need);
+    if (mechanism->workspace == NULL) {
+        return host_fail_memory(err);
+    }
+    status = sotto_client_open(mechanism->data, mechanism->size, NULL,
+                               mechanism->workspace, need, &mechanism->client,
+                               &cause);
+    if (status != SOTTO_STATUS_OK) {
+        return fail_about(name, status, &cause, err);
+    }
+    copy_word(mechanism->name, mechanism->client->name);
+    copy_word(mechanism->campaign, mechanism->client->campaign);
+    copy_word(mechanism->auxiliary, mechanism->client->auxiliary);
+    copy_word(mechanism->eps_text, mechanism->client->eps_text);
+    return SOTTO_STATUS_OK;
+}
+
+/* Takes `data` over, also on failure. */
+static enum sotto_status
+adopt(uint8_t *data, size_t size, const char *name,
+      struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = calloc(1, sizeof *mechanism);
+    enum sotto_status status;
+    if (mechanism == NULL) {
+        free(data);
+        return host_fail_memory(err);
+    }
+    mechanism->data = data;
+    mechanism->size = size;
+    status = open_client(mechanism, name, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_mechanism = mechanism;
+    } else {
+        sotto_mechanism_free(mechanism);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_mechanism_read(const char *path, struct sotto_mechanism **ret_mechanism,
+                     struct sotto_error *err)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, MECHANISM_MOST, &data, &size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return adopt(data, size, path, ret_mechanism, err);
+}
+
+enum sotto_status
+sotto_mechanism_parse(const void *data, size_t size, const char *name,
+                      struct sotto_mechanism **ret_mechanism,
+                      struct sotto_error *err)
+{
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    if (copy == NULL) {
+        return host_fail_memory(err);
+    }
+    if (size > 0) {
+        memcpy(copy, data, size);
+    }
+    return adopt(copy, size, name, ret_mechanism, err);
+}
+
+void
+sotto_mechanism_free(struct sotto_mechanism *mechanism)
+{
+    if (mechanism != NULL) {
+        sotto_client_close(mechanism->client);
+        free(mechanism->workspace);
+        free(mechanism->data);
+        free(mechanism);
+    }
+}
+
+struct sotto_client *
+sotto_mechanism_client(struct sotto_mechanism *mechanism)
+{
+    return mechanism->client;
+}
+
+static double
+eps_double(uint64_t units)
+{
+    return (double)units / (double)DECIMAL_UNIT;
+}
+
+/* What the parts that cover `what`, or both, spend together. */
+static double
+eps_about(const struct sotto_client *client, const char *what)
+{
+    uint64_t units = 0;
+    for (size_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        if (reader_is(part->covers, what) || reader_is(part->covers, "both")) {
+            units += part->blocks * part->instance.eps;
+        }
+    }
+    return eps_double(units);
+}
+
+void
+sotto_mechanism_info(const struct sotto_mechanism *mechanism,
+                     struct sotto_mechanism_info *ret_info)
+{
+    const struct sotto_client *client = mechanism->client;
+    memset(ret_info, 0, sizeof *ret_info);
+    ret_info->name = mechanism->name;
+    ret_info->campaign = mechanism->campaign;
+    ret_info->auxiliary = mechanism->auxiliary;
+    ret_info->eps_text = mechanism->eps_text;
+    ret_info->eps = eps_double(client->eps);
+    ret_info->eps_features = eps_about(client, "features");
+    ret_info->eps_label = eps_about(client, "label");
+    ret_info->columns = client->sizes.columns;
+    ret_info->layers = client->sizes.layers;
+    ret_info->parts = client->sizes.parts;
+    ret_info->report_size = client->report_size;
+    for (size_t i = 0; i < client->sizes.layers; i++) {
+        const struct device_layer *layer = &client->layer[i];
+        ret_info->weights += (size_t)layer->out * (layer->in + (size_t)1);
+    }
+    (void)sodium_bin2hex(ret_info->hash, sizeof ret_info->hash, client->hash,
+                         SOTTO_HASH_SIZE);
+}
+
+void
+sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
+                       struct sotto_column_info *ret_info)
+{
+    const struct sotto_client *client = mechanism->client;
+    const struct device_column *own = &client->column[column];
+    double scale = client->scale[column], half = scale != 0 ? 1 / scale : 0;
+    ret_info->name = (const char *)own->text;
+    ret_info->kind = (enum sotto_column_kind)own->kind;
+    ret_info->count = own->count;
+    ret_info->low = client->shift[column] - half;
+    ret_info->high = client->shift[column] + half;
+}
+
+const char *
+sotto_mechanism_category(const struct sotto_mechanism *mechanism, size_t column,
+                         size_t symbol)
+{
+    const struct device_column *own = &mechanism->client->column[column];
+    const char *text = (const char *)own->text;
+    if (own->kind != DEVICE_COLUMN_CATEGORY || symbol + 1 >= own->count) {
+        return "(other)";
+    }
+    for (size_t i = 0; i <= symbol; i++) {
+        text += strlen(text) + 1;
+    }
+    return text;
+}
+
+static const char *
+covers_of(const struct device_part *part)
+{
+    if (reader_is(part->covers, "both")) {
+        return "both";
+    }
+    return reader_is(part->covers, "label") ? "label" : "features";
+}
+
+void
+sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
+                     struct sotto_part_info *ret_info)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    const struct channel_instance *instance = &own->instance;
+    ret_info->covers = covers_of(own);
+    ret_info->channel = instance->channel->name;
+    ret_info->promise = instance->channel->promise;
+    ret_info->eps = eps_double(instance->eps);
+    ret_info->eps_exact = instance->eps_exact;
+    ret_info->blocks = own->blocks;
+    ret_info->size = instance->size;
+    ret_info->l = instance->l;
+    ret_info->wire_size = instance->wire_size;
+    ret_info->values = instance->values;
+    ret_info->deviation = sqrt(instance->variance_other);
+    ret_info->bias = instance->bias;
+}
+
+size_t
+mechanism_offset(const struct sotto_mechanism *mechanism, size_t part,
+                 size_t block)
+{
+    const struct device_part *own = mechanism->client->part;
+    size_t offset = REPORT_HEADER_SIZE;
+    for (size_t i = 0; i < part; i++) {
+        offset += (size_t)own[i].blocks * own[i].instance.wire_size;
+    }
+    return offset + block * own[part].instance.wire_size;
+}
+
+size_t
+mechanism_source(const struct sotto_mechanism *mechanism, size_t at)
+{
+    const struct sotto_client *client = mechanism->client;
+    size_t first = 0;
+    if (client->sizes.layers > 0) {
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i < client->sizes.columns; i++) {
+        if (first == at && client->column[i].kind == DEVICE_COLUMN_NUMBER) {
+            return i;
+        }
+        first += client->column[i].inputs;
+    }
+    return SIZE_MAX;
+}

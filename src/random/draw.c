@@ -1,0 +1,130 @@
+/*
+ * draw.c: the exact primitives every sampler is made of.
+ *
+ * draw_symbol compares a 256-bit uniform with 256-bit thresholds but draws
+ * only its first 48 bits: entropy is what sampling costs. The other 208 matter
+ * only if those 48 equal the first 48 of a threshold: a tie. So one 208-bit
+ * tail is drawn ahead for a batch of samples:
+ *
+ *     U < S   <=>   u < high  or  (u = high and tail < low)
+ *             <=>   u < high + [tail < low]  =: edge
+ *
+ * The tail serves one tie. A draw that ties after the tail was spent gets a
+ * fresh one, so every draw is exact and independent of all others. Only that
+ * second tie changes the number of steps. A sample meets under 328 thresholds
+ * and ties with probability below 2^-38.6, so two ties in a batch of 64 have
+ * probability below 2^-66, whatever the record.
+ */
+#include "random/draw.h"
+
+#include "base/bytes.h"
+
+#define BELOW_TRIES 8
+
+/*
+ * Lemire's method on 96 bits: U n = outcome 2^96 + rest, rejected if rest <
+ * 2^96 mod n, which leaves exactly floor(2^96 / n) values of U for every
+ * outcome. A rejection has probability below n 2^-96 <= 2^-64 and is
+ * independent of the outcome; after eight in a row the source is broken.
+ */
+uint32_t
+draw_below(struct random *random, uint32_t n)
+{
+    uint64_t step = (UINT64_C(1) << 32) % n;
+    uint64_t excess = (step * step % n) * step % n; /* 2^96 mod n */
+    for (int i = 0; i < BELOW_TRIES; i++) {
+        uint64_t low = (uint64_t)random_u32(random) * n;
+        uint64_t middle = (uint64_t)random_u32(random) * n + (low >> 32);
+        uint64_t high = (uint64_t)random_u32(random) * n + (middle >> 32);
+        uint32_t above = (uint32_t)high | (uint32_t)middle;
+        if ((above != 0) | ((uint32_t)low >= excess)) {
+            return (uint32_t)(high >> 32);
+        }
+    }
+    random->failed = true;
+    return 0;
+}
+
+uint32_t
+draw_bernoulli(struct random *random, uint32_t numerator, uint32_t denominator)
+{
+    uint64_t drawn = draw_below(random, denominator);
+    return (uint32_t)((drawn - numerator) >> 63);
+}
+
+/* Whether a < b, both 208 bits, without a branch. */
+static uint64_t
+less(const uint32_t a[7], const uint32_t b[7])
+{
+    uint64_t borrow = 0;
+    for (int i = 0; i < 7; i++) {
+        borrow = ((uint64_t)a[i] - b[i] - borrow) >> 63;
+    }
+    return borrow;
+}
+
+static void
+set_edges(struct random *random, struct draw_tables *tables)
+{
+    uint32_t tail[7];
+    for (int i = 0; i < 7; i++) {
+        tail[i] = random_u32(random);
+    }
+    tail[6] &= 0xffff;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        tables->edge[i] =
+            tables->threshold[i].high + less(tail, tables->threshold[i].low);
+    }
+    tables->spent = 0;
+    bytes_wipe(tail, sizeof tail);
+}
+
+void
+draw_tables(struct random *random, const struct draw_threshold *threshold,
+            uint32_t count, struct draw_tables *ret_tables)
+{
+    ret_tables->threshold = threshold;
+    ret_tables->count = count;
+    set_edges(random, ret_tables);
+}
+
+/*
+ * How many edges lie above u; bit 16 is set if u could tie with a threshold,
+ * whose first 48 bits are its edge or its edge less one. All values are below
+ * 2^63, so the sign of a difference is a comparison; shifts and sums alone,
+ * because compilers turn those into vector code everywhere. Inlined so that
+ * `size` is a constant.
+ */
+static inline uint32_t
+scan(const uint64_t *edge, uint32_t size, uint64_t u)
+{
+    uint64_t above = 0, near = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        uint64_t x = u - edge[i];
+        above += x >> 63;
+        near |= ((x + 1) >> 1) - 1; /* negative if x is 0 or -1 */
+    }
+    return (uint32_t)(above | near >> 63 << 16);
+}
+
+static uint32_t
+scan_table(const struct draw_tables *tables, uint32_t first, uint32_t size,
+           uint64_t u)
+{
+    return size == DRAW_FULL ? scan(tables->edge + first, DRAW_FULL, u)
+                             : scan(tables->edge + first, DRAW_SMALL, u);
+}
+
+uint32_t
+draw_symbol(struct random *random, struct draw_tables *tables, uint32_t first,
+            uint32_t size)
+{
+    uint64_t u = random_u48(random);
+    uint32_t found = scan_table(tables, first, size, u);
+    if (found >> 16 & tables->spent) {
+        set_edges(random, tables);
+        found = scan_table(tables, first, size, u);
+    }
+    tables->spent |= 0 - (uint32_t)(found >> 16 != 0);
+    return found & 0xffff;
+}

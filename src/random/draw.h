@@ -1,0 +1,73 @@
+/*
+ * draw.h: the exact primitives every sampler is made of.
+ *
+ * Two draws, each with exactly known probabilities, each in a number of steps
+ * that depends on neither its outcome nor a record (invariant 7), except with
+ * probability below 2^-64:
+ *
+ *   draw_below    uniform on {0, ..., n-1}
+ *   draw_symbol   a symbol of a table of 256-bit thresholds
+ *
+ * Tests replace this one file by a tape that takes every branch in turn and
+ * multiplies up its exact probability: so the samplers that ship are
+ * enumerated, not their formulas.
+ */
+#ifndef SOTTO_RANDOM_DRAW_H
+#define SOTTO_RANDOM_DRAW_H
+
+#include <stdint.h>
+
+#include "random/random.h"
+
+/* Uniform on {0, ..., n-1}, exactly; n >= 1 must be public. 12 bytes. */
+uint32_t draw_below(struct random *random, uint32_t n);
+
+/* 1 with probability numerator / denominator, exactly. 12 bytes. */
+uint32_t draw_bernoulli(struct random *random, uint32_t numerator,
+                        uint32_t denominator);
+
+/*
+ * A probability as a 256-bit fraction: high 2^-48 + low 2^-256, where low is
+ * 208 bits in little-endian limbs, the last of 16 bits. high < 2^48 - 1.
+ */
+struct draw_threshold {
+    uint64_t high;
+    uint32_t low[7];
+};
+
+/* A table has room for 4 or 32 thresholds; those it does not use are zero. */
+#define DRAW_SMALL 4u
+#define DRAW_FULL 32u
+#define DRAW_THRESHOLDS_MAX (DRAW_SMALL + 10 * DRAW_FULL)
+
+#define DRAW_TABLES_SIZE 28u /* bytes drawn by draw_tables */
+#define DRAW_SYMBOL_SIZE 6u  /* bytes drawn by draw_symbol */
+#define DRAW_BELOW_SIZE 12u  /* bytes drawn by draw_below */
+
+/*
+ * The tables of one sampler, made ready for drawing: `threshold` are the
+ * concatenated tables, `edge` the same rounded to 48 bits at random, up with
+ * exactly the probability of the bits dropped.
+ */
+struct draw_tables {
+    const struct draw_threshold *threshold;
+    uint32_t count;
+    uint32_t spent;
+    uint64_t edge[DRAW_THRESHOLDS_MAX];
+};
+
+/* Makes `count` thresholds ready, for DRAW_BATCH samples at most. */
+#define DRAW_BATCH 64u
+void draw_tables(struct random *random, const struct draw_threshold *threshold,
+                 uint32_t count, struct draw_tables *ret_tables);
+
+/*
+ * Draws from the table of `size` (DRAW_SMALL or DRAW_FULL) thresholds
+ * S_1 >= S_2 >= ... that starts at `first`: returns how many of them lie above
+ * a uniform U in [0, 1), that is symbol i with probability S_i - S_(i+1),
+ * where S_0 = 1 and S_(size+1) = 0.
+ */
+uint32_t draw_symbol(struct random *random, struct draw_tables *tables,
+                     uint32_t first, uint32_t size);
+
+#endif
