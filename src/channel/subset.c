@@ -11,28 +11,30 @@
 #include "random/draw.h"
 #include "random/subsets.h"
 
-static const struct symbols *
-own_of(const struct channel_instance *instance)
+static uint32_t
+has(const uint8_t *bitmap, uint32_t i)
 {
-    return (const struct symbols *)instance->own;
+    return (bitmap[i / 8] >> (i % 8)) & 1;
+}
+
+static uint32_t
+names(const struct channel_instance *instance, const uint8_t *wire, uint32_t i)
+{
+    (void)instance;
+    return has(wire, i);
 }
 
 static enum sotto_status
 init(struct channel_instance *instance, void *own)
 {
+    struct symbols *symbols = (struct symbols *)own;
     uint32_t k = instance->size;
-    symbols_init(instance, (struct symbols *)own,
-                 symbols_best_w(k, instance->eps));
+    symbols_init(instance, symbols, symbols_best_w(k, instance->eps));
+    symbols->names = names;
     instance->wire_size = (k + 7) / 8;
     instance->entropy_size = SYMBOLS_HIT_SIZE + (k - 1) * DRAW_BELOW_SIZE;
-    instance->values = own_of(instance)->w;
+    instance->values = symbols->w;
     return SOTTO_STATUS_OK;
-}
-
-static uint32_t
-has(const uint8_t *bitmap, uint32_t i)
-{
-    return (bitmap[i / 8] >> (i % 8)) & 1;
 }
 
 /*
@@ -60,7 +62,7 @@ static void
 sample(const struct channel_instance *instance, const int32_t *q,
        struct random *random, uint8_t *ret_wire)
 {
-    const struct symbols *own = own_of(instance);
+    const struct symbols *own = symbols_of(instance);
     uint32_t k = instance->size;
     uint32_t hit = symbols_draw_hit(own, random);
     ret_wire[(k - 1) / 8] = 0;
@@ -68,57 +70,15 @@ sample(const struct channel_instance *instance, const int32_t *q,
     insert_bit(ret_wire, k, (uint32_t)q[0], hit);
 }
 
+/* w symbols, and nothing past the last. */
 static bool
 valid(const struct channel_instance *instance, const uint8_t *wire)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 8 * instance->wire_size; i++) {
-        if (has(wire, i) && i >= instance->size) {
-            return false;
-        }
-        count += has(wire, i);
+    uint32_t past = 0;
+    for (uint32_t i = instance->size; i < 8 * instance->wire_size; i++) {
+        past |= has(wire, i);
     }
-    return count == own_of(instance)->w;
-}
-
-static double
-log_p(const struct channel_instance *instance, const uint8_t *wire,
-      const int32_t *q)
-{
-    const struct symbols *own = own_of(instance);
-    return has(wire, (uint32_t)q[0]) ? own->log_in : own->log_out;
-}
-
-static void
-log_p_many(const struct channel_instance *instance, const uint8_t *wire,
-           const int32_t *q, size_t n, double *ret_log_p)
-{
-    for (size_t i = 0; i < n; i++) {
-        ret_log_p[i] = log_p(instance, wire, q + i);
-    }
-}
-
-static void
-estimate(const struct channel_instance *instance, const uint8_t *wire,
-         double *ret_estimate)
-{
-    double hit = symbols_estimate(own_of(instance), true);
-    double miss = symbols_estimate(own_of(instance), false);
-    for (uint32_t i = 0; i < instance->size; i++) {
-        ret_estimate[i] = has(wire, i) ? hit : miss;
-    }
-}
-
-/* The members, in increasing order. */
-static void
-unpack(const struct channel_instance *instance, const uint8_t *wire,
-       int64_t *ret_values)
-{
-    for (uint32_t i = 0; i < instance->size; i++) {
-        if (has(wire, i)) {
-            *ret_values++ = i;
-        }
-    }
+    return past == 0 && symbols_valid(instance, wire);
 }
 
 static bool
@@ -126,11 +86,10 @@ pack(const struct channel_instance *instance, const int64_t *values,
      uint8_t *ret_wire)
 {
     bytes_clear(ret_wire, instance->wire_size);
+    if (!symbols_listed(instance, values)) {
+        return false;
+    }
     for (uint32_t i = 0; i < instance->values; i++) {
-        if (values[i] < 0 || values[i] >= instance->size ||
-            (i > 0 && values[i] <= values[i - 1])) {
-            return false;
-        }
         ret_wire[values[i] / 8] |= (uint8_t)(1u << (values[i] % 8));
     }
     return true;
@@ -145,9 +104,9 @@ const struct channel channel_subset = {
     .init = init,
     .sample = sample,
     .valid = valid,
-    .log_p = log_p,
-    .log_p_many = log_p_many,
-    .estimate = estimate,
-    .unpack = unpack,
+    .log_p = symbols_log_p,
+    .log_p_many = symbols_log_p_many,
+    .estimate = symbols_estimate,
+    .unpack = symbols_unpack,
     .pack = pack,
 };

@@ -119,9 +119,68 @@ symbols_draw_hit(const struct symbols *symbols, struct random *random)
     return draw_symbol(random, &tables, 0, DRAW_SMALL);
 }
 
-double
-symbols_estimate(const struct symbols *symbols, bool named)
+bool
+symbols_valid(const struct channel_instance *instance, const uint8_t *wire)
 {
-    double gap = symbols->rate_in - symbols->rate_other;
-    return ((named ? 1.0 : 0.0) - symbols->rate_other) / gap;
+    const struct symbols *own = symbols_of(instance);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < instance->size; i++) {
+        count += own->names(instance, wire, i);
+    }
+    return count == own->w;
+}
+
+double
+symbols_log_p(const struct channel_instance *instance, const uint8_t *wire,
+              const int32_t *q)
+{
+    const struct symbols *own = symbols_of(instance);
+    return own->names(instance, wire, (uint32_t)q[0]) ? own->log_in
+                                                      : own->log_out;
+}
+
+void
+symbols_log_p_many(const struct channel_instance *instance, const uint8_t *wire,
+                   const int32_t *q, size_t n, double *ret_log_p)
+{
+    for (size_t i = 0; i < n; i++) {
+        ret_log_p[i] = symbols_log_p(instance, wire, q + i);
+    }
+}
+
+/* ([i named] - rate_other) / (rate_in - rate_other) has mean [i = q]. */
+void
+symbols_estimate(const struct channel_instance *instance, const uint8_t *wire,
+                 double *ret_estimate)
+{
+    const struct symbols *own = symbols_of(instance);
+    double gap = own->rate_in - own->rate_other;
+    for (uint32_t i = 0; i < instance->size; i++) {
+        double named = own->names(instance, wire, i);
+        ret_estimate[i] = (named - own->rate_other) / gap;
+    }
+}
+
+void
+symbols_unpack(const struct channel_instance *instance, const uint8_t *wire,
+               int64_t *ret_values)
+{
+    for (uint32_t i = 0; i < instance->size; i++) {
+        if (symbols_of(instance)->names(instance, wire, i)) {
+            *ret_values++ = i;
+        }
+    }
+}
+
+bool
+symbols_listed(const struct channel_instance *instance, const int64_t *values)
+{
+    int64_t last = -1;
+    for (uint32_t i = 0; i < instance->values; i++) {
+        if (values[i] <= last || values[i] >= instance->size) {
+            return false;
+        }
+        last = values[i];
+    }
+    return true;
 }

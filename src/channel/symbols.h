@@ -18,6 +18,9 @@
 
 struct symbols {
     uint32_t w;
+    /* Whether a report names symbol i: the one thing the two differ in. */
+    uint32_t (*names)(const struct channel_instance *instance,
+                      const uint8_t *wire, uint32_t i);
     struct draw_threshold threshold[DRAW_SMALL]; /* the first is h */
     double log_in;                               /* ln p(S | q), q in S */
     double log_out;                              /* ln p(S | q), q not in S */
@@ -36,7 +39,27 @@ uint32_t symbols_best_w(uint32_t k, uint64_t eps);
 uint32_t symbols_draw_hit(const struct symbols *symbols, struct random *random);
 #define SYMBOLS_HIT_SIZE (DRAW_TABLES_SIZE + DRAW_SYMBOL_SIZE)
 
-/* The estimate of a symbol's indicator, if it is named and if it is not. */
-double symbols_estimate(const struct symbols *symbols, bool named);
+/* The collector's half of both channels, by `names` alone: see channel.h. */
+bool symbols_valid(const struct channel_instance *instance,
+                   const uint8_t *wire);
+double symbols_log_p(const struct channel_instance *instance,
+                     const uint8_t *wire, const int32_t *q);
+void symbols_log_p_many(const struct channel_instance *instance,
+                        const uint8_t *wire, const int32_t *q, size_t n,
+                        double *ret_log_p);
+void symbols_estimate(const struct channel_instance *instance,
+                      const uint8_t *wire, double *ret_estimate);
+/* The symbols named, in increasing order. */
+void symbols_unpack(const struct channel_instance *instance,
+                    const uint8_t *wire, int64_t *ret_values);
+/* Whether `values` are w symbols in increasing order. */
+bool symbols_listed(const struct channel_instance *instance,
+                    const int64_t *values);
+
+static inline const struct symbols *
+symbols_of(const struct channel_instance *instance)
+{
+    return (const struct symbols *)instance->own;
+}
 
 #endif

@@ -1,0 +1,321 @@
+/*
+ * bench.c: timings of the device's path, each beside its limit or a peer.
+ *
+ * One thread. Every benchmark checks its answer before it times it, and runs
+ * what it is compared with in the same run: machines differ, ratios less so.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/decimal.h"
+#include "bench/sample_encoder.h"
+#include "channel/channel.h"
+#include "host/error.h"
+#include "random/dlaplace.h"
+#include "sotto/sotto.h"
+
+#define SECONDS 0.5 /* a timing lasts at least this long */
+#define CHUNK 16384u
+#define CHECKED_SAMPLES 200000
+
+struct bench {
+    void (*row)(void *context, const struct sotto_bench_row *row);
+    void *context;
+    double entropy_rate; /* bytes a second from the system */
+};
+
+static double
+now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void
+emit(const struct bench *bench, const char *name, const char *setting,
+     double rate, double ratio, const char *against)
+{
+    struct sotto_bench_row row = {name,       setting, rate,
+                                  1e6 / rate, ratio,   against};
+    bench->row(bench->context, &row);
+}
+
+/* ---- The limit: what the system gives ------------------------------------ */
+
+static enum sotto_status
+fill_chunk(uint8_t *chunk)
+{
+    size_t done = 0;
+    while (done < CHUNK) {
+        ssize_t got = getrandom(chunk + done, CHUNK - done, 0);
+        if (got <= 0) {
+            return SOTTO_STATUS_ENTROPY;
+        }
+        done += (size_t)got;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+measure_entropy(struct bench *bench)
+{
+    uint8_t chunk[CHUNK];
+    double start = now(), spent = 0;
+    size_t chunks = 0;
+    while (spent < SECONDS) {
+        if (fill_chunk(chunk) != SOTTO_STATUS_OK) {
+            return SOTTO_STATUS_ENTROPY;
+        }
+        chunks++;
+        spent = now() - start;
+    }
+    bench->entropy_rate = (double)chunks * CHUNK / spent;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+bench_entropy(struct bench *bench, struct sotto_error *err)
+{
+    uint8_t bytes[64];
+    double start = now(), spent = 0, rate;
+    size_t calls = 0;
+    (void)err;
+    emit(bench, "entropy", "getrandom, bytes", bench->entropy_rate, 0, "");
+    while (spent < SECONDS) {
+        for (int i = 0; i < 1000; i++) {
+            if (sotto_entropy(bytes, sizeof bytes) != 0) {
+                return SOTTO_STATUS_ENTROPY;
+            }
+        }
+        calls += 1000;
+        spent = now() - start;
+    }
+    rate = (double)calls * sizeof bytes / spent;
+    emit(bench, "entropy", "sotto_entropy by 64 bytes", rate,
+         rate / bench->entropy_rate, "getrandom");
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Discrete Laplace ---------------------------------------------------- */
+
+struct laplace_case {
+    const char *setting;
+    double scale;
+    uint64_t eps; /* at l = 1: scale = 2/eps */
+};
+
+static const struct laplace_case laplace_cases[] = {
+    {"scale 1", 1, 2 * DECIMAL_UNIT},
+    {"scale 1e3", 1e3, 2 * DECIMAL_UNIT / 1000},
+    {"scale 1e6", 1e6, 2 * DECIMAL_UNIT / 1000000},
+};
+
+/* Samples, with the tables made ready every DRAW_BATCH as a channel does. */
+static double
+sum_exact(const struct dlaplace *noise, struct random *random, size_t count,
+          double *ret_squares)
+{
+    struct draw_tables tables;
+    double sum = 0;
+    *ret_squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        double x;
+        if (i % DRAW_BATCH == 0) {
+            draw_tables(random, noise->threshold, noise->count, &tables);
+        }
+        x = (double)dlaplace_draw(noise, random, &tables);
+        sum += x;
+        *ret_squares += x * x;
+    }
+    return sum;
+}
+
+/* The textbook way, which is not private: ln of a 53-bit uniform. */
+static double
+sum_float(double scale, struct random *random, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = random_u48(random) << 5 ^ random_u32(random);
+        double u = ((double)(bits >> 1) + 0.5) * 0x1p-52 - 0.5;
+        double size = -scale * log(1 - 2 * fabs(u));
+        sum += u < 0 ? -size : size;
+    }
+    return sum;
+}
+
+/* Mean and variance within six standard errors. */
+static bool
+plausible(double sum, double squares, double scale, size_t count)
+{
+    double n = (double)count, r = exp(-1 / scale);
+    double variance = 2 * r / ((1 - r) * (1 - r));
+    double kurtosis = 6 + 1 / variance; /* at most; exact as scale grows */
+    return fabs(sum / n) < 6 * sqrt(variance / n) &&
+           fabs(squares / n - variance) < 6 * variance * sqrt(kurtosis / n);
+}
+
+static enum sotto_status
+bench_laplace_case(struct bench *bench, const struct laplace_case *at,
+                   struct sotto_error *err)
+{
+    static uint8_t buffer[CHUNK];
+    struct entropy entropy;
+    struct dlaplace noise;
+    double start, spent = 0, squares, sum, exact, bytes, floating;
+    size_t count = 0;
+    entropy_init(&entropy, buffer, sizeof buffer);
+    dlaplace_init(&noise, 1, at->eps);
+    sum = sum_exact(&noise, &entropy.random, CHECKED_SAMPLES, &squares);
+    if (!plausible(sum, squares, at->scale, CHECKED_SAMPLES)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the sampler's moments are wrong at %s", at->setting);
+    }
+    for (start = now(); spent < SECONDS; spent = now() - start) {
+        (void)sum_exact(&noise, &entropy.random, 10000, &squares);
+        count += 10000;
+    }
+    exact = (double)count / spent;
+    bytes = (double)dlaplace_draw_size(&noise) +
+            (double)DRAW_TABLES_SIZE / DRAW_BATCH;
+    emit(bench, "laplace exact", at->setting, exact,
+         exact * bytes / bench->entropy_rate, "its entropy alone");
+    count = 0;
+    sum = 0;
+    spent = 0;
+    for (start = now(); spent < SECONDS; spent = now() - start) {
+        sum += sum_float(at->scale, &entropy.random, 10000);
+        count += 10000;
+    }
+    floating = (double)count / spent;
+    emit(bench, isfinite(sum) ? "laplace floating point" : "", at->setting,
+         floating, exact / floating, "exact over floating point");
+    return entropy.random.failed ? SOTTO_STATUS_ENTROPY : SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+bench_laplace(struct bench *bench, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    size_t count = sizeof laplace_cases / sizeof laplace_cases[0];
+    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
+        status = bench_laplace_case(bench, &laplace_cases[i], err);
+    }
+    return status;
+}
+
+/* ---- Subsets ------------------------------------------------------------- */
+
+static enum sotto_status
+bench_subset(struct bench *bench, struct sotto_error *err)
+{
+    static uint8_t buffer[CHUNK];
+    const struct channel *channel = channel_find("subset", 6);
+    struct channel_instance instance;
+    struct entropy entropy;
+    void *own = malloc(channel->own_size);
+    uint8_t wire[64];
+    int32_t q = 123;
+    double start, spent = 0, rate;
+    size_t count = 0;
+    enum sotto_status status = SOTTO_STATUS_MEMORY;
+    if (own != NULL) {
+        status = channel_init(&instance, channel, 500, 0, DECIMAL_UNIT, own);
+    }
+    entropy_init(&entropy, buffer, sizeof buffer);
+    for (start = now(); status == SOTTO_STATUS_OK && spent < SECONDS;
+         spent = now() - start) {
+        channel->sample(&instance, &q, &entropy.random, wire);
+        if (!channel->valid(&instance, wire)) {
+            status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                               "the subset sampler made no subset");
+        }
+        count++;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        rate = (double)count / spent;
+        emit(bench, "subset", "k 500, eps 1", rate,
+             rate * instance.entropy_size / bench->entropy_rate,
+             "its entropy alone");
+    }
+    free(own);
+    return status;
+}
+
+/* ---- A whole record ------------------------------------------------------ */
+
+static enum sotto_status
+bench_privatise(struct bench *bench, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_client *client;
+    uint8_t image[784], report[256];
+    struct sotto_value value = {SOTTO_VALUE_BYTES, 0, image, sizeof image};
+    double start, spent = 0;
+    size_t count = 0, size;
+    enum sotto_status status = sample_encoder_new(&mechanism, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < sizeof image; i++) {
+        image[i] = (uint8_t)(i * 37);
+    }
+    client = sotto_mechanism_client(mechanism);
+    size = sotto_client_report_size(client);
+    for (start = now(); status == SOTTO_STATUS_OK && spent < 2 * SECONDS;
+         spent = now() - start) {
+        status = sotto_client_privatise(client, &value, 1, report, size);
+        count++;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        emit(bench, "privatise", "784-400-150-50-8, laplace",
+             (double)count / spent, 150e-6 * (double)count / spent,
+             "150 microseconds");
+    }
+    sotto_mechanism_free(mechanism);
+    return status;
+}
+
+/* ---- The list ------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    enum sotto_status (*run)(struct bench *bench, struct sotto_error *err);
+} benchmarks[] = {
+    {"entropy", bench_entropy},
+    {"laplace", bench_laplace},
+    {"subset", bench_subset},
+    {"privatise", bench_privatise},
+};
+
+enum sotto_status
+sotto_bench_run(const char *name,
+                void (*row)(void *context, const struct sotto_bench_row *),
+                void *context, struct sotto_error *err)
+{
+    struct bench bench = {row, context, 0};
+    enum sotto_status status = measure_entropy(&bench);
+    bool found = false;
+    size_t count = sizeof benchmarks / sizeof benchmarks[0];
+    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
+        if (name == NULL || strcmp(name, benchmarks[i].name) == 0) {
+            found = true;
+            status = benchmarks[i].run(&bench, err);
+        }
+    }
+    if (status == SOTTO_STATUS_OK && !found) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "there is no benchmark '%s': choose entropy, "
+                         "laplace, subset or privatise",
+                         name);
+    }
+    if (status == SOTTO_STATUS_ENTROPY) {
+        return host_fail(err, status, 0, "the system gave no entropy");
+    }
+    return status;
+}

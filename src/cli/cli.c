@@ -1,0 +1,359 @@
+/*
+ * cli.c: reading a verb's arguments.
+ *
+ * --name VALUE, --name=VALUE, -o VALUE, -oVALUE, and -- before words that
+ * begin with a dash. Options and words may be mixed.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAREST_MAX 32u /* letters of a word that is compared */
+#define OPTIONS_MAX 32u
+
+/* ---- Suggestions -------------------------------------------------------- */
+
+static size_t
+least(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance: one row of the table at a time. */
+static size_t
+distance(const char *a, const char *b)
+{
+    size_t row[NEAREST_MAX + 1];
+    size_t rows = strlen(a), columns = strlen(b);
+    if (rows > NEAREST_MAX || columns > NEAREST_MAX) {
+        return SIZE_MAX;
+    }
+    for (size_t j = 0; j <= columns; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= rows; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t above = row[j];
+            row[j] = least(above + 1, row[j - 1] + 1,
+                           diagonal + (a[i - 1] != b[j - 1] ? 1 : 0));
+            diagonal = above;
+        }
+    }
+    return row[columns];
+}
+
+const char *
+cli_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    const char *nearest = NULL;
+    size_t best = 1 + (strlen(word) + 1) / 3; /* one beyond what is near */
+    for (size_t i = 0; i < count; i++) {
+        size_t far = distance(word, candidates[i]);
+        if (far < best) {
+            best = far;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+static int
+bad_option(const struct cli_verb *verb, const char *word)
+{
+    const char *names[OPTIONS_MAX];
+    char name[NEAREST_MAX + 1];
+    size_t count = 0;
+    const char *dashless = word + strspn(word, "-");
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(dashless, "="),
+                   dashless);
+    while (count < OPTIONS_MAX && verb->options[count].name != NULL) {
+        names[count] = verb->options[count].name;
+        count++;
+    }
+    const char *nearest = cli_nearest(name, names, count);
+    if (nearest != NULL) {
+        return cli_bad("unknown option '%.80s': did you mean --%s?", word,
+                       nearest);
+    }
+    return cli_bad("unknown option '%.80s': see sotto %s --help", word,
+                   verb->name);
+}
+
+/* ---- Parsing ------------------------------------------------------------ */
+
+static const struct cli_option *
+find_long(const struct cli_verb *verb, const char *name, size_t size)
+{
+    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
+        if (strlen(o->name) == size && strncmp(o->name, name, size) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static const struct cli_option *
+find_letter(const struct cli_verb *verb, char letter)
+{
+    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
+        if (o->letter != 0 && o->letter == letter) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+/* Splits one argument: its option, and the value if it is in there too. */
+static const struct cli_option *
+split(const struct cli_verb *verb, const char *word, const char **ret_value)
+{
+    if (word[1] != '-') {
+        *ret_value = word[2] != '\0' ? word + 2 : NULL;
+        return find_letter(verb, word[1]);
+    }
+    size_t size = strcspn(word + 2, "=");
+    *ret_value = word[2 + size] == '=' ? word + 2 + size + 1 : NULL;
+    return find_long(verb, word + 2, size);
+}
+
+static int
+add_given(struct cli_args *args, const struct cli_option *option,
+          const char *value)
+{
+    if (!option->many && cli_value(args, option->name) != NULL) {
+        return cli_bad("--%s is given twice", option->name);
+    }
+    args->given[args->given_count].option = option;
+    args->given[args->given_count].value = value;
+    args->given_count++;
+    return CLI_EXIT_DONE;
+}
+
+/* One argument that begins with a dash; `next` is the one after it, or NULL.
+   Sets `ret_used` if that was its value. */
+static int
+parse_option(struct cli_args *args, const char *word, const char *next,
+             bool *ret_used)
+{
+    const char *value = NULL;
+    const struct cli_option *option = split(args->verb, word, &value);
+    *ret_used = false;
+    if (option == NULL) {
+        return bad_option(args->verb, word);
+    }
+    if (option->value == NULL) {
+        if (value != NULL) {
+            return cli_bad("--%s takes no value", option->name);
+        }
+        return add_given(args, option, "");
+    }
+    if (value == NULL) {
+        if (next == NULL || strncmp(next, "--", 2) == 0) {
+            return cli_bad("--%s needs a value: --%s %s", option->name,
+                           option->name, option->value);
+        }
+        value = next;
+        *ret_used = true;
+    }
+    return add_given(args, option, value);
+}
+
+static int
+check_complete(const struct cli_args *args)
+{
+    const struct cli_verb *verb = args->verb;
+    size_t wanted = 0;
+    while (verb->wanted[wanted] != NULL) {
+        wanted++;
+    }
+    if (args->words > wanted) {
+        return cli_bad("'%.80s' is one word too many: usage: sotto %s %s",
+                       args->word[wanted], verb->name, verb->usage);
+    }
+    if (args->words + verb->optional < wanted) {
+        return cli_bad("%s is missing: usage: sotto %s %s",
+                       verb->wanted[args->words], verb->name, verb->usage);
+    }
+    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
+        if (o->needed && !cli_given(args, o->name)) {
+            return cli_bad("--%s %s is missing: %s", o->name, o->value,
+                           o->what);
+        }
+    }
+    return CLI_EXIT_DONE;
+}
+
+static bool
+asks_help(int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int
+parse_all(struct cli_args *args, int argc, char **argv)
+{
+    bool plain = false; /* behind a -- */
+    for (int i = 2; i < argc; i++) {
+        if (plain || argv[i][0] != '-' || argv[i][1] == '\0') {
+            args->word[args->words++] = argv[i];
+            continue;
+        }
+        if (strcmp(argv[i], "--") == 0) {
+            plain = true;
+            continue;
+        }
+        bool used;
+        int status = parse_option(args, argv[i],
+                                  i + 1 < argc ? argv[i + 1] : NULL, &used);
+        if (status != CLI_EXIT_DONE) {
+            return status;
+        }
+        i += used ? 1 : 0;
+    }
+    return check_complete(args);
+}
+
+int
+cli_args_parse(const struct cli_verb *verb, int argc, char **argv,
+               struct cli_args *ret_args)
+{
+    static const struct cli_option help = CLI_OPTION_HELP;
+    struct cli_args args = {.verb = verb};
+    size_t most = argc > 2 ? (size_t)argc - 2 : 1;
+    int status;
+    args.given = calloc(most, sizeof *args.given);
+    args.word = calloc(most, sizeof *args.word);
+    if (args.given == NULL || args.word == NULL) {
+        cli_error("out of memory");
+        status = CLI_EXIT_FAILED;
+    } else if (asks_help(argc, argv)) {
+        status = add_given(&args, &help, "");
+    } else {
+        status = parse_all(&args, argc, argv);
+    }
+    if (status != CLI_EXIT_DONE) {
+        cli_args_clear(&args);
+        return status;
+    }
+    *ret_args = args;
+    return CLI_EXIT_DONE;
+}
+
+void
+cli_args_clear(struct cli_args *args)
+{
+    free(args->given);
+    free(args->word);
+    args->given = NULL;
+    args->word = NULL;
+}
+
+/* ---- Values ------------------------------------------------------------- */
+
+const char *
+cli_nth(const struct cli_args *args, const char *name, size_t n)
+{
+    for (size_t i = 0; i < args->given_count; i++) {
+        if (strcmp(args->given[i].option->name, name) == 0 && n-- == 0) {
+            return args->given[i].value;
+        }
+    }
+    return NULL;
+}
+
+const char *
+cli_value(const struct cli_args *args, const char *name)
+{
+    return cli_nth(args, name, 0);
+}
+
+bool
+cli_given(const struct cli_args *args, const char *name)
+{
+    return cli_nth(args, name, 0) != NULL;
+}
+
+bool
+cli_whole(const struct cli_args *args, const char *name, uint64_t *ret_value)
+{
+    const char *text = cli_value(args, name);
+    uint64_t value = 0;
+    if (text == NULL) {
+        return true;
+    }
+    bool fits = *text != '\0';
+    for (const char *at = text; fits && *at != '\0'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        fits = *at >= '0' && *at <= '9' &&
+               value <= (UINT64_MAX - digit) / UINT64_C(10);
+        value = 10 * value + digit;
+    }
+    if (!fits) {
+        (void)cli_bad("--%s %.80s is not a whole number from 0 to "
+                      "18446744073709551615",
+                      name, text);
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+/* strtod would also take blanks, hexadecimals and words. */
+bool
+cli_read_number(const char *text, double *ret_value)
+{
+    char *end = NULL;
+    if (*text == '\0' || strspn(text, "0123456789.eE+-") != strlen(text)) {
+        return false;
+    }
+    double value = strtod(text, &end);
+    if (*end != '\0' || !isfinite(value)) {
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+bool
+cli_number(const struct cli_args *args, const char *name, double low,
+           double high, double *ret_value)
+{
+    const char *text = cli_value(args, name);
+    double value;
+    if (text == NULL) {
+        return true;
+    }
+    if (!cli_read_number(text, &value) || value < low || value > high) {
+        (void)cli_bad("--%s %.80s is not a number from %g to %g", name, text,
+                      low, high);
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+bool
+cli_yes(const struct cli_args *args, const char *name, int *ret_value)
+{
+    const char *text = cli_value(args, name);
+    if (text == NULL) {
+        return true;
+    }
+    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0) {
+        (void)cli_bad("--%s %.80s: say yes or no", name, text);
+        return false;
+    }
+    *ret_value = strcmp(text, "yes") == 0;
+    return true;
+}

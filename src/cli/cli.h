@@ -1,0 +1,160 @@
+/*
+ * cli.h: what the verbs share: their options, their help, their messages.
+ *
+ * A verb is one struct cli_verb in its cmd_<verb>.c and one row in main.c.
+ * It gets its arguments parsed and checked against its own option table, does
+ * its work through the public headers, and returns the program's exit status.
+ * Only src/cli prints; what reaches a terminal has passed cli_put, so that no
+ * file's content can steer the terminal.
+ */
+#ifndef SOTTO_CLI_CLI_H
+#define SOTTO_CLI_CLI_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sotto/sotto.h"
+
+#define CLI_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(at) __attribute__((format(printf, at, at + 1)))
+#else
+#define CLI_PRINTF(at)
+#endif
+
+/* The program's exit status. */
+enum cli_exit {
+    CLI_EXIT_DONE = 0,
+    CLI_EXIT_FAILED = 1, /* the system failed us: files, memory, entropy */
+    CLI_EXIT_BAD = 2,    /* bad usage or input */
+    CLI_EXIT_REFUSED = 3 /* refused for privacy */
+};
+
+/* One option of a verb; a table of them ends with a NULL name. */
+struct cli_option {
+    const char *name;  /* without its dashes */
+    char letter;       /* of the short form, 0: none */
+    const char *value; /* what its value is called; NULL: it takes none */
+    bool needed;
+    bool many;        /* may be given more than once */
+    const char *what; /* for the help, a line or more */
+};
+
+#define CLI_OPTION_JSON                                                        \
+    {                                                                          \
+        "json", 0, NULL, false, false, "print one JSON object a line"          \
+    }
+#define CLI_OPTION_HELP                                                        \
+    {                                                                          \
+        "help", 'h', NULL, false, false, "print this text"                     \
+    }
+#define CLI_OPTION_END                                                         \
+    {                                                                          \
+        NULL, 0, NULL, false, false, NULL                                      \
+    }
+
+struct cli_given {
+    const struct cli_option *option;
+    const char *value; /* "" if the option takes none */
+};
+
+/* A parsed command line. */
+struct cli_args {
+    const struct cli_verb *verb;
+    struct cli_given *given;
+    size_t given_count;
+    const char **word; /* what is not an option, in order */
+    size_t words;
+};
+
+struct cli_verb {
+    const char *name;
+    const char *summary;       /* one line, for the list of verbs */
+    const char *usage;         /* without "sotto VERB" */
+    const char *about;         /* a paragraph or two */
+    const char *example;       /* lines that run as they stand */
+    const char *const *wanted; /* the words' names, then NULL: what they are */
+    size_t optional;           /* how many of the last words may be left out */
+    const struct cli_option *options;
+    int (*run)(const struct cli_args *args);
+};
+
+/* ---- Arguments ---------------------------------------------------------- */
+
+/*
+ * Parses argv[2..] for `verb`. On success returns CLI_EXIT_DONE and
+ * cli_args_clear frees `ret_args`; otherwise the message is printed and the
+ * exit status returned. --help anywhere wins over other mistakes: then the
+ * verb's help is asked for, and nothing else is checked.
+ */
+int cli_args_parse(const struct cli_verb *verb, int argc, char **argv,
+                   struct cli_args *ret_args);
+void cli_args_clear(struct cli_args *args);
+
+/* The n-th value given for an option, from 0; NULL if there is none. */
+const char *cli_nth(const struct cli_args *args, const char *name, size_t n);
+/* The value of an option given once or not at all (NULL). */
+const char *cli_value(const struct cli_args *args, const char *name);
+bool cli_given(const struct cli_args *args, const char *name);
+
+/*
+ * An option's value as a whole number below 2^64, as a number in [low, high],
+ * or as yes (1) or no (0). Untouched if the option was not given; false, with
+ * the message printed, if it does not fit.
+ */
+bool cli_whole(const struct cli_args *args, const char *name,
+               uint64_t *ret_value);
+bool cli_number(const struct cli_args *args, const char *name, double low,
+                double high, double *ret_value);
+bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
+
+/* A finite decimal number that is all of `text`. */
+bool cli_read_number(const char *text, double *ret_value);
+
+/* The candidate nearest to `word`, NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *candidates,
+                        size_t count);
+
+/* ---- Help --------------------------------------------------------------- */
+
+void cli_help(const struct cli_verb *verb, FILE *to);
+
+/* ---- Messages ----------------------------------------------------------- */
+
+/* The verb that messages begin with; NULL: the program alone. */
+void cli_speak_as(const char *verb);
+
+/* Prints text with control characters made visible as '?'. */
+void cli_put(FILE *to, const char *text, size_t size);
+
+/* "sotto VERB: message" on standard error; the first returns CLI_EXIT_BAD. */
+int cli_bad(const char *format, ...) CLI_PRINTF(1);
+void cli_error(const char *format, ...) CLI_PRINTF(1);
+void cli_note(const char *format, ...) CLI_PRINTF(1);
+
+/* Prints what went wrong; the exit status that goes with it. */
+int cli_fail(const struct sotto_error *err);
+/* The same where a signature was asked for: malformed means refused. */
+int cli_refuse(const struct sotto_error *err);
+
+/* Where a verb tells what it did: standard error if `path`, the file it
+   wrote, is standard output itself. */
+FILE *cli_summary(const char *path);
+
+/* ---- The verbs ---------------------------------------------------------- */
+
+extern const struct cli_verb cmd_demo;
+extern const struct cli_verb cmd_train;
+extern const struct cli_verb cmd_keygen;
+extern const struct cli_verb cmd_sign;
+extern const struct cli_verb cmd_verify;
+extern const struct cli_verb cmd_inspect;
+extern const struct cli_verb cmd_privatise;
+extern const struct cli_verb cmd_decode;
+extern const struct cli_verb cmd_bench;
+
+#endif

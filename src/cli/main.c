@@ -1,0 +1,110 @@
+/*
+ * main.c: the program's entry: finds the verb, runs it, and makes sure that
+ * what it printed arrived.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+static const struct cli_verb *const verbs[] = {
+    &cmd_demo,    &cmd_train,     &cmd_keygen, &cmd_sign,  &cmd_verify,
+    &cmd_inspect, &cmd_privatise, &cmd_decode, &cmd_bench,
+};
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+static void
+put_overview(FILE *to)
+{
+    (void)fprintf(
+        to, "sotto " CLI_VERSION ": learn from records that never leave their "
+            "owners' devices.\n\n"
+            "Usage:\n"
+            "  sotto VERB [ARGUMENTS]\n"
+            "  sotto VERB --help          how to use a verb, with an example\n"
+            "  sotto --version\n\n"
+            "Verbs:\n");
+    for (size_t i = 0; i < VERBS; i++) {
+        (void)fprintf(to, "  %-10s  %s\n", verbs[i]->name, verbs[i]->summary);
+    }
+    (void)fprintf(to, "\nExit status: 0 done, 1 failed, 2 bad usage or input, "
+                      "3 refused for privacy.\n"
+                      "Start here:\n"
+                      "  sotto demo\n");
+}
+
+static int
+run_verb(const struct cli_verb *verb, int argc, char **argv)
+{
+    struct cli_args args;
+    cli_speak_as(verb->name);
+    int status = cli_args_parse(verb, argc, argv, &args);
+    if (status != CLI_EXIT_DONE) {
+        return status;
+    }
+    if (cli_given(&args, "help")) {
+        cli_help(verb, stdout);
+    } else {
+        progress_silence(cli_given(&args, "json"));
+        status = verb->run(&args);
+    }
+    cli_args_clear(&args);
+    return status;
+}
+
+static int
+bad_verb(const char *word)
+{
+    const char *names[VERBS];
+    for (size_t i = 0; i < VERBS; i++) {
+        names[i] = verbs[i]->name;
+    }
+    const char *nearest = cli_nearest(word, names, VERBS);
+    if (nearest != NULL) {
+        return cli_bad("unknown verb '%.80s': did you mean 'sotto %s'?", word,
+                       nearest);
+    }
+    return cli_bad("unknown verb '%.80s': see sotto --help", word);
+}
+
+static int
+dispatch(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "--help";
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "help") == 0) {
+        put_overview(stdout);
+        return CLI_EXIT_DONE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        (void)printf("sotto " CLI_VERSION "\n");
+        return CLI_EXIT_DONE;
+    }
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(word, verbs[i]->name) == 0) {
+            return run_verb(verbs[i], argc, argv);
+        }
+    }
+    return bad_verb(word);
+}
+
+int
+main(int argc, char **argv)
+{
+    /* A closed pipe or a file at its size limit is a write error like any
+       other: reported, and nothing half-written is left behind. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    int status = dispatch(argc, argv);
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout) != 0) &&
+        status == CLI_EXIT_DONE) {
+        cli_error("cannot write to standard output: %s",
+                  errno != 0 ? strerror(errno) : "an earlier write failed");
+        status = CLI_EXIT_FAILED;
+    }
+    return status;
+}

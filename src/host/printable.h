@@ -1,0 +1,22 @@
+/*
+ * printable.h: text of others, made safe to show.
+ *
+ * Names and categories in a mechanism file are any bytes but NUL. What is
+ * shown to a person must be UTF-8 and must not steer the terminal.
+ */
+#ifndef SOTTO_HOST_PRINTABLE_H
+#define SOTTO_HOST_PRINTABLE_H
+
+#include <stddef.h>
+
+#include "host/text.h"
+
+/*
+ * Appends `from` with U+FFFD in place of every control character (also those
+ * that reverse the direction of writing or break lines) and of every byte that
+ * is not part of well-formed UTF-8. Of more than `most` characters the first
+ * most - 1 are taken and "..." follows.
+ */
+void host_printable_add(struct host_text *text, const char *from, size_t most);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * report_json.c: one report as one line of JSON, and back.
+ *
+ * Reading is strict: these four keys, each once, with these types and lengths
+ * and nothing else, so that a line that was tampered with or made by another
+ * program's mistake is refused and not guessed at.
+ */
+#include "mechanism/report_json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <sodium.h>
+
+#include "host/error.h"
+#include "host/printable.h"
+
+#define KEYS 4u
+#define LINE_MOST ((size_t)1 << 30)
+
+size_t
+report_json_values(const struct sotto_mechanism *mechanism)
+{
+    const struct sotto_client *client = mechanism->client;
+    size_t most = 1;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        size_t values = client->part[i].instance.values;
+        most = values > most ? values : most;
+    }
+    return most;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+static const uint8_t *
+write_part(const struct device_part *part, const uint8_t *at, int64_t *values,
+           struct host_text *text)
+{
+    const struct channel_instance *instance = &part->instance;
+    host_text_add(text, "[", 1);
+    for (uint32_t i = 0; i < part->blocks; i++) {
+        instance->channel->unpack(instance, at, values);
+        for (uint32_t j = 0; j < instance->values; j++) {
+            host_text_print(text, "%s%" PRId64, i + j > 0 ? "," : "",
+                            values[j]);
+        }
+        at += instance->wire_size;
+    }
+    host_text_add(text, "]", 1);
+    return at;
+}
+
+void
+report_json_write(const struct sotto_mechanism *mechanism,
+                  const uint8_t *report, int64_t *values,
+                  struct host_text *text)
+{
+    const struct sotto_client *client = mechanism->client;
+    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    char hash[2 * SOTTO_HASH_SIZE + 1], id[2 * SOTTO_ID_SIZE + 1];
+    (void)sodium_bin2hex(hash, sizeof hash, report + REPORT_MAGIC_SIZE,
+                         SOTTO_HASH_SIZE);
+    (void)sodium_bin2hex(id, sizeof id,
+                         report + REPORT_MAGIC_SIZE + SOTTO_HASH_SIZE,
+                         SOTTO_ID_SIZE);
+    host_text_print(
+        text, "{\"mechanism\":\"%s\",\"id\":\"%s\",\"simulated\":%s,", hash, id,
+        sotto_report_simulated(report) ? "true" : "false");
+    host_text_print(text, "\"parts\":[");
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        host_text_add(text, ",", i > 0 ? 1 : 0);
+        at = write_part(&client->part[i], at, values, text);
+    }
+    host_text_print(text, "]}");
+}
+
+enum sotto_status
+sotto_report_json(const struct sotto_mechanism *mechanism,
+                  const uint8_t *report, char **ret_text,
+                  struct sotto_error *err)
+{
+    const struct sotto_client *client = mechanism->client;
+    struct host_text text;
+    int64_t *values;
+    if (!report_valid(client, report, client->report_size)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "this is not a report of this mechanism");
+    }
+    values = calloc(report_json_values(mechanism), sizeof *values);
+    if (values == NULL) {
+        return host_fail_memory(err);
+    }
+    host_text_init(&text, LINE_MOST);
+    report_json_write(mechanism, report, values, &text);
+    free(values);
+    if (text.failed) {
+        host_text_clear(&text);
+        return host_fail_memory(err);
+    }
+    *ret_text = text.data;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+enum sotto_status
+report_json_fail_hash(const struct sotto_mechanism *mechanism,
+                      const uint8_t *hash, struct sotto_error *err)
+{
+    char found[2 * SOTTO_HASH_SIZE + 1], expected[2 * SOTTO_HASH_SIZE + 1];
+    (void)sodium_bin2hex(found, sizeof found, hash, SOTTO_HASH_SIZE);
+    (void)sodium_bin2hex(expected, sizeof expected, mechanism->client->hash,
+                         SOTTO_HASH_SIZE);
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "it was made by another mechanism, %s, and not by %s; "
+                     "give the mechanism file it was made with",
+                     found, expected);
+}
+
+/* Fails with a sentence that quotes a key of the line's own. */
+static enum sotto_status
+fail_key(const char *key, struct sotto_error *err)
+{
+    struct host_text shown;
+    enum sotto_status status;
+    host_text_init(&shown, 1024);
+    host_printable_add(&shown, key, 40);
+    status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                       "it has a key \"%s\", which no report has: remove it",
+                       shown.data != NULL ? shown.data : "");
+    host_text_clear(&shown);
+    return status;
+}
+
+static enum sotto_status
+check_keys(json_t *object, struct sotto_error *err)
+{
+    static const char *const keys[KEYS] = {"mechanism", "id", "simulated",
+                                           "parts"};
+    const char *key;
+    json_t *value;
+    for (size_t i = 0; i < KEYS; i++) {
+        if (json_object_get(object, keys[i]) == NULL) {
+            return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                             "it lacks the key \"%s\"; make the file again",
+                             keys[i]);
+        }
+    }
+    json_object_foreach(object, key, value)
+    {
+        bool known = false;
+        for (size_t i = 0; i < KEYS; i++) {
+            known = known || strcmp(key, keys[i]) == 0;
+        }
+        if (!known) {
+            return fail_key(key, err);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* The value of a key: 2 * size hexadecimal digits. */
+static enum sotto_status
+read_hex(const json_t *object, const char *key, uint8_t *ret_bytes, size_t size,
+         struct sotto_error *err)
+{
+    const json_t *value = json_object_get(object, key);
+    size_t got = 0;
+    if (!json_is_string(value) || json_string_length(value) != 2 * size ||
+        sodium_hex2bin(ret_bytes, size, json_string_value(value), 2 * size,
+                       NULL, &got, NULL) != 0 ||
+        got != size) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "its \"%s\" must be a string of %zu hexadecimal "
+                         "digits; make the file again",
+                         key, 2 * size);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+read_header(const struct sotto_mechanism *mechanism, const json_t *object,
+            uint8_t *ret_report, struct sotto_error *err)
+{
+    const json_t *simulated = json_object_get(object, "simulated");
+    uint8_t *hash = ret_report + REPORT_MAGIC_SIZE;
+    enum sotto_status status =
+        read_hex(object, "mechanism", hash, SOTTO_HASH_SIZE, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (memcmp(hash, mechanism->client->hash, SOTTO_HASH_SIZE) != 0) {
+        return report_json_fail_hash(mechanism, hash, err);
+    }
+    status = read_hex(object, "id", hash + SOTTO_HASH_SIZE, SOTTO_ID_SIZE, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (!json_is_boolean(simulated)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "its \"simulated\" must be true or false; make the "
+                         "file again");
+    }
+    memcpy(ret_report,
+           json_is_true(simulated) ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC,
+           REPORT_MAGIC_SIZE);
+    return SOTTO_STATUS_OK;
+}
+
+/* Part `at` (from 0) of the line, into its place of the report. */
+static enum sotto_status
+read_part(const struct device_part *part, uint32_t at, const json_t *list,
+          int64_t *values, uint8_t *ret_wire, struct sotto_error *err)
+{
+    const struct channel_instance *instance = &part->instance;
+    size_t expected = (size_t)part->blocks * instance->values;
+    if (!json_is_array(list) || json_array_size(list) != expected) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "part %" PRIu32 " must be a list of %zu whole "
+                         "numbers; make the file again",
+                         at + 1, expected);
+    }
+    for (uint32_t i = 0; i < part->blocks; i++) {
+        bool good = true;
+        for (uint32_t j = 0; j < instance->values; j++) {
+            const json_t *value =
+                json_array_get(list, (size_t)i * instance->values + j);
+            good = good && json_is_integer(value);
+            values[j] = json_integer_value(value);
+        }
+        if (!good || !instance->channel->pack(
+                         instance, values,
+                         ret_wire + (size_t)i * instance->wire_size)) {
+            return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                             "block %" PRIu32 " of part %" PRIu32
+                             " holds what its channel '%s' never sends; "
+                             "remove the report",
+                             i + 1, at + 1, instance->channel->name);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+read_parts(const struct sotto_mechanism *mechanism, const json_t *object,
+           int64_t *values, uint8_t *ret_report, struct sotto_error *err)
+{
+    const struct sotto_client *client = mechanism->client;
+    const json_t *parts = json_object_get(object, "parts");
+    uint8_t *at = ret_report + REPORT_HEADER_SIZE;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!json_is_array(parts) ||
+        json_array_size(parts) != client->sizes.parts) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "its \"parts\" must be a list of %" PRIu32
+                         " lists; make the file again",
+                         client->sizes.parts);
+    }
+    for (uint32_t i = 0; i < client->sizes.parts && status == SOTTO_STATUS_OK;
+         i++) {
+        const struct device_part *part = &client->part[i];
+        status = read_part(part, i, json_array_get(parts, i), values, at, err);
+        at += (size_t)part->blocks * part->instance.wire_size;
+    }
+    return status;
+}
+
+enum sotto_status
+report_json_read(const struct sotto_mechanism *mechanism, const char *line,
+                 size_t size, int64_t *values, uint8_t *ret_report,
+                 struct sotto_error *err)
+{
+    json_error_t problem;
+    json_t *object =
+        json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
+    enum sotto_status status;
+    if (object == NULL && json_error_code(&problem) == json_error_out_of_memory) {
+        return host_fail_memory(err);
+    }
+    if (!json_is_object(object)) {
+        json_decref(object);
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "it is not a JSON object (%.80s); a line must hold "
+                         "one whole report",
+                         object == NULL ? problem.text : "but another value");
+    }
+    status = check_keys(object, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = read_header(mechanism, object, ret_report, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = read_parts(mechanism, object, values, ret_report, err);
+    }
+    json_decref(object);
+    return status;
+}

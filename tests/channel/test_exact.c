@@ -1,0 +1,558 @@
+/*
+ * test_exact.c: the exact output distribution of every channel that ships, by
+ * running its sampler over the tape of its primitives (tape.h), on domains
+ * small enough to take every branch.
+ *
+ * For each domain and epsilon, with probabilities as exact integers over one
+ * common denominator:
+ *
+ *   - they sum to one, every report is valid, and every report that one point
+ *     can give, every other point can give (invariant 1);
+ *   - the largest ratio p(report | q) / p(report | q') over all reports and
+ *     pairs is at most e^epsilon, and within 1e-15 of it in the exponent at the
+ *     domain's vertices (invariant 2);
+ *   - the primitives called, and their public arguments, are the same on every
+ *     branch and for every point (invariant 7);
+ *   - log_p, log_p_many, eps_exact, the estimator's mean and its variance are
+ *     those of that distribution.
+ *
+ * It prints the table that docs/channels.md shows.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gmp.h>
+#include <mpfr.h>
+
+#include "tape.h"
+
+#include "base/bytes.h"
+#include "base/decimal.h"
+#include "channel/channel.h"
+
+#define PRECISION 512
+#define ROOM (1u << 16) /* slots for reports, a power of two */
+#define POINTS_MAX 64u
+#define ENTRIES_MAX 16u /* k, or d */
+#define WIRE_MAX 8u
+
+/* Extremes of p(report | q) over a set of points. */
+struct range {
+    mpz_t most, least;
+    uint32_t points;
+};
+
+struct report {
+    bool used;
+    uint64_t wire;
+    mpz_t p; /* numerator of p(report | q) for the q at hand */
+    struct range all, vertices;
+};
+
+/* One channel on one domain. */
+struct exact {
+    struct channel_instance instance;
+    void *own;
+    uint32_t width; /* integers in a point */
+    uint32_t points, vertices;
+    int32_t point[POINTS_MAX][ENTRIES_MAX];
+    bool vertex[POINTS_MAX];
+
+    struct report *report; /* by hash of the wire */
+    uint32_t reports;
+    uint64_t branches;
+    uint64_t shape;
+    mpz_t denominator;
+
+    mpfr_t gap; /* epsilon - ln of the largest ratio */
+    double log_error;
+};
+
+/* ---- Setting up -----------------------------------------------------------
+ */
+
+static void
+range_init(struct range *range)
+{
+    mpz_inits(range->most, range->least, NULL);
+    range->points = 0;
+}
+
+static void
+range_clear(struct range *range)
+{
+    mpz_clears(range->most, range->least, NULL);
+}
+
+static void
+range_add(struct range *range, mpz_srcptr p)
+{
+    if (range->points == 0 || mpz_cmp(p, range->most) > 0) {
+        mpz_set(range->most, p);
+    }
+    if (range->points == 0 || mpz_cmp(p, range->least) < 0) {
+        mpz_set(range->least, p);
+    }
+    range->points++;
+}
+
+static void
+add_point(struct exact *exact, const int32_t *q, bool vertex)
+{
+    assert_true(exact->points < POINTS_MAX);
+    memcpy(exact->point[exact->points], q, exact->width * sizeof *q);
+    exact->vertex[exact->points++] = vertex;
+    exact->vertices += vertex;
+}
+
+/* Every q in Z^d with |q|_1 <= l, by counting through the cube around it. */
+static void
+add_lattice(struct exact *exact, uint32_t d, int32_t l)
+{
+    int32_t q[ENTRIES_MAX];
+    uint32_t i = 0;
+    for (uint32_t j = 0; j < d; j++) {
+        q[j] = -l;
+    }
+    while (i < d) {
+        int32_t norm = 0, largest = 0;
+        for (uint32_t j = 0; j < d; j++) {
+            norm += abs(q[j]);
+            largest = abs(q[j]) > largest ? abs(q[j]) : largest;
+        }
+        if (norm <= l) {
+            add_point(exact, q, largest == l);
+        }
+        for (i = 0; i < d && q[i] == l; i++) {
+            q[i] = -l;
+        }
+        if (i < d) {
+            q[i]++;
+        }
+    }
+}
+
+static struct exact *
+exact_new(const char *name, uint32_t size, uint32_t l, uint64_t eps)
+{
+    const struct channel *channel = channel_find(name, strlen(name));
+    struct exact *exact = calloc(1, sizeof *exact);
+    bool lattice = channel->domain == CHANNEL_DOMAIN_LATTICE;
+    assert_non_null(exact);
+    exact->own = malloc(channel->own_size);
+    exact->report = calloc(ROOM, sizeof *exact->report);
+    exact->width = lattice ? size : 1;
+    mpz_init(exact->denominator);
+    mpfr_init2(exact->gap, PRECISION);
+    assert_int_equal(
+        channel_init(&exact->instance, channel, size, l, eps, exact->own),
+        SOTTO_STATUS_OK);
+    assert_in_range(exact->instance.wire_size, 1, WIRE_MAX);
+    if (lattice) {
+        add_lattice(exact, size, (int32_t)l);
+    } else {
+        for (int32_t q = 0; q < (int32_t)size; q++) {
+            add_point(exact, &q, true);
+        }
+    }
+    return exact;
+}
+
+static void
+exact_free(struct exact *exact)
+{
+    for (uint32_t i = 0; i < ROOM; i++) {
+        if (exact->report[i].used) {
+            mpz_clear(exact->report[i].p);
+            range_clear(&exact->report[i].all);
+            range_clear(&exact->report[i].vertices);
+        }
+    }
+    mpz_clear(exact->denominator);
+    mpfr_clear(exact->gap);
+    free(exact->report);
+    free(exact->own);
+    free(exact);
+}
+
+/* ---- Running the sampler over the tape ------------------------------------
+ */
+
+static struct report *
+find_report(struct exact *exact, uint64_t wire)
+{
+    uint64_t slot = wire * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+    struct report *report;
+    for (;; slot++) {
+        report = &exact->report[slot % ROOM];
+        if (!report->used) {
+            break;
+        }
+        if (report->wire == wire) {
+            return report;
+        }
+    }
+    assert_true(exact->reports++ < ROOM / 2);
+    report->used = true;
+    report->wire = wire;
+    mpz_init(report->p);
+    range_init(&report->all);
+    range_init(&report->vertices);
+    return report;
+}
+
+/* One branch. The report's memory is dirty before, so that a byte or bit that
+   the sampler leaves alone shows up as a report too many. */
+static void
+run_branch(struct exact *exact, struct tape *tape, const int32_t *q)
+{
+    const struct channel *channel = exact->instance.channel;
+    struct random random;
+    struct report *report;
+    uint8_t wire[WIRE_MAX];
+    tape_random(tape, &random);
+    memset(wire, exact->branches % 2 == 0 ? 0x5a : 0xa5, sizeof wire);
+    channel->sample(&exact->instance, q, &random, wire);
+    assert_false(random.failed);
+    assert_true(channel->valid(&exact->instance, wire));
+    report = find_report(exact, bytes_load(wire, exact->instance.wire_size));
+    mpz_add(report->p, report->p, tape_numerator(tape));
+    if (exact->branches++ == 0) {
+        mpz_set(exact->denominator, tape_denominator(tape));
+        exact->shape = tape_shape(tape);
+    }
+    assert_int_equal(mpz_cmp(exact->denominator, tape_denominator(tape)), 0);
+    assert_true(exact->shape == tape_shape(tape)); /* invariant 7 */
+}
+
+static void
+run_point(struct exact *exact, const int32_t *q)
+{
+    struct tape *tape = tape_new();
+    mpz_t sum;
+    for (uint32_t i = 0; i < ROOM; i++) {
+        if (exact->report[i].used) {
+            mpz_set_ui(exact->report[i].p, 0);
+        }
+    }
+    do {
+        run_branch(exact, tape, q);
+    } while (tape_next(tape));
+    mpz_init(sum);
+    for (uint32_t i = 0; i < ROOM; i++) {
+        if (exact->report[i].used) {
+            mpz_add(sum, sum, exact->report[i].p);
+        }
+    }
+    assert_int_equal(mpz_cmp(sum, exact->denominator), 0);
+    mpz_clear(sum);
+    tape_free(tape);
+}
+
+/* ---- Checking one point's distribution ------------------------------------
+ */
+
+/* ln p and p, from the exact fraction. */
+static void
+probability(const struct exact *exact, const struct report *report,
+            double *ret_p, mpfr_t ret_log)
+{
+    mpfr_t whole;
+    mpfr_init2(whole, PRECISION);
+    mpfr_set_z(ret_log, report->p, MPFR_RNDN);
+    mpfr_set_z(whole, exact->denominator, MPFR_RNDN);
+    mpfr_div(ret_log, ret_log, whole, MPFR_RNDN);
+    *ret_p = mpfr_get_d(ret_log, MPFR_RNDN);
+    mpfr_log(ret_log, ret_log, MPFR_RNDN);
+    mpfr_clear(whole);
+}
+
+static void
+note_log_error(struct exact *exact, double log_p, mpfr_srcptr truth)
+{
+    mpfr_t error;
+    double scale = fmax(1, fabs(mpfr_get_d(truth, MPFR_RNDN)));
+    mpfr_init2(error, PRECISION);
+    mpfr_sub_d(error, truth, log_p, MPFR_RNDN);
+    exact->log_error =
+        fmax(exact->log_error, fabs(mpfr_get_d(error, MPFR_RNDN)) / scale);
+    mpfr_clear(error);
+}
+
+static void
+check_log_p(struct exact *exact, uint32_t at, const uint8_t *wire,
+            mpfr_srcptr truth)
+{
+    const struct channel *channel = exact->instance.channel;
+    int32_t packed[POINTS_MAX * ENTRIES_MAX];
+    double many[POINTS_MAX];
+    for (uint32_t i = 0; i < exact->points; i++) {
+        memcpy(packed + i * exact->width, exact->point[i],
+               exact->width * sizeof packed[0]);
+    }
+    channel->log_p_many(&exact->instance, wire, packed, exact->points, many);
+    note_log_error(exact, many[at], truth);
+    note_log_error(
+        exact, channel->log_p(&exact->instance, wire, exact->point[at]), truth);
+}
+
+/* What the estimator should give on average: q, or the indicator of q. */
+static double
+truth_at(const struct exact *exact, uint32_t at, uint32_t entry)
+{
+    if (exact->instance.channel->domain == CHANNEL_DOMAIN_LATTICE) {
+        return exact->point[at][entry];
+    }
+    return exact->point[at][0] == (int32_t)entry;
+}
+
+static double
+variance_at(const struct exact *exact, uint32_t at, uint32_t entry)
+{
+    bool is_truth = exact->instance.channel->domain == CHANNEL_DOMAIN_LATTICE ||
+                    truth_at(exact, at, entry) == 1;
+    return is_truth ? exact->instance.variance_true
+                    : exact->instance.variance_other;
+}
+
+static void
+check_moments(const struct exact *exact, uint32_t at, const double *mean,
+              const double *square)
+{
+    for (uint32_t i = 0; i < exact->instance.size; i++) {
+        double variance = variance_at(exact, at, i);
+        assert_true(fabs(mean[i]) <= 1e-9 + exact->instance.bias);
+        assert_true(fabs(square[i] - variance) <= 1e-9 * variance);
+    }
+}
+
+/* Moments are taken about the truth, so that none is lost to cancellation. */
+static void
+check_point(struct exact *exact, uint32_t at)
+{
+    double mean[ENTRIES_MAX] = {0}, square[ENTRIES_MAX] = {0};
+    mpfr_t log_p;
+    mpfr_init2(log_p, PRECISION);
+    for (uint32_t i = 0; i < ROOM; i++) {
+        struct report *report = &exact->report[i];
+        double estimate[ENTRIES_MAX], p;
+        uint8_t wire[WIRE_MAX];
+        if (!report->used || mpz_sgn(report->p) == 0) {
+            continue;
+        }
+        range_add(&report->all, report->p);
+        if (exact->vertex[at]) {
+            range_add(&report->vertices, report->p);
+        }
+        bytes_store(wire, WIRE_MAX, report->wire);
+        probability(exact, report, &p, log_p);
+        check_log_p(exact, at, wire, log_p);
+        exact->instance.channel->estimate(&exact->instance, wire, estimate);
+        for (uint32_t j = 0; j < exact->instance.size; j++) {
+            double off = estimate[j] - truth_at(exact, at, j);
+            mean[j] += p * off;
+            square[j] += p * off * off;
+        }
+    }
+    check_moments(exact, at, mean, square);
+    mpfr_clear(log_p);
+}
+
+/* ---- Checking the ratio ----------------------------------------------------
+ */
+
+static void
+exact_eps(uint64_t units, mpfr_t ret)
+{
+    mpfr_set_ui(ret, units, MPFR_RNDD);
+    mpfr_div_ui(ret, ret, DECIMAL_UNIT, MPFR_RNDD);
+}
+
+/* floor(e^epsilon 2^PRECISION), so that the comparison is one of integers. */
+static void
+scaled_bound(uint64_t units, mpz_t ret)
+{
+    mpfr_t bound;
+    mpfr_init2(bound, 2 * PRECISION);
+    exact_eps(units, bound);
+    mpfr_exp(bound, bound, MPFR_RNDD);
+    mpfr_mul_2ui(bound, bound, PRECISION, MPFR_RNDD);
+    mpfr_get_z(ret, bound, MPFR_RNDD);
+    mpfr_clear(bound);
+}
+
+/* most / least <= e^epsilon, strictly and exactly. */
+static void
+check_bound(const struct range *range, mpz_srcptr bound)
+{
+    mpz_t left, right;
+    mpz_inits(left, right, NULL);
+    mpz_mul_2exp(left, range->most, PRECISION);
+    mpz_mul(right, range->least, bound);
+    assert_true(mpz_cmp(left, right) <= 0);
+    mpz_clears(left, right, NULL);
+}
+
+/* epsilon - ln(most / least), if that is the least yet. */
+static void
+take_gap(const struct range *range, mpfr_srcptr eps, mpfr_t gap)
+{
+    mpfr_t ratio, least;
+    mpfr_inits2(PRECISION, ratio, least, (mpfr_ptr)NULL);
+    mpfr_set_z(ratio, range->most, MPFR_RNDN);
+    mpfr_set_z(least, range->least, MPFR_RNDN);
+    mpfr_div(ratio, ratio, least, MPFR_RNDN);
+    mpfr_log(ratio, ratio, MPFR_RNDN);
+    mpfr_sub(ratio, eps, ratio, MPFR_RNDN);
+    if (mpfr_cmp(ratio, gap) < 0) {
+        mpfr_set(gap, ratio, MPFR_RNDN);
+    }
+    mpfr_clears(ratio, least, (mpfr_ptr)NULL);
+}
+
+static void
+check_eps_exact(const struct exact *exact, mpfr_srcptr eps, mpfr_srcptr gap)
+{
+    double realised, stated = mpfr_get_d(eps, MPFR_RNDN);
+    mpfr_t difference;
+    mpfr_init2(difference, PRECISION);
+    mpfr_sub(difference, eps, gap, MPFR_RNDN);
+    realised = mpfr_get_d(difference, MPFR_RNDN);
+    mpfr_clear(difference);
+    assert_true(fabs(exact->instance.eps_exact - realised) <=
+                1e-15 * fmax(1, realised));
+    assert_true(exact->instance.eps_exact <= stated);
+}
+
+static void
+check_ratio(struct exact *exact)
+{
+    mpz_t bound;
+    mpfr_t eps, vertices;
+    mpz_init(bound);
+    mpfr_inits2(PRECISION, eps, vertices, (mpfr_ptr)NULL);
+    scaled_bound(exact->instance.eps, bound);
+    exact_eps(exact->instance.eps, eps);
+    mpfr_set_inf(exact->gap, 1);
+    mpfr_set_inf(vertices, 1);
+    for (uint32_t i = 0; i < ROOM; i++) {
+        const struct report *report = &exact->report[i];
+        if (report->used) {
+            assert_int_equal(report->all.points, exact->points);
+            assert_int_equal(report->vertices.points, exact->vertices);
+            check_bound(&report->all, bound);
+            take_gap(&report->all, eps, exact->gap);
+            take_gap(&report->vertices, eps, vertices);
+        }
+    }
+    assert_true(mpfr_sgn(exact->gap) >= 0);
+    assert_true(mpfr_cmp_d(vertices, 1e-15) <= 0);
+    check_eps_exact(exact, eps, exact->gap);
+    mpfr_clears(eps, vertices, (mpfr_ptr)NULL);
+    mpz_clear(bound);
+}
+
+/* ---- The cases -------------------------------------------------------------
+ */
+
+static void
+print_row(const struct exact *exact)
+{
+    const struct channel_instance *instance = &exact->instance;
+    char domain[32], eps[DECIMAL_TEXT_SIZE];
+    decimal_write(instance->eps, eps);
+    if (instance->channel->domain == CHANNEL_DOMAIN_LATTICE) {
+        snprintf(domain, sizeof domain, "d=%u l=%u", instance->size,
+                 instance->l);
+    } else {
+        snprintf(domain, sizeof domain, "k=%u", instance->size);
+    }
+    mpfr_printf("| %-7s | %-7s | %3s | %2u | %5u | %7lu | %9.2Re | %7.1e |\n",
+                instance->channel->name, domain, eps, exact->points,
+                exact->reports, (unsigned long)exact->branches, exact->gap,
+                exact->log_error);
+}
+
+static void
+check_channel(const char *name, uint32_t size, uint32_t l, uint64_t eps)
+{
+    struct exact *exact = exact_new(name, size, l, eps);
+    for (uint32_t i = 0; i < exact->points; i++) {
+        run_point(exact, exact->point[i]);
+        check_point(exact, i);
+    }
+    check_ratio(exact);
+    print_row(exact);
+    assert_true(exact->log_error <= 1e-15);
+    exact_free(exact);
+}
+
+static const uint64_t epsilons[] = {DECIMAL_UNIT / 10, DECIMAL_UNIT,
+                                    4 * DECIMAL_UNIT, 10 * DECIMAL_UNIT};
+#define EPSILONS (sizeof epsilons / sizeof epsilons[0])
+
+static void
+test_flip_is_exact_invariants_1_and_2(void **state)
+{
+    static const uint32_t k[] = {2, 3, 5, 10};
+    (void)state;
+    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
+        for (size_t j = 0; j < EPSILONS; j++) {
+            check_channel("flip", k[i], 0, epsilons[j]);
+        }
+    }
+}
+
+static void
+test_subset_is_exact_invariants_1_and_2(void **state)
+{
+    static const uint32_t k[] = {2, 3, 5, 8, 10};
+    (void)state;
+    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
+        for (size_t j = 0; j < EPSILONS; j++) {
+            check_channel("subset", k[i], 0, epsilons[j]);
+        }
+    }
+}
+
+static void
+test_laplace_on_a_line_is_exact_invariants_1_and_2(void **state)
+{
+    (void)state;
+    for (uint32_t l = 1; l <= 3; l++) {
+        for (size_t j = 0; j < EPSILONS; j++) {
+            check_channel("laplace", 1, l, epsilons[j]);
+        }
+    }
+}
+
+static void
+test_laplace_in_space_is_exact_invariants_1_and_2(void **state)
+{
+    (void)state;
+    for (uint32_t l = 1; l <= 2; l++) {
+        check_channel("laplace", 2, l, 4 * DECIMAL_UNIT);
+        check_channel("laplace", 2, l, 10 * DECIMAL_UNIT);
+    }
+    check_channel("laplace", 3, 1, 10 * DECIMAL_UNIT);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flip_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_subset_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_laplace_on_a_line_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_laplace_in_space_is_exact_invariants_1_and_2),
+    };
+    printf("| channel | domain  | eps | points | reports | branches "
+           "| eps - ln ratio | log p error |\n");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/*
+ * tape.h: the primitives of random/draw.h on a tape that takes every branch.
+ *
+ * A test that includes this is linked with tape.c in place of draw.c. Its
+ * samplers then draw nothing: every primitive gives the next choice on the
+ * tape and multiplies up that choice's exact probability. Running a sampler
+ * once for each branch enumerates its exact output distribution, and it is
+ * the sampler that ships, not its formula, that is enumerated:
+ *
+ *     struct tape *tape = tape_new();
+ *     struct random random;
+ *     tape_random(tape, &random);
+ *     do {
+ *         sample(..., &random, report);
+ *         ... p(report) += tape_numerator(tape) / tape_denominator(tape) ...
+ *     } while (tape_next(tape));
+ *     tape_free(tape);
+ *
+ * The order is depth first. Choices of probability zero are skipped.
+ */
+#ifndef SOTTO_TESTS_TAPE_H
+#define SOTTO_TESTS_TAPE_H
+
+#include <gmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "random/random.h"
+
+struct tape;
+
+struct tape *tape_new(void);
+void tape_free(struct tape *tape);
+
+/* A source whose draws come from this tape. */
+void tape_random(struct tape *tape, struct random *ret_random);
+
+/* Goes back to the start, on the next branch; false once all were taken, and
+   then the tape is as new. */
+bool tape_next(struct tape *tape);
+
+/* The exact probability of the branch just run, not reduced. */
+mpz_srcptr tape_numerator(const struct tape *tape);
+mpz_srcptr tape_denominator(const struct tape *tape);
+
+/*
+ * A fingerprint of which primitives were called, with which public arguments.
+ * It is the same on every branch and for every record if and only if (but for
+ * collisions) the sampler's steps depend on neither (invariant 7).
+ */
+uint64_t tape_shape(const struct tape *tape);
+
+#endif
