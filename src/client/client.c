@@ -49,7 +49,7 @@ read_metadata(struct reader *reader, struct device_sizes *sizes,
 
 /* Space for `count` things of `size` bytes, at a multiple of 8. */
 static uint64_t
-room(uint64_t count, uint64_t size)
+room(uint64_t count, uint32_t size)
 {
     return (checked_multiply(count, size) + 7) / 8 * 8;
 }

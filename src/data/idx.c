@@ -67,7 +67,7 @@ check_type(uint8_t type, const char *name, struct sotto_error *err)
                      name, type_name(type));
 }
 
-static uint64_t
+static uint32_t
 read_dimension(const uint8_t *bytes)
 {
     return (uint64_t)bytes[0] << 24 | (uint64_t)bytes[1] << 16 |
@@ -105,7 +105,7 @@ read_shape(const uint8_t *bytes, size_t size, const char *name, struct idx *idx,
     }
 
     for (size_t at = 4; at < idx->header; at += 4) {
-        uint64_t dimension = read_dimension(bytes + at);
+        uint32_t dimension = read_dimension(bytes + at);
         if (dimension == 0) {
             return host_fail(err, SOTTO_STATUS_INPUT, at,
                              "%s: dimension %zu of the IDX file is 0: there "

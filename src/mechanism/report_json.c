@@ -119,17 +119,17 @@ report_json_fail_hash(const struct sotto_mechanism *mechanism,
                      found, expected);
 }
 
-/* Fails with a sentence that quotes a key of the line's own. */
+/* Fails with a sentence that quotes the line's own text. */
 static enum sotto_status
-fail_key(const char *key, struct sotto_error *err)
+fail_quoting(const char *before, const char *quoted, const char *after,
+             struct sotto_error *err)
 {
     struct host_text shown;
     enum sotto_status status;
     host_text_init(&shown, 1024);
-    host_printable_add(&shown, key, 40);
-    status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                       "it has a key \"%s\", which no report has: remove it",
-                       shown.data != NULL ? shown.data : "");
+    host_printable_add(&shown, quoted, 60);
+    status = host_fail(err, SOTTO_STATUS_INPUT, 0, "%s%s%s", before,
+                       shown.data != NULL ? shown.data : "", after);
     host_text_clear(&shown);
     return status;
 }
@@ -155,7 +155,8 @@ check_keys(json_t *object, struct sotto_error *err)
             known = known || strcmp(key, keys[i]) == 0;
         }
         if (!known) {
-            return fail_key(key, err);
+            return fail_quoting("it has a key \"", key,
+                                "\", which no report has: remove it", err);
         }
     }
     return SOTTO_STATUS_OK;
@@ -279,14 +280,15 @@ report_json_read(const struct sotto_mechanism *mechanism, const char *line,
     if (object == NULL && json_error_code(&problem) == json_error_out_of_memory) {
         return host_fail_memory(err);
     }
-    if (!json_is_object(object)) {
-        json_decref(object);
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "it is not a JSON object (%.80s); a line must hold "
-                         "one whole report",
-                         object == NULL ? problem.text : "but another value");
+    if (object == NULL) {
+        return fail_quoting("it is not JSON (", problem.text,
+                            "); a line must hold one whole report", err);
     }
-    status = check_keys(object, err);
+    status = json_is_object(object)
+                 ? check_keys(object, err)
+                 : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                             "it is not a JSON object; a line must hold one "
+                             "whole report");
     if (status == SOTTO_STATUS_OK) {
         status = read_header(mechanism, object, ret_report, err);
     }

@@ -1,0 +1,435 @@
+/*
+ * report_file.c: files of reports, binary or JSON Lines.
+ *
+ *     binary       report | report | ...            each of the same size
+ *     JSON Lines   report_json.h's line, '\n', ...  starts with '{'
+ *
+ * A binary report starts with 'S' and a line with '{', so the first byte tells
+ * the form. Every report is checked before any is handed out: what a reader
+ * gives is safe for every channel's functions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/file.h"
+#include "mechanism/mechanism.h"
+#include "mechanism/report_json.h"
+
+#define FILE_MOST ((size_t)1 << 36)
+#define LINE_MOST ((size_t)1 << 30)
+#define SHOWN_MOST ((size_t)160) /* of a file's name in a message: its end */
+
+/* ---- One report --------------------------------------------------------- */
+
+bool
+sotto_report_simulated(const uint8_t *report)
+{
+    return memcmp(report, REPORT_MAGIC_SIMULATED, REPORT_MAGIC_SIZE) == 0;
+}
+
+/* Zeros for what is no report: a channel unpacks valid bytes only. */
+void
+sotto_report_values(const struct sotto_mechanism *mechanism,
+                    const uint8_t *report, size_t part, size_t block,
+                    int64_t *ret_values)
+{
+    const struct channel_instance *instance =
+        &mechanism->client->part[part].instance;
+    const uint8_t *wire = report + mechanism_offset(mechanism, part, block);
+    if (instance->channel->valid(instance, wire)) {
+        instance->channel->unpack(instance, wire, ret_values);
+    } else {
+        memset(ret_values, 0, instance->values * sizeof *ret_values);
+    }
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+struct sotto_report_writer {
+    const struct sotto_mechanism *mechanism;
+    struct host_output *output;
+    int64_t *values;       /* of one block; NULL: binary */
+    struct host_text line; /* kept from report to report */
+};
+
+static bool
+ends_in_jsonl(const char *path)
+{
+    static const char ending[] = ".jsonl";
+    size_t size = strlen(path), tail = sizeof ending - 1;
+    return size >= tail && strcmp(path + (size - tail), ending) == 0;
+}
+
+enum sotto_status
+sotto_report_writer_new(const struct sotto_mechanism *mechanism,
+                        const char *path,
+                        struct sotto_report_writer **ret_writer,
+                        struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    struct sotto_report_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) {
+        return host_fail_memory(err);
+    }
+    writer->mechanism = mechanism;
+    host_text_init(&writer->line, LINE_MOST);
+    if (ends_in_jsonl(path)) {
+        writer->values =
+            calloc(report_json_values(mechanism), sizeof *writer->values);
+        if (writer->values == NULL) {
+            status = host_fail_memory(err);
+            goto done;
+        }
+    }
+    status = host_output_new(path, 0644, false, &writer->output, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    *ret_writer = writer;
+    writer = NULL;
+done:
+    sotto_report_writer_free(writer);
+    return status;
+}
+
+static enum sotto_status
+add_line(struct sotto_report_writer *writer, const uint8_t *report,
+         struct sotto_error *err)
+{
+    struct host_text *line = &writer->line;
+    line->size = 0;
+    report_json_write(writer->mechanism, report, writer->values, line);
+    host_text_add(line, "\n", 1);
+    if (line->failed) {
+        return host_fail_memory(err);
+    }
+    return host_output_write(writer->output, line->data, line->size, err);
+}
+
+enum sotto_status
+sotto_report_writer_add(struct sotto_report_writer *writer,
+                        const uint8_t *report, struct sotto_error *err)
+{
+    const struct sotto_client *client = writer->mechanism->client;
+    if (!report_valid(client, report, client->report_size)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "this is not a report of this mechanism");
+    }
+    if (writer->values != NULL) {
+        return add_line(writer, report, err);
+    }
+    return host_output_write(writer->output, report, client->report_size, err);
+}
+
+enum sotto_status
+sotto_report_writer_commit(struct sotto_report_writer *writer,
+                           struct sotto_error *err)
+{
+    struct host_output *output = writer->output;
+    bool whole = !writer->line.failed;
+    writer->output = NULL;
+    sotto_report_writer_free(writer);
+    if (!whole) { /* a report is missing: better no file */
+        host_output_free(output);
+        return host_fail_memory(err);
+    }
+    return host_output_commit(output, err);
+}
+
+void
+sotto_report_writer_free(struct sotto_report_writer *writer)
+{
+    if (writer != NULL) {
+        host_output_free(writer->output);
+        host_text_clear(&writer->line);
+        free(writer->values);
+        free(writer);
+    }
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+struct sotto_report_reader {
+    uint8_t *reports;
+    size_t count;
+    size_t report_size;
+};
+
+/* What is being read, for messages. */
+struct source {
+    const struct sotto_mechanism *mechanism;
+    const char *name;
+};
+
+static const char *
+shown(const char *name)
+{
+    size_t size = strlen(name);
+    return size <= SHOWN_MOST ? name : name + (size - SHOWN_MOST);
+}
+
+/* Puts the file, the report (from 0) and its line (0: none) before a cause. */
+static enum sotto_status
+fail_report(const struct source *source, size_t at, size_t line,
+            size_t position, const struct sotto_error *cause,
+            struct sotto_error *err)
+{
+    if (cause->status == SOTTO_STATUS_MEMORY) {
+        return host_fail_memory(err);
+    }
+    if (line > 0) {
+        return host_fail(err, cause->status, position,
+                         "'%s': report %zu (line %zu): %s", shown(source->name),
+                         at + 1, line, cause->message);
+    }
+    return host_fail(err, cause->status, position, "'%s': report %zu: %s",
+                     shown(source->name), at + 1, cause->message);
+}
+
+/* The first block that its channel never sends. */
+static enum sotto_status
+explain_blocks(const struct sotto_client *client, const uint8_t *report,
+               struct sotto_error *err)
+{
+    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct channel_instance *instance = &client->part[i].instance;
+        for (uint32_t j = 0; j < client->part[i].blocks; j++) {
+            if (!instance->channel->valid(instance, at)) {
+                return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                                 "block %u of part %u holds what its channel "
+                                 "'%s' never sends; remove the report",
+                                 j + 1, i + 1, instance->channel->name);
+            }
+            at += instance->wire_size;
+        }
+    }
+    return host_fail(err, SOTTO_STATUS_INPUT, 0, "it is malformed; remove it");
+}
+
+/* Whether the first bytes, a header's at least, are this mechanism's. */
+static enum sotto_status
+check_header(const struct sotto_mechanism *mechanism, const uint8_t *report,
+             struct sotto_error *err)
+{
+    const uint8_t *hash = report + REPORT_MAGIC_SIZE;
+    if (memcmp(report, REPORT_MAGIC, REPORT_MAGIC_SIZE) != 0 &&
+        memcmp(report, REPORT_MAGIC_SIMULATED, REPORT_MAGIC_SIZE) != 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "it does not start as reports do; is this a file of "
+                         "reports?");
+    }
+    if (memcmp(hash, mechanism->client->hash, SOTTO_HASH_SIZE) != 0) {
+        return report_json_fail_hash(mechanism, hash, err);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+check_report(const struct source *source, const uint8_t *report, size_t at,
+             struct sotto_error *err)
+{
+    const struct sotto_client *client = source->mechanism->client;
+    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    enum sotto_status status;
+    if (report_valid(client, report, client->report_size)) {
+        return SOTTO_STATUS_OK;
+    }
+    status = check_header(source->mechanism, report, &cause);
+    if (status == SOTTO_STATUS_OK) {
+        status = explain_blocks(client, report, &cause);
+    }
+    (void)fail_report(source, at, 0, at * client->report_size, &cause, err);
+    return status;
+}
+
+/* The length, once the first report's header has shown whose they are. */
+static enum sotto_status
+check_length(const struct source *source, const uint8_t *data, size_t size,
+             struct sotto_error *err)
+{
+    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    size_t each = source->mechanism->client->report_size;
+    if (size >= REPORT_HEADER_SIZE &&
+        check_header(source->mechanism, data, &cause) != SOTTO_STATUS_OK) {
+        return fail_report(source, 0, 0, 0, &cause, err);
+    }
+    if (size % each != 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, size - size % each,
+                         "'%s': its %zu bytes are %zu whole reports of %zu "
+                         "bytes and %zu bytes more: the file was cut short or "
+                         "is not a file of reports; make or fetch it again",
+                         shown(source->name), size, size / each, each,
+                         size % each);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Checks the bytes, which are taken over as they are on success. */
+static enum sotto_status
+read_binary(const struct source *source, uint8_t **data, size_t size,
+            struct sotto_report_reader *reader, struct sotto_error *err)
+{
+    size_t each = source->mechanism->client->report_size;
+    enum sotto_status status = check_length(source, *data, size, err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < size / each; i++) {
+        status = check_report(source, *data + i * each, i, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        reader->reports = *data;
+        reader->count = size / each;
+        *data = NULL;
+    }
+    return status;
+}
+
+static bool
+is_blank(const uint8_t *data, size_t size)
+{
+    size_t i = 0;
+    while (i < size && strchr(" \t\r\n", data[i]) != NULL && data[i] != 0) {
+        i++;
+    }
+    return i == size;
+}
+
+static enum sotto_status
+read_lines(const struct source *source, const uint8_t *data, size_t size,
+           int64_t *values, uint8_t *report, struct host_text *reports,
+           struct sotto_error *err)
+{
+    size_t each = source->mechanism->client->report_size;
+    size_t at = 0;
+    for (size_t line = 1; !is_blank(data + at, size - at); line++) {
+        struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+        const uint8_t *end = memchr(data + at, '\n', size - at);
+        size_t length = (end != NULL ? (size_t)(end - data) : size) - at;
+        enum sotto_status status = report_json_read(
+            source->mechanism, (const char *)data + at, length, values, report,
+            &cause);
+        if (status != SOTTO_STATUS_OK) {
+            return fail_report(source, line - 1, line, at, &cause, err);
+        }
+        host_text_add(reports, report, each);
+        if (reports->failed) {
+            return host_fail_memory(err);
+        }
+        at += length + (end != NULL ? 1 : 0);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+read_json(const struct source *source, const uint8_t *data, size_t size,
+          struct sotto_report_reader *reader, struct sotto_error *err)
+{
+    const struct sotto_mechanism *mechanism = source->mechanism;
+    struct host_text reports;
+    int64_t *values = calloc(report_json_values(mechanism), sizeof *values);
+    uint8_t *report = malloc(reader->report_size);
+    enum sotto_status status = SOTTO_STATUS_MEMORY;
+    host_text_init(&reports, SIZE_MAX / 4);
+    if (values == NULL || report == NULL) {
+        (void)host_fail_memory(err);
+        goto done;
+    }
+    status = read_lines(source, data, size, values, report, &reports, err);
+    if (status == SOTTO_STATUS_OK) {
+        reader->reports = (uint8_t *)reports.data;
+        reader->count = reports.size / reader->report_size;
+        host_text_init(&reports, 0);
+    }
+done:
+    host_text_clear(&reports);
+    free(report);
+    free(values);
+    return status;
+}
+
+/* Takes `data` over, also on failure. */
+static enum sotto_status
+adopt(const struct source *source, uint8_t *data, size_t size,
+      struct sotto_report_reader **ret_reader, struct sotto_error *err)
+{
+    struct sotto_report_reader *reader = calloc(1, sizeof *reader);
+    enum sotto_status status;
+    if (reader == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    reader->report_size = source->mechanism->client->report_size;
+    if (size == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "'%s' is empty: it holds no reports",
+                           shown(source->name));
+    } else if (data[0] == '{') {
+        status = read_json(source, data, size, reader, err);
+    } else {
+        status = read_binary(source, &data, size, reader, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    *ret_reader = reader;
+    reader = NULL;
+done:
+    sotto_report_reader_free(reader);
+    free(data);
+    return status;
+}
+
+enum sotto_status
+sotto_report_reader_new(const struct sotto_mechanism *mechanism,
+                        const char *path,
+                        struct sotto_report_reader **ret_reader,
+                        struct sotto_error *err)
+{
+    struct source source = {mechanism, path};
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, FILE_MOST, &data, &size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return adopt(&source, data, size, ret_reader, err);
+}
+
+enum sotto_status
+sotto_report_reader_parse(const struct sotto_mechanism *mechanism,
+                          const void *data, size_t size, const char *name,
+                          struct sotto_report_reader **ret_reader,
+                          struct sotto_error *err)
+{
+    struct source source = {mechanism, name};
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    if (copy == NULL) {
+        return host_fail_memory(err);
+    }
+    if (size > 0) {
+        memcpy(copy, data, size);
+    }
+    return adopt(&source, copy, size, ret_reader, err);
+}
+
+size_t
+sotto_report_reader_count(const struct sotto_report_reader *reader)
+{
+    return reader->count;
+}
+
+const uint8_t *
+sotto_report_reader_at(const struct sotto_report_reader *reader, size_t i)
+{
+    return reader->reports + i * reader->report_size;
+}
+
+void
+sotto_report_reader_free(struct sotto_report_reader *reader)
+{
+    if (reader != NULL) {
+        free(reader->reports);
+        free(reader);
+    }
+}

@@ -1,0 +1,29 @@
+/*
+ * simulate.c: reports of a seeded generator, for experiments.
+ *
+ * The same stages and samplers as a device's, in the same order. Not private:
+ * whoever knows the seed can take the noise away. So the report carries the
+ * mark of a simulated one, and nothing that sends takes it (invariant 3).
+ */
+#include "base/bytes.h"
+#include "mechanism/mechanism.h"
+#include "random/seeded.h"
+
+enum sotto_status
+sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
+               uint64_t stream, const struct sotto_value *values, size_t count,
+               uint8_t *report, size_t size)
+{
+    struct sotto_client *client = mechanism->client;
+    struct seeded seeded;
+    if (count != client->sizes.columns || size != client->report_size) {
+        return SOTTO_STATUS_SIZE;
+    }
+    seeded_init(&seeded, seed, stream);
+    schema_apply(client, values);
+    forward_run(client);
+    report_make(client, REPORT_MAGIC_SIMULATED, &seeded.random, report);
+    device_wipe(client);
+    bytes_wipe(&seeded, sizeof seeded);
+    return SOTTO_STATUS_OK;
+}
