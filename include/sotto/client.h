@@ -100,8 +100,8 @@ struct sotto_client;
 
 /*
  * How many bytes of workspace the mechanism of `size` bytes at `mechanism`
- * needs. Both pointers must be aligned to 8 bytes. Statuses: FORMAT, LIMIT,
- * BUDGET.
+ * needs. `mechanism` must be aligned to 8 bytes (USAGE if not), as must the
+ * workspace. Statuses: USAGE, FORMAT, LIMIT, BUDGET.
  */
 SOTTO_CHECKED enum sotto_status sotto_client_size(const void *mechanism,
                                                   size_t size,
@@ -110,12 +110,13 @@ SOTTO_CHECKED enum sotto_status sotto_client_size(const void *mechanism,
 
 /*
  * Opens a mechanism. `mechanism` and `workspace` stay the caller's and must
- * outlive the client; nothing is copied. `pin`, if not NULL, is the
- * SOTTO_HASH_SIZE-byte hash this device agreed to: any other file is refused
- * with PIN. Checking who signed the file is the caller's business, before
- * this; no noise parameter is taken from it (invariant 1), so even a hostile
- * file cannot make a report say more than its stated epsilon allows.
- * Statuses: FORMAT, LIMIT, BUDGET, PIN, SIZE (workspace too small).
+ * outlive the client; nothing is copied, so the mechanism's bytes must not
+ * change meanwhile (read a file into memory, do not map it). `pin`, if not
+ * NULL, is the SOTTO_HASH_SIZE-byte hash this device agreed to: any other file
+ * is refused with PIN. Checking who signed the file is the caller's business,
+ * before this; no noise parameter is taken from it (invariant 1), so even a
+ * hostile file cannot make a report say more than its stated epsilon allows.
+ * Statuses: USAGE, FORMAT, LIMIT, BUDGET, PIN, SIZE (workspace too small).
  */
 SOTTO_CHECKED enum sotto_status
 sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,

@@ -40,7 +40,8 @@ struct channel_instance {
     uint32_t wire_size;    /* bytes of one report */
     uint32_t entropy_size; /* bytes one sample draws, almost surely */
     uint32_t values;       /* integers in one unpacked report */
-    double eps_exact;      /* realised, never above eps; nearest double */
+    double eps_exact;      /* realised: below eps by less than 2^-59 of it, so
+                              as a double it is eps */
 
     /* The estimator's variance for the entry that is the truth, and for the
        others (the same on a lattice), and the most its mean can be off. */

@@ -79,7 +79,6 @@ init(struct channel_instance *instance, void *memory)
         batches * DRAW_TABLES_SIZE +
         instance->size * (uint32_t)dlaplace_draw_size(&own->noise);
     instance->values = instance->size;
-    instance->eps_exact = (double)instance->eps / (double)DECIMAL_UNIT;
     set_moments(instance, own);
     return SOTTO_STATUS_OK;
 }

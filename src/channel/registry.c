@@ -62,6 +62,7 @@ channel_init(struct channel_instance *instance, const struct channel *channel,
     instance->size = size;
     instance->l = l;
     instance->eps = eps;
+    instance->eps_exact = (double)eps / (double)DECIMAL_UNIT;
     instance->own = own;
     return channel->init(instance, own);
 }

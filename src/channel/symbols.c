@@ -105,10 +105,6 @@ symbols_init(struct channel_instance *instance, struct symbols *symbols,
     symbols->log_in = maths_log(symbols->rate_in) - log_binomial(k - 1, w - 1);
     symbols->log_out = maths_log(rate_out) - log_binomial(k - 1, w);
     set_moments(instance, symbols, rate_out);
-    wide_scale(&h, k - w, &h);
-    wide_scale(&rest, w, &rest);
-    wide_divide(&h, &rest, &power);
-    instance->eps_exact = maths_log(wide_double(&power));
 }
 
 uint32_t

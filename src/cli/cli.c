@@ -182,8 +182,8 @@ check_complete(const struct cli_args *args)
     }
     for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
         if (o->needed && !cli_given(args, o->name)) {
-            return cli_bad("--%s %s is missing: %s", o->name, o->value,
-                           o->what);
+            return cli_bad("--%s %s is missing: see sotto %s --help", o->name,
+                           o->value, verb->name);
         }
     }
     return CLI_EXIT_DONE;

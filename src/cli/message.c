@@ -38,8 +38,7 @@ cli_put(FILE *to, const char *text, size_t size)
     }
 }
 
-static void CLI_PRINTF(2)
-say(const char *kind, const char *format, ...);
+static void CLI_PRINTF(2) say(const char *kind, const char *format, ...);
 
 static void
 say_list(const char *kind, const char *format, va_list list)

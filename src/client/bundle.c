@@ -32,7 +32,7 @@ struct binding {
 static void
 expect_number(struct reader *reader, uint64_t value)
 {
-    if (reader_number(reader, value, value) != value) {
+    if (reader_number(reader, 0, UINT64_MAX / 16) != value) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a tensor is not where it should be");
     }
@@ -143,7 +143,7 @@ static void
 expect_padding(struct reader *reader)
 {
     reader_expect(reader, "}");
-    for (int i = 0; i < 8 && reader_match(reader, " "); i++) {
+    for (int i = 0; i < 7 && reader_match(reader, " "); i++) {
     }
     if (reader->at != reader->end) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,

@@ -51,7 +51,7 @@ read_metadata(struct reader *reader, struct device_sizes *sizes,
 static uint64_t
 room(uint64_t count, uint32_t size)
 {
-    return (checked_multiply(count, size) + 7) / 8 * 8;
+    return checked_add(checked_multiply(count, size), 7) / 8 * 8;
 }
 
 static uint64_t
@@ -233,6 +233,7 @@ sotto_client_privatise(struct sotto_client *client,
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     if (count != client->sizes.columns || size != client->report_size) {
+        bytes_wipe(report, size);
         return SOTTO_STATUS_SIZE;
     }
     schema_apply(client, values);

@@ -70,8 +70,8 @@ check_type(uint8_t type, const char *name, struct sotto_error *err)
 static uint32_t
 read_dimension(const uint8_t *bytes)
 {
-    return (uint64_t)bytes[0] << 24 | (uint64_t)bytes[1] << 16 |
-           (uint64_t)bytes[2] << 8 | (uint64_t)bytes[3];
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+           (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3];
 }
 
 /* The ways the size can be wrong. `expected` is of the whole file. */

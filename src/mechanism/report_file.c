@@ -305,9 +305,9 @@ read_lines(const struct source *source, const uint8_t *data, size_t size,
         struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
         const uint8_t *end = memchr(data + at, '\n', size - at);
         size_t length = (end != NULL ? (size_t)(end - data) : size) - at;
-        enum sotto_status status = report_json_read(
-            source->mechanism, (const char *)data + at, length, values, report,
-            &cause);
+        enum sotto_status status =
+            report_json_read(source->mechanism, (const char *)data + at, length,
+                             values, report, &cause);
         if (status != SOTTO_STATUS_OK) {
             return fail_report(source, line - 1, line, at, &cause, err);
         }

@@ -14,6 +14,7 @@
 #include <jansson.h>
 #include <sodium.h>
 
+#include "base/bytes.h"
 #include "host/error.h"
 #include "host/printable.h"
 
@@ -186,6 +187,7 @@ read_header(const struct sotto_mechanism *mechanism, const json_t *object,
             uint8_t *ret_report, struct sotto_error *err)
 {
     const json_t *simulated = json_object_get(object, "simulated");
+    const char *magic;
     uint8_t *hash = ret_report + REPORT_MAGIC_SIZE;
     enum sotto_status status =
         read_hex(object, "mechanism", hash, SOTTO_HASH_SIZE, err);
@@ -204,9 +206,8 @@ read_header(const struct sotto_mechanism *mechanism, const json_t *object,
                          "its \"simulated\" must be true or false; make the "
                          "file again");
     }
-    memcpy(ret_report,
-           json_is_true(simulated) ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC,
-           REPORT_MAGIC_SIZE);
+    magic = json_is_true(simulated) ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
+    bytes_copy(ret_report, (const uint8_t *)magic, REPORT_MAGIC_SIZE);
     return SOTTO_STATUS_OK;
 }
 
@@ -231,9 +232,9 @@ read_part(const struct device_part *part, uint32_t at, const json_t *list,
             good = good && json_is_integer(value);
             values[j] = json_integer_value(value);
         }
-        if (!good || !instance->channel->pack(
-                         instance, values,
-                         ret_wire + (size_t)i * instance->wire_size)) {
+        if (!good ||
+            !instance->channel->pack(
+                instance, values, ret_wire + (size_t)i * instance->wire_size)) {
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "block %" PRIu32 " of part %" PRIu32
                              " holds what its channel '%s' never sends; "
@@ -268,16 +269,23 @@ read_parts(const struct sotto_mechanism *mechanism, const json_t *object,
     return status;
 }
 
+/* jansson has nothing to say where an object could not be made. */
+static bool
+is_memory(const json_error_t *problem)
+{
+    enum json_error_code code = json_error_code(problem);
+    return code == json_error_out_of_memory || code == json_error_unknown;
+}
+
 enum sotto_status
 report_json_read(const struct sotto_mechanism *mechanism, const char *line,
                  size_t size, int64_t *values, uint8_t *ret_report,
                  struct sotto_error *err)
 {
     json_error_t problem;
-    json_t *object =
-        json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
+    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
     enum sotto_status status;
-    if (object == NULL && json_error_code(&problem) == json_error_out_of_memory) {
+    if (object == NULL && is_memory(&problem)) {
         return host_fail_memory(err);
     }
     if (object == NULL) {

@@ -473,7 +473,7 @@ print_row(const struct exact *exact)
     } else {
         snprintf(domain, sizeof domain, "k=%u", instance->size);
     }
-    mpfr_printf("| %-7s | %-7s | %3s | %2u | %5u | %7lu | %9.2Re | %7.1e |\n",
+    mpfr_printf("| %-7s | %-8s | %8s | %2u | %5u | %7lu | %9.2Re | %7.1e |\n",
                 instance->channel->name, domain, eps, exact->points,
                 exact->reports, (unsigned long)exact->branches, exact->gap,
                 exact->log_error);
@@ -543,6 +543,23 @@ test_laplace_in_space_is_exact_invariants_1_and_2(void **state)
     check_channel("laplace", 3, 1, 10 * DECIMAL_UNIT);
 }
 
+/* Digits are least probable, and thresholds closest to 0 and 1, out here. */
+static void
+test_channels_are_exact_at_the_ends_of_epsilon(void **state)
+{
+    (void)state;
+    check_channel("flip", 2, 0, DECIMAL_EPS_MIN);
+    check_channel("flip", 10, 0, DECIMAL_EPS_MIN);
+    check_channel("subset", 10, 0, DECIMAL_EPS_MIN);
+    check_channel("flip", 2, 0, DECIMAL_EPS_MAX);
+    check_channel("flip", 10, 0, DECIMAL_EPS_MAX);
+    check_channel("subset", 10, 0, DECIMAL_EPS_MAX);
+    for (uint32_t l = 1; l <= 10; l++) {
+        check_channel("laplace", 1, l, DECIMAL_EPS_MAX);
+    }
+    check_channel("laplace", 3, 1, DECIMAL_EPS_MAX);
+}
+
 int
 main(void)
 {
@@ -551,8 +568,10 @@ main(void)
         cmocka_unit_test(test_subset_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_laplace_on_a_line_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_laplace_in_space_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_channels_are_exact_at_the_ends_of_epsilon),
     };
-    printf("| channel | domain  | eps | points | reports | branches "
-           "| eps - ln ratio | log p error |\n");
+    printf("| channel | domain | eps | points | reports | branches "
+           "| eps - ln ratio | log p error |\n"
+           "|---|---|---|---|---|---|---|---|\n");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/*
+ * cmd_bench.c: sotto bench: prints the benchmarks' rows.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+
+static void
+row_json(void *context, const struct sotto_bench_row *row)
+{
+    (void)context;
+    json_begin(stdout);
+    json_text(stdout, "name", row->name);
+    json_text(stdout, "setting", row->setting);
+    json_number(stdout, "rate", row->rate);
+    json_number(stdout, "microseconds", row->microseconds);
+    if (row->ratio > 0) {
+        json_number(stdout, "ratio", row->ratio);
+        json_text(stdout, "against", row->against);
+    }
+    json_end(stdout);
+    (void)fflush(stdout);
+}
+
+static void
+row_text(void *context, const struct sotto_bench_row *row)
+{
+    bool *started = context;
+    if (!*started) {
+        (void)printf("%-22s %-30s %12s %12s  %s\n", "what", "setting",
+                     "per second", "us each", "ratio");
+        *started = true;
+    }
+    (void)printf("%-22s %-30s %12.0f %12.3f", row->name, row->setting,
+                 row->rate, row->microseconds);
+    if (row->ratio > 0 && row->against != NULL) {
+        (void)printf("  %.2f of %s", row->ratio, row->against);
+    }
+    (void)printf("\n");
+    (void)fflush(stdout);
+}
+
+static int
+run(const struct cli_args *args)
+{
+    const char *name = args->words > 0 ? args->word[0] : NULL;
+    bool started = false;
+    struct sotto_error err = {0};
+    if (sotto_bench_run(name, cli_given(args, "json") ? row_json : row_text,
+                        &started, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    return CLI_EXIT_DONE;
+}
+
+static const char *const wanted[] = {"NAME", NULL};
+
+static const struct cli_option options[] = {
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_bench = {
+    .name = "bench",
+    .summary = "time what matters on this machine",
+    .usage = "[NAME] [--json]",
+    .about = "Runs the benchmark of that name, or all, on one thread. Answers "
+             "are checked\nbefore they are timed.\n",
+    .example = "sotto bench\n",
+    .wanted = wanted,
+    .optional = 1,
+    .options = options,
+    .run = run,
+};

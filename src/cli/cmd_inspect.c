@@ -1,0 +1,60 @@
+/*
+ * cmd_inspect.c: sotto inspect: what a mechanism promises.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* The description is the library's prose; its line breaks stay. */
+static void
+put_lines(const char *text)
+{
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n");
+        cli_put(stdout, text, size);
+        (void)fputc('\n', stdout);
+        text += size;
+        text += *text == '\n' ? 1 : 0;
+    }
+}
+
+static int
+run(const struct cli_args *args)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    char *text = NULL;
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    if (sotto_mechanism_read(args->word[0], &mechanism, &err) !=
+            SOTTO_STATUS_OK ||
+        sotto_mechanism_describe(mechanism, cli_given(args, "json"), &text,
+                                 &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    } else {
+        put_lines(text);
+    }
+    free(text);
+    sotto_mechanism_free(mechanism);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", NULL};
+
+static const struct cli_option options[] = {
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_inspect = {
+    .name = "inspect",
+    .summary = "say in words what a mechanism promises",
+    .usage = "M [--json]",
+    .about = "Opens M as a device would, checking every byte, and describes "
+             "it. Who signed it\nis another question: sotto verify.\n",
+    .example = "sotto inspect wdbc.sotto\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

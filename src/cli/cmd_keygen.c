@@ -1,0 +1,81 @@
+/*
+ * cmd_keygen.c: sotto keygen: a new pair of keys.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "cli/password.h"
+
+static void
+tell(const struct cli_args *args, const char *prefix, bool encrypted)
+{
+    char path[4200];
+    if (cli_given(args, "json")) {
+        json_begin(stdout);
+        (void)snprintf(path, sizeof path, "%s.key", prefix);
+        json_text(stdout, "key", path);
+        (void)snprintf(path, sizeof path, "%s.pub", prefix);
+        json_text(stdout, "pub", path);
+        json_bool(stdout, "encrypted", encrypted);
+        json_end(stdout);
+        return;
+    }
+    (void)printf("Wrote ");
+    cli_put(stdout, prefix, strlen(prefix));
+    (void)printf(".key (keep it secret%s) and ",
+                 encrypted ? "; it is encrypted with the password" : "");
+    cli_put(stdout, prefix, strlen(prefix));
+    (void)printf(".pub (give it to every device).\n");
+}
+
+static int
+run(const struct cli_args *args)
+{
+    const char *prefix = cli_value(args, "output");
+    const char *file = cli_value(args, "password-file");
+    char password[PASSWORD_SIZE] = "";
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    bool encrypted = file != NULL || cli_given(args, "password");
+    if (file != NULL) {
+        status = password_read(file, password);
+    } else if (encrypted) {
+        status = password_ask(true, password);
+    }
+    if (status == CLI_EXIT_DONE &&
+        sotto_key_generate(prefix, encrypted ? password : NULL, &err) !=
+            SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    explicit_bzero(password, sizeof password);
+    if (status == CLI_EXIT_DONE) {
+        tell(args, prefix, encrypted);
+    }
+    return status;
+}
+
+static const char *const wanted[] = {NULL};
+
+static const struct cli_option options[] = {
+    {"output", 'o', "K", true, false, "writes K.key and K.pub"},
+    {"password", 0, NULL, false, false,
+     "encrypt the secret key; asks on the terminal"},
+    {"password-file", 0, "FILE", false, false,
+     "encrypt it with the first line of this file"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_keygen = {
+    .name = "keygen",
+    .summary = "make a pair of keys for signing mechanisms",
+    .usage = "-o K [--password | --password-file F]",
+    .about = "Writes a new Ed25519 pair in minisign's formats, and never over "
+             "files that\nare there.\n",
+    .example = "sotto keygen -o collector\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,180 @@
+/*
+ * cmd_privatise.c: sotto privatise: each row of a file becomes a report, made
+ * as its owner's device would make it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "cli/progress.h"
+#include "cli/records.h"
+
+struct job {
+    struct sotto_mechanism *mechanism;
+    struct sotto_mechanism_info info;
+    struct records records;
+    bool simulated;
+    uint64_t seed;
+};
+
+/* Opens the mechanism; with --pub, only if the signature is right. */
+static int
+open_mechanism(const struct cli_args *args, struct job *job)
+{
+    const char *path = args->word[0], *pub = cli_value(args, "pub");
+    struct sotto_error err = {0};
+    if (pub != NULL &&
+        sotto_verify_file(path, pub, NULL, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (sotto_mechanism_read(path, &job->mechanism, &err) != SOTTO_STATUS_OK) {
+        return pub != NULL ? cli_refuse(&err) : cli_fail(&err);
+    }
+    sotto_mechanism_info(job->mechanism, &job->info);
+    return CLI_EXIT_DONE;
+}
+
+static enum sotto_status
+make_report(struct job *job, size_t row, uint8_t *report,
+            struct sotto_error *err)
+{
+    const struct sotto_value *values = records_at(&job->records, row);
+    size_t count = job->records.count, size = job->info.report_size;
+    enum sotto_status status =
+        job->simulated
+            ? sotto_simulate(job->mechanism, job->seed, row, values, count,
+                             report, size)
+            : sotto_client_privatise(sotto_mechanism_client(job->mechanism),
+                                     values, count, report, size);
+    if (status != SOTTO_STATUS_OK) {
+        err->status = status;
+        (void)snprintf(err->message, sizeof err->message,
+                       "row %zu: no report could be made: %s", row + 1,
+                       sotto_status_message(status));
+    }
+    return status;
+}
+
+/* All rows, in order, into the file at `path`. */
+static int
+write_reports(struct job *job, size_t rows, const char *path)
+{
+    struct sotto_report_writer *writer = NULL;
+    struct progress bar;
+    struct sotto_error err = {0};
+    uint8_t *report = malloc(job->info.report_size);
+    enum sotto_status status;
+    if (report == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    progress_start(&bar, "privatising", rows);
+    status = sotto_report_writer_new(job->mechanism, path, &writer, &err);
+    for (size_t row = 0; status == SOTTO_STATUS_OK && row < rows; row++) {
+        status = make_report(job, row, report, &err);
+        if (status == SOTTO_STATUS_OK) {
+            status = sotto_report_writer_add(writer, report, &err);
+        }
+        progress_step(&bar, row + 1);
+    }
+    progress_end(&bar);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_report_writer_commit(writer, &err);
+        writer = NULL;
+    }
+    sotto_report_writer_free(writer);
+    free(report);
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+static void
+tell(const struct cli_args *args, const struct job *job, size_t rows,
+     const char *path)
+{
+    FILE *to = cli_summary(path);
+    if (cli_given(args, "json")) {
+        json_begin(to);
+        json_text(to, "reports_file", path);
+        json_size(to, "reports", rows);
+        json_size(to, "report_size", job->info.report_size);
+        json_number(to, "eps", job->info.eps);
+        json_bool(to, "simulated", job->simulated);
+        json_bool(to, "verified", cli_given(args, "pub"));
+        json_text(to, "mechanism", job->info.hash);
+        json_end(to);
+        return;
+    }
+    (void)fprintf(to, "Wrote ");
+    cli_put(to, path, strlen(path));
+    (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s.\n",
+                  rows, rows == 1 ? "" : "s", job->info.report_size,
+                  job->simulated ? "simulates" : "spent", job->info.eps_text);
+    if (job->simulated) {
+        cli_note("simulated: not private, never to be sent");
+    }
+}
+
+static int
+run(const struct cli_args *args)
+{
+    const char *data = args->word[1], *path = cli_value(args, "output");
+    struct sotto_table *table = NULL;
+    struct job job = {.simulated = cli_given(args, "seed")};
+    if (!cli_whole(args, "seed", &job.seed)) {
+        return CLI_EXIT_BAD;
+    }
+    int status = open_mechanism(args, &job);
+    if (status == CLI_EXIT_DONE) {
+        status = records_read(args, data, cli_value(args, "labels"), &table);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = records_match(job.mechanism, table, data, &job.records);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = write_reports(&job, sotto_table_rows(table), path);
+    }
+    if (status == CLI_EXIT_DONE) {
+        tell(args, &job, sotto_table_rows(table), path);
+    }
+    records_clear(&job.records);
+    sotto_table_free(table);
+    sotto_mechanism_free(job.mechanism);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", "F (a data file)",
+                                     NULL};
+
+static const struct cli_option options[] = {
+    {"labels", 0, "FILE", false, false, "a file with the label of each record"},
+    {"pub", 0, "K.pub", false, false,
+     "first verify that this key signed the mechanism"},
+    {"header", 0, "yes|no", false, false,
+     "whether the first row names the columns; else it is\n"
+     "guessed"},
+    {"seed", 0, "S", false, false,
+     "simulate: the same seed gives the same reports;\n"
+     "NOT private"},
+    {"output", 'o', "R", true, false,
+     "the reports to write; JSON Lines if it ends in .jsonl"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_privatise = {
+    .name = "privatise",
+    .summary = "turn records into reports, as their owners' devices would",
+    .usage = "M F [--labels F] [--pub K.pub] [--seed S] -o R",
+    .about =
+        "Each row of F is one person's record and gives one report. Columns "
+        "are matched\nby name (c1, c2, ... without a header). Whatever a field "
+        "holds, there is a\nreport: an unknown category, text for a number or "
+        "nothing at all counts as\nmissing. Running it twice spends twice.\n",
+    .example = "sotto privatise wdbc.sotto data/wdbc.csv --pub collector.pub "
+               "-o wdbc.reports\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

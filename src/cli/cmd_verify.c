@@ -1,0 +1,86 @@
+/*
+ * cmd_verify.c: sotto verify: checks a mechanism's signature.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+
+static void
+tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
+     const char *comment)
+{
+    const char *path = args->word[0], *pub = cli_value(args, "pub");
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(mechanism, &info);
+    if (cli_given(args, "json")) {
+        json_begin(stdout);
+        json_bool(stdout, "verified", true);
+        json_text(stdout, "mechanism", path);
+        json_text(stdout, "pub", pub);
+        json_text(stdout, "comment", comment);
+        json_text(stdout, "hash", info.hash);
+        json_text(stdout, "campaign", info.campaign);
+        json_number(stdout, "eps", info.eps);
+        json_end(stdout);
+        return;
+    }
+    (void)printf("Verified: ");
+    cli_put(stdout, path, strlen(path));
+    (void)printf(" was signed with the secret half of ");
+    cli_put(stdout, pub, strlen(pub));
+    (void)printf("\n  and is a mechanism that a device opens.\n"
+                 "  mechanism        %s\n  epsilon          %s per report\n"
+                 "  campaign         ",
+                 info.hash, info.eps_text);
+    cli_put(stdout, info.campaign, strlen(info.campaign));
+    (void)printf("\n  trusted comment  ");
+    cli_put(stdout, comment, strlen(comment));
+    (void)printf("\n");
+}
+
+/* The signature first: an unsigned file is not even parsed. */
+static int
+run(const struct cli_args *args)
+{
+    const char *path = args->word[0];
+    struct sotto_mechanism *mechanism = NULL;
+    char *comment = NULL;
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    if (sotto_verify_file(path, cli_value(args, "pub"), &comment, &err) !=
+        SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    } else if (sotto_mechanism_read(path, &mechanism, &err) !=
+               SOTTO_STATUS_OK) {
+        status = cli_refuse(&err);
+    } else {
+        tell(args, mechanism, comment);
+    }
+    sotto_mechanism_free(mechanism);
+    free(comment);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", NULL};
+
+static const struct cli_option options[] = {
+    {"pub", 0, "K.pub", true, false, "the public key you trust"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_verify = {
+    .name = "verify",
+    .summary = "check a mechanism's signature",
+    .usage = "M --pub K.pub",
+    .about = "Checks M.minisig beside M, then that M is a mechanism that a "
+             "device opens.\nAnything wrong with either is refused: exit "
+             "status 3.\n",
+    .example = "sotto verify wdbc.sotto --pub collector.pub\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,127 @@
+/*
+ * json_print.c: printing JSON objects, one a line.
+ */
+#include "cli/json_print.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool first;
+
+/* Length of the UTF-8 character at `text`, 0 if it is none. */
+static size_t
+character(const unsigned char *text)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = text[0] < 0x80             ? 1
+                  : (text[0] & 0xe0) == 0xc0 ? 2
+                  : (text[0] & 0xf0) == 0xe0 ? 3
+                  : (text[0] & 0xf8) == 0xf0 ? 4
+                                             : 0;
+    if (size < 2) {
+        return size;
+    }
+    unsigned code = text[0] & (0xffu >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
+        if ((text[i] & 0xc0) != 0x80) { /* the ending NUL stops here too */
+            return 0;
+        }
+        code = code << 6 | (text[i] & 0x3fu);
+    }
+    bool surrogate = code >= 0xd800 && code < 0xe000;
+    return code < least[size] || code > 0x10ffff || surrogate ? 0 : size;
+}
+
+static void
+put_string(FILE *to, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    (void)fputc('"', to);
+    while (*at != 0) {
+        size_t size = character(at);
+        if (size == 0) {
+            (void)fputs("\\ufffd", to);
+            size = 1;
+        } else if (*at == '"' || *at == '\\') {
+            (void)fprintf(to, "\\%c", *at);
+        } else if (*at < 0x20 || *at == 0x7f) {
+            (void)fprintf(to, "\\u%04x", *at);
+        } else {
+            (void)fwrite(at, 1, size, to);
+        }
+        at += size;
+    }
+    (void)fputc('"', to);
+}
+
+static void
+put_key(FILE *to, const char *key)
+{
+    if (!first) {
+        (void)fputs(", ", to);
+    }
+    first = false;
+    put_string(to, key);
+    (void)fputs(": ", to);
+}
+
+void
+json_begin(FILE *to)
+{
+    first = true;
+    (void)fputc('{', to);
+}
+
+void
+json_end(FILE *to)
+{
+    (void)fputs("}\n", to);
+}
+
+void
+json_text(FILE *to, const char *key, const char *text)
+{
+    put_key(to, key);
+    if (text == NULL) {
+        (void)fputs("null", to);
+    } else {
+        put_string(to, text);
+    }
+}
+
+void
+json_shortest(double number, char text[JSON_NUMBER_SIZE])
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        (void)snprintf(text, JSON_NUMBER_SIZE, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) {
+            return;
+        }
+    }
+}
+
+void
+json_number(FILE *to, const char *key, double number)
+{
+    char text[JSON_NUMBER_SIZE] = "null";
+    if (isfinite(number)) {
+        json_shortest(number, text);
+    }
+    put_key(to, key);
+    (void)fputs(text, to);
+}
+
+void
+json_size(FILE *to, const char *key, size_t number)
+{
+    put_key(to, key);
+    (void)fprintf(to, "%zu", number);
+}
+
+void
+json_bool(FILE *to, const char *key, bool truth)
+{
+    put_key(to, key);
+    (void)fputs(truth ? "true" : "false", to);
+}

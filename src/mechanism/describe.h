@@ -1,0 +1,16 @@
+/*
+ * describe.h: what describing a mechanism in prose and in JSON share.
+ */
+#ifndef SOTTO_MECHANISM_DESCRIBE_H
+#define SOTTO_MECHANISM_DESCRIBE_H
+
+#include "mechanism/mechanism.h"
+
+/* The realised epsilon of a whole report, over all blocks of all parts. */
+double describe_eps_exact(const struct sotto_mechanism *mechanism);
+
+/* describe_json.c: one object on one line, which the caller frees; NULL for
+   lack of memory. */
+char *describe_json(const struct sotto_mechanism *mechanism);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * describe_json.c: what a mechanism promises, for programs.
+ *
+ * Keys come in a fixed order. A number that JSON cannot hold (a hostile file's
+ * range that is not finite) is null. Names and categories are shown as
+ * printable.h makes them, whole.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "host/printable.h"
+#include "host/text.h"
+#include "mechanism/describe.h"
+
+#define TEXT_MOST ((size_t)1 << 30)
+
+/*
+ * Objects are built top down. json_*_new functions treat NULL as a failure
+ * and free what they were given, so a lack of memory anywhere is remembered
+ * in `failed` and everything still belongs to somebody.
+ */
+struct building {
+    const struct sotto_mechanism *mechanism;
+    bool failed;
+};
+
+static void
+put(struct building *building, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0) {
+        building->failed = true;
+    }
+}
+
+static void
+append(struct building *building, json_t *list, json_t *value)
+{
+    if (json_array_append_new(list, value) != 0) {
+        building->failed = true;
+    }
+}
+
+static void
+put_real(struct building *building, json_t *object, const char *key,
+         double value)
+{
+    put(building, object, key,
+        isfinite(value) ? json_real(value) : json_null());
+}
+
+static void
+put_size(struct building *building, json_t *object, const char *key,
+         size_t value)
+{
+    put(building, object, key, json_integer((json_int_t)value));
+}
+
+static json_t *
+safe_string(const char *from)
+{
+    struct host_text text;
+    json_t *string;
+    host_text_init(&text, TEXT_MOST);
+    host_text_add(&text, "", 0);
+    host_printable_add(&text, from, TEXT_MOST);
+    string = text.failed ? NULL : json_stringn(text.data, text.size);
+    host_text_clear(&text);
+    return string;
+}
+
+/* All but "(other)", which is always there. */
+static json_t *
+categories(struct building *building, const struct sotto_column_info *info)
+{
+    json_t *list = json_array();
+    const char *at = info->name;
+    for (size_t i = 0; i + 1 < info->count && !building->failed; i++) {
+        at += strlen(at) + 1;
+        append(building, list, safe_string(at));
+    }
+    return list;
+}
+
+static json_t *
+column(struct building *building, size_t at)
+{
+    static const char *const kinds[] = {"number", "category", "bytes"};
+    struct sotto_column_info info;
+    json_t *object = json_object();
+    sotto_mechanism_column(building->mechanism, at, &info);
+    put(building, object, "name", safe_string(info.name));
+    put(building, object, "kind", json_string(kinds[info.kind]));
+    put_size(building, object, "count", info.count);
+    if (info.kind == SOTTO_COLUMN_CATEGORY) {
+        put(building, object, "categories", categories(building, &info));
+    } else {
+        put_real(building, object, "low", info.low);
+        put_real(building, object, "high", info.high);
+    }
+    return object;
+}
+
+static json_t *
+domain(struct building *building, const struct sotto_part_info *info)
+{
+    json_t *object = json_object();
+    if (info->l > 0) {
+        put(building, object, "kind", json_string("lattice"));
+        put_size(building, object, "d", info->size);
+        put_size(building, object, "l", info->l);
+    } else {
+        put(building, object, "kind", json_string("symbols"));
+        put_size(building, object, "k", info->size);
+    }
+    return object;
+}
+
+static json_t *
+part(struct building *building, size_t at)
+{
+    struct sotto_part_info info;
+    json_t *object = json_object();
+    sotto_mechanism_part(building->mechanism, at, &info);
+    put(building, object, "covers", json_string(info.covers));
+    put(building, object, "channel", json_string(info.channel));
+    put_real(building, object, "eps", info.eps);
+    put_real(building, object, "eps_exact", fmin(info.eps_exact, info.eps));
+    put_size(building, object, "blocks", info.blocks);
+    put(building, object, "domain", domain(building, &info));
+    put_real(building, object, "deviation", info.deviation);
+    put_real(building, object, "bias", info.bias);
+    put_size(building, object, "wire_size", info.wire_size);
+    return object;
+}
+
+static void
+put_titles(struct building *building, json_t *object,
+           const struct sotto_mechanism_info *info)
+{
+    put(building, object, "name", safe_string(info->name));
+    put(building, object, "campaign", safe_string(info->campaign));
+    put(building, object, "hash", json_string(info->hash));
+    put_real(building, object, "eps", info->eps);
+    put(building, object, "eps_text", safe_string(info->eps_text));
+    put_real(building, object, "eps_features", info->eps_features);
+    put_real(building, object, "eps_label", info->eps_label);
+    put_real(building, object, "eps_exact",
+             describe_eps_exact(building->mechanism));
+    put(building, object, "auxiliary", safe_string(info->auxiliary));
+    put_size(building, object, "report_size", info->report_size);
+}
+
+static void
+put_lists(struct building *building, json_t *object,
+          const struct sotto_mechanism_info *info)
+{
+    json_t *columns = json_array(), *parts = json_array();
+    json_t *encoder = json_object();
+    for (size_t i = 0; i < info->columns && !building->failed; i++) {
+        append(building, columns, column(building, i));
+    }
+    put_size(building, encoder, "layers", info->layers);
+    put_size(building, encoder, "weights", info->weights);
+    for (size_t i = 0; i < info->parts && !building->failed; i++) {
+        append(building, parts, part(building, i));
+    }
+    put(building, object, "columns", columns);
+    put(building, object, "encoder", encoder);
+    put(building, object, "parts", parts);
+}
+
+/* A copy the caller may free(): jansson may have an allocator of its own. */
+static char *
+dump(const json_t *object)
+{
+    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
+    size_t size = json_dumpb(object, NULL, 0, flags);
+    char *line = size > 0 ? malloc(size + 1) : NULL;
+    if (line == NULL || json_dumpb(object, line, size, flags) != size) {
+        free(line);
+        return NULL;
+    }
+    line[size] = '\0';
+    return line;
+}
+
+char *
+describe_json(const struct sotto_mechanism *mechanism)
+{
+    struct building building = {mechanism, false};
+    struct sotto_mechanism_info info;
+    json_t *object = json_object();
+    char *line = NULL;
+    sotto_mechanism_info(mechanism, &info);
+    put_titles(&building, object, &info);
+    put_lists(&building, object, &info);
+    if (!building.failed) {
+        line = dump(object);
+    }
+    json_decref(object);
+    return line;
+}

@@ -1,0 +1,340 @@
+/*
+ * estimate.c: means and frequencies from reports.
+ *
+ * Every entry of every channel's estimator gets a row, with the running mean
+ * and sum of squares of what the reports say (Welford 1962). The estimators
+ * are unbiased, so the mean is; a frequency may come out below 0 or above 1,
+ * and is not clipped: that would make small ones too large on average.
+ *
+ *     lattice   value = offset + unit mean   one row a coordinate of a block
+ *     symbols   value = mean                 one row a symbol
+ *
+ * What is estimated is the mean of the points q of the domain: a number
+ * beyond its range counts as the range's end, a missing one as its middle,
+ * and each is rounded to a step of 1/l.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/printable.h"
+#include "host/text.h"
+#include "mechanism/mechanism.h"
+
+#define ROWS_MOST ((size_t)1 << 22)
+#define TEXT_MOST ((size_t)1 << 20) /* of one name or category */
+#define CHARACTERS_MOST ((size_t)1 << 16)
+
+struct row {
+    char *name;
+    char *category; /* NULL for a mean */
+    double offset, unit;
+    double noise; /* deviation of one report, in the channel's units */
+    double bias;  /* likewise */
+    double mean;
+    double squares; /* sum of (estimate - mean)^2 */
+};
+
+struct sotto_estimate {
+    const struct sotto_mechanism *mechanism;
+    size_t n;
+    size_t rows;
+    struct row *row;
+    double *entries; /* of one block */
+};
+
+/* ---- Names -------------------------------------------------------------- */
+
+/* The text, which is the caller's; NULL if memory gave out. */
+static char *
+finish(struct host_text *text)
+{
+    if (text->failed) {
+        host_text_clear(text);
+    }
+    return text->data;
+}
+
+/* One coordinate of a lattice: a number's column, or a place in the part. */
+static bool
+name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
+                size_t index, struct row *row)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    size_t column = mechanism_source(mechanism, own->from + index);
+    double l = own->instance.l;
+    struct host_text name;
+    host_text_init(&name, TEXT_MOST);
+    row->unit = 1 / l;
+    if (column == SIZE_MAX) {
+        host_text_print(&name, "part %zu[%zu]", part + 1, index);
+    } else {
+        const struct sotto_client *client = mechanism->client;
+        double scale = client->scale[column]; /* 0: a constant */
+        host_text_add(&name, "", 0);
+        host_printable_add(&name, (const char *)client->column[column].text,
+                           CHARACTERS_MOST);
+        row->offset = client->shift[column];
+        row->unit = scale != 0 ? 1 / scale / l : 0;
+    }
+    row->name = finish(&name);
+    return row->name != NULL;
+}
+
+/* The categories of every factor, to be found by symbol; NULL for an
+   encoder's. */
+struct factors {
+    const char **category[DEVICE_FACTORS_MAX];
+};
+
+static void
+factors_clear(struct factors *factors)
+{
+    for (size_t i = 0; i < DEVICE_FACTORS_MAX; i++) {
+        free(factors->category[i]);
+    }
+}
+
+static bool
+factors_init(struct factors *factors, const struct sotto_client *client,
+             const struct device_part *part)
+{
+    memset(factors, 0, sizeof *factors);
+    for (uint32_t i = 0; i < part->factors; i++) {
+        const struct device_factor *factor = &part->factor[i];
+        const char *at;
+        if (!factor->is_column) {
+            continue;
+        }
+        factors->category[i] = calloc(factor->k, sizeof(const char *));
+        if (factors->category[i] == NULL) {
+            return false;
+        }
+        at = (const char *)client->column[factor->at].text;
+        for (uint32_t j = 0; j + 1 < factor->k; j++) {
+            at += strlen(at) + 1; /* behind the name, or the one before */
+            factors->category[i][j] = at;
+        }
+        factors->category[i][factor->k - 1] = "(other)";
+    }
+    return true;
+}
+
+/* "column x column"; an encoder's outputs have the part's name. */
+static char *
+name_symbols(const struct sotto_mechanism *mechanism, size_t part)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    struct host_text name;
+    host_text_init(&name, TEXT_MOST);
+    for (uint32_t i = 0; i < own->factors; i++) {
+        const struct device_factor *factor = &own->factor[i];
+        host_text_print(&name, "%s", i > 0 ? " x " : "");
+        if (factor->is_column) {
+            const struct device_column *column =
+                &mechanism->client->column[factor->at];
+            host_printable_add(&name, (const char *)column->text,
+                               CHARACTERS_MOST);
+        } else {
+            host_text_print(&name, "part %zu", part + 1);
+        }
+    }
+    return finish(&name);
+}
+
+/* symbol = (s_1 k_2 + s_2) k_3 + s_3 ..., as report.c numbers them. */
+static char *
+name_category(const struct device_part *part, const struct factors *factors,
+              uint32_t symbol)
+{
+    uint32_t weight = part->instance.size;
+    struct host_text name;
+    host_text_init(&name, TEXT_MOST);
+    for (uint32_t i = 0; i < part->factors; i++) {
+        uint32_t own;
+        weight /= part->factor[i].k;
+        own = symbol / weight;
+        symbol %= weight;
+        host_text_print(&name, "%s", i > 0 ? " x " : "");
+        if (factors->category[i] != NULL) {
+            host_printable_add(&name, factors->category[i][own],
+                               CHARACTERS_MOST);
+        } else {
+            host_text_print(&name, "code %u", own);
+        }
+    }
+    return finish(&name);
+}
+
+/* ---- Rows --------------------------------------------------------------- */
+
+static bool
+add_symbols(const struct sotto_mechanism *mechanism, size_t part,
+            struct row *row)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    struct factors factors;
+    bool good = factors_init(&factors, mechanism->client, own);
+    for (uint32_t i = 0; good && i < own->instance.size; i++) {
+        row[i].unit = 1;
+        row[i].name = name_symbols(mechanism, part);
+        row[i].category = name_category(own, &factors, i);
+        good = row[i].name != NULL && row[i].category != NULL;
+    }
+    factors_clear(&factors);
+    return good;
+}
+
+static size_t
+rows_of(const struct device_part *part)
+{
+    return (size_t)part->blocks * part->instance.size;
+}
+
+static bool
+add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    bool good = true;
+    for (size_t i = 0; i < rows_of(own); i++) {
+        row[i].noise = sqrt(own->instance.variance_other);
+        row[i].bias = own->instance.bias;
+    }
+    if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
+        return add_symbols(mechanism, part, row);
+    }
+    for (size_t i = 0; good && i < rows_of(own); i++) {
+        good = name_coordinate(mechanism, part, i, &row[i]);
+    }
+    return good;
+}
+
+/* How many rows, and how many entries the largest block has. */
+static size_t
+count_rows(const struct sotto_client *client, size_t *ret_entries)
+{
+    size_t rows = 0;
+    *ret_entries = 1;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        size_t size = client->part[i].instance.size;
+        rows += rows_of(&client->part[i]);
+        *ret_entries = size > *ret_entries ? size : *ret_entries;
+    }
+    return rows;
+}
+
+enum sotto_status
+sotto_estimate_new(const struct sotto_mechanism *mechanism,
+                   struct sotto_estimate **ret_estimate,
+                   struct sotto_error *err)
+{
+    const struct sotto_client *client = mechanism->client;
+    struct sotto_estimate *estimate;
+    size_t entries, at = 0, rows = count_rows(client, &entries);
+    bool good;
+    if (rows > ROWS_MOST) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "this mechanism would give %zu estimates: more than "
+                         "%zu are not computed",
+                         rows, ROWS_MOST);
+    }
+    estimate = calloc(1, sizeof *estimate);
+    if (estimate == NULL) {
+        return host_fail_memory(err);
+    }
+    estimate->mechanism = mechanism;
+    estimate->row = calloc(rows, sizeof *estimate->row);
+    estimate->entries = calloc(entries, sizeof *estimate->entries);
+    good = estimate->row != NULL && estimate->entries != NULL;
+    estimate->rows = good ? rows : 0;
+    for (uint32_t i = 0; good && i < client->sizes.parts; i++) {
+        good = add_part(mechanism, i, &estimate->row[at]);
+        at += rows_of(&client->part[i]);
+    }
+    if (!good) {
+        sotto_estimate_free(estimate);
+        return host_fail_memory(err);
+    }
+    *ret_estimate = estimate;
+    return SOTTO_STATUS_OK;
+}
+
+void
+sotto_estimate_free(struct sotto_estimate *estimate)
+{
+    if (estimate == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < estimate->rows; i++) {
+        free(estimate->row[i].name);
+        free(estimate->row[i].category);
+    }
+    free(estimate->row);
+    free(estimate->entries);
+    free(estimate);
+}
+
+/* ---- Adding and looking ------------------------------------------------- */
+
+static struct row *
+add_block(struct sotto_estimate *estimate, struct row *row,
+          const struct channel_instance *instance, const uint8_t *wire)
+{
+    instance->channel->estimate(instance, wire, estimate->entries);
+    for (uint32_t i = 0; i < instance->size; i++, row++) {
+        double off = estimate->entries[i] - row->mean;
+        row->mean += off / (double)estimate->n;
+        row->squares += off * (estimate->entries[i] - row->mean);
+    }
+    return row;
+}
+
+/* What is no report of the mechanism is passed over: no channel could read
+   it. */
+void
+sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
+{
+    const struct sotto_client *client = estimate->mechanism->client;
+    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    struct row *row = estimate->row;
+    if (!report_valid(client, report, client->report_size)) {
+        return;
+    }
+    estimate->n++;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct channel_instance *instance = &client->part[i].instance;
+        for (uint32_t j = 0; j < client->part[i].blocks; j++) {
+            row = add_block(estimate, row, instance, at);
+            at += instance->wire_size;
+        }
+    }
+}
+
+size_t
+sotto_estimate_rows(const struct sotto_estimate *estimate)
+{
+    return estimate->rows;
+}
+
+/*
+ * value +- (z sqrt(s^2/n) + bias), s^2 = squares/(n-1). The spread of one
+ * report is unknown: with fewer than two nothing is ruled out.
+ */
+void
+sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
+                   struct sotto_estimate_row *ret_row)
+{
+    const struct row *row = &estimate->row[i];
+    double n = (double)estimate->n, unit = fabs(row->unit), half = INFINITY;
+    if (estimate->n >= 2) {
+        half = unit * (z * sqrt(row->squares / (n - 1) / n) + row->bias);
+    }
+    ret_row->name = row->name;
+    ret_row->category = row->category;
+    ret_row->value = row->offset + row->unit * row->mean;
+    ret_row->low = ret_row->value - half;
+    ret_row->high = ret_row->value + half;
+    ret_row->noise_deviation =
+        estimate->n > 0 ? unit * row->noise / sqrt(n) : INFINITY;
+}

@@ -1,0 +1,440 @@
+/*
+ * test_channel.c: the registry, the limits, and what holds for every channel
+ * and is too large for test_exact.c to enumerate.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/decimal.h"
+#include "channel/channel.h"
+#include "channel/symbols.h"
+#include "random/dlaplace.h"
+#include "random/seeded.h"
+
+#define OWN_MAX 32768u
+#define WIRE_MAX (8 * CHANNEL_D_MAX)
+
+static uint64_t own_memory[OWN_MAX / 8];
+
+/* Sets up a channel by name; one at a time. */
+static void
+set_up(struct channel_instance *instance, const char *name, uint32_t size,
+       uint32_t l, uint64_t eps)
+{
+    const struct channel *channel = channel_find(name, strlen(name));
+    assert_non_null(channel);
+    assert_true(channel->own_size <= OWN_MAX);
+    memset(instance, 0x5a, sizeof *instance);
+    memset(own_memory, 0x5a, sizeof own_memory);
+    assert_int_equal(channel_init(instance, channel, size, l, eps, own_memory),
+                     SOTTO_STATUS_OK);
+    assert_ptr_equal(instance->channel, channel);
+    assert_int_equal(instance->size, size);
+    assert_int_equal(instance->l, l);
+    assert_true(instance->eps == eps);
+}
+
+/* ---- Registry and limits ---------------------------------------------------
+ */
+
+static void
+test_channels_are_found_by_whole_name(void **state)
+{
+    size_t count = 0;
+    (void)state;
+    for (; channel_at(count) != NULL; count++) {
+        const char *name = channel_at(count)->name;
+        assert_ptr_equal(channel_find(name, strlen(name)), channel_at(count));
+        assert_null(channel_find(name, strlen(name) - 1));
+        assert_null(channel_find(name, strlen(name) + 1));
+        assert_true(strlen(channel_at(count)->promise) > 0);
+        assert_int_equal(channel_at(count)->own_size % 8, 0);
+    }
+    assert_true(count >= 3);
+    assert_null(channel_find("", 0));
+    assert_null(channel_find("Flip", 4));
+    assert_ptr_equal(channel_find("flip,", 4), channel_find("flip", 4));
+}
+
+static void
+check_limit(const char *name, uint32_t size, uint32_t l, uint64_t eps,
+            enum sotto_status status)
+{
+    struct channel_instance instance;
+    const struct channel *channel = channel_find(name, strlen(name));
+    assert_int_equal(channel_init(&instance, channel, size, l, eps, own_memory),
+                     status);
+}
+
+static void
+test_limits(void **state)
+{
+    static const char *const symbols[] = {"flip", "subset"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = symbols[i];
+        check_limit(name, 0, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+        check_limit(name, 1, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+        check_limit(name, 2, 0, DECIMAL_UNIT, SOTTO_STATUS_OK);
+        check_limit(name, CHANNEL_K_MAX, 0, DECIMAL_UNIT, SOTTO_STATUS_OK);
+        check_limit(name, CHANNEL_K_MAX + 1, 0, DECIMAL_UNIT,
+                    SOTTO_STATUS_LIMIT);
+        check_limit(name, UINT32_MAX, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+        check_limit(name, 2, 1, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    }
+    check_limit("laplace", 0, 1, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("laplace", 1, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("laplace", CHANNEL_D_MAX, DLAPLACE_L_MAX, DECIMAL_UNIT,
+                SOTTO_STATUS_OK);
+    check_limit("laplace", CHANNEL_D_MAX + 1, 1, DECIMAL_UNIT,
+                SOTTO_STATUS_LIMIT);
+    check_limit("laplace", 1, DLAPLACE_L_MAX + 1, DECIMAL_UNIT,
+                SOTTO_STATUS_LIMIT);
+}
+
+static void
+test_budget_limits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; channel_at(i) != NULL; i++) {
+        const char *name = channel_at(i)->name;
+        uint32_t l = channel_at(i)->domain == CHANNEL_DOMAIN_LATTICE;
+        check_limit(name, 2, l, 0, SOTTO_STATUS_BUDGET);
+        check_limit(name, 2, l, DECIMAL_EPS_MIN - 1, SOTTO_STATUS_BUDGET);
+        check_limit(name, 2, l, DECIMAL_EPS_MIN, SOTTO_STATUS_OK);
+        check_limit(name, 2, l, DECIMAL_EPS_MAX, SOTTO_STATUS_OK);
+        check_limit(name, 2, l, DECIMAL_EPS_MAX + 1, SOTTO_STATUS_BUDGET);
+        check_limit(name, 2, l, UINT64_MAX, SOTTO_STATUS_BUDGET);
+    }
+}
+
+/* ---- Which bytes are reports -----------------------------------------------
+ */
+
+static void
+test_flip_is_valid_below_k(void **state)
+{
+    static const uint32_t k[] = {2, 3, 255, 256, 257, 1000, 65535, 65536};
+    struct channel_instance instance;
+    (void)state;
+    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
+        set_up(&instance, "flip", k[i], 0, DECIMAL_UNIT);
+        assert_int_equal(instance.wire_size, k[i] <= 256 ? 1 : 2);
+        for (uint32_t j = 0; j < UINT32_C(1) << (8 * instance.wire_size); j++) {
+            uint8_t wire[2];
+            if (j > 1002 && j < 65534 && j % 509 != 0) {
+                continue; /* a sample of what lies between the edges */
+            }
+            bytes_store(wire, 2, j);
+            assert_int_equal(instance.channel->valid(&instance, wire),
+                             j < k[i]);
+        }
+    }
+}
+
+static void
+test_subset_is_valid_with_w_bits_below_k(void **state)
+{
+    struct channel_instance instance;
+    (void)state;
+    for (uint32_t k = 9; k <= 16; k++) {
+        set_up(&instance, "subset", k, 0, DECIMAL_UNIT / 2);
+        assert_int_equal(instance.wire_size, 2);
+        for (uint32_t j = 0; j < 65536; j++) {
+            uint8_t wire[2];
+            bytes_store(wire, 2, j);
+            assert_int_equal(instance.channel->valid(&instance, wire),
+                             j >> k == 0 && (uint32_t)__builtin_popcount(j) ==
+                                                instance.values);
+        }
+    }
+}
+
+/* Every width a coordinate can have: valid to the clamp and no further. */
+static void
+test_laplace_is_valid_up_to_its_clamp(void **state)
+{
+    static const uint32_t l[] = {1, 10000, DLAPLACE_L_MAX};
+    static const uint64_t eps[] = {DECIMAL_UNIT, DECIMAL_UNIT, DECIMAL_EPS_MIN};
+    struct channel_instance instance;
+    struct dlaplace noise;
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t width = UINT32_C(2) << i;
+        int64_t clamp;
+        uint8_t wire[24];
+        set_up(&instance, "laplace", 3, l[i], eps[i]);
+        dlaplace_init(&noise, l[i], eps[i]);
+        clamp = (int64_t)noise.horizon - l[i];
+        assert_int_equal(instance.wire_size, 3 * width);
+        for (int64_t off = -2; off <= 2; off++) {
+            for (int sign = -1; sign <= 1; sign += 2) {
+                memset(wire, 0, sizeof wire);
+                bytes_store(wire + width, width,
+                            (uint64_t)(sign * (clamp + off)));
+                assert_int_equal(instance.channel->valid(&instance, wire),
+                                 off <= 0);
+            }
+        }
+    }
+}
+
+/* ---- Samples, packing, bytes drawn ------------------------------------------
+ */
+
+/* Room for all that any sample takes, so that it is filled once. */
+static uint8_t entropy_buffer[1 << 21];
+
+static int
+fill_from_stream(void *context, void *buffer, size_t size)
+{
+    struct seeded *seeded = context;
+    for (size_t i = 0; i < size; i += 4) {
+        bytes_store((uint8_t *)buffer + i, 4, random_u32(&seeded->random));
+    }
+    return 0;
+}
+
+/* A point of the domain: a vertex, or any symbol. */
+static void
+draw_point(const struct channel_instance *instance, struct seeded *seeded,
+           int32_t *ret_q)
+{
+    uint32_t word = random_u32(&seeded->random);
+    if (instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
+        ret_q[0] = (int32_t)(word % instance->size);
+        return;
+    }
+    memset(ret_q, 0, instance->size * sizeof *ret_q);
+    ret_q[word % instance->size] =
+        (word >> 31) ? (int32_t)instance->l : -(int32_t)instance->l;
+}
+
+static void
+check_packing(const struct channel_instance *instance, const uint8_t *wire)
+{
+    static int64_t values[CHANNEL_K_MAX];
+    static uint8_t packed[WIRE_MAX + 1];
+    const struct channel *channel = instance->channel;
+    channel->unpack(instance, wire, values);
+    memset(packed, 0x5a, sizeof packed);
+    assert_true(channel->pack(instance, values, packed));
+    assert_memory_equal(packed, wire, instance->wire_size);
+    assert_int_equal(packed[instance->wire_size], 0x5a);
+    for (uint32_t i = 0; i < instance->values; i += 1 + i / 4) {
+        int64_t kept = values[i];
+        values[i] = INT64_MAX;
+        assert_false(channel->pack(instance, values, packed));
+        values[i] = INT64_MIN;
+        assert_false(channel->pack(instance, values, packed));
+        values[i] = kept;
+    }
+}
+
+static void
+check_samples(const char *name, uint32_t size, uint32_t l, uint64_t eps)
+{
+    static uint8_t wire[WIRE_MAX + 1];
+    static int32_t q[CHANNEL_D_MAX];
+    struct channel_instance instance;
+    struct seeded seeded;
+    struct random random;
+    size_t room;
+    set_up(&instance, name, size, l, eps);
+    assert_in_range(instance.wire_size, 1, WIRE_MAX);
+    room = (instance.entropy_size / 8 + 4) * 8;
+    assert_true(room < sizeof entropy_buffer);
+    seeded_init(&seeded, 18, size);
+    for (int i = 0; i < 3; i++) {
+        double one, many;
+        random_init(&random, entropy_buffer, room, fill_from_stream, &seeded);
+        draw_point(&instance, &seeded, q);
+        memset(wire, 0x5a, sizeof wire);
+        instance.channel->sample(&instance, q, &random, wire);
+        assert_int_equal(random.next, instance.entropy_size);
+        assert_int_equal(wire[instance.wire_size], 0x5a);
+        assert_true(instance.channel->valid(&instance, wire));
+        check_packing(&instance, wire);
+        one = instance.channel->log_p(&instance, wire, q);
+        instance.channel->log_p_many(&instance, wire, q, 1, &many);
+        assert_true(one <= 0 && fabs(one - many) <= 1e-12 * fabs(one));
+    }
+}
+
+static void
+test_samples_are_reports_of_the_stated_size(void **state)
+{
+    static const uint32_t size[] = {2, 3, 64, 65, 256, 257, 4096};
+    static const uint32_t l[] = {1, 1000, DLAPLACE_L_MAX};
+    static const uint64_t eps[] = {DECIMAL_EPS_MIN, DECIMAL_UNIT,
+                                   DECIMAL_EPS_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            check_samples("flip", size[i], 0, eps[j]);
+            check_samples("subset", size[i], 0, eps[j]);
+            for (size_t m = 0; m < 3; m++) {
+                check_samples("laplace", size[i], l[m], eps[j]);
+            }
+        }
+    }
+    check_samples("flip", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
+    check_samples("subset", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
+    check_samples("laplace", 1, 1, DECIMAL_UNIT);
+}
+
+static void
+test_pack_refuses_a_set_that_is_not_in_order(void **state)
+{
+    struct channel_instance instance;
+    uint8_t wire[2];
+    int64_t values[4] = {2, 5, 7, 8};
+    (void)state;
+    set_up(&instance, "subset", 10, 0, DECIMAL_UNIT / 2);
+    assert_int_equal(instance.values, 4);
+    assert_true(instance.channel->pack(&instance, values, wire));
+    values[1] = 2;
+    assert_false(instance.channel->pack(&instance, values, wire));
+    values[1] = 1;
+    assert_false(instance.channel->pack(&instance, values, wire));
+    values[1] = 5;
+    values[3] = 10;
+    assert_false(instance.channel->pack(&instance, values, wire));
+}
+
+/* ---- Parameters
+ * -------------------------------------------------------------- */
+
+/* The variance of a rare symbol's frequency, from the definition. */
+static double
+variance_with(double k, double w, double eps)
+{
+    double e = exp(eps), z = w * e + k - w;
+    double in = w * e / z;
+    double other = (w - in) / (k - 1);
+    return other * (1 - other) / ((in - other) * (in - other));
+}
+
+/* At a tie either will do: the variance is compared, not w. */
+static void
+check_best(uint32_t k, uint64_t eps)
+{
+    double real = (double)eps / (double)DECIMAL_UNIT;
+    uint32_t w = symbols_best_w(k, eps);
+    double ours = variance_with(k, w, real);
+    assert_in_range(w, 1, k - 1);
+    for (uint32_t i = 1; i < k; i++) {
+        assert_true(ours <= variance_with(k, i, real) * (1 + 1e-9));
+    }
+}
+
+static void
+test_subset_has_the_best_size(void **state)
+{
+    static const uint64_t eps[] = {
+        DECIMAL_UNIT / 1000, DECIMAL_UNIT / 10, DECIMAL_UNIT / 2,
+        DECIMAL_UNIT,        2 * DECIMAL_UNIT,  3 * DECIMAL_UNIT,
+        5 * DECIMAL_UNIT,    8 * DECIMAL_UNIT,  DECIMAL_EPS_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
+        for (uint32_t k = 2; k <= 64; k++) {
+            check_best(k, eps[i]);
+        }
+        check_best(1000, eps[i]);
+        check_best(4096, eps[i]);
+        check_best(CHANNEL_K_MAX, eps[i]);
+    }
+}
+
+/*
+ * Invariant 2: never above what is stated. As near to it as doubles are, for
+ * any k and for epsilons large and small.
+ */
+static void
+test_eps_exact_is_the_stated_one_and_never_above(void **state)
+{
+    static const uint64_t eps[] = {DECIMAL_EPS_MIN,  DECIMAL_EPS_MIN + 1,
+                                   DECIMAL_UNIT / 7, DECIMAL_UNIT / 10,
+                                   DECIMAL_UNIT,     3 * DECIMAL_UNIT,
+                                   7 * DECIMAL_UNIT, DECIMAL_EPS_MAX};
+    static const uint32_t size[] = {2, 3, 10, 1000, 4096};
+    (void)state;
+    for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
+        double stated = (double)eps[i] / (double)DECIMAL_UNIT;
+        for (size_t j = 0; j < sizeof size / sizeof size[0]; j++) {
+            for (size_t m = 0; channel_at(m) != NULL; m++) {
+                struct channel_instance instance;
+                uint32_t l = channel_at(m)->domain == CHANNEL_DOMAIN_LATTICE;
+                set_up(&instance, channel_at(m)->name, size[j], l, eps[i]);
+                assert_true(instance.eps_exact <= stated);
+                assert_true(instance.eps_exact >= stated * (1 - 1e-15));
+                assert_true(instance.bias >= 0);
+                assert_true(isfinite(instance.variance_true));
+                assert_true(instance.variance_true > 0);
+                assert_true(instance.variance_other > 0);
+            }
+        }
+    }
+}
+
+/*
+ * All reports together have probability one where they are too many to list:
+ * C(k-1, w-1) of them name the truth, C(k-1, w) do not.
+ */
+static double
+log_choose(double n, double m)
+{
+    return lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1);
+}
+
+static void
+test_log_p_of_large_sets_sums_to_one(void **state)
+{
+    static const uint32_t k[] = {20, 100, 1000, 4096};
+    static uint8_t wire[CHANNEL_K_MAX / 8];
+    static int64_t values[CHANNEL_K_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
+        struct channel_instance instance;
+        int32_t in = 0, out;
+        double w, total;
+        set_up(&instance, "subset", k[i], 0, DECIMAL_UNIT);
+        w = instance.values;
+        out = (int32_t)w;
+        for (int64_t j = 0; j < out; j++) {
+            values[j] = j; /* the first w symbols */
+        }
+        assert_true(instance.channel->pack(&instance, values, wire));
+        total = exp(instance.channel->log_p(&instance, wire, &in) +
+                    log_choose(k[i] - 1, w - 1)) +
+                exp(instance.channel->log_p(&instance, wire, &out) +
+                    log_choose(k[i] - 1, w));
+        assert_true(fabs(total - 1) < 1e-9);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_channels_are_found_by_whole_name),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_budget_limits),
+        cmocka_unit_test(test_flip_is_valid_below_k),
+        cmocka_unit_test(test_subset_is_valid_with_w_bits_below_k),
+        cmocka_unit_test(test_laplace_is_valid_up_to_its_clamp),
+        cmocka_unit_test(test_samples_are_reports_of_the_stated_size),
+        cmocka_unit_test(test_pack_refuses_a_set_that_is_not_in_order),
+        cmocka_unit_test(test_subset_has_the_best_size),
+        cmocka_unit_test(test_eps_exact_is_the_stated_one_and_never_above),
+        cmocka_unit_test(test_log_p_of_large_sets_sums_to_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

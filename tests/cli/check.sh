@@ -1,0 +1,80 @@
+# check.sh: what the scripts in this folder share; sourced, not run.
+#
+# SOTTO is the program, SOTTO_SOURCE_DIR the tree. Each script works in a
+# folder of its own, $work, which is removed at the end; `finish` makes a
+# failed check the script's exit status.
+
+set -u
+: "${SOTTO:?the program to test}" "${SOTTO_SOURCE_DIR:?the source tree}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# run STATUS ARGUMENTS...: runs sotto; its output is in out and err.
+run() {
+    wanted=$1
+    shift
+    "$SOTTO" "$@" >out 2>err </dev/null
+    got=$?
+    if [ "$got" -ne "$wanted" ]; then
+        fail "sotto $(echo "$*" | cut -c 1-200): status $got, not $wanted"
+        sed 's/^/    /' out err | cut -c 1-200 | head -20
+    fi
+}
+
+# says PATTERN...: the last run's message has each of them.
+says() {
+    for pattern in "$@"; do
+        grep -q -e "$pattern" err || {
+            fail "the message does not say '$pattern'"
+            sed 's/^/    /' err | cut -c 1-200
+        }
+    done
+}
+
+# only NAMES...: the folder holds these files (and out, err), nothing else.
+only() {
+    extra=$(ls -A | grep -v -x -e out -e err)
+    for name in "$@"; do
+        extra=$(echo "$extra" | grep -v -x -F -e "$name")
+    done
+    [ -z "$extra" ] || fail "left behind: $extra"
+}
+
+# absent NAME: there is no such file, whole or in part.
+absent() {
+    [ ! -e "$1" ] || fail "$1 was written all the same"
+}
+
+# json FILE: every line is a JSON object.
+json() {
+    [ -s "$1" ] || fail "$1 is empty"
+    while IFS= read -r line; do
+        echo "$line" | python3 -c '
+import json, sys
+def refuse(word):
+    raise ValueError(word)
+assert type(json.load(sys.stdin, parse_constant=refuse)) is dict' ||
+            fail "not a JSON object: $line"
+    done <"$1"
+}
+
+finish() {
+    [ "$failures" -eq 0 ] && echo "all checks passed"
+    exit "$((failures != 0))"
+}
+
+# A small mechanism, m.sotto, made from small.csv; k.key and k.pub.
+make_small() {
+    printf 'age,colour\n20,red\n40,blue\n60,red\n' >small.csv
+    run 0 train direct --data small.csv --label colour --eps 2 -o m.sotto
+    run 0 keygen -o k
+    run 0 sign m.sotto --key k.key
+}
+small_files="small.csv m.sotto m.sotto.minisig k.key k.pub"

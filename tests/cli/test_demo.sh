@@ -1,0 +1,78 @@
+#!/bin/sh
+# test_demo.sh: the demo runs in under a minute, its page stands alone, and its
+# commands run as printed.
+. "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
+"$SOTTO_SOURCE_DIR/scripts/make_demo_data" --check || fail "stale demo data"
+
+begin=$(date +%s)
+run 0 demo
+[ $(($(date +%s) - begin)) -lt 60 ] || fail "the demo takes over a minute"
+tail -1 out | grep -q 'sotto-demo/report.html$' || fail "no path at the end"
+for file in auxiliary.csv people.csv demo.sotto demo.sotto.minisig \
+    collector.key collector.pub people.reports report.html; do
+    [ -s sotto-demo/$file ] || fail "no $file"
+done
+[ "$(ls -A sotto-demo | wc -l)" -eq 8 ] || fail "left behind: $(ls -A sotto-demo)"
+cat sotto-demo/auxiliary.csv sotto-demo/people.csv | sort -u >both
+sort -u "$SOTTO_SOURCE_DIR/data/wdbc.csv" | cmp -s - both || fail "other data"
+run 0 verify sotto-demo/demo.sotto --pub sotto-demo/collector.pub
+
+# Again into the same folder, and with other settings.
+run 0 demo
+run 0 demo -o seeded --seed 3 --eps 8
+grep -q "SIMULATED" out || fail "a simulation that does not say so"
+cp out first
+run 0 demo -o seeded --seed 3 --eps 8
+cmp -s out first || fail "one seed, two results"
+run 0 demo -o tiny --eps 0.001
+run 0 demo -o huge --eps 32
+run 2 demo -o bad --eps 0
+run 2 demo -o bad --eps 0.000001
+run 2 demo -o bad --seed x
+
+for page in sotto-demo seeded tiny huge; do
+    python3 - $page/report.html <<'END' || fail "$page/report.html"
+import html.parser, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+VOID = {"meta", "br", "line", "rect", "circle"}
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], {}
+    def handle_starttag(self, tag, attrs):
+        self.seen[tag] = self.seen.get(tag, 0) + 1
+        for name, value in attrs:
+            assert name not in ("href", "src", "srcset", "data", "action",
+                                "onload", "onclick"), (tag, name)
+        if tag not in VOID:
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attrs):
+        self.seen[tag] = self.seen.get(tag, 0) + 1
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, (tag, self.getpos())
+
+page = Page()
+page.feed(text)
+page.close()
+assert not page.open, page.open
+assert page.seen["svg"] == 3 and page.seen["h1"] == 1, page.seen
+for tag in ("script", "link", "img", "iframe", "object", "base"):
+    assert tag not in page.seen, tag
+for word in ("http:", "https:", "url(", "@import", "nan", "inf\"", "NaN"):
+    assert not re.search(r"(?<![a-z])" + re.escape(word), text), word
+assert "prefers-color-scheme:dark" in text
+END
+done
+
+# The commands on the page.
+sed -n '/^<h2>By hand/,/<\/section>/p' sotto-demo/report.html |
+    sed -n '/<pre>/,/<\/pre>/p' | sed 's/.*<pre>//; s/<\/pre>.*//' >commands
+[ "$(wc -l <commands)" -ge 7 ] || fail "no commands on the page"
+mkdir bin
+ln -s "$SOTTO" bin/sotto
+(cd sotto-demo && PATH=$work/bin:$PATH sh -e ../commands) >out 2>&1 || {
+    fail "the page's commands do not run"
+    cat out
+}
+finish

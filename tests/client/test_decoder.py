@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+"""test_decoder.py: the independent decoder against every vector.
+
+It must give every vector's line, refuse damaged reports and files, and find
+in each mechanism a valid safetensors file as any other program would read it.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import struct
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import decoder  # noqa: E402
+
+SOURCE = pathlib.Path(os.environ.get("SOTTO_SOURCE_DIR", HERE.parent.parent))
+WIDTH = {"F64": 8, "F32": 4, "U8": 1}
+
+
+def vectors():
+    paths = sorted((SOURCE / "tests" / "vectors").glob("*.json"))
+    assert len(paths) >= 10, "where are the vectors?"
+    for path in paths:
+        vector = json.loads(path.read_text())
+        yield (vector["name"], base64.b64decode(vector["mechanism"]),
+               bytes.fromhex(vector["report"]), vector["line"])
+
+
+class Vectors(unittest.TestCase):
+    def test_lines(self):
+        for name, file, report, line in vectors():
+            with self.subTest(name):
+                self.assertEqual(decoder.Mechanism(file).decode(report), line)
+
+    def test_simulated(self):
+        for name, file, report, line in vectors():
+            with self.subTest(name):
+                simulated = b"SIM1" + report[4:]
+                self.assertEqual(
+                    decoder.Mechanism(file).decode(simulated),
+                    line.replace('"simulated":false', '"simulated":true'))
+
+    def test_damaged_reports(self):
+        for name, file, report, _ in vectors():
+            mechanism = decoder.Mechanism(file)
+            damaged = [report[:-1], report + b"\0", b"", report[:52],
+                       b"STO2" + report[4:], b"sto1" + report[4:]]
+            damaged += [report[:i] + bytes([report[i] ^ 1]) + report[i + 1:]
+                        for i in range(36)]
+            for bad in damaged:
+                with self.subTest(name), self.assertRaises(decoder.Refused):
+                    mechanism.decode(bad)
+
+    def test_damaged_blocks(self):
+        """The largest integers of every block's width are in no report."""
+        for name, file, report, _ in vectors():
+            mechanism = decoder.Mechanism(file)
+            at = 52
+            for blocks in mechanism.blocks:
+                for block in blocks:
+                    full = b"\xff" * block.size
+                    if isinstance(block, decoder.Laplace):
+                        full = (2**(8 * block.width - 1) - 1).to_bytes(
+                            block.width, "little") * block.d
+                    bad = report[:at] + full + report[at + block.size:]
+                    if not (isinstance(block, decoder.Flip)
+                            and block.k in (256, 65536)):
+                        with self.subTest(name), \
+                                self.assertRaises(decoder.Refused):
+                            mechanism.decode(bad)
+                    at += block.size
+
+    def test_damaged_files(self):
+        """Every length, and every byte of the header with its last bit
+        changed, is refused or is another mechanism."""
+        for name, file, report, _ in vectors():
+            if len(file) > 700:
+                continue
+            for size in range(len(file)):
+                with self.subTest(name), self.assertRaises(decoder.Refused):
+                    decoder.Mechanism(file[:size])
+            for i in range(len(file)):
+                bad = file[:i] + bytes([file[i] ^ 1]) + file[i + 1:]
+                with self.subTest(name), self.assertRaises(decoder.Refused):
+                    decoder.Mechanism(bad).decode(report)
+
+    def test_safetensors(self):
+        """As the safetensors format has it, with nothing of ours assumed."""
+        for name, file, _, _ in vectors():
+            with self.subTest(name):
+                (n,) = struct.unpack("<Q", file[:8])
+                self.assertEqual(file[8:9], b"{")
+                header = json.loads(file[8:8 + n])
+                metadata = header.pop("__metadata__")
+                for key, value in metadata.items():
+                    self.assertIsInstance(key, str)
+                    self.assertIsInstance(value, str)
+                end = 0
+                for tensor in header.values():
+                    size = WIDTH[tensor["dtype"]]
+                    for extent in tensor["shape"]:
+                        size *= extent
+                    first, last = tensor["data_offsets"]
+                    self.assertEqual(first, end)
+                    self.assertEqual(last - first, size)
+                    self.assertEqual((8 + n + first) % WIDTH[tensor["dtype"]],
+                                     0)
+                    end = last
+                self.assertEqual(8 + n + end, len(file))
+
+
+class Rules(unittest.TestCase):
+    def test_clamp(self):
+        self.assertEqual(decoder.clamp(16, decoder.UNIT), 2032)
+        self.assertEqual(decoder.clamp(1, 32 * decoder.UNIT), 63)
+
+    def test_eps(self):
+        self.assertEqual(decoder.parse_eps("0.5"), decoder.UNIT // 2)
+        for bad in ("", "0", "33", "1e3", "-1", " 1", "1 ", "01", "1.", ".5",
+                    "0.0000009", "32.000000000001", "1.0000000000001", "１"):
+            with self.subTest(bad), self.assertRaises(decoder.Refused):
+                decoder.parse_eps(bad)
+
+
+if __name__ == "__main__":
+    unittest.main()

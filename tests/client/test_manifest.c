@@ -1,0 +1,470 @@
+/*
+ * test_manifest.c: hostile manifests: numbers out of range, references to what
+ * does not exist, budgets that do not add up, other spellings of JSON.
+ */
+#include "client_fixture.h"
+
+/* A change of the manifest, and what must come of it. */
+struct change {
+    const char *old, *new;
+    enum sotto_status status;
+};
+
+static void
+check_changes(struct file file, const struct change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct sotto_error err;
+        size_t place;
+        struct file forged =
+            forge(file, changes[i].old, changes[i].new, true, &place);
+        enum sotto_status status;
+        poison(&err);
+        status = try_open(forged, NULL, &err);
+        if (status != changes[i].status) {
+            fail_msg("'%.60s' for '%s': %d, not %d", changes[i].new,
+                     changes[i].old, status, changes[i].status);
+        }
+        if (status != SOTTO_STATUS_OK) {
+            check_error(&err, status, forged.size);
+            assert_true(err.position + 64 >= place);
+        }
+        free(forged.data);
+    }
+}
+
+#define CHECK(file, changes)                                                   \
+    check_changes(file, changes, sizeof(changes) / sizeof(changes)[0])
+
+static void
+test_lattices(void **state)
+{
+    static const struct change changes[] = {
+        {"\"l\":16", "\"l\":1", SOTTO_STATUS_OK},
+        {"\"l\":16", "\"l\":1048576", SOTTO_STATUS_OK},
+        {"\"l\":16", "\"l\":0", SOTTO_STATUS_LIMIT},
+        {"\"l\":16", "\"l\":1048577", SOTTO_STATUS_LIMIT},
+        {"\"l\":16", "\"l\":4294967295", SOTTO_STATUS_LIMIT},
+        {"\"l\":16", "\"l\":4294967296", SOTTO_STATUS_LIMIT},
+        {"\"l\":16", "\"l\":4294967312", SOTTO_STATUS_LIMIT}, /* 2^32 + 16 */
+        {"\"l\":16", "\"l\":18446744073709551632", SOTTO_STATUS_LIMIT},
+        {"\"l\":16", "\"l\":-16", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":016", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":16.0", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":1e1", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":\"16\"", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":null", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":", SOTTO_STATUS_FORMAT},
+        {"\"l\":16", "\"l\":16,\"t\":1", SOTTO_STATUS_FORMAT}, /* no noise */
+        {"\"d\":2", "\"d\":1", SOTTO_STATUS_OK},
+        {"\"d\":2", "\"d\":0", SOTTO_STATUS_LIMIT},
+        {"\"d\":2", "\"d\":3", SOTTO_STATUS_FORMAT},
+        {"\"d\":2", "\"d\":4096", SOTTO_STATUS_FORMAT},
+        {"\"d\":2", "\"d\":4097", SOTTO_STATUS_LIMIT},
+        {"\"d\":2", "\"d\":4294967298", SOTTO_STATUS_LIMIT}, /* 2^32 + 2 */
+        {"{\"from\":0,\"d\"", "{\"from\":1,\"d\"", SOTTO_STATUS_FORMAT},
+        {"{\"from\":0,\"d\"", "{\"from\":1048576,\"d\"", SOTTO_STATUS_FORMAT},
+        {"{\"from\":0,\"d\"", "{\"from\":1048577,\"d\"", SOTTO_STATUS_LIMIT},
+        {"{\"from\":0,\"d\"", "{\"from\":4294967295,\"d\"", SOTTO_STATUS_LIMIT},
+        {"\"blocks\":1,\"l", "\"blocks\":0,\"l", SOTTO_STATUS_LIMIT},
+        {"\"blocks\":1,\"l", "\"blocks\":2,\"l", SOTTO_STATUS_FORMAT},
+        {"\"blocks\":1,\"l", "\"blocks\":65536,\"l", SOTTO_STATUS_FORMAT},
+        {"\"blocks\":1,\"l", "\"blocks\":65537,\"l", SOTTO_STATUS_LIMIT},
+        {"\"blocks\":1,\"l", "\"blocks\":4294967297,\"l", SOTTO_STATUS_LIMIT},
+    };
+    struct file file = file_make(small());
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+static void
+test_symbols(void **state)
+{
+    static const struct change changes[] = {
+        {"{\"from\":4,\"k\":3}", "{\"from\":4,\"k\":2}", SOTTO_STATUS_OK},
+        {"{\"from\":4,\"k\":3}", "{\"from\":4,\"k\":0}", SOTTO_STATUS_LIMIT},
+        {"{\"from\":4,\"k\":3}", "{\"from\":4,\"k\":1}", SOTTO_STATUS_LIMIT},
+        {"{\"from\":4,\"k\":3}", "{\"from\":4,\"k\":4}", SOTTO_STATUS_FORMAT},
+        {"{\"from\":4,\"k\":3}", "{\"from\":4,\"k\":65537}",
+         SOTTO_STATUS_LIMIT},
+        {"{\"from\":4,\"k\":3}", "{\"from\":5,\"k\":3}", SOTTO_STATUS_FORMAT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":1}", SOTTO_STATUS_OK},
+        {"{\"from\":4,\"k\":3}", "{\"column\":0}", SOTTO_STATUS_FORMAT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":2}", SOTTO_STATUS_FORMAT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":4}", SOTTO_STATUS_FORMAT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":4096}", SOTTO_STATUS_FORMAT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":4097}", SOTTO_STATUS_LIMIT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":4294967299}", SOTTO_STATUS_LIMIT},
+        {"{\"from\":4,\"k\":3}", "{\"column\":3,\"k\":3}", SOTTO_STATUS_FORMAT},
+        {"[{\"column\":3},", "[", SOTTO_STATUS_OK},
+        {"[{\"column\":3},{\"from\":4,\"k\":3}]", "[]", SOTTO_STATUS_FORMAT},
+        {"[{\"column\":3},", "[{\"column\":3},{\"column\":3},{\"column\":1},",
+         SOTTO_STATUS_OK},
+        {"[{\"column\":3},",
+         "[{\"column\":3},{\"column\":3},{\"column\":3},{\"column\":3},",
+         SOTTO_STATUS_LIMIT},
+        {"[{\"column\":3},", "[{\"column\":3},,", SOTTO_STATUS_FORMAT},
+        {"\"blocks\":1,\"symbols\"", "\"blocks\":2,\"symbols\"",
+         SOTTO_STATUS_FORMAT},
+        {"\"subset\"", "\"laplace\"", SOTTO_STATUS_FORMAT},
+        {"\"laplace\"", "\"flip\"", SOTTO_STATUS_FORMAT},
+        {"\"subset\"", "\"flip\"", SOTTO_STATUS_OK},
+        {"\"subset\"", "\"subsets\"", SOTTO_STATUS_FORMAT},
+        {"\"subset\"", "\"gaussian\"", SOTTO_STATUS_FORMAT},
+        {"\"subset\"", "\"\"", SOTTO_STATUS_FORMAT},
+        {"\"subset\"", "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
+         SOTTO_STATUS_LIMIT},
+        {"\"both\"", "\"everything\"", SOTTO_STATUS_LIMIT},
+        {"\"both\"", "\"neither\"", SOTTO_STATUS_FORMAT},
+        {"\"both\"", "\"\"", SOTTO_STATUS_FORMAT},
+    };
+    struct file file = file_make(everything());
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+/* 256 x 257 symbols are too many, in any order of factors. */
+static void
+test_product_of_factors(void **state)
+{
+    static const char *many[65535];
+    static const struct compose_factor fits[] = {{true, 0, 0}, {true, 1, 0}};
+    struct compose_column columns[] = {
+        {"a", SOTTO_COLUMN_CATEGORY, 256, many, false, 0, 1},
+        {"b", SOTTO_COLUMN_CATEGORY, 256, many, false, 0, 1},
+    };
+    struct compose_part part = {"both", "flip", UNITS(1),           1, 0,
+                                0,      0,      {fits[0], fits[1]}, 2};
+    struct compose_spec spec = {"k", "c",  "a", UNITS(1), columns,
+                                2,   NULL, 0,   &part,    1};
+    struct sotto_error err;
+    struct file file;
+    uint8_t *data = NULL;
+    size_t size;
+    (void)state;
+    for (size_t i = 0; i < 65535; i++) {
+        many[i] = "v";
+    }
+    file = file_make(&spec);
+    free(file.data);
+    columns[1].count = 257;
+    poison(&err);
+    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                     SOTTO_STATUS_LIMIT);
+    columns[0].count = 65536;
+    columns[1].count = 65536; /* 2^32: 0 in 32 bits */
+    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                     SOTTO_STATUS_LIMIT);
+    part.factor[2] = fits[0];
+    part.factor[3] = fits[0]; /* 2^64: 0 in 64 bits */
+    part.factors = 4;
+    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_null(data);
+}
+
+static void
+test_budgets(void **state)
+{
+    static const struct change changes[] = {
+        {"\"eps\":\"3\"", "\"eps\":\"3.000000000000\"", SOTTO_STATUS_OK},
+        {"\"eps\":\"3\"", "\"eps\":\"32\"", SOTTO_STATUS_OK},
+        {"\"eps\":\"3\"", "\"eps\":\"2.999999999999\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"1\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"0\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"0.0000009\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"33\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"32.000000000001\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"999999999\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"3\"", "\"eps\":\"18446744073709551619\"",
+         SOTTO_STATUS_LIMIT},
+        {"\"eps\":\"3\"", "\"eps\":\"3.0000000000000\"", SOTTO_STATUS_LIMIT},
+        {"\"eps\":\"3\"", "\"eps\":\"1e3\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"-1\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"+3\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\" 1\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"1 \"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"03\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"3.\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\".3\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"3,0\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"0x3\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"inf\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"nan\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":\"\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"3\"", "\"eps\":3", SOTTO_STATUS_FORMAT},
+        {"\"eps\":\"1\"", "\"eps\":\"1.000000000001\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"1\"", "\"eps\":\"0\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"1\"", "\"eps\":\"0.000001\"", SOTTO_STATUS_OK},
+        {"\"eps\":\"2\"", "\"eps\":\"32\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"2\"", "\"eps\":\"33\"", SOTTO_STATUS_BUDGET},
+    };
+    struct file file = file_make(small());
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+/* Blocks spend too: 40000 of 1 are more than any total; and an epsilon of a
+   million digits is too long, not slow. */
+static void
+test_large_budgets(void **state)
+{
+    static const float weight[4] = {1}, bias[4] = {0};
+    static const struct compose_column column = {
+        "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    static const struct compose_layer layer = {1, 4, "none", weight, bias};
+    static const struct compose_part part = {
+        "features", "laplace", UNITS(1), 4, 0, 1, 16, {{0}}, 0};
+    static const struct compose_spec spec = {
+        "s", "c", "a", UNITS(4), &column, 1, &layer, 1, &part, 1};
+    static const struct change changes[] = {
+        {"\"eps\":\"4\"", "\"eps\":\"3.999999999999\"", SOTTO_STATUS_BUDGET},
+        {"\"eps\":\"1\"", "\"eps\":\"1.000000000001\"", SOTTO_STATUS_BUDGET},
+        {"\"blocks\":4", "\"blocks\":3", SOTTO_STATUS_OK},
+    };
+    struct file file = file_make(&spec);
+    struct change digits = {"\"eps\":\"1\"", NULL, SOTTO_STATUS_LIMIT};
+    char *text = malloc(1000020);
+    (void)state;
+    assert_non_null(text);
+    CHECK(file, changes);
+    memset(text, '1', 1000019);
+    memcpy(text, "\"eps\":\"0.", 9);
+    strcpy(text + 1000009, "\"");
+    digits.new = text;
+    check_changes(file, &digits, 1);
+    free(text);
+    free(file.data);
+}
+
+/* Many parts whose budgets would wrap round 64 bits if added carelessly. */
+static void
+test_many_parts(void **state)
+{
+    const char part[] = "{\"covers\":\"label\",\"channel\":\"flip\",\"eps\":"
+                        "\"32\",\"blocks\":1,\"symbols\":[{\"from\":0,"
+                        "\"k\":2}]}";
+    struct file file = file_make(small());
+    char *text = malloc(4200 * sizeof part), *at = text;
+    struct change change = {"\"parts\":[", NULL, SOTTO_STATUS_BUDGET};
+    (void)state;
+    assert_non_null(text);
+    at += sprintf(at, "\"parts\":[");
+    for (int i = 0; i < 4094; i++) {
+        at += sprintf(at, "%s,", part);
+    }
+    change.new = text;
+    check_changes(file, &change, 1);
+    (void)sprintf(at, "%s,", part); /* 4097 with the two of the fixture */
+    change.status = SOTTO_STATUS_LIMIT;
+    check_changes(file, &change, 1);
+    free(text);
+    free(file.data);
+}
+
+static void
+test_columns_and_layers(void **state)
+{
+    static const struct change changes[] = {
+        {"{\"kind\":\"number\"}", "{\"kind\":\"category\",\"count\":2}",
+         SOTTO_STATUS_FORMAT},
+        {"{\"kind\":\"number\"}", "{\"kind\":\"text\"}", SOTTO_STATUS_FORMAT},
+        {"{\"kind\":\"number\"}", "{}", SOTTO_STATUS_FORMAT},
+        {"\"bytes\",\"count\":4", "\"bytes\",\"count\":5", SOTTO_STATUS_FORMAT},
+        {"\"bytes\",\"count\":4", "\"bytes\",\"count\":0", SOTTO_STATUS_LIMIT},
+        {"\"bytes\",\"count\":4", "\"bytes\",\"count\":1048576",
+         SOTTO_STATUS_LIMIT},
+        {"\"bytes\",\"count\":4", "\"bytes\",\"count\":1048577",
+         SOTTO_STATUS_LIMIT},
+        {"\"bytes\",\"count\":4", "\"bytes\",\"count\":4294967300",
+         SOTTO_STATUS_LIMIT},
+        {"\"count\":4,\"input\":1", "\"count\":1,\"input\":1",
+         SOTTO_STATUS_LIMIT},
+        {"\"count\":4,\"input\":1", "\"count\":65537,\"input\":1",
+         SOTTO_STATUS_LIMIT},
+        {"\"count\":4,\"input\":1", "\"count\":4,\"input\":2",
+         SOTTO_STATUS_LIMIT},
+        {"\"count\":4,\"input\":1", "\"count\":4,\"input\":0",
+         SOTTO_STATUS_FORMAT},
+        {"\"count\":4,\"input\":1", "\"count\":4,\"input\":true",
+         SOTTO_STATUS_FORMAT},
+        {"\"in\":9", "\"in\":8", SOTTO_STATUS_FORMAT},
+        {"\"in\":9", "\"in\":10", SOTTO_STATUS_FORMAT},
+        {"\"in\":9", "\"in\":0", SOTTO_STATUS_LIMIT},
+        {"\"in\":9", "\"in\":4294967305", SOTTO_STATUS_LIMIT},
+        {"\"out\":6", "\"out\":7", SOTTO_STATUS_FORMAT},
+        {"\"out\":6", "\"out\":0", SOTTO_STATUS_LIMIT},
+        {"\"out\":7", "\"out\":8", SOTTO_STATUS_FORMAT}, /* its tensors */
+        {"\"out\":7", "\"out\":6", SOTTO_STATUS_FORMAT}, /* its parts */
+        {"\"out\":7", "\"out\":1048576", SOTTO_STATUS_FORMAT},
+        {"\"out\":7", "\"out\":1048577", SOTTO_STATUS_LIMIT},
+        {"\"relu\"", "\"none\"", SOTTO_STATUS_OK},
+        {"\"relu\"", "\"softmax\"", SOTTO_STATUS_FORMAT},
+        {"\"relu\"", "\"relu \"", SOTTO_STATUS_FORMAT},
+        {"\"relu\"", "\"\"", SOTTO_STATUS_FORMAT},
+        {"\"relu\"", "null", SOTTO_STATUS_FORMAT},
+        {"\"dense\"", "\"convolution\"", SOTTO_STATUS_FORMAT},
+    };
+    struct file file = file_make(everything());
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+/* One spelling: no blanks, no other order, no key twice, nothing nested. */
+static void
+test_spelling(void **state)
+{
+    static const struct change changes[] = {
+        {"{\"sotto\":1", "{\"sotto\":2", SOTTO_STATUS_FORMAT},
+        {"{\"sotto\":1", "{\"sotto\":10", SOTTO_STATUS_FORMAT},
+        {"{\"sotto\":1", "{\"sotto\":\"1\"", SOTTO_STATUS_FORMAT},
+        {"{\"sotto\":1", "{\"sotto\": 1", SOTTO_STATUS_FORMAT},
+        {"{\"sotto\":1", " {\"sotto\":1", SOTTO_STATUS_FORMAT},
+        {"{\"sotto\":1", "{\"sotto\":1,\"sotto\":1", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":\"s\",\"name\":\"t\"",
+         SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\",\"campaign\":\"c\"",
+         "\"campaign\":\"c\",\"name\":\"s\"", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\",", "", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":null", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":[\"s\"]", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":\"\"", SOTTO_STATUS_OK},
+        {"\"name\":\"s\"", "\"name\":\"\n\"", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":\"\x1b[2J\"", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":\"\xff\"", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":\"\\u0073\"", SOTTO_STATUS_FORMAT},
+        {"\"name\":\"s\"", "\"name\":\"s\\\"", SOTTO_STATUS_FORMAT},
+        {"\"columns\":[", "\"columns\":[ ", SOTTO_STATUS_FORMAT},
+        {"\"columns\":[", "\"columns\":[[[[[[[[", SOTTO_STATUS_FORMAT},
+        {"\"columns\":[", "\"columns\":[,", SOTTO_STATUS_FORMAT},
+        {"\"columns\":[{\"kind\":\"number\"}]", "\"columns\":[]",
+         SOTTO_STATUS_FORMAT},
+        {"\"columns\":[{\"kind\":\"number\"}]",
+         "\"columns\":[{\"kind\":\"number\"},]", SOTTO_STATUS_FORMAT},
+        {"\"columns\":[{\"kind\":\"number\"}]",
+         "\"columns\":[{\"kind\":\"number\",\"kind\":\"number\"}]",
+         SOTTO_STATUS_FORMAT},
+        {"\"encoder\":", "\"decoder\":", SOTTO_STATUS_FORMAT},
+        {",\"parts\":", ",\"delta\":0,\"parts\":", SOTTO_STATUS_FORMAT},
+        {"\"parts\":[", "\"parts\":[],\"parts\":[", SOTTO_STATUS_FORMAT},
+        {"\"k\":2}]}]}", "\"k\":2}]}],\"more\":1}", SOTTO_STATUS_FORMAT},
+        {"\"k\":2}]}]}", "\"k\":2}]}]} ", SOTTO_STATUS_FORMAT},
+        {"\"k\":2}]}]}", "\"k\":2}]}]", SOTTO_STATUS_FORMAT},
+        {"\"k\":2}]}]}", "\"k\":2}]}]}}", SOTTO_STATUS_FORMAT},
+    };
+    struct file file = file_make(small());
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+static void
+test_title_lengths(void **state)
+{
+    char text[140];
+    struct change change = {"\"name\":\"s\"", text, SOTTO_STATUS_OK};
+    struct file file = file_make(small());
+    (void)state;
+    (void)snprintf(text, sizeof text, "\"name\":\"%0120d\"", 0);
+    check_changes(file, &change, 1);
+    (void)snprintf(text, sizeof text, "\"name\":\"%0121d\"", 0);
+    change.status = SOTTO_STATUS_LIMIT;
+    check_changes(file, &change, 1);
+    free(file.data);
+}
+
+/* A hundred thousand brackets: no recursion, so no stack to exhaust. */
+static void
+test_deep_nesting(void **state)
+{
+    const size_t depth = 100000;
+    char *text = malloc(depth + 20);
+    struct change change = {"\"columns\":[", text, SOTTO_STATUS_FORMAT};
+    struct file file = file_make(small());
+    (void)state;
+    assert_non_null(text);
+    memset(text, '[', depth + 19);
+    memcpy(text, "\"columns\":", 10);
+    text[depth + 19] = '\0';
+    check_changes(file, &change, 1);
+    free(text);
+    free(file.data);
+}
+
+/* Lists as long as they may be, and one longer. */
+static void
+test_long_lists(void **state)
+{
+    static struct compose_column columns[4097];
+    static const struct compose_part part = {
+        "features", "laplace", UNITS(1), 1, 0, 1, 16, {{0}}, 0};
+    struct compose_spec spec = {"l",  "c",  "a", UNITS(1), columns,
+                                4096, NULL, 0,   &part,    1};
+    struct sotto_error err;
+    struct file file;
+    uint8_t *data = NULL;
+    size_t size;
+    (void)state;
+    for (size_t i = 0; i < 4097; i++) {
+        columns[i] = (struct compose_column){
+            "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    }
+    file = file_make(&spec);
+    free(file.data);
+    spec.columns = 4097;
+    poison(&err);
+    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_null(data);
+}
+
+/* 17 parts of 4096 coordinates are more than one report may hold. */
+static void
+test_too_many_points(void **state)
+{
+    static const struct compose_column column = {
+        "b", SOTTO_COLUMN_BYTES, 4096, NULL, false, 0, 1};
+    struct compose_part parts[17];
+    struct compose_spec spec = {"p", "c",  "a", UNITS(32), &column,
+                                1,   NULL, 0,   parts,     16};
+    struct sotto_error err;
+    struct file file;
+    uint8_t *data = NULL;
+    size_t size;
+    (void)state;
+    for (size_t i = 0; i < 17; i++) {
+        parts[i] = (struct compose_part){"features", "laplace", UNITS(1), 1, 0,
+                                         4096,       16,        {{0}},    0};
+    }
+    file = file_make(&spec);
+    free(file.data);
+    spec.parts = 17;
+    poison(&err);
+    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_null(data);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_product_of_factors),
+        cmocka_unit_test(test_budgets),
+        cmocka_unit_test(test_large_budgets),
+        cmocka_unit_test(test_many_parts),
+        cmocka_unit_test(test_columns_and_layers),
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_title_lengths),
+        cmocka_unit_test(test_deep_nesting),
+        cmocka_unit_test(test_long_lists),
+        cmocka_unit_test(test_too_many_points),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/*
+ * test_report.c: reports: their layout, which point goes into which block, and
+ * what is not a report.
+ *
+ * Two tapes take the noise away. With every byte 0xff all draws from tables
+ * are the lowest, so Laplace noise is 0; with every byte 0x00 they are the
+ * highest, so the truth is named (and a draw below a power of two is 0).
+ */
+#include "client_fixture.h"
+
+static uint8_t ones[8192], zeros[8192];
+
+static int
+setup(void **state)
+{
+    (void)state;
+    memset(ones, 0xff, sizeof ones);
+    return 0;
+}
+
+static void
+make(struct sotto_client *client, const struct sotto_value *values,
+     const uint8_t *bytes, uint8_t *report)
+{
+    tape_start(bytes, bytes != NULL ? sizeof ones : 0);
+    assert_int_equal(
+        sotto_client_privatise(client, values, sotto_client_columns(client),
+                               report, sotto_client_report_size(client)),
+        SOTTO_STATUS_OK);
+}
+
+/* Blocks take consecutive entries of z, and stand one behind the other. */
+static void
+test_blocks(void **state)
+{
+    struct file file = file_make(everything());
+    struct opened opened = client_open(file);
+    struct sotto_client *client = opened.client;
+    struct sotto_value values[4];
+    uint8_t report[64];
+    int32_t q[4];
+    (void)state;
+    everything_record(values);
+    schema_apply(client, values);
+    forward_run(client);
+    domain_lattice(client->z, 2, 100, q);
+    domain_lattice(client->z + 2, 2, 100, q + 2);
+    device_wipe(client);
+    make(client, values, ones, report);
+    assert_true(q[0] != 0 || q[1] != 0 || q[2] != 0 || q[3] != 0);
+    for (size_t i = 0; i < 4; i++) {
+        int16_t y = (int16_t)(report[52 + 2 * i] | report[53 + 2 * i] << 8);
+        assert_int_equal(y, q[i]);
+    }
+    assert_memory_equal(report + 36, ones, SOTTO_ID_SIZE);
+    client_done(&opened);
+    free(file.data);
+}
+
+/* A mechanism whose one part is a flip of a column, an argmax and a column. */
+static const struct compose_spec *
+triple(void)
+{
+    static const char *const values[] = {"a", "b"};
+    static const float weight[] = {-1, 0, 1}, bias[] = {0, 0.5f, 0};
+    static const struct compose_column columns[] = {
+        {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
+        {"u", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
+        {"v", SOTTO_COLUMN_CATEGORY, 2, values, false, 0, 1},
+    };
+    static const struct compose_layer layer = {1, 3, "none", weight, bias};
+    static const struct compose_part part = {
+        "both", "flip", UNITS(2), 1,
+        0,      0,      0,        {{true, 1, 0}, {false, 0, 3}, {true, 2, 0}},
+        3};
+    static const struct compose_spec spec = {
+        "t", "c", "a", UNITS(2), columns, 3, &layer, 1, &part, 1};
+    return &spec;
+}
+
+/* The symbol of factors (a, b, c) is (a k_b + b) k_c + c: the last runs
+   fastest. The largest of (-n, 1/2, n) is 0, 1 or 2 as n is -1, 0 or 1. */
+static void
+test_order_of_factors(void **state)
+{
+    static const char *const names[] = {"a", "b", "?"};
+    struct file file = file_make(triple());
+    struct opened opened = client_open(file);
+    (void)state;
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            for (int c = 0; c < 2; c++) {
+                struct sotto_value values[3] = {value_number(b - 1),
+                                                value_text(names[a]),
+                                                value_text(c == 0 ? "a" : "?")};
+                uint8_t report[53], tape_bytes[8192] = {0};
+                /* 17 is no power of two: one 1 keeps the draw from being
+                   rejected */
+                tape_bytes[16 + 28 + 6] = 1;
+                make(opened.client, values, tape_bytes, report);
+                assert_int_equal(report[52], (a * 3 + b) * 2 + c);
+            }
+        }
+    }
+    client_done(&opened);
+    free(file.data);
+}
+
+static void
+test_hash_and_magic(void **state)
+{
+    struct file file = file_make(small());
+    struct opened opened = client_open(file);
+    struct sotto_value value = value_number(1);
+    uint8_t report[57];
+    (void)state;
+    make(opened.client, &value, zeros, report);
+    assert_memory_equal(report, "STO1", 4);
+    assert_memory_equal(report + 4, sotto_client_hash(opened.client), 32);
+    assert_memory_equal(report + 36, zeros, 16);
+    client_done(&opened);
+    free(file.data);
+}
+
+/* Simulated reports are told apart, and are reports otherwise. */
+static void
+test_simulated(void **state)
+{
+    struct file file = file_make(everything());
+    struct opened opened = client_open(file);
+    struct sotto_value values[4];
+    struct seeded seeded;
+    uint8_t report[64];
+    (void)state;
+    everything_record(values);
+    seeded_init(&seeded, 1, 2);
+    schema_apply(opened.client, values);
+    forward_run(opened.client);
+    report_make(opened.client, REPORT_MAGIC_SIMULATED, &seeded.random, report);
+    assert_memory_equal(report, "SIM1", 4);
+    assert_true(report_valid(opened.client, report, sizeof report));
+    client_done(&opened);
+    free(file.data);
+}
+
+/* What is no report: another size, magic or hash, a value out of range. The
+   id and any value in range are free. */
+static void
+test_invalid(void **state)
+{
+    struct file file = file_make(everything());
+    struct opened opened = client_open(file);
+    struct sotto_client *client = opened.client;
+    struct sotto_value values[4];
+    uint8_t report[64], good[64];
+    (void)state;
+    everything_record(values);
+    make(client, values, NULL, good);
+    for (size_t size = 0; size <= 64; size++) {
+        assert_true(report_valid(client, good, size) == (size == 64));
+    }
+    for (size_t i = 0; i < 36; i++) {
+        for (unsigned change = 1; change < 256; change++) {
+            memcpy(report, good, sizeof report);
+            report[i] ^= (uint8_t)change;
+            assert_false(report_valid(client, report, 64));
+        }
+    }
+    memcpy(report, good, sizeof report);
+    memset(report + 36, 0xab, SOTTO_ID_SIZE);
+    assert_true(report_valid(client, report, 64));
+    memcpy(report + 52, "\xff\x7f", 2); /* 32767 is beyond the clamp */
+    assert_false(report_valid(client, report, 64));
+    memcpy(report + 52, "\x00\x80", 2);
+    assert_false(report_valid(client, report, 64));
+    memcpy(report, good, sizeof report);
+    report[60] = 0; /* no symbol at all */
+    report[61] = 0;
+    assert_false(report_valid(client, report, 64));
+    report[60] = 0xff; /* too many */
+    report[61] = 0x01;
+    assert_false(report_valid(client, report, 64));
+    memcpy(report, good, sizeof report);
+    report[61] |= 0x02; /* symbol 9 of 0..8 */
+    assert_false(report_valid(client, report, 64));
+    memcpy(report, good, sizeof report);
+    for (unsigned symbol = 0; symbol < 256; symbol++) {
+        report[62] = (uint8_t)symbol;
+        assert_true(report_valid(client, report, 64) == (symbol < 5));
+    }
+    client_done(&opened);
+    free(file.data);
+}
+
+/* Clamped at both ends of a lattice: exactly c, and c is valid. */
+static void
+test_clamped(void **state)
+{
+    struct file file = file_make(small());
+    struct opened opened = client_open(file);
+    struct sotto_value value = value_number(0);
+    const struct channel_instance *instance = &opened.client->part[0].instance;
+    uint8_t report[57], beyond[57];
+    int64_t y[2];
+    (void)state;
+    make(opened.client, &value, zeros, report);
+    assert_true(report_valid(opened.client, report, sizeof report));
+    instance->channel->unpack(instance, report + 52, y);
+    assert_int_equal(y[0], y[1]);
+    assert_true(y[0] < -32 * 32); /* t = 2 16 / 1 = 32 */
+    memcpy(beyond, report, sizeof beyond);
+    beyond[52]--;
+    assert_false(report_valid(opened.client, beyond, sizeof beyond));
+    client_done(&opened);
+    free(file.data);
+}
+
+/* The buffer's size must not show in a report's size: small and large needs
+   both give reports, and the entropy asked for is what was measured. */
+static void
+test_measured_entropy(void **state)
+{
+    const struct compose_spec *specs[] = {small(), everything(), triple()};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct file file = file_make(specs[i]);
+        struct opened opened = client_open(file);
+        struct sotto_value values[4];
+        uint8_t report[64];
+        uint64_t entropy;
+        assert_int_equal(report_measure(opened.client, &entropy),
+                         sotto_client_report_size(opened.client));
+        everything_record(values);
+        make(opened.client, values, NULL, report);
+        assert_int_equal(tape.calls, 1);
+        tape_start(ones, (entropy + 7) / 8 * 8);
+        assert_int_equal(
+            sotto_client_privatise(opened.client, values,
+                                   sotto_client_columns(opened.client), report,
+                                   sotto_client_report_size(opened.client)),
+            SOTTO_STATUS_OK);
+        assert_int_equal(tape.used, (entropy + 7) / 8 * 8);
+        client_done(&opened);
+        free(file.data);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_order_of_factors),
+        cmocka_unit_test(test_hash_and_magic),
+        cmocka_unit_test(test_simulated),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_clamped),
+        cmocka_unit_test(test_measured_entropy),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,242 @@
+/*
+ * timing_probe.c: makes reports under callgrind, one dump each, for
+ * test_timing_callgrind.sh to compare (invariant 7).
+ *
+ * Counted is report_make: from the encoder's output to the finished report.
+ * z and the symbols are set directly, to what no encoder would give. Entropy
+ * is the system's, fetched at a fixed cost, so that noise differs every time.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <valgrind/callgrind.h>
+
+#include "base/decimal.h"
+#include "client/device.h"
+#include "mechanism/compose.h"
+
+#define DRAWS 1000
+#define Z_MOST 512u
+#define EPS(x) ((uint64_t)((x)*1000.0 + 0.5) * (DECIMAL_UNIT / 1000))
+
+int
+sotto_entropy(void *buffer, size_t size)
+{
+    return getrandom(buffer, size, 0) == (ssize_t)size ? 0 : -1;
+}
+
+/* ---- Mechanisms: a category column, z of any width, one part ------------- */
+
+struct setting {
+    const char *name;
+    uint32_t symbols; /* of the column */
+    uint32_t width;   /* of z */
+    struct compose_part part;
+};
+
+static const struct setting settings[] = {
+    {"flip-5", 5, 1, {"label", "flip", EPS(1), 1, 0, 0, 0, {{true, 0, 0}}, 1}},
+    {"flip-300",
+     2,
+     300,
+     {"label", "flip", EPS(4), 1, 0, 0, 0, {{false, 0, 300}}, 1}},
+    {"flip-pair",
+     5,
+     7,
+     {"both", "flip", EPS(2), 1, 0, 0, 0, {{true, 0, 0}, {false, 0, 7}}, 2}},
+    {"subset-10",
+     10,
+     1,
+     {"label", "subset", EPS(1), 1, 0, 0, 0, {{true, 0, 0}}, 1}},
+    {"subset-60",
+     2,
+     60,
+     {"label", "subset", EPS(0.5), 1, 0, 0, 0, {{false, 0, 60}}, 1}},
+    {"subset-pair",
+     3,
+     6,
+     {"both", "subset", EPS(2), 1, 0, 0, 0, {{true, 0, 0}, {false, 0, 6}}, 2}},
+    {"laplace-1",
+     2,
+     1,
+     {"features", "laplace", EPS(1), 1, 0, 1, 4096, {{0}}, 0}},
+    {"laplace-8",
+     2,
+     8,
+     {"features", "laplace", EPS(0.001), 1, 0, 8, 1048576, {{0}}, 0}},
+    {"laplace-70",
+     2,
+     70,
+     {"features", "laplace", EPS(8), 1, 0, 70, 100, {{0}}, 0}},
+    {"laplace-30x1",
+     2,
+     30,
+     {"features", "laplace", EPS(0.1), 30, 0, 1, 50, {{0}}, 0}},
+};
+
+static struct sotto_client *
+open_setting(const struct setting *setting)
+{
+    static const float zeros[Z_MOST];
+    static const char *const values[] = {"a", "b", "c", "d", "e",
+                                         "f", "g", "h", "i"};
+    struct compose_column columns[] = {
+        {"c", SOTTO_COLUMN_CATEGORY, setting->symbols, values, false, 0, 1},
+        {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
+    struct compose_layer layer = {1, setting->width, "none", zeros, zeros};
+    struct compose_spec spec = {"t", "c",    "a", EPS(32),        columns,
+                                2,   &layer, 1,   &setting->part, 1};
+    struct sotto_client *client = NULL;
+    uint8_t *file = NULL;
+    void *workspace = NULL;
+    size_t size = 0, need = 0;
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    if (compose_mechanism(&spec, &file, &size, &err) != SOTTO_STATUS_OK ||
+        sotto_client_size(file, size, &need, &err) != SOTTO_STATUS_OK ||
+        (workspace = malloc(need)) == NULL ||
+        sotto_client_open(file, size, NULL, workspace, need, &client, &err) !=
+            SOTTO_STATUS_OK) {
+        (void)fprintf(stderr, "%s: %s\n", setting->name, err.message);
+        exit(EXIT_FAILURE);
+    }
+    return client;
+}
+
+/* ---- Records ------------------------------------------------------------ */
+
+struct probe {
+    const struct setting *setting;
+    struct sotto_client *client;
+    float z[Z_MOST];
+    int32_t symbol;
+};
+
+/* One report, one dump named "setting record". */
+static void
+count(struct probe *probe, const char *record)
+{
+    static uint8_t report[65536];
+    struct sotto_client *client = probe->client;
+    char label[64];
+    (void)snprintf(label, sizeof label, "%s %s", probe->setting->name, record);
+    memcpy(client->z, probe->z, sizeof(float) * probe->setting->width);
+    client->symbol[0] = probe->symbol;
+    CALLGRIND_TOGGLE_COLLECT;
+    report_make(client, REPORT_MAGIC, &client->entropy.random, report);
+    CALLGRIND_TOGGLE_COLLECT;
+    CALLGRIND_DUMP_STATS_AT(label);
+    if (client->entropy.random.failed ||
+        !report_valid(client, report, client->report_size)) {
+        (void)fprintf(stderr, "%s: no report\n", label);
+        exit(EXIT_FAILURE);
+    }
+    device_wipe(client);
+}
+
+static void
+set_all(struct probe *probe, float value)
+{
+    for (uint32_t i = 0; i < probe->setting->width; i++) {
+        probe->z[i] = value;
+    }
+}
+
+/* The same number everywhere, and then alone at either end. */
+static void
+count_value(struct probe *probe, const char *name, float value)
+{
+    uint32_t last = probe->setting->width - 1;
+    set_all(probe, value);
+    count(probe, name);
+    set_all(probe, 0);
+    probe->z[0] = value;
+    count(probe, name);
+    set_all(probe, 0);
+    probe->z[last] = value;
+    count(probe, name);
+}
+
+static void
+count_values(struct probe *probe)
+{
+    static const struct {
+        const char *name;
+        float value;
+    } values[] = {
+        {"0", 0.0f},
+        {"-0", -0.0f},
+        {"+1", 1.0f},
+        {"-1", -1.0f},
+        {"half", 0.5f},
+        {"just-below-1", 0x1.fffffep-1f},
+        {"just-above-1", 0x1.000002p0f},
+        {"32", 32.0f},
+        {"huge", 3.4e38f},
+        {"-huge", -3.4e38f},
+        {"tiny", 1e-30f},
+        {"subnormal", 1e-45f},
+        {"inf", INFINITY},
+        {"-inf", -INFINITY},
+        {"nan", NAN},
+        {"-nan", -NAN},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        count_value(probe, values[i].name, values[i].value);
+    }
+}
+
+/* Every vertex of the lattice, every index of the largest. */
+static void
+count_vertices(struct probe *probe)
+{
+    for (uint32_t i = 0; i < probe->setting->width; i++) {
+        set_all(probe, 0);
+        probe->z[i] = 1;
+        count(probe, "vertex+");
+        probe->z[i] = -1;
+        count(probe, "vertex-");
+    }
+}
+
+static void
+count_symbols(struct probe *probe)
+{
+    set_all(probe, 0.01f);
+    for (uint32_t i = 0; i < probe->setting->symbols; i++) {
+        probe->symbol = (int32_t)i;
+        count(probe, "symbol");
+    }
+    probe->symbol = 0;
+}
+
+/* The noise's turn: many draws, at the centre and at a vertex. */
+static void
+count_draws(struct probe *probe)
+{
+    for (int i = 0; i < DRAWS; i++) {
+        set_all(probe, 0);
+        probe->z[0] = i % 2 == 0 ? 0.0f : 1.0f;
+        count(probe, i % 2 == 0 ? "draw-centre" : "draw-vertex");
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    /* A setting's index: each runs in a process of its own. */
+    size_t at = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
+    if (at >= sizeof settings / sizeof settings[0]) {
+        return 2; /* there are no more */
+    }
+    struct probe probe = {&settings[at], open_setting(&settings[at]), {0}, 0};
+    count(&probe, "warm"); /* binds what is bound lazily */
+    CALLGRIND_ZERO_STATS;
+    count_values(&probe);
+    count_vertices(&probe);
+    count_symbols(&probe);
+    count_draws(&probe);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,486 @@
+/*
+ * vector_cases.h: where tests/vectors comes from: mechanisms, records and
+ * entropy, chosen so that every rule of docs/format.md shows in some vector.
+ *
+ *     test_vectors --write tests/vectors
+ *
+ * writes the files anew. They are committed and must not change: a vector
+ * that does is a change of the format or of the samplers.
+ */
+#ifndef TESTS_CLIENT_VECTOR_CASES_H
+#define TESTS_CLIENT_VECTOR_CASES_H
+
+#include <math.h>
+
+#include <jansson.h>
+#include <sodium.h>
+
+#include "client_fixture.h"
+#include "sotto/sotto.h"
+
+#define ENTROPY_SIZE 16384u
+#define UNSEEDED 0
+
+/* Entropy is a stream by seed, or one byte repeated, with some bytes set. */
+struct vector_case {
+    const char *name, *about;
+    const struct compose_spec *spec;
+    struct sotto_value record[4];
+    uint32_t seed; /* UNSEEDED: `fill` */
+    uint8_t fill;
+    void (*adjust)(uint8_t *entropy);
+};
+
+/* ---- Columns and specs -------------------------------------------------- */
+
+#define NUMBER(name, shift, scale)                                             \
+    {                                                                          \
+        name, SOTTO_COLUMN_NUMBER, 1, NULL, false, shift, scale                \
+    }
+#define BYTES(name, count)                                                     \
+    {                                                                          \
+        name, SOTTO_COLUMN_BYTES, count, NULL, false, 127.5, 1 / 127.5         \
+    }
+#define CATEGORY(name, count)                                                  \
+    {                                                                          \
+        name, SOTTO_COLUMN_CATEGORY, count, vector_values, false, 0, 1         \
+    }
+#define SYMBOLS(channel, eps, ...)                                             \
+    {                                                                          \
+        "label", channel, UNITS(eps), 1, 0, 0, 0, {__VA_ARGS__}, 1             \
+    }
+#define LATTICE(eps, blocks, d, l)                                             \
+    {                                                                          \
+        "features", "laplace", UNITS(eps), blocks, 0, d, l, {{0}}, 0           \
+    }
+/* One column, no encoder, one part. */
+#define PLAIN(id, eps, one_column, ...)                                        \
+    static const struct compose_column id##_column = one_column;               \
+    static const struct compose_part id##_part = __VA_ARGS__;                  \
+    static const struct compose_spec id = {                                    \
+        "vector", "vectors", "none", UNITS(eps), &id##_column,                 \
+        1,        NULL,      0,      &id##_part, 1}
+
+static const char *vector_values[400];
+static char vector_text[400][8];
+static uint8_t vector_bytes[400];
+
+PLAIN(flip_2, 1, CATEGORY("c", 2), SYMBOLS("flip", 1, {true, 0, 0}));
+PLAIN(flip_4, 0.75, CATEGORY("c", 4), SYMBOLS("flip", 0.75, {true, 0, 0}));
+PLAIN(flip_5, 1, CATEGORY("c", 5), SYMBOLS("flip", 1, {true, 0, 0}));
+PLAIN(flip_256, 5, BYTES("b", 256), SYMBOLS("flip", 5, {false, 0, 256}));
+PLAIN(flip_257, 12, BYTES("b", 257), SYMBOLS("flip", 12, {false, 0, 257}));
+PLAIN(subset_10, 1, CATEGORY("c", 10), SYMBOLS("subset", 1, {true, 0, 0}));
+PLAIN(subset_300, 0.5, CATEGORY("c", 300),
+      SYMBOLS("subset", 0.5, {true, 0, 0}));
+PLAIN(subset_400, 3, BYTES("b", 400), SYMBOLS("subset", 3, {false, 0, 400}));
+PLAIN(laplace_2, 4, BYTES("b", 3), LATTICE(4, 1, 3, 16));
+PLAIN(laplace_4, 1, BYTES("b", 3), LATTICE(1, 1, 3, 4096));
+PLAIN(laplace_8, 0.000001, BYTES("b", 2), LATTICE(0.000001, 1, 2, 1048576));
+PLAIN(laplace_ends, 1, NUMBER("n", 0, 1), LATTICE(1, 1, 1, 16));
+PLAIN(laplace_70, 8, BYTES("b", 70), LATTICE(8, 1, 70, 1000));
+PLAIN(blocks_30, 3, BYTES("b", 30), LATTICE(0.1, 30, 1, 50));
+
+static const float pair_weight[] = {-1, -0.5f, 0, 0.5f, 1};
+static const float pair_bias[] = {0, 0.25f, 0.375f, 0.25f, 0};
+static const struct compose_layer pair_layer = {1, 5, "none", pair_weight,
+                                                pair_bias};
+static const struct compose_column pair_columns[] = {NUMBER("n", 10, 0.125),
+                                                     CATEGORY("c", 3)};
+static const struct compose_part pair_parts[] = {
+    {"both", "flip", UNITS(3.5), 1, 0, 0, 0, {{true, 1, 0}, {false, 0, 5}}, 2},
+    {"both",
+     "subset",
+     UNITS(0.5),
+     1,
+     0,
+     0,
+     0,
+     {{false, 1, 3}, {true, 1, 0}, {false, 0, 2}},
+     3},
+};
+static const struct compose_spec pair = {
+    "pair", "vectors",   "none", UNITS(4),   pair_columns,
+    2,      &pair_layer, 1,      pair_parts, 2};
+
+static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
+static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
+static const struct compose_layer nan_layer = {1, 4, "none", nan_weight,
+                                               nan_bias};
+static const struct compose_column nan_column = NUMBER("n", 0, 1);
+static const struct compose_part nan_parts[] = {
+    LATTICE(1, 2, 2, 64), SYMBOLS("flip", 1, {false, 0, 4})};
+static const struct compose_spec hostile = {
+    "hostile", "vectors",  "none", UNITS(3),  &nan_column,
+    1,         &nan_layer, 1,      nan_parts, 2};
+
+/* ---- Entropy ------------------------------------------------------------ */
+
+/* Behind the id lie the tail, 28 bytes, and the draw of a hit, 6: the first
+   try of a draw below 3 is 0, which is rejected. */
+static void
+reject_once(uint8_t *entropy)
+{
+    memset(entropy + 16 + 28 + 6, 0, 12);
+}
+
+/* Every draw from a table 2: above no threshold in use, and no tie. */
+static void
+draw_largest(uint8_t *entropy)
+{
+    for (size_t i = 16 + 28; i + 6 <= ENTROPY_SIZE; i += 6) {
+        memcpy(entropy + i, "\x02\x00\x00\x00\x00\x00", 6);
+    }
+}
+
+/* The same, but the sign's draw is 3/4: plus. */
+static void
+draw_largest_plus(uint8_t *entropy)
+{
+    draw_largest(entropy);
+    entropy[16 + 28 + 5] = 0xc0;
+}
+
+/* ---- The cases ---------------------------------------------------------- */
+
+#define TEXT(text)                                                             \
+    {                                                                          \
+        SOTTO_VALUE_TEXT, 0, text, sizeof(text) - 1                            \
+    }
+#define VALUE(x)                                                               \
+    {                                                                          \
+        SOTTO_VALUE_NUMBER, x, NULL, 0                                         \
+    }
+#define PIXELS(count)                                                          \
+    {                                                                          \
+        SOTTO_VALUE_BYTES, 0, vector_bytes, count                              \
+    }
+#define MISSING                                                                \
+    {                                                                          \
+        SOTTO_VALUE_MISSING, 0, NULL, 0                                        \
+    }
+
+static struct compose_spec everything_spec;
+
+static const struct vector_case vector_cases[] = {
+    {"flip-2", "two symbols", &flip_2, {TEXT("v0")}, 1, 0, NULL},
+    {"flip-other",
+     "an unknown category is the last symbol",
+     &flip_5,
+     {TEXT("elsewhere")},
+     2,
+     0,
+     NULL},
+    {"flip-256",
+     "the most symbols in one byte; the largest of z",
+     &flip_256,
+     {PIXELS(256)},
+     3,
+     0,
+     NULL},
+    {"flip-257",
+     "the fewest symbols in two bytes",
+     &flip_257,
+     {PIXELS(257)},
+     4,
+     0,
+     NULL},
+    {"flip-rejected",
+     "a draw below 3 that is rejected and made again",
+     &flip_4,
+     {TEXT("v1")},
+     5,
+     0,
+     reject_once},
+    {"flip-zeros",
+     "entropy all 00: the truth",
+     &flip_5,
+     {TEXT("v3")},
+     UNSEEDED,
+     0x00,
+     NULL},
+    {"flip-ones",
+     "entropy all ff: the last of the others",
+     &flip_5,
+     {TEXT("v3")},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"subset-10",
+     "a set of several symbols",
+     &subset_10,
+     {TEXT("v7")},
+     6,
+     0,
+     NULL},
+    {"subset-300",
+     "a bitmap of 38 bytes, 4 bits of it unused",
+     &subset_300,
+     {TEXT("v299")},
+     7,
+     0,
+     NULL},
+    {"subset-400",
+     "more entropy than the buffer holds: a second fetch",
+     &subset_400,
+     {PIXELS(400)},
+     8,
+     0,
+     NULL},
+    {"subset-ones",
+     "entropy all ff",
+     &subset_10,
+     {TEXT("v0")},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"laplace-2", "numbers of two bytes", &laplace_2, {PIXELS(3)}, 9, 0, NULL},
+    {"laplace-4",
+     "numbers of four bytes",
+     &laplace_4,
+     {PIXELS(3)},
+     10,
+     0,
+     NULL},
+    {"laplace-8",
+     "numbers of eight bytes: the smallest epsilon, the largest l",
+     &laplace_8,
+     {PIXELS(2)},
+     11,
+     0,
+     NULL},
+    {"laplace-low",
+     "the most noise below: clamped",
+     &laplace_ends,
+     {VALUE(1)},
+     12,
+     0,
+     draw_largest},
+    {"laplace-high",
+     "the most noise above: clamped",
+     &laplace_ends,
+     {VALUE(-1)},
+     13,
+     0,
+     draw_largest_plus},
+    {"laplace-zeros",
+     "entropy all 00: ties, and a second tail drawn",
+     &laplace_2,
+     {PIXELS(3)},
+     UNSEEDED,
+     0x00,
+     NULL},
+    {"laplace-ones",
+     "entropy all ff: no noise, so the lattice point shows",
+     &laplace_70,
+     {PIXELS(70)},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"laplace-70",
+     "more than 64 numbers: the tables are made ready twice",
+     &laplace_70,
+     {PIXELS(70)},
+     14,
+     0,
+     NULL},
+    {"blocks-30",
+     "thirty lattices of one number",
+     &blocks_30,
+     {PIXELS(30)},
+     15,
+     0,
+     NULL},
+    {"pair",
+     "symbols from pairs and triples of factors",
+     &pair,
+     {VALUE(13), TEXT("v1")},
+     16,
+     0,
+     NULL},
+    {"everything",
+     "every kind of column, activation and channel",
+     &everything_spec,
+     {VALUE(35), TEXT("clerk"), PIXELS(4), TEXT("yes")},
+     17,
+     0,
+     NULL},
+    {"everything-ones",
+     "the same without noise on the lattices",
+     &everything_spec,
+     {VALUE(35), TEXT("clerk"), PIXELS(4), TEXT("yes")},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"missing",
+     "nothing is there, and it is reported",
+     &everything_spec,
+     {MISSING, MISSING, MISSING, MISSING},
+     18,
+     0,
+     NULL},
+    {"unfit",
+     "nothing fits: NaN, number for text, another size, bytes",
+     &everything_spec,
+     {VALUE(NAN), VALUE(3), PIXELS(5), PIXELS(3)},
+     19,
+     0,
+     NULL},
+    {"extreme",
+     "a number far out of range",
+     &everything_spec,
+     {VALUE(1e300), TEXT(""), PIXELS(4), TEXT("no")},
+     20,
+     0,
+     NULL},
+    {"hostile",
+     "an encoder that gives NaN and infinities",
+     &hostile,
+     {VALUE(2)},
+     UNSEEDED,
+     0xff,
+     NULL},
+};
+#define VECTOR_CASES (sizeof vector_cases / sizeof vector_cases[0])
+
+static void
+cases_init(void)
+{
+    for (size_t i = 0; i < 400; i++) {
+        (void)snprintf(vector_text[i], sizeof vector_text[i], "v%zu", i);
+        vector_values[i] = vector_text[i];
+        vector_bytes[i] = (uint8_t)(31 * i + 200);
+    }
+    everything_spec = *everything();
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+static json_t *
+hex_of(const uint8_t *bytes, size_t size)
+{
+    char *text = malloc(2 * size + 1);
+    json_t *string;
+    assert_non_null(text);
+    string = json_string(sodium_bin2hex(text, 2 * size + 1, bytes, size));
+    free(text);
+    return string;
+}
+
+static json_t *
+base64_of(struct file file)
+{
+    size_t size =
+        sodium_base64_encoded_len(file.size, sodium_base64_VARIANT_ORIGINAL);
+    char *text = malloc(size);
+    json_t *string;
+    assert_non_null(text);
+    string = json_string(sodium_bin2base64(text, size, file.data, file.size,
+                                           sodium_base64_VARIANT_ORIGINAL));
+    free(text);
+    return string;
+}
+
+/* null, {"number": x}, {"number": "nan"}, {"text": "..."}, {"bytes": hex} */
+static json_t *
+value_json(const struct sotto_value *value)
+{
+    switch (value->kind) {
+    case SOTTO_VALUE_NUMBER:
+        return isnan(value->number)
+                   ? json_pack("{s:s}", "number", "nan")
+                   : json_pack("{s:f}", "number", value->number);
+    case SOTTO_VALUE_TEXT:
+        return json_pack("{s:s}", "text", value->data);
+    case SOTTO_VALUE_BYTES:
+        return json_pack("{s:o}", "bytes", hex_of(value->data, value->size));
+    default:
+        return json_null();
+    }
+}
+
+static json_t *
+record_json(const struct vector_case *a_case)
+{
+    json_t *record = json_array();
+    for (size_t i = 0; i < a_case->spec->columns; i++) {
+        json_array_append_new(record, value_json(&a_case->record[i]));
+    }
+    return record;
+}
+
+static void
+case_entropy(const struct vector_case *a_case, uint8_t *entropy)
+{
+    memset(entropy, a_case->fill, ENTROPY_SIZE);
+    if (a_case->seed != UNSEEDED) {
+        struct seeded seeded;
+        seeded_init(&seeded, a_case->seed, 99);
+        for (size_t i = 0; i < ENTROPY_SIZE; i++) {
+            entropy[i] = (uint8_t)random_u32(&seeded.random);
+        }
+    }
+    if (a_case->adjust != NULL) {
+        a_case->adjust(entropy);
+    }
+}
+
+static json_t *
+case_json(const struct vector_case *a_case)
+{
+    static uint8_t entropy[ENTROPY_SIZE];
+    struct file file = file_make(a_case->spec);
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_client *client;
+    uint8_t report[1024];
+    char *line = NULL;
+    size_t size;
+    json_t *vector;
+    assert_int_equal(sotto_mechanism_parse(file.data, file.size, a_case->name,
+                                           &mechanism, NULL),
+                     SOTTO_STATUS_OK);
+    client = sotto_mechanism_client(mechanism);
+    size = sotto_client_report_size(client);
+    assert_true(size <= sizeof report);
+    case_entropy(a_case, entropy);
+    tape_start(entropy, sizeof entropy);
+    assert_int_equal(sotto_client_privatise(client, a_case->record,
+                                            a_case->spec->columns, report,
+                                            size),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_report_json(mechanism, report, &line, NULL),
+                     SOTTO_STATUS_OK);
+    vector = json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s}", "name", a_case->name,
+                       "about", a_case->about, "mechanism", base64_of(file),
+                       "record", record_json(a_case), "entropy",
+                       hex_of(entropy, tape.used), "report",
+                       hex_of(report, size), "line", line);
+    assert_non_null(vector);
+    free(line);
+    sotto_mechanism_free(mechanism);
+    free(file.data);
+    return vector;
+}
+
+static int
+write_vectors(const char *folder)
+{
+    int status = EXIT_SUCCESS;
+    for (size_t i = 0; i < VECTOR_CASES; i++) {
+        char path[4096];
+        FILE *file;
+        json_t *vector = case_json(&vector_cases[i]);
+        (void)snprintf(path, sizeof path, "%s/%s.json", folder,
+                       vector_cases[i].name);
+        file = fopen(path, "w");
+        if (file == NULL || json_dumpf(vector, file, JSON_INDENT(1)) != 0 ||
+            fputc('\n', file) == EOF || fclose(file) != 0) {
+            (void)fprintf(stderr, "%s: cannot be written\n", path);
+            status = EXIT_FAILURE;
+        }
+        json_decref(vector);
+    }
+    return status;
+}
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * mechanism_fixture.h: small mechanisms for the tests beside it.
+ *
+ *     columns   age     a number from 18 to 90
+ *               pixels  two bytes
+ *               colour  blue, green, red, (other)
+ *               label   no, yes, (other)
+ *
+ *     plain     1 laplace, age, eps 2        3 subset, colour, eps 0.1
+ *               2 laplace, pixels, eps 1     4 flip, colour x label, eps 3
+ *
+ *     encoded   three layer outputs; the largest of them x label by flip, and
+ *               all three on a lattice
+ */
+#ifndef SOTTO_TESTS_MECHANISM_FIXTURE_H
+#define SOTTO_TESTS_MECHANISM_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
+
+#define FIXTURE_COLUMNS 4u
+
+static const char *const fixture_colours[] = {"blue", "green", "red"};
+static const char *const fixture_labels[] = {"no", "yes"};
+
+static const struct compose_column fixture_column[FIXTURE_COLUMNS] = {
+    {"age", SOTTO_COLUMN_NUMBER, 1, NULL, false, 54, 1.0 / 36},
+    {"pixels", SOTTO_COLUMN_BYTES, 2, NULL, false, 127.5, 1 / 127.5},
+    {"colour", SOTTO_COLUMN_CATEGORY, 4, fixture_colours, false, 0, 0},
+    {"label", SOTTO_COLUMN_CATEGORY, 3, fixture_labels, false, 0, 0},
+};
+
+static const struct compose_part fixture_plain_part[] = {
+    {.covers = "features",
+     .channel = "laplace",
+     .eps = 2 * DECIMAL_UNIT,
+     .blocks = 1,
+     .d = 1,
+     .l = 4096},
+    {.covers = "features",
+     .channel = "laplace",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .from = 1,
+     .d = 2,
+     .l = 32},
+    {.covers = "features",
+     .channel = "subset",
+     .eps = DECIMAL_UNIT / 10,
+     .blocks = 1,
+     .factor = {{true, 2, 0}},
+     .factors = 1},
+    {.covers = "both",
+     .channel = "flip",
+     .eps = 3 * DECIMAL_UNIT,
+     .blocks = 1,
+     .factor = {{true, 2, 0}, {true, 3, 0}},
+     .factors = 2},
+};
+
+static const struct compose_spec fixture_plain = {
+    .name = "plain",
+    .campaign = "spring",
+    .auxiliary = "not used",
+    .eps = 7 * DECIMAL_UNIT,
+    .column = fixture_column,
+    .columns = FIXTURE_COLUMNS,
+    .part = fixture_plain_part,
+    .parts = 4,
+};
+
+static const float fixture_weight[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+static const float fixture_bias[3] = {0, 0, 0};
+static const struct compose_layer fixture_layer = {3, 3, "none", fixture_weight,
+                                                   fixture_bias};
+static const struct compose_part fixture_encoded_part[] = {
+    {.covers = "both",
+     .channel = "flip",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .factor = {{false, 0, 3}, {true, 3, 0}},
+     .factors = 2},
+    {.covers = "features",
+     .channel = "laplace",
+     .eps = DECIMAL_UNIT / 4,
+     .blocks = 3,
+     .d = 1,
+     .l = 8},
+};
+static const struct compose_spec fixture_encoded = {
+    .name = "encoded",
+    .campaign = "spring",
+    .auxiliary = "none",
+    .eps = 2 * DECIMAL_UNIT,
+    .column = fixture_column,
+    .columns = FIXTURE_COLUMNS,
+    .layer = &fixture_layer,
+    .layers = 1,
+    .part = fixture_encoded_part,
+    .parts = 2,
+};
+
+static inline struct sotto_mechanism *
+fixture_open(const struct compose_spec *spec)
+{
+    struct sotto_error err;
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    if (compose_mechanism(spec, &data, &size, &err) != SOTTO_STATUS_OK ||
+        sotto_mechanism_parse(data, size, "fixture", &mechanism, &err) !=
+            SOTTO_STATUS_OK) {
+        fail_msg("%s", err.message);
+    }
+    free(data);
+    return mechanism;
+}
+
+/* A record of the columns above; the texts must stay. */
+static inline void
+fixture_record(double age, const uint8_t pixels[2], const char *colour,
+               const char *label, struct sotto_value ret[FIXTURE_COLUMNS])
+{
+    ret[0] = (struct sotto_value){.kind = SOTTO_VALUE_NUMBER, .number = age};
+    ret[1] = (struct sotto_value){
+        .kind = SOTTO_VALUE_BYTES, .data = pixels, .size = 2};
+    ret[2] = (struct sotto_value){
+        .kind = SOTTO_VALUE_TEXT, .data = colour, .size = strlen(colour)};
+    ret[3] = (struct sotto_value){
+        .kind = SOTTO_VALUE_TEXT, .data = label, .size = strlen(label)};
+}
+
+/* Report number `stream` of the seed 7, of a record like any other. */
+static inline void
+fixture_report(struct sotto_mechanism *mechanism, uint64_t stream,
+               uint8_t *report, size_t size)
+{
+    static const uint8_t pixels[2] = {10, 200};
+    struct sotto_value values[FIXTURE_COLUMNS];
+    fixture_record(30, pixels, "red", "yes", values);
+    assert_int_equal(sotto_simulate(mechanism, 7, stream, values,
+                                    FIXTURE_COLUMNS, report, size),
+                     SOTTO_STATUS_OK);
+}
+
+static inline void
+fixture_in(const char *text, const char *piece)
+{
+    if (strstr(text, piece) == NULL) {
+        fail_msg("'%s' is not in '%s'", piece, text);
+    }
+}
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * test_describe_json.c: what a mechanism promises, for programs.
+ */
+#include "mechanism_fixture.h"
+
+#include <jansson.h>
+
+#include "mechanism/describe.h"
+
+static struct sotto_error err;
+
+static char *
+describe(const struct compose_spec *spec, bool json)
+{
+    struct sotto_mechanism *mechanism = fixture_open(spec);
+    char *text = NULL;
+    assert_int_equal(sotto_mechanism_describe(mechanism, json, &text, &err),
+                     SOTTO_STATUS_OK);
+    sotto_mechanism_free(mechanism);
+    return text;
+}
+
+static void
+test_json(void **state)
+{
+    static const char start[] =
+        "{\"name\":\"plain\",\"campaign\":\"spring\",\"hash\":\"";
+    static const char middle[] =
+        "\",\"eps\":7.0,\"eps_text\":\"7\",\"eps_features\":6.1,"
+        "\"eps_label\":3.0,\"eps_exact\":6.1,\"auxiliary\":\"not used\","
+        "\"report_size\":62,\"columns\":["
+        "{\"name\":\"age\",\"kind\":\"number\",\"count\":1,\"low\":18.0,"
+        "\"high\":90.0},"
+        "{\"name\":\"pixels\",\"kind\":\"bytes\",\"count\":2,\"low\":0.0,"
+        "\"high\":255.0},"
+        "{\"name\":\"colour\",\"kind\":\"category\",\"count\":4,"
+        "\"categories\":[\"blue\",\"green\",\"red\"]},"
+        "{\"name\":\"label\",\"kind\":\"category\",\"count\":3,"
+        "\"categories\":[\"no\",\"yes\"]}],"
+        "\"encoder\":{\"layers\":0,\"weights\":0},\"parts\":["
+        "{\"covers\":\"features\",\"channel\":\"laplace\",\"eps\":2.0,"
+        "\"eps_exact\":2.0,\"blocks\":1,\"domain\":{\"kind\":\"lattice\","
+        "\"d\":1,\"l\":4096},\"deviation\":";
+    char *text = describe(&fixture_plain, true);
+    (void)state;
+    assert_memory_equal(text, start, sizeof start - 1);
+    assert_memory_equal(text + sizeof start - 1 + 64, middle,
+                        sizeof middle - 1);
+    assert_null(strchr(text, '\n'));
+    fixture_in(text, "\"channel\":\"flip\",\"eps\":3.0,\"eps_exact\":3.0,"
+                     "\"blocks\":1,\"domain\":{\"kind\":\"symbols\",\"k\":12}");
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_object_size(object), 13);
+    assert_int_equal(json_array_size(json_object_get(object, "parts")), 4);
+    json_decref(object);
+    free(text);
+}
+
+/* The realised epsilon is shown as what it is, and never as more. */
+static void
+test_eps_exact(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    (void)state;
+    double eps = describe_eps_exact(mechanism);
+    assert_true(eps <= 1.75 && eps > 1.7499999);
+    sotto_mechanism_free(mechanism);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_eps_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+/*
+ * test_estimate.c: means and frequencies against the truth.
+ */
+#include "mechanism_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "fail_alloc.h"
+
+static struct sotto_error err;
+
+static struct sotto_estimate *
+estimate_new(const struct sotto_mechanism *mechanism)
+{
+    struct sotto_estimate *estimate = NULL;
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_OK);
+    return estimate;
+}
+
+static struct sotto_estimate_row
+row_of(const struct sotto_estimate *estimate, size_t i)
+{
+    struct sotto_estimate_row row;
+    memset(&row, 0xa5, sizeof row);
+    sotto_estimate_row(estimate, i, 1.96, &row);
+    return row;
+}
+
+static void
+assert_near(double a, double b, double off)
+{
+    if (!(fabs(a - b) <= off)) {
+        fail_msg("%.17g is not within %g of %.17g", a, off, b);
+    }
+}
+
+/* ---- Names -------------------------------------------------------------- */
+
+static void
+test_names(void **state)
+{
+    static const char *const names[] = {
+        "age|-",        "part 2[0]|-", "part 2[1]|-",   "colour|blue",
+        "colour|green", "colour|red",  "colour|(other)"};
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    struct sotto_estimate *estimate = estimate_new(mechanism);
+    char text[128];
+    (void)state;
+    assert_int_equal(sotto_estimate_rows(estimate), 1 + 2 + 4 + 12);
+    for (size_t i = 0; i < 7; i++) {
+        struct sotto_estimate_row row = row_of(estimate, i);
+        (void)snprintf(text, sizeof text, "%s|%s", row.name,
+                       row.category != NULL ? row.category : "-");
+        assert_string_equal(text, names[i]);
+    }
+    assert_string_equal(row_of(estimate, 7).name, "colour x label");
+    assert_string_equal(row_of(estimate, 7).category, "blue x no");
+    assert_string_equal(row_of(estimate, 8).category, "blue x yes");
+    assert_string_equal(row_of(estimate, 18).category, "(other) x (other)");
+    sotto_estimate_free(estimate);
+    sotto_estimate_free(NULL);
+    sotto_mechanism_free(mechanism);
+
+    mechanism = fixture_open(&fixture_encoded);
+    estimate = estimate_new(mechanism);
+    assert_int_equal(sotto_estimate_rows(estimate), 9 + 3);
+    assert_string_equal(row_of(estimate, 0).name, "part 1 x label");
+    assert_string_equal(row_of(estimate, 0).category, "code 0 x no");
+    assert_string_equal(row_of(estimate, 8).category, "code 2 x (other)");
+    assert_string_equal(row_of(estimate, 11).name, "part 2[2]");
+    assert_null(row_of(estimate, 11).category);
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+/* Hostile names are made printable, empty ones stay. */
+static void
+test_hostile_names(void **state)
+{
+    static const char *const values[] = {"", "\x1b[2J\xff"};
+    static const struct compose_column columns[] = {
+        {"", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
+        {"a\nb", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 0}};
+    static const struct compose_part parts[] = {{.covers = "features",
+                                                 .channel = "laplace",
+                                                 .eps = DECIMAL_UNIT,
+                                                 .blocks = 1,
+                                                 .d = 1,
+                                                 .l = 4},
+                                                {.covers = "features",
+                                                 .channel = "flip",
+                                                 .eps = DECIMAL_UNIT,
+                                                 .blocks = 1,
+                                                 .factor = {{true, 1, 0}},
+                                                 .factors = 1}};
+    struct compose_spec spec = fixture_plain;
+    spec.column = columns;
+    spec.columns = 2;
+    spec.part = parts;
+    spec.parts = 2;
+    struct sotto_mechanism *mechanism = fixture_open(&spec);
+    struct sotto_estimate *estimate = estimate_new(mechanism);
+    (void)state;
+    assert_string_equal(row_of(estimate, 0).name, "");
+    assert_string_equal(row_of(estimate, 1).name, "a\xef\xbf\xbd"
+                                                  "b");
+    assert_string_equal(row_of(estimate, 1).category, "");
+    assert_string_equal(row_of(estimate, 2).category,
+                        "\xef\xbf\xbd[2J\xef\xbf\xbd");
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+/* ---- Few reports -------------------------------------------------------- */
+
+static void
+test_few(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    struct sotto_estimate *estimate = estimate_new(mechanism);
+    struct sotto_estimate_row row = row_of(estimate, 0);
+    uint8_t report[256];
+    (void)state;
+    assert_true(row.value == 54); /* nothing known: the middle */
+    assert_true(isinf(row.low) && isinf(row.high) && row.low < row.high);
+    assert_true(isinf(row.noise_deviation));
+    fixture_report(mechanism, 0, report, mechanism->client->report_size);
+    report[0] = 'X';
+    sotto_estimate_add(estimate, report); /* no report: passed over */
+    assert_true(isinf(row_of(estimate, 0).noise_deviation));
+    for (uint64_t i = 0; i < 3; i++) {
+        fixture_report(mechanism, i, report, mechanism->client->report_size);
+        sotto_estimate_add(estimate, report);
+        for (size_t j = 0; j < sotto_estimate_rows(estimate); j++) {
+            row = row_of(estimate, j);
+            assert_true(isfinite(row.value) && isfinite(row.noise_deviation));
+            assert_true(isfinite(row.low) == (i > 0));
+            assert_true(!isnan(row.low) && !isnan(row.high));
+            assert_true(row.low <= row.value && row.value <= row.high);
+        }
+    }
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+/* ---- The plain sums ----------------------------------------------------- */
+
+/* The running mean and interval against two passes over the values. */
+static void
+test_arithmetic(void **state)
+{
+    enum { N = 500 };
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    struct sotto_estimate *estimate = estimate_new(mechanism);
+    const struct channel_instance *instance =
+        &mechanism->client->part[0].instance;
+    size_t size = mechanism->client->report_size;
+    double values[N], mean = 0, squares = 0;
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        uint8_t report[256];
+        int64_t value;
+        fixture_report(mechanism, i, report, size);
+        sotto_estimate_add(estimate, report);
+        sotto_report_values(mechanism, report, 0, 0, &value);
+        values[i] = (double)value;
+        mean += values[i] / N;
+    }
+    for (size_t i = 0; i < N; i++) {
+        squares += (values[i] - mean) * (values[i] - mean);
+    }
+    double unit = 36.0 / 4096; /* half the range of an age, 4096 steps */
+    double half = 1.96 * sqrt(squares / (N - 1) / N) + instance->bias;
+    struct sotto_estimate_row row = row_of(estimate, 0);
+    assert_near(row.value, 54 + unit * mean, 1e-9);
+    assert_near(row.low, 54 + unit * (mean - half), 1e-9);
+    assert_near(row.high, 54 + unit * (mean + half), 1e-9);
+    assert_near(row.noise_deviation, unit * sqrt(instance->variance_other / N),
+                1e-9);
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+/* A constant column has a width of 0: its mean is exact. */
+static void
+test_constant(void **state)
+{
+    struct compose_column columns[FIXTURE_COLUMNS];
+    struct compose_spec spec = fixture_plain;
+    memcpy(columns, fixture_column, sizeof columns);
+    columns[0].scale = 0;
+    columns[0].shift = 7;
+    spec.column = columns;
+    struct sotto_mechanism *mechanism = fixture_open(&spec);
+    struct sotto_estimate *estimate = estimate_new(mechanism);
+    uint8_t report[256];
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        fixture_report(mechanism, i, report, mechanism->client->report_size);
+        sotto_estimate_add(estimate, report);
+    }
+    struct sotto_estimate_row row = row_of(estimate, 0);
+    assert_true(row.value == 7 && row.low == 7 && row.high == 7);
+    assert_true(row.noise_deviation == 0);
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+/* ---- Against the truth -------------------------------------------------- */
+
+/*
+ * 20,000 simulated people under a fixed seed, with known means. A row's value
+ * is within 4.9 standard errors of the truth with probability 1 - 10^-6 each
+ * (normal, alpha about 2 * 10^-5 over all 19 rows); and the noise alone
+ * explains a rare symbol's spread.
+ */
+static void
+test_truth(void **state)
+{
+    enum { N = 20000 };
+    static const char *const colours[] = {"blue", "green", "red", "mauve"};
+    static const double share[] = {0.1, 0.2, 0.3, 0.4};
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    struct sotto_estimate *estimate = estimate_new(mechanism);
+    size_t size = mechanism->client->report_size;
+    double ages = 0;
+    (void)state;
+    for (uint64_t i = 0; i < N; i++) {
+        struct sotto_value values[FIXTURE_COLUMNS];
+        uint8_t report[256];
+        uint8_t pixels[2] = {255, 0}; /* x = 1, -1: (16, -16) of 32 */
+        size_t tenth = i % 10;
+        size_t colour = tenth < 1 ? 0 : tenth < 3 ? 1 : tenth < 6 ? 2 : 3;
+        double age = 20 + (double)(i % 50);
+        ages += age / N;
+        fixture_record(age, pixels, colours[colour],
+                       i / 10 % 4 == 0 ? "yes" : "no", values);
+        assert_int_equal(sotto_simulate(mechanism, 11, i, values,
+                                        FIXTURE_COLUMNS, report, size),
+                         SOTTO_STATUS_OK);
+        sotto_estimate_add(estimate, report);
+    }
+    for (size_t i = 0; i < sotto_estimate_rows(estimate); i++) {
+        struct sotto_estimate_row row;
+        double truth, error;
+        sotto_estimate_row(estimate, i, 4.9, &row);
+        if (i < 3) {
+            truth = i == 0 ? ages : i == 1 ? 0.5 : -0.5;
+        } else if (i < 7) {
+            truth = share[i - 3];
+        } else {
+            size_t colour = (i - 7) / 3, label = (i - 7) % 3;
+            truth = share[colour] * (label == 0   ? 0.75
+                                     : label == 1 ? 0.25
+                                                  : 0.0);
+        }
+        assert_near(row.value, truth, (row.high - row.low) / 2 + 36.0 / 8192);
+        error = (row.high - row.low) / 2 / 4.9;
+        assert_true(row.noise_deviation < error * 1.1);
+        if (truth == 0 || i == 1 || i == 2) { /* no spread but the noise's */
+            assert_true(row.noise_deviation > error * 0.9);
+        }
+    }
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+/* ---- Limits and memory -------------------------------------------------- */
+
+/* A small file that asks for a great many rows is refused. */
+static void
+test_too_many(void **state)
+{
+    static const struct compose_column column = {
+        "b", SOTTO_COLUMN_BYTES, 65536, NULL, false, 0, 1};
+    struct compose_part parts[65];
+    struct compose_spec spec = fixture_plain;
+    struct sotto_estimate *estimate = NULL;
+    (void)state;
+    for (size_t i = 0; i < 65; i++) {
+        parts[i] = (struct compose_part){.covers = "features",
+                                         .channel = "flip",
+                                         .eps = DECIMAL_UNIT / 1000,
+                                         .blocks = 1,
+                                         .factor = {{false, 0, 65536}},
+                                         .factors = 1};
+    }
+    spec.column = &column;
+    spec.columns = 1;
+    spec.part = parts;
+    spec.parts = 65;
+    struct sotto_mechanism *mechanism = fixture_open(&spec);
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_int_equal(err.status, SOTTO_STATUS_LIMIT);
+    fixture_in(err.message, "would give 4259840 estimates");
+    assert_null(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    struct sotto_estimate *estimate = NULL;
+    enum sotto_status status;
+    long n = 0;
+    (void)state;
+    do {
+        sotto_estimate_free(estimate);
+        estimate = NULL;
+        memset(&err, 0xa5, sizeof err);
+        fail_alloc_at(++n);
+        status = sotto_estimate_new(mechanism, &estimate, &err);
+        assert_int_equal(status == SOTTO_STATUS_OK, estimate != NULL);
+        if (status != SOTTO_STATUS_OK) {
+            assert_int_equal(status, SOTTO_STATUS_MEMORY);
+            assert_string_equal(err.message, "out of memory");
+        }
+    } while (fail_alloc_count() >= n);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(n > 30);
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_few),      cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_constant), cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_too_many), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/*
+ * test_report_json.c: one report as one line of JSON.
+ */
+#include "mechanism_fixture.h"
+
+#include <stdio.h>
+
+#include "fail_alloc.h"
+#include "mechanism/report_json.h"
+
+static struct sotto_error err;
+
+/* Exactly this spelling: docs/format.md promises it. */
+static void
+test_spelling(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    struct sotto_mechanism_info info;
+    uint8_t report[256] = "SIM1";
+    char *line = NULL, expected[512];
+    int64_t values[8];
+    (void)state;
+    sotto_mechanism_info(mechanism, &info);
+    assert_int_equal(report_json_values(mechanism), 2);
+    memcpy(report + 4, mechanism->client->hash, SOTTO_HASH_SIZE);
+    for (uint8_t i = 0; i < 16; i++) {
+        report[36 + i] = (uint8_t)(0xf0 + i);
+    }
+    const struct device_part *part = mechanism->client->part;
+    static const int64_t first[] = {-12345}, second[] = {7, -9}, set[] = {1, 3},
+                         symbol[] = {11};
+    static const int64_t *const all[] = {first, second, set, symbol};
+    for (size_t i = 0; i < 4; i++) {
+        const struct channel_instance *instance = &part[i].instance;
+        assert_true(instance->channel->pack(
+            instance, all[i], report + mechanism_offset(mechanism, i, 0)));
+    }
+    (void)snprintf(expected, sizeof expected,
+                   "{\"mechanism\":\"%s\","
+                   "\"id\":\"f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\","
+                   "\"simulated\":true,"
+                   "\"parts\":[[-12345],[7,-9],[1,3],[11]]}",
+                   info.hash);
+    assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
+                     SOTTO_STATUS_OK);
+    assert_string_equal(line, expected);
+    uint8_t back[256];
+    memset(back, 0xa5, sizeof back);
+    assert_int_equal(
+        report_json_read(mechanism, line, strlen(line), values, back, &err),
+        SOTTO_STATUS_OK);
+    assert_memory_equal(back, report, info.report_size);
+    assert_int_equal(back[info.report_size], 0xa5);
+    free(line);
+    report[0] = 'X';
+    assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
+                     SOTTO_STATUS_INPUT);
+    sotto_mechanism_free(mechanism);
+}
+
+/* Several blocks of a part stand one behind the other in one list. */
+static void
+test_blocks(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    size_t size = mechanism->client->report_size;
+    int64_t values[8];
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++) {
+        uint8_t report[256], back[256];
+        char *line = NULL;
+        fixture_report(mechanism, i, report, size);
+        assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            report_json_read(mechanism, line, strlen(line), values, back, &err),
+            SOTTO_STATUS_OK);
+        assert_memory_equal(back, report, size);
+        free(line);
+    }
+    sotto_mechanism_free(mechanism);
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    uint8_t report[256];
+    enum sotto_status status;
+    long n = 0;
+    (void)state;
+    fixture_report(mechanism, 1, report, mechanism->client->report_size);
+    do {
+        char *line = NULL;
+        fail_alloc_at(++n);
+        status = sotto_report_json(mechanism, report, &line, &err);
+        assert_int_equal(status == SOTTO_STATUS_OK, line != NULL);
+        free(line);
+    } while (fail_alloc_count() >= n);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(n > 2);
+    sotto_mechanism_free(mechanism);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
