@@ -101,8 +101,8 @@ edge(const struct step *step, uint32_t i, mpz_t ret)
         const struct draw_threshold *t = &step->threshold[i - 1];
         mpz_set_ui(ret, t->high);
         for (int j = 6; j >= 0; j--) {
-            insist(j < 6 || t->low[j] < 0x10000);
-            mpz_mul_2exp(ret, ret, j == 6 ? 16 : 32);
+            insist(j < 6 || t->low[j] < 0x100);
+            mpz_mul_2exp(ret, ret, j == 6 ? 8 : 32);
             mpz_add_ui(ret, ret, t->low[j]);
         }
     }
@@ -225,7 +225,7 @@ tape_shape(const struct tape *tape)
         const struct step *step = &tape->step[i];
         uint64_t word[3] = {step->kind, step->choices, step->first};
         for (int j = 0; j < 3; j++) {
-            hash = (hash ^ word[j]) * UINT64_C(0x100000001b3);
+            hash = (hash ^ word[j]) * UINT64_C(0x1000001b3);
         }
     }
     return hash;

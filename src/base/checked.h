@@ -17,15 +17,18 @@ checked_add(uint64_t a, uint64_t b)
     return a > CHECKED_OVERFLOW - b ? CHECKED_OVERFLOW : a + b;
 }
 
-/* In halves: a compiler would make one 64-bit test for overflow a call of its
-   run-time library where 128-bit products are not at hand. */
+/* In halves: a compiler would make one 64-bit test
+   for overflow a call of its run-time library where 128-bit products are not at
+   hand. */
 static inline uint64_t
 checked_multiply(uint64_t a, uint32_t b)
 {
     uint64_t low = (a & UINT32_MAX) * b;
     uint64_t high = (a >> 32) * b + (low >> 32);
-    return high >> 32 != 0 ? CHECKED_OVERFLOW
-                           : (high << 32) | (low & UINT32_MAX);
+    if (a == CHECKED_OVERFLOW || high >> 32 != 0) {
+        return CHECKED_OVERFLOW;
+    }
+    return (high << 32) | (low & UINT32_MAX);
 }
 
 #endif

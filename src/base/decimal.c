@@ -22,7 +22,7 @@ static enum sotto_status
 fail_digits(struct sotto_error *err, size_t position)
 {
     return status_fail(err, SOTTO_STATUS_LIMIT, position,
-                       "epsilon has too many digits: at most 9 before the "
+                       "epsilon has too many digits: at most 7 before the "
                        "point and 12 after it");
 }
 
@@ -32,15 +32,15 @@ decimal_read(const char *text, size_t size, uint64_t *ret_units,
 {
     uint64_t units = 0;
     size_t i = 0, whole, places = 0;
-    while (i < size && is_digit(text[i]) && i <= 9) {
+    while (i < size && is_digit(text[i]) && i <= 7) {
         units = units * 10 + (uint64_t)(text[i++] - '0');
     }
     whole = i;
     if (whole == 0 || (whole > 1 && text[0] == '0')) {
         return fail_text(err, 0);
     }
-    if (whole > 9) {
-        return fail_digits(err, 9);
+    if (whole > 7) {
+        return fail_digits(err, 7);
     }
     if (i < size && text[i] == '.') {
         i++;

@@ -20,7 +20,7 @@
 
 /*
  * Reads digits[.digits] (no sign, blank or exponent; at most 12 digits after
- * the point, 9 before it, no needless leading zero) of exactly `size` bytes.
+ * the point, 7 before it, no needless leading zero) of exactly `size` bytes.
  * Statuses: FORMAT (with the position), LIMIT (too many digits).
  */
 SOTTO_CHECKED enum sotto_status decimal_read(const char *text, size_t size,

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* ln 2 = high + low; high has 20 trailing zero bits, so k high is exact. */
+/* ln 2 = high + low; high has 17 trailing zero bits, so k high is exact. */
 #define LN2_HIGH 0x1.62e42fefa0000p-1
 #define LN2_LOW 0x1.cf79abc9e3b3ap-40
 

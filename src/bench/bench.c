@@ -141,7 +141,7 @@ sum_float(double scale, struct random *random, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = random_u48(random) << 5 ^ random_u32(random);
+        uint64_t bits = random_u56(random) >> 3;
         double u = ((double)(bits >> 1) + 0.5) * 0x1p-52 - 0.5;
         double size = -scale * log(1 - 2 * fabs(u));
         sum += u < 0 ? -size : size;

@@ -23,29 +23,35 @@ least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance: one row of the table at a time. */
+/*
+ * How many letters must be added, removed, changed or swapped with their
+ * neighbour: row i of the table from the two rows before it.
+ */
 static size_t
 distance(const char *a, const char *b)
 {
-    size_t row[NEAREST_MAX + 1];
+    size_t table[3][NEAREST_MAX + 1];
     size_t rows = strlen(a), columns = strlen(b);
     if (rows > NEAREST_MAX || columns > NEAREST_MAX) {
         return SIZE_MAX;
     }
     for (size_t j = 0; j <= columns; j++) {
-        row[j] = j;
+        table[0][j] = j;
     }
     for (size_t i = 1; i <= rows; i++) {
-        size_t diagonal = row[0];
+        size_t *row = table[i % 3], *last = table[(i + 2) % 3];
         row[0] = i;
         for (size_t j = 1; j <= columns; j++) {
-            size_t above = row[j];
-            row[j] = least(above + 1, row[j - 1] + 1,
-                           diagonal + (a[i - 1] != b[j - 1] ? 1 : 0));
-            diagonal = above;
+            row[j] = least(last[j] + 1, row[j - 1] + 1,
+                           last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+                a[i - 2] == b[j - 1]) {
+                size_t swapped = table[(i + 1) % 3][j - 2] + 1;
+                row[j] = swapped < row[j] ? swapped : row[j];
+            }
         }
     }
-    return row[columns];
+    return table[rows % 3][columns];
 }
 
 const char *

@@ -21,7 +21,7 @@
 #define CLI_VERSION "0.1.0"
 
 #if defined(__GNUC__)
-#define CLI_PRINTF(at) __attribute__((format(printf, at, at + 1)))
+#define CLI_PRINTF(at) __attribute__((format(printf, (at), (at) + 1)))
 #else
 #define CLI_PRINTF(at)
 #endif
@@ -36,25 +36,25 @@ enum cli_exit {
 
 /* One option of a verb; a table of them ends with a NULL name. */
 struct cli_option {
-    const char *name;  /* without its dashes */
-    char letter;       /* of the short form, 0: none */
-    const char *value; /* what its value is called; NULL: it takes none */
+    char letter; /* of the short form, 0: none */
     bool needed;
-    bool many;        /* may be given more than once */
-    const char *what; /* for the help, a line or more */
+    bool many;         /* may be given more than once */
+    const char *name;  /* without its dashes */
+    const char *value; /* what its value is called; NULL: it takes none */
+    const char *what;  /* for the help, a line or more */
 };
 
 #define CLI_OPTION_JSON                                                        \
     {                                                                          \
-        "json", 0, NULL, false, false, "print one JSON object a line"          \
+        0, false, false, "json", NULL, "print one JSON object a line"          \
     }
 #define CLI_OPTION_HELP                                                        \
     {                                                                          \
-        "help", 'h', NULL, false, false, "print this text"                     \
+        'h', false, false, "help", NULL, "print this text"                     \
     }
 #define CLI_OPTION_END                                                         \
     {                                                                          \
-        NULL, 0, NULL, false, false, NULL                                      \
+        0, false, false, NULL, NULL, NULL                                      \
     }
 
 struct cli_given {

@@ -35,7 +35,7 @@ row_text(void *context, const struct sotto_bench_row *row)
     (void)printf("%-22s %-30s %12.0f %12.3f", row->name, row->setting,
                  row->rate, row->microseconds);
     if (row->ratio > 0 && row->against != NULL) {
-        (void)printf("  %.2f of %s", row->ratio, row->against);
+        (void)printf("  %.2f against %s", row->ratio, row->against);
     }
     (void)printf("\n");
     (void)fflush(stdout);

@@ -277,10 +277,10 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {"M (a mechanism)", "R (reports)", NULL};
 
 static const struct cli_option options[] = {
-    {"output", 'o', "FILE", false, false,
+    {'o', false, false, "output", "FILE",
      "also write every report: JSON Lines if it ends in\n"
      ".jsonl, else CSV"},
-    {"confidence", 0, "C", false, false,
+    {0, false, false, "confidence", "C",
      "of the intervals: 0.5 to 0.999999 (0.95)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,

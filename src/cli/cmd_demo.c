@@ -14,7 +14,6 @@
 #include <sodium.h>
 
 #include "cli/cli.h"
-#include "cli/confidence.h"
 #include "cli/demo.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
@@ -27,19 +26,10 @@
 const char *const demo_features[] = {"radius_mean", "texture_mean",
                                      "smoothness_mean", NULL};
 
-/* What is open while the story runs. */
-struct story {
-    const struct cli_args *args;
-    struct demo demo;
-    struct sotto_mechanism *mechanism;
-    struct sotto_table *people;
-    struct records records;
-};
-
 /* ---- Paths and steps ---------------------------------------------------- */
 
 static const char *
-place(const struct story *story, const char *name, char path[PATH_SIZE])
+place(const struct demo_story *story, const char *name, char path[PATH_SIZE])
 {
     (void)snprintf(path, PATH_SIZE, "%s/%s", story->demo.folder, name);
     return path;
@@ -47,7 +37,7 @@ place(const struct story *story, const char *name, char path[PATH_SIZE])
 
 /* Announces a step: on the terminal a line, else an object. */
 static void
-announce(const struct story *story, const char *step, const char *text)
+announce(const struct demo_story *story, const char *step, const char *text)
 {
     if (cli_given(story->args, "json")) {
         json_begin(stdout);
@@ -64,7 +54,7 @@ announce(const struct story *story, const char *step, const char *text)
 }
 
 static int
-make_folder(const struct story *story)
+make_folder(const struct demo_story *story)
 {
     const char *folder = story->demo.folder;
     if (strlen(folder) > PATH_SIZE - 64) {
@@ -83,7 +73,8 @@ make_folder(const struct story *story)
 
 /* The header and lines [from, to) of the embedded data. */
 static int
-write_lines(const struct story *story, const char *name, size_t from, size_t to)
+write_lines(const struct demo_story *story, const char *name, size_t from,
+            size_t to)
 {
     char path[PATH_SIZE];
     struct output_file file;
@@ -98,7 +89,7 @@ write_lines(const struct story *story, const char *name, size_t from, size_t to)
 }
 
 static int
-step_data(struct story *story)
+step_data(struct demo_story *story)
 {
     struct demo *demo = &story->demo;
     size_t records = demo_data_lines - 1;
@@ -142,7 +133,7 @@ list_drops(const struct sotto_table *table, const char **ret_drop)
 }
 
 static int
-train(const struct story *story, const struct sotto_table *table,
+train(const struct demo_story *story, const struct sotto_table *table,
       const char *path)
 {
     struct sotto_error err = {0};
@@ -163,7 +154,7 @@ train(const struct story *story, const struct sotto_table *table,
 }
 
 static int
-open_mechanism(struct story *story, const char *path)
+open_mechanism(struct demo_story *story, const char *path)
 {
     struct demo *demo = &story->demo;
     struct sotto_mechanism_info info;
@@ -185,7 +176,7 @@ open_mechanism(struct story *story, const char *path)
 }
 
 static int
-step_mechanism(struct story *story)
+step_mechanism(struct demo_story *story)
 {
     char data[PATH_SIZE], path[PATH_SIZE], text[256];
     struct sotto_table *table = NULL;
@@ -222,7 +213,7 @@ is_there(const char *path)
 
 /* A pair left by an earlier run is used again: keys are never removed. */
 static int
-step_signature(struct story *story)
+step_signature(struct demo_story *story)
 {
     char prefix[PATH_SIZE], key[PATH_SIZE], pub[PATH_SIZE], path[PATH_SIZE];
     char *comment = NULL;
@@ -256,7 +247,7 @@ step_signature(struct story *story)
 /* ---- 4: reports --------------------------------------------------------- */
 
 static enum sotto_status
-make_report(struct story *story, size_t person, uint8_t *report)
+make_report(struct demo_story *story, size_t person, uint8_t *report)
 {
     const struct demo *demo = &story->demo;
     const struct sotto_value *values = records_at(&story->records, person);
@@ -270,7 +261,7 @@ make_report(struct story *story, size_t person, uint8_t *report)
 }
 
 static int
-write_reports(struct story *story, const char *path, uint8_t *report)
+write_reports(struct demo_story *story, const char *path, uint8_t *report)
 {
     struct sotto_report_writer *writer = NULL;
     struct sotto_error err = {0};
@@ -295,7 +286,7 @@ write_reports(struct story *story, const char *path, uint8_t *report)
 
 /* Without a path: that columns were left out is no news here. */
 static int
-match_people(struct story *story)
+match_people(struct demo_story *story)
 {
     char path[PATH_SIZE];
     struct sotto_error err = {0};
@@ -308,7 +299,7 @@ match_people(struct story *story)
 }
 
 static int
-step_reports(struct story *story)
+step_reports(struct demo_story *story)
 {
     char path[PATH_SIZE], text[256];
     uint8_t *report = malloc(story->demo.report_size);
@@ -336,134 +327,8 @@ step_reports(struct story *story)
 
 /* ---- 5: estimates ------------------------------------------------------- */
 
-/* The people's true mean, or share of a category: nobody knows it in life. */
-static double
-truth_of(const struct story *story, const struct sotto_estimate_row *row)
-{
-    size_t column = records_column(story->people, row->name);
-    size_t rows = sotto_table_rows(story->people);
-    double sum = 0;
-    for (size_t i = 0; i < rows; i++) {
-        struct sotto_value cell = sotto_table_cell(story->people, i, column);
-        if (row->category == NULL) {
-            sum += cell.number;
-        } else if (cell.size == strlen(row->category) &&
-                   memcmp(cell.data, row->category, cell.size) == 0) {
-            sum += 1;
-        }
-    }
-    return sum / (double)rows;
-}
-
-static void
-find_range(const struct story *story, struct demo_row *row)
-{
-    row->range_low = 0;
-    row->range_high = 1;
-    for (size_t i = 0; row->category[0] == '\0' && i < story->records.count;
-         i++) {
-        struct sotto_column_info column;
-        sotto_mechanism_column(story->mechanism, i, &column);
-        if (strcmp(column.name, row->name) == 0) {
-            row->range_low = column.low;
-            row->range_high = column.high;
-        }
-    }
-}
-
-bool
-demo_row_covered(const struct demo_row *row)
-{
-    return row->low <= row->truth && row->truth <= row->high;
-}
-
-/* All people's rows, and beside them what one report alone would say. */
-static void
-fill_rows(struct story *story, const struct sotto_estimate *all,
-          const struct sotto_estimate *one)
-{
-    struct demo *demo = &story->demo;
-    double z = confidence_z(DEMO_CONFIDENCE);
-    for (size_t i = 0; i < sotto_estimate_rows(all) && i < DEMO_ROWS_MAX; i++) {
-        struct demo_row *row = &demo->row[demo->rows++];
-        struct sotto_estimate_row from, alone;
-        sotto_estimate_row(all, i, z, &from);
-        sotto_estimate_row(one, i, z, &alone);
-        (void)snprintf(row->name, sizeof row->name, "%s", from.name);
-        (void)snprintf(row->category, sizeof row->category, "%s",
-                       from.category != NULL ? from.category : "");
-        row->truth = truth_of(story, &from);
-        row->value = from.value;
-        row->low = from.low;
-        row->high = from.high;
-        row->noise = from.noise_deviation;
-        row->one = alone.value;
-        find_range(story, row);
-        demo->covered += demo_row_covered(row) ? 1 : 0;
-    }
-}
-
-/* The first person's record, and what their report reads as. Of a category
-   the report holds one answer: the one its reading is largest for. */
-static void
-fill_fields(struct story *story)
-{
-    struct demo *demo = &story->demo;
-    const struct sotto_value *values = records_at(&story->records, 0);
-    for (size_t i = 0; i < story->records.count && i < DEMO_ROWS_MAX; i++) {
-        struct demo_field *field = &demo->field[demo->fields++];
-        struct sotto_column_info column;
-        double best = -1e300;
-        sotto_mechanism_column(story->mechanism, i, &column);
-        (void)snprintf(field->name, sizeof field->name, "%s", column.name);
-        (void)snprintf(field->record, sizeof field->record, "%.*s",
-                       (int)values[i].size, (const char *)values[i].data);
-        for (size_t j = 0; j < demo->rows; j++) {
-            const struct demo_row *row = &demo->row[j];
-            if (strcmp(row->name, column.name) != 0) {
-                continue;
-            }
-            if (row->category[0] == '\0') {
-                (void)snprintf(field->report, sizeof field->report, "%.4g",
-                               row->one);
-            } else if (row->one > best) {
-                best = row->one;
-                (void)snprintf(field->report, sizeof field->report, "%s",
-                               row->category);
-            }
-        }
-    }
-}
-
 static int
-decode(struct story *story, const struct sotto_report_reader *reader)
-{
-    struct sotto_estimate *all = NULL, *one = NULL;
-    struct sotto_error err = {0};
-    int status = CLI_EXIT_DONE;
-    if (sotto_estimate_new(story->mechanism, &all, &err) != SOTTO_STATUS_OK ||
-        sotto_estimate_new(story->mechanism, &one, &err) != SOTTO_STATUS_OK ||
-        sotto_report_json(story->mechanism, sotto_report_reader_at(reader, 0),
-                          &story->demo.report_json, &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-        goto done;
-    }
-    for (size_t i = 0; i < sotto_report_reader_count(reader); i++) {
-        sotto_estimate_add(all, sotto_report_reader_at(reader, i));
-    }
-    for (size_t i = 0; i < 2; i++) { /* twice: an estimate needs two */
-        sotto_estimate_add(one, sotto_report_reader_at(reader, 0));
-    }
-    fill_rows(story, all, one);
-    fill_fields(story);
-done:
-    sotto_estimate_free(all);
-    sotto_estimate_free(one);
-    return status;
-}
-
-static int
-step_estimates(struct story *story)
+step_estimates(struct demo_story *story)
 {
     char path[PATH_SIZE], text[256];
     struct sotto_report_reader *reader = NULL;
@@ -473,7 +338,7 @@ step_estimates(struct story *story)
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    int status = decode(story, reader);
+    int status = demo_estimate(story, reader);
     sotto_report_reader_free(reader);
     if (status == CLI_EXIT_DONE) {
         (void)snprintf(text, sizeof text,
@@ -502,7 +367,7 @@ put_row_json(const struct demo *demo, const struct demo_row *row)
 }
 
 static void
-put_rows(const struct story *story)
+put_rows(const struct demo_story *story)
 {
     const struct demo *demo = &story->demo;
     bool json = cli_given(story->args, "json");
@@ -551,7 +416,7 @@ hash_file(const char *path, struct demo_file *file)
 }
 
 static int
-list_files(struct story *story)
+list_files(struct demo_story *story)
 {
     static const struct {
         const char *name, *what;
@@ -578,7 +443,7 @@ list_files(struct story *story)
 }
 
 static int
-step_page(struct story *story)
+step_page(struct demo_story *story)
 {
     char path[PATH_SIZE];
     int status = list_files(story);
@@ -603,11 +468,11 @@ step_page(struct story *story)
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-tell_story(struct story *story)
+tell_story(struct demo_story *story)
 {
-    int (*const steps[])(struct story *) = {step_data, step_mechanism,
-                                            step_signature, step_reports,
-                                            step_estimates};
+    int (*const steps[])(struct demo_story *) = {step_data, step_mechanism,
+                                                 step_signature, step_reports,
+                                                 step_estimates};
     int status = make_folder(story);
     for (size_t i = 0;
          i < sizeof steps / sizeof *steps && status == CLI_EXIT_DONE; i++) {
@@ -623,7 +488,7 @@ tell_story(struct story *story)
 static int
 run(const struct cli_args *args)
 {
-    struct story *story = calloc(1, sizeof *story);
+    struct demo_story *story = calloc(1, sizeof *story);
     if (story == NULL) {
         cli_error("out of memory");
         return CLI_EXIT_FAILED;
@@ -648,10 +513,10 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {NULL};
 
 static const struct cli_option options[] = {
-    {"output", 'o', "DIR", false, false,
+    {'o', false, false, "output", "DIR",
      "the folder for all files (sotto-demo)"},
-    {"eps", 0, "E", false, false, "privacy budget of a report, in all (4)"},
-    {"seed", 0, "S", false, false,
+    {0, false, false, "eps", "E", "privacy budget of a report, in all (4)"},
+    {0, false, false, "seed", "S",
      "simulate: the same seed gives the same reports;\n"
      "NOT private"},
     CLI_OPTION_JSON,
@@ -665,8 +530,8 @@ const struct cli_verb cmd_demo = {
     .usage = "[-o DIR] [--eps E] [--seed S]",
     .about =
         "Splits 569 public medical records into auxiliary data and people, "
-        "makes and signs\na mechanism, privatises person by person, estimates "
-        "from the reports alone, and\nputs the truth beside it, on the "
+        "makes and\nsigns a mechanism, privatises person by person, estimates "
+        "from the reports\nalone, and puts the truth beside it, on the "
         "terminal and in DIR/report.html.\n",
     .example = "sotto demo -o my-demo\n",
     .wanted = wanted,

@@ -58,10 +58,10 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {NULL};
 
 static const struct cli_option options[] = {
-    {"output", 'o', "K", true, false, "writes K.key and K.pub"},
-    {"password", 0, NULL, false, false,
+    {'o', true, false, "output", "K", "writes K.key and K.pub"},
+    {0, false, false, "password", NULL,
      "encrypt the secret key; asks on the terminal"},
-    {"password-file", 0, "FILE", false, false,
+    {0, false, false, "password-file", "FILE",
      "encrypt it with the first line of this file"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,

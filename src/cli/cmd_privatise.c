@@ -147,16 +147,16 @@ static const char *const wanted[] = {"M (a mechanism)", "F (a data file)",
                                      NULL};
 
 static const struct cli_option options[] = {
-    {"labels", 0, "FILE", false, false, "a file with the label of each record"},
-    {"pub", 0, "K.pub", false, false,
+    {0, false, false, "labels", "FILE", "a file with the label of each record"},
+    {0, false, false, "pub", "K.pub",
      "first verify that this key signed the mechanism"},
-    {"header", 0, "yes|no", false, false,
+    {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
-    {"seed", 0, "S", false, false,
+    {0, false, false, "seed", "S",
      "simulate: the same seed gives the same reports;\n"
      "NOT private"},
-    {"output", 'o', "R", true, false,
+    {'o', true, false, "output", "R",
      "the reports to write; JSON Lines if it ends in .jsonl"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,

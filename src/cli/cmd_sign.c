@@ -85,8 +85,8 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {"M (a mechanism)", NULL};
 
 static const struct cli_option options[] = {
-    {"key", 0, "K.key", true, false, "the secret key"},
-    {"password-file", 0, "FILE", false, false,
+    {0, true, false, "key", "K.key", "the secret key"},
+    {0, false, false, "password-file", "FILE",
      "its password is the first line of this file;\n"
      "else it is asked for on the terminal"},
     CLI_OPTION_JSON,

@@ -329,32 +329,32 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {"KIND", NULL};
 
 static const struct cli_option options[] = {
-    {"data", 0, "FILE", true, false,
+    {0, true, false, "data", "FILE",
      "auxiliary records, best public ones: CSV or IDX,\n"
      "also gzipped"},
-    {"labels", 0, "FILE", false, false, "a file with the label of each record"},
-    {"label", 0, "COL", false, false, "the column of the data that is a label"},
-    {"eps", 0, "E", true, false,
+    {0, false, false, "labels", "FILE", "a file with the label of each record"},
+    {0, false, false, "label", "COL", "the column of the data that is a label"},
+    {0, true, false, "eps", "E",
      "privacy budget of a report, all its answers together:\n"
      "a decimal from 0.000001 to 32"},
-    {"keep", 0, "COL", false, true,
+    {0, false, true, "keep", "COL",
      "use this column, and no others but those kept and\n"
      "the label"},
-    {"drop", 0, "COL", false, true, "leave this column out"},
-    {"range", 0, "COL=LOW:HIGH", false, true,
+    {0, false, true, "drop", "COL", "leave this column out"},
+    {0, false, true, "range", "COL=LOW:HIGH",
      "a number's public range; else it is taken from the\n"
      "data"},
-    {"category", 0, "COL", false, true,
+    {0, false, true, "category", "COL",
      "this column of numbers holds categories"},
-    {"header", 0, "yes|no", false, false,
+    {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
-    {"l", 0, "N", false, false,
+    {0, false, false, "l", "N",
      "steps from the middle of a range to its end (4096)"},
-    {"name", 0, "TEXT", false, false, "a name for people (direct)"},
-    {"campaign", 0, "TEXT", false, false,
+    {0, false, false, "name", "TEXT", "a name for people (direct)"},
+    {0, false, false, "campaign", "TEXT",
      "the campaign: one report a person in each (the name)"},
-    {"output", 'o', "M.sotto", true, false, "the mechanism to write"},
+    {'o', true, false, "output", "M.sotto", "the mechanism to write"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,

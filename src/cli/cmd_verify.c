@@ -66,7 +66,7 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {"M (a mechanism)", NULL};
 
 static const struct cli_option options[] = {
-    {"pub", 0, "K.pub", true, false, "the public key you trust"},
+    {0, true, false, "pub", "K.pub", "the public key you trust"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,

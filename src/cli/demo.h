@@ -1,15 +1,17 @@
 /*
  * demo.h: what the demo found, and the page it is told on.
  *
- *     cmd_demo.c    runs the story and fills struct demo
- *     demo_html.c   writes report.html from it
- *     demo_plot.c   the page's pictures
- *     demo_data.c   the records, generated
+ *     cmd_demo.c        runs the story, step by step
+ *     demo_estimate.c   what the reports say, beside the truth
+ *     demo_html.c       writes report.html from struct demo
+ *     demo_plot.c       the page's pictures
+ *     demo_data.c       the records, generated
  */
 #ifndef SOTTO_CLI_DEMO_H
 #define SOTTO_CLI_DEMO_H
 
 #include "cli/cli.h"
+#include "cli/records.h"
 
 #define DEMO_ROWS_MAX 12u
 #define DEMO_FILES_MAX 8u
@@ -65,6 +67,20 @@ struct demo {
     size_t files;
 };
 
+/* What is open while the story runs. */
+struct demo_story {
+    const struct cli_args *args;
+    struct demo demo;
+    struct sotto_mechanism *mechanism;
+    struct sotto_table *people;
+    struct records records;
+};
+
+/* Fills the rows, the fields and report_json; returns the exit status. */
+int demo_estimate(struct demo_story *story,
+                  const struct sotto_report_reader *reader);
+
+/* Whether the interval holds the truth. */
 bool demo_row_covered(const struct demo_row *row);
 
 /* The features the demo asks about, beside the diagnosis; NULL ends them. */

@@ -209,11 +209,10 @@ demo_plot_frequencies(FILE *to, const struct demo *demo)
     double x = 90;
     begin(to, 250, "Diagnosis: truth and estimates");
     double step = tick_step(y.to - y.from);
-    for (double tick = ceil(y.from / step) * step; tick <= y.to; tick += step) {
-        line(to, fabs(tick) < 1e-9 ? "axis" : "grid", 60, at(&y, tick), WIDTH,
-             at(&y, tick));
-        number(to, "tick end", 50, at(&y, tick) + 4, "%",
-               fabs(tick) < 1e-9 ? 0 : tick);
+    for (int i = (int)ceil(y.from / step); i * step <= y.to; i++) {
+        double level = at(&y, i * step);
+        line(to, i == 0 ? "axis" : "grid", 60, level, WIDTH, level);
+        number(to, "tick end", 50, level + 4, "%", i * step);
     }
     for (size_t i = 0; i < demo->rows; i++) {
         if (demo->row[i].category[0] != '\0') {
@@ -244,7 +243,7 @@ people_grid(FILE *to, const struct scale *x, const struct scale *y)
         line(to, "grid", at(x, i), y->left, at(x, i), y->left + y->size);
         text(to, "tick middle", at(x, i), y->left + 20, people[i - 2]);
     }
-    for (double i = ceil(y->from); i <= y->to; i++) {
+    for (int i = (int)ceil(y->from); i <= y->to; i++) {
         line(to, "grid", x->left, at(y, i), x->left + x->size, at(y, i));
         number(to, "tick end", x->left - 8, at(y, i) + 4, "%", pow(10, i));
     }

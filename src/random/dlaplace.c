@@ -98,14 +98,24 @@ clear_thresholds(struct dlaplace *noise)
     }
 }
 
+/*
+ * 32 t + 2l rounded up, t = sensitivity/eps. Not more: a table that ran much
+ * further would end in probabilities that 256 bits cannot tell from zero.
+ */
+static uint64_t
+needed_horizon(uint32_t l, uint64_t sensitivity, uint64_t eps)
+{
+    uint64_t whole = sensitivity / eps, rest = sensitivity % eps;
+    return 32 * whole + (32 * rest + eps - 1) / eps + 2 * (uint64_t)l;
+}
+
 void
 dlaplace_init(struct dlaplace *noise, uint32_t l, uint64_t eps)
 {
     uint64_t sensitivity = 2 * (uint64_t)l * DECIMAL_UNIT; /* < 2^61 */
-    uint64_t t = (sensitivity + eps - 1) / eps;            /* rounded up */
     struct wide x, safe, one, digit_r;
     clear_thresholds(noise);
-    choose_digits(noise, 32 * t + 2 * (uint64_t)l);
+    choose_digits(noise, needed_horizon(l, sensitivity, eps));
     wide_ratio(eps, sensitivity, &x);
     wide_shift(&x, 60, &safe);
     wide_subtract(&x, &safe, &x);

@@ -2,18 +2,21 @@
  * draw.c: the exact primitives every sampler is made of.
  *
  * draw_symbol compares a 256-bit uniform with 256-bit thresholds but draws
- * only its first 48 bits: entropy is what sampling costs. The other 208 matter
- * only if those 48 equal the first 48 of a threshold: a tie. So one 208-bit
+ * only its first 56 bits: entropy is what sampling costs. The other 200 matter
+ * only if those 56 equal the first 56 of a threshold: a tie. So one 200-bit
  * tail is drawn ahead for a batch of samples:
  *
  *     U < S   <=>   u < high  or  (u = high and tail < low)
- *             <=>   u < high + [tail < low]  =: edge
+ *             <=>   2u < 2 high + [tail < low]  =: edge
  *
  * The tail serves one tie. A draw that ties after the tail was spent gets a
- * fresh one, so every draw is exact and independent of all others. Only that
- * second tie changes the number of steps. A sample meets under 328 thresholds
- * and ties with probability below 2^-38.6, so two ties in a batch of 64 have
- * probability below 2^-66, whatever the record.
+ * fresh one. Whether the tail is spent depends on the ties so far and not on
+ * the tail itself (it must not: a tail that survives because of its value is
+ * no longer uniform), so every draw is exact and independent of all others.
+ * Only a second tie changes the number of steps. A sample meets under 328
+ * thresholds and ties with probability below 2^-47.6, so two ties in a batch
+ * of 64 have probability below 2^-84, and in the largest report, of 2^10
+ * batches, below 2^-74, whatever the record.
  */
 #include "random/draw.h"
 
@@ -52,7 +55,7 @@ draw_bernoulli(struct random *random, uint32_t numerator, uint32_t denominator)
     return (uint32_t)((drawn - numerator) >> 63);
 }
 
-/* Whether a < b, both 208 bits, without a branch. */
+/* Whether a < b, both 200 bits, without a branch. */
 static uint64_t
 less(const uint32_t a[7], const uint32_t b[7])
 {
@@ -70,10 +73,10 @@ set_edges(struct random *random, struct draw_tables *tables)
     for (int i = 0; i < 7; i++) {
         tail[i] = random_u32(random);
     }
-    tail[6] &= 0xffff;
+    tail[6] &= 0xff;
     for (uint32_t i = 0; i < tables->count; i++) {
-        tables->edge[i] =
-            tables->threshold[i].high + less(tail, tables->threshold[i].low);
+        const struct draw_threshold *threshold = &tables->threshold[i];
+        tables->edge[i] = 2 * threshold->high + less(tail, threshold->low);
     }
     tables->spent = 0;
     bytes_wipe(tail, sizeof tail);
@@ -89,22 +92,21 @@ draw_tables(struct random *random, const struct draw_threshold *threshold,
 }
 
 /*
- * How many edges lie above u; bit 16 is set if u could tie with a threshold,
- * whose first 48 bits are its edge or its edge less one. All values are below
- * 2^63, so the sign of a difference is a comparison; shifts and sums alone,
- * because compilers turn those into vector code everywhere. Inlined so that
- * `size` is a constant.
+ * How many edges lie above 2u; bit 16 is set if u ties with a threshold, that
+ * is, if an edge is 2u or 2u + 1. All values are below 2^63, so the sign of a
+ * difference is a comparison: shifts and sums alone, because compilers turn
+ * those into vector code everywhere. Inlined so that `size` is a constant.
  */
 static inline uint32_t
 scan(const uint64_t *edge, uint32_t size, uint64_t u)
 {
-    uint64_t above = 0, near = 0;
+    uint64_t above = 0, tie = 0;
     for (uint32_t i = 0; i < size; i++) {
-        uint64_t x = u - edge[i];
+        uint64_t x = 2 * u - edge[i];
         above += x >> 63;
-        near |= ((x + 1) >> 1) - 1; /* negative if x is 0 or -1 */
+        tie |= ((x + 1) >> 1) - 1; /* negative if x is 0 or -1 */
     }
-    return (uint32_t)(above | near >> 63 << 16);
+    return (uint32_t)(above | tie >> 63 << 16);
 }
 
 static uint32_t
@@ -119,12 +121,12 @@ uint32_t
 draw_symbol(struct random *random, struct draw_tables *tables, uint32_t first,
             uint32_t size)
 {
-    uint64_t u = random_u48(random);
+    uint64_t u = random_u56(random);
     uint32_t found = scan_table(tables, first, size, u);
-    if (found >> 16 & tables->spent) {
+    if ((found >> 16 & tables->spent) != 0) {
         set_edges(random, tables);
         found = scan_table(tables, first, size, u);
     }
-    tables->spent |= 0 - (uint32_t)(found >> 16 != 0);
+    tables->spent |= found >> 16;
     return found & 0xffff;
 }

@@ -27,8 +27,8 @@ uint32_t draw_bernoulli(struct random *random, uint32_t numerator,
                         uint32_t denominator);
 
 /*
- * A probability as a 256-bit fraction: high 2^-48 + low 2^-256, where low is
- * 208 bits in little-endian limbs, the last of 16 bits. high < 2^48 - 1.
+ * A probability as a 256-bit fraction: high 2^-56 + low 2^-256, where low is
+ * 200 bits in little-endian limbs, the last of 8 bits. high < 2^56 - 1.
  */
 struct draw_threshold {
     uint64_t high;
@@ -41,13 +41,13 @@ struct draw_threshold {
 #define DRAW_THRESHOLDS_MAX (DRAW_SMALL + 10 * DRAW_FULL)
 
 #define DRAW_TABLES_SIZE 28u /* bytes drawn by draw_tables */
-#define DRAW_SYMBOL_SIZE 6u  /* bytes drawn by draw_symbol */
+#define DRAW_SYMBOL_SIZE 7u  /* bytes drawn by draw_symbol */
 #define DRAW_BELOW_SIZE 12u  /* bytes drawn by draw_below */
 
 /*
  * The tables of one sampler, made ready for drawing: `threshold` are the
- * concatenated tables, `edge` the same rounded to 48 bits at random, up with
- * exactly the probability of the bits dropped.
+ * concatenated tables; `edge` is twice `high`, and one more with exactly the
+ * probability of the bits dropped.
  */
 struct draw_tables {
     const struct draw_threshold *threshold;

@@ -75,7 +75,7 @@ from_system(uint8_t *buffer, size_t size)
 {
     while (size > 0) {
         ssize_t got = getrandom(buffer, size, 0);
-        if (got < 0 && errno != EINTR) {
+        if (got <= 0 && (got == 0 || errno != EINTR)) {
             return -1;
         }
         if (got > 0) {

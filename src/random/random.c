@@ -41,7 +41,8 @@ random_clear(struct random *random)
 static void
 refill(struct random *random)
 {
-    if (random->fill(random->context, random->buffer, random->size) != 0) {
+    if (random->failed ||
+        random->fill(random->context, random->buffer, random->size) != 0) {
         bytes_wipe(random->buffer, random->size);
         random->failed = true;
     }
@@ -75,7 +76,7 @@ random_u32(struct random *random)
 }
 
 uint64_t
-random_u48(struct random *random)
+random_u56(struct random *random)
 {
-    return take(random, 6);
+    return take(random, 7);
 }

@@ -38,11 +38,11 @@ void entropy_init(struct entropy *entropy, uint8_t *buffer, size_t size);
 void random_clear(struct random *random);
 
 /*
- * The next 4 or 6 bytes, a little-endian integer. After a failure to fill they
+ * The next 4 or 7 bytes, a little-endian integer. After a failure to fill they
  * are zero and `failed` is set: samplers run on, in the same number of steps,
  * and their caller checks once, at the end.
  */
 uint32_t random_u32(struct random *random);
-uint64_t random_u48(struct random *random);
+uint64_t random_u56(struct random *random);
 
 #endif

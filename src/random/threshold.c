@@ -9,11 +9,11 @@
 void
 threshold_from(const struct wide *p, struct draw_threshold *ret)
 {
-    ret->high = (uint64_t)p->limb[9] << 16 | p->limb[8] >> 16;
+    ret->high = (uint64_t)p->limb[9] << 24 | p->limb[8] >> 8;
     for (int i = 0; i < 6; i++) {
         ret->low[i] = p->limb[i + 2];
     }
-    ret->low[6] = p->limb[8] & 0xffff;
+    ret->low[6] = p->limb[8] & 0xff;
 }
 
 void
@@ -23,8 +23,8 @@ threshold_wide(const struct draw_threshold *t, struct wide *ret)
     for (int i = 0; i < 6; i++) {
         ret->limb[i + 2] = t->low[i];
     }
-    ret->limb[8] = (uint32_t)(t->high << 16) | t->low[6];
-    ret->limb[9] = (uint32_t)(t->high >> 16);
+    ret->limb[8] = (uint32_t)(t->high << 8) | t->low[6];
+    ret->limb[9] = (uint32_t)(t->high >> 24);
 }
 
 void

@@ -7,7 +7,7 @@
 #include "base/wide.h"
 #include "random/draw.h"
 
-/* p rounded down to 256 bits; p < 1 - 2^-47. */
+/* p rounded down to 256 bits; p < 1 - 2^-55. */
 void threshold_from(const struct wide *p, struct draw_threshold *ret);
 
 /* 2 t, for t < 1/2. */
@@ -16,7 +16,7 @@ void threshold_double(const struct draw_threshold *t,
 
 /*
  * e^(-numerator/denominator), rounded up by less than 2^-250; the exponent is
- * in [2^-46, 40] and denominator < 2^63.
+ * in [2^-54, 40] and denominator < 2^63.
  */
 void threshold_exp(uint64_t numerator, uint64_t denominator,
                    struct draw_threshold *ret);

@@ -38,7 +38,7 @@ units_off(double ours, double x,
 static double
 draw_signed(struct seeded *seeded)
 {
-    return (double)random_u48(&seeded->random) * 0x1p-47 - 1;
+    return (double)random_u56(&seeded->random) * 0x1p-55 - 1;
 }
 
 static void

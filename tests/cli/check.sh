@@ -40,7 +40,8 @@ says() {
 
 # only NAMES...: the folder holds these files (and out, err), nothing else.
 only() {
-    extra=$(ls -A | grep -v -x -e out -e err)
+    extra=$(find . -mindepth 1 -maxdepth 1 | sed 's/^..//' |
+        grep -v -x -e out -e err)
     for name in "$@"; do
         extra=$(echo "$extra" | grep -v -x -F -e "$name")
     done
@@ -77,4 +78,5 @@ make_small() {
     run 0 keygen -o k
     run 0 sign m.sotto --key k.key
 }
+# shellcheck disable=SC2034 # the scripts use it
 small_files="small.csv m.sotto m.sotto.minisig k.key k.pub"

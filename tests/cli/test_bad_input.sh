@@ -36,7 +36,7 @@ only $small_files
 
 # ---- Epsilon ---------------------------------------------------------------
 long=$(head -c 100000 /dev/zero | tr '\0' 1)
-for eps in 0 -1 1e-9 0.000000001 1e9 1000000000 nan "" 0x1 " 1" 1, "$long"; do
+for eps in 0 -1 1e-9 0.000000001 1e9 1000000000 nan "" 0x1 " 1" "1," "$long"; do
     run 2 train direct --data small.csv --eps="$eps" -o x.sotto
     says "psilon"
     only $small_files
@@ -60,22 +60,20 @@ says "none.reports"
 run 1 inspect .
 says "folder"
 : >empty
-for file in empty; do
-    run 2 train direct --data $file --eps 1 -o x.sotto
-    says $file
-    run 2 inspect $file
-    says $file
-    run 2 sign $file --key k.key
-    run 2 sign m.sotto --key $file
-    says $file
-    run 2 verify m.sotto --pub $file
-    says $file
-    run 2 privatise m.sotto $file -o r
-    says $file
-    run 2 privatise $file small.csv -o r
-    run 3 verify $file --pub k.pub
-    run 3 privatise $file small.csv --pub k.pub -o r
-done
+run 2 train direct --data empty --eps 1 -o x.sotto
+says empty
+run 2 inspect empty
+says empty
+run 2 sign empty --key k.key
+run 2 sign m.sotto --key empty
+says empty
+run 2 verify m.sotto --pub empty
+says empty
+run 2 privatise m.sotto empty -o r
+says empty
+run 2 privatise empty small.csv -o r
+run 3 verify empty --pub k.pub
+run 3 privatise empty small.csv --pub k.pub -o r
 head -c 100 m.sotto >cut.sotto
 cp m.sotto.minisig cut.sotto.minisig
 run 2 inspect cut.sotto
@@ -85,7 +83,7 @@ run 3 verify cut.sotto --pub k.pub
 rm cut.sotto cut.sotto.minisig empty
 run 0 privatise m.sotto small.csv -o r
 for size in 1 3 10 100; do
-    head -c $size r >cut
+    head -c $size r >"cut"
     run 2 decode m.sotto cut -o d.csv
     says cut
 done
@@ -166,7 +164,8 @@ says nowhere/x
 run 1 demo -o nowhere/x
 says nowhere/x
 run 1 decode m.sotto r -o .
-for words in --help "inspect m.sotto" "decode m.sotto r" "verify m.sotto --pub k.pub"; do
+for words in --help "inspect m.sotto" "decode m.sotto r" \
+    "verify m.sotto --pub k.pub"; do
     "$SOTTO" $words >/dev/full 2>err
     [ $? -eq 1 ] || fail "sotto $words >/dev/full is not status 1"
     says "standard output"
@@ -220,7 +219,9 @@ chmod 600 k.key
 if [ "$(id -u)" -eq 0 ]; then
     # The program itself may lie where that somebody cannot go.
     cp "$SOTTO" ./program
-    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups ./program "$@"; }
+    nobody() {
+        setpriv --reuid=65534 --regid=65534 --clear-groups ./program "$@"
+    }
 else
     ln -s "$SOTTO" program
     chmod 500 locked

@@ -12,7 +12,8 @@ for file in auxiliary.csv people.csv demo.sotto demo.sotto.minisig \
     collector.key collector.pub people.reports report.html; do
     [ -s sotto-demo/$file ] || fail "no $file"
 done
-[ "$(ls -A sotto-demo | wc -l)" -eq 8 ] || fail "left behind: $(ls -A sotto-demo)"
+[ "$(find sotto-demo -type f | wc -l)" -eq 8 ] ||
+    fail "left behind: $(find sotto-demo -type f)"
 cat sotto-demo/auxiliary.csv sotto-demo/people.csv | sort -u >both
 sort -u "$SOTTO_SOURCE_DIR/data/wdbc.csv" | cmp -s - both || fail "other data"
 run 0 verify sotto-demo/demo.sotto --pub sotto-demo/collector.pub

@@ -19,7 +19,7 @@ verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
 for verb in train keygen sign verify inspect privatise decode bench demo; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
-    awk 'length > 80 { print FILENAME ": " $0; bad = 1 } END { exit bad }' out ||
+    awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||
         fail "$verb --help is wider than 80 columns"
     sed '1,/^Example:/d' out >example
     grep -q "^  sotto $verb" example || fail "$verb has no example"

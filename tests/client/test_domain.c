@@ -163,7 +163,7 @@ check_reference(const float *z, uint32_t d, uint32_t l, double slack)
 static float
 draw_float(struct seeded *seeded, double scale)
 {
-    double unit = (double)random_u48(&seeded->random) * 0x1p-47 - 1;
+    double unit = (double)random_u56(&seeded->random) * 0x1p-55 - 1;
     return (float)(unit * scale);
 }
 

@@ -80,7 +80,7 @@ exact_threshold(const struct dlaplace *noise, uint32_t first, uint32_t i,
     }
     t = &noise->threshold[first + i - 1];
     mpz_set_ui(ret, t->high);
-    mpz_mul_2exp(ret, ret, 16);
+    mpz_mul_2exp(ret, ret, 8);
     mpz_add_ui(ret, ret, t->low[6]);
     for (int j = 5; j >= 0; j--) {
         mpz_mul_2exp(ret, ret, 32);
@@ -252,7 +252,7 @@ static void
 check_random(struct realised *realised, struct seeded *seeded, int times)
 {
     for (int i = 0; i < times; i++) {
-        uint64_t x = random_u48(&seeded->random) % realised->noise.horizon;
+        uint64_t x = random_u56(&seeded->random) % realised->noise.horizon;
         check_lipschitz(realised, x);
     }
 }
@@ -357,7 +357,7 @@ test_rounding_is_safe_for_random_parameters_invariant_2(void **state)
         uint32_t l =
             1 + random_u32(&seeded.random) % (DLAPLACE_L_MAX >> (i % 20));
         uint64_t eps = DECIMAL_EPS_MIN +
-                       random_u48(&seeded.random) %
+                       random_u56(&seeded.random) %
                            ((DECIMAL_EPS_MAX >> (i % 24)) - DECIMAL_EPS_MIN);
         check_safe(l, eps, &seeded);
     }

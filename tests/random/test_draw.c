@@ -227,13 +227,13 @@ test_bernoulli_counts_outcomes_below_its_numerator(void **state)
 /* ---- draw_symbol ----------------------------------------------------------
  */
 
-/* high 2^208 + low, the threshold or the uniform times 2^256. */
+/* high 2^200 + low, the threshold or the uniform times 2^256. */
 static void
 exact_value(uint64_t high, const uint32_t low[TAIL_WORDS], mpz_t ret)
 {
     mpz_set_ui(ret, high);
-    mpz_mul_2exp(ret, ret, 16);
-    mpz_add_ui(ret, ret, low[6] & 0xffff);
+    mpz_mul_2exp(ret, ret, 8);
+    mpz_add_ui(ret, ret, low[6] & 0xff);
     for (int i = 5; i >= 0; i--) {
         mpz_mul_2exp(ret, ret, 32);
         mpz_add_ui(ret, ret, low[i]);
@@ -275,7 +275,7 @@ move_tail(const uint32_t low[TAIL_WORDS], int by, uint32_t ret[TAIL_WORDS])
         ret[i] = (uint32_t)sum;
         carry = sum < 0 ? -1 : sum >> 32;
     }
-    ret[6] = (ret[6] & 0xffff) | UINT32_C(0xdead0000);
+    ret[6] = (ret[6] & 0xff) | UINT32_C(0xdeadbe00);
 }
 
 /* Three tables one after another, as a sampler has them: 4, 32 and 32. */
@@ -290,7 +290,7 @@ fill_table(struct seeded *seeded, struct draw_threshold *threshold,
         for (uint32_t j = 0; j < TAIL_WORDS; j++) {
             threshold[i].low[j] = random_u32(&seeded->random);
         }
-        threshold[i].low[6] &= 0xffff;
+        threshold[i].low[6] &= 0xff;
     }
 }
 
@@ -310,12 +310,12 @@ make_tables(struct draw_threshold threshold[TABLES_COUNT])
     fill_table(&seeded, threshold + DRAW_SMALL, DRAW_FULL, 1);
     memset(threshold[DRAW_SMALL + 3].low, 0, sizeof same->low);
     for (uint32_t i = 0; i < TAIL_WORDS; i++) {
-        threshold[DRAW_SMALL + 5].low[i] = i < 6 ? UINT32_MAX : 0xffff;
+        threshold[DRAW_SMALL + 5].low[i] = i < 6 ? UINT32_MAX : 0xff;
     }
     fill_table(&seeded, same, 5, 0);
     for (uint32_t i = 0; i < 5; i++) {
-        same[i].high = (UINT64_C(1) << 48) - 2;
-        same[i].low[6] = 0x1000 * (5 - i);
+        same[i].high = (UINT64_C(1) << 56) - 2;
+        same[i].low[6] = 0x10 * (5 - i);
     }
 }
 
@@ -332,7 +332,7 @@ check_symbol(const struct draw_threshold *threshold, uint32_t table, uint64_t u,
     uint32_t first = table_first[table], size = table_size[table];
     script_init(&script);
     add_tail(&script, tail);
-    script_add(&script, 6, u);
+    script_add(&script, DRAW_SYMBOL_SIZE, u);
     draw_tables(&script.random, threshold, TABLES_COUNT, &tables);
     assert_int_equal(script_used(&script), DRAW_TABLES_SIZE);
     assert_int_equal(draw_symbol(&script.random, &tables, first, size),
@@ -387,7 +387,8 @@ check_batch(const uint64_t *u, uint32_t count, size_t refreshes)
     memset(script.byte, 0x77, sizeof script.byte);
     draw_tables(&script.random, threshold, TABLES_COUNT, &tables);
     for (uint32_t i = 0; i < count; i++) {
-        bytes_store(script.buffer + script_used(&script), 6, u[i]);
+        bytes_store(script.buffer + script_used(&script), DRAW_SYMBOL_SIZE,
+                    u[i]);
         (void)draw_symbol(&script.random, &tables, 0, DRAW_SMALL);
     }
     assert_int_equal(script_used(&script), DRAW_TABLES_SIZE * (1 + refreshes) +
@@ -424,7 +425,7 @@ static void
 quarter_tail(uint32_t quarter, uint32_t ret[TAIL_WORDS])
 {
     memset(ret, 0, TAIL_WORDS * sizeof *ret);
-    ret[6] = 0x2000 + 0x4000 * quarter;
+    ret[6] = 0x20 + 0x40 * quarter;
 }
 
 static void
@@ -434,7 +435,7 @@ make_quarter_table(struct draw_threshold threshold[DRAW_SMALL])
     for (uint32_t i = 0; i < 3; i++) {
         static const uint64_t high[] = {1001, 1000, 500};
         threshold[i].high = high[i];
-        threshold[i].low[6] = 0x4000 * (i + 1);
+        threshold[i].low[6] = 0x40 * (i + 1);
     }
 }
 
@@ -456,12 +457,13 @@ run_draws(const struct draw_threshold *threshold, const uint64_t u[DRAWS],
     draw_tables(&script.random, threshold, DRAW_SMALL, &tables);
     for (uint32_t i = 0; i < DRAWS; i++) {
         size_t at = script_used(&script);
-        bytes_store(script.buffer + at, 6, u[i]);
+        bytes_store(script.buffer + at, DRAW_SYMBOL_SIZE, u[i]);
         for (uint32_t j = 0; drawn < DRAWS && j < TAIL_WORDS; j++) {
-            bytes_store(script.buffer + at + 6 + 4 * j, 4, tail[drawn][j]);
+            bytes_store(script.buffer + at + DRAW_SYMBOL_SIZE + 4 * j, 4,
+                        tail[drawn][j]);
         }
         ret_symbol[i] = draw_symbol(&script.random, &tables, 0, DRAW_SMALL);
-        drawn += script_used(&script) > at + 6;
+        drawn += script_used(&script) > at + DRAW_SYMBOL_SIZE;
     }
 }
 

@@ -21,7 +21,7 @@ static void
 exact_threshold(const struct draw_threshold *t, mpz_t ret)
 {
     mpz_set_ui(ret, t->high);
-    mpz_mul_2exp(ret, ret, 16);
+    mpz_mul_2exp(ret, ret, 8);
     mpz_add_ui(ret, ret, t->low[6]);
     for (int i = 5; i >= 0; i--) {
         mpz_mul_2exp(ret, ret, 32);
@@ -79,8 +79,8 @@ test_exp_holds_for_random_exponents(void **state)
     (void)state;
     seeded_init(&seeded, 3, 0);
     for (int i = 0; i < 200; i++) {
-        uint64_t denominator = 1 + random_u48(&seeded.random) / 64;
-        uint64_t numerator = 1 + random_u48(&seeded.random) % denominator;
+        uint64_t denominator = 1 + random_u56(&seeded.random) / 16384;
+        uint64_t numerator = 1 + random_u56(&seeded.random) % denominator;
         check_exp(numerator + denominator * (uint64_t)(i % 39), denominator);
     }
 }
@@ -95,8 +95,8 @@ test_from_and_wide_are_inverse_and_round_down(void **state)
         p.limb[i] = i < WIDE_FRACTION ? UINT32_C(0x89abcdef) + i : 0;
     }
     threshold_from(&p, &t);
-    assert_true(t.high < UINT64_C(1) << 48);
-    assert_true(t.low[6] < 0x10000);
+    assert_true(t.high < UINT64_C(1) << 56);
+    assert_true(t.low[6] < 0x100);
     threshold_wide(&t, &back);
     for (uint32_t i = 0; i < WIDE_LIMBS; i++) {
         assert_int_equal(back.limb[i], i < 2 ? 0 : p.limb[i]);
