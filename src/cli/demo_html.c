@@ -79,7 +79,8 @@ static const char *const style[] = {
     "background:var(--track);border-radius:2px}\n",
     "svg{width:100%;height:auto;display:block;overflow:visible;"
     "margin-bottom:14px}"
-    "svg text{font-size:14px;fill:var(--ink)}svg .tick,svg .legend{"
+    "svg text{font-size:14px;fill:var(--ink);paint-order:stroke;"
+    "stroke:var(--card);stroke-width:4px}svg .tick,svg .legend{"
     "fill:var(--soft);font-size:13px}svg .middle{text-anchor:middle}"
     "svg .end{text-anchor:end}.track{fill:var(--track)}.interval{"
     "fill:var(--wash)}.estimate{fill:var(--one);stroke:var(--card);"

@@ -198,7 +198,11 @@ frequency_bars(FILE *to, const struct scale *y, double x,
     line(to, "whisker", x + 79, at(y, row->high), x + 93, at(y, row->high));
     number(to, "tick middle", x + 26, at(y, fmax(row->truth, 0)) - 6, "%",
            row->truth);
-    number(to, "tick start", x + 116, at(y, row->value) + 4, "%", row->value);
+    double level = at(y, row->value) + 4;
+    if (fabs(level - at(y, 0)) < 12) { /* not on the axis */
+        level = at(y, 0) - 6;
+    }
+    number(to, "tick start", x + 116, level, "%", row->value);
     text(to, "name middle", x + 56, 240, words);
 }
 

@@ -38,7 +38,7 @@ def read_some(terminal, until, seconds=20):
     return shown
 
 
-def session(words, answers, interrupt=False):
+def converse(words, answers, interrupt=False):
     """Runs sotto on a terminal of its own; status and all that was shown."""
     child, terminal = pty.fork()
     if child == 0:
@@ -65,26 +65,26 @@ def main():
         pathlib.Path("a.csv").write_text("x\n1\n2\n")
         make = ["train", "direct", "--data", "a.csv", "--eps", "1", "-o",
                 "m.sotto"]
-        expect(session(make, [])[0] == 0, "train")
+        expect(converse(make, [])[0] == 0, "train")
         keygen = ["keygen", "-o", "k", "--password"]
-        status, shown = session(keygen, [(new, b"one"), (again, b"two")])
+        status, shown = converse(keygen, [(new, b"one"), (again, b"two")])
         expect(os.waitstatus_to_exitcode(status) == 2, "passwords that differ")
         expect(b"differ" in shown and b"one" not in shown, "what was shown")
-        status, _ = session(keygen, [(new, b"")] + [(again, b"")])
+        status, _ = converse(keygen, [(new, b"")] + [(again, b"")])
         expect(os.waitstatus_to_exitcode(status) == 2, "an empty password")
-        status, _ = session(keygen, [(new, b"")], interrupt=True)
+        status, _ = converse(keygen, [(new, b"")], interrupt=True)
         expect(os.waitstatus_to_exitcode(status) == -signal.SIGINT,
                f"interrupted: {status}")
         expect(sorted(os.listdir(".")) == ["a.csv", "m.sotto"],
                f"left behind: {os.listdir('.')}")
-        status, shown = session(keygen, [(new, b"s3cret"), (again, b"s3cret")])
+        status, shown = converse(keygen, [(new, b"s3cret"), (again, b"s3cret")])
         expect(status == 0 and b"s3cret" not in shown, f"keygen: {shown}")
         sign = ["sign", "m.sotto", "--key", "k.key"]
-        status, shown = session(sign, [(ask, b"wrong")])
+        status, shown = converse(sign, [(ask, b"wrong")])
         expect(os.waitstatus_to_exitcode(status) == 3, f"wrong: {shown}")
-        status, shown = session(sign, [(ask, b"s3cret")])
+        status, shown = converse(sign, [(ask, b"s3cret")])
         expect(status == 0 and b"s3cret" not in shown, f"sign: {shown}")
-        status, shown = session(["verify", "m.sotto", "--pub", "k.pub"], [])
+        status, shown = converse(["verify", "m.sotto", "--pub", "k.pub"], [])
         expect(status == 0, f"verify: {shown}")
     for failure in failures:
         print("FAILED:", failure)

@@ -28,7 +28,7 @@ def check(condition, message):
 
 def parse_eps(text):
     """Epsilon in whole units of 10^-12."""
-    match = re.fullmatch(r"(0|[1-9][0-9]{0,8})(?:\.([0-9]{1,12}))?", text)
+    match = re.fullmatch(r"(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,12}))?", text)
     check(match, f"epsilon {text!r}")
     units = int(match[1]) * UNIT + int((match[2] or "").ljust(12, "0"))
     check(10**6 <= units <= 32 * UNIT, f"epsilon {text!r} is out of range")
@@ -55,8 +55,7 @@ def subset_size(k, eps):
 
 
 def clamp(l, eps):
-    t = -(-2 * l * UNIT // eps)
-    need = 32 * t + 2 * l
+    need = -(-64 * l * UNIT // eps) + 2 * l
     unit = 1
     while 32 * unit < need:
         unit *= 32

@@ -117,7 +117,7 @@ class Vectors(unittest.TestCase):
 class Rules(unittest.TestCase):
     def test_clamp(self):
         self.assertEqual(decoder.clamp(16, decoder.UNIT), 2032)
-        self.assertEqual(decoder.clamp(1, 32 * decoder.UNIT), 63)
+        self.assertEqual(decoder.clamp(1, 32 * decoder.UNIT), 3)
 
     def test_eps(self):
         self.assertEqual(decoder.parse_eps("0.5"), decoder.UNIT // 2)

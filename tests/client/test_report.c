@@ -96,7 +96,8 @@ test_order_of_factors(void **state)
                 uint8_t report[53], tape_bytes[8192] = {0};
                 /* 17 is no power of two: one 1 keeps the draw from being
                    rejected */
-                tape_bytes[16 + 28 + 6] = 1;
+                tape_bytes[SOTTO_ID_SIZE + DRAW_TABLES_SIZE +
+                           DRAW_SYMBOL_SIZE] = 1;
                 make(opened.client, values, tape_bytes, report);
                 assert_int_equal(report[52], (a * 3 + b) * 2 + c);
             }

@@ -20,6 +20,7 @@
 
 #define ENTROPY_SIZE 16384u
 #define UNSEEDED 0
+#define FIRST_DRAW (SOTTO_ID_SIZE + DRAW_TABLES_SIZE)
 
 /* Entropy is a stream by seed, or one byte repeated, with some bytes set. */
 struct vector_case {
@@ -77,7 +78,7 @@ PLAIN(subset_400, 3, BYTES("b", 400), SYMBOLS("subset", 3, {false, 0, 400}));
 PLAIN(laplace_2, 4, BYTES("b", 3), LATTICE(4, 1, 3, 16));
 PLAIN(laplace_4, 1, BYTES("b", 3), LATTICE(1, 1, 3, 4096));
 PLAIN(laplace_8, 0.000001, BYTES("b", 2), LATTICE(0.000001, 1, 2, 1048576));
-PLAIN(laplace_ends, 1, NUMBER("n", 0, 1), LATTICE(1, 1, 1, 16));
+PLAIN(laplace_ends, 4, NUMBER("n", 0, 1), LATTICE(4, 1, 1, 16));
 PLAIN(laplace_70, 8, BYTES("b", 70), LATTICE(8, 1, 70, 1000));
 PLAIN(blocks_30, 3, BYTES("b", 30), LATTICE(0.1, 30, 1, 50));
 
@@ -116,20 +117,21 @@ static const struct compose_spec hostile = {
 
 /* ---- Entropy ------------------------------------------------------------ */
 
-/* Behind the id lie the tail, 28 bytes, and the draw of a hit, 6: the first
+/* Behind the id lie the tail of the tables and the draw of a hit: the first
    try of a draw below 3 is 0, which is rejected. */
 static void
 reject_once(uint8_t *entropy)
 {
-    memset(entropy + 16 + 28 + 6, 0, 12);
+    memset(entropy + FIRST_DRAW + DRAW_SYMBOL_SIZE, 0, DRAW_BELOW_SIZE);
 }
 
-/* Every draw from a table 2: above no threshold in use, and no tie. */
+/* Every draw from a table is 2: below every threshold in use, and no tie. */
 static void
 draw_largest(uint8_t *entropy)
 {
-    for (size_t i = 16 + 28; i + 6 <= ENTROPY_SIZE; i += 6) {
-        memcpy(entropy + i, "\x02\x00\x00\x00\x00\x00", 6);
+    memset(entropy + FIRST_DRAW, 0, ENTROPY_SIZE - FIRST_DRAW);
+    for (size_t i = FIRST_DRAW; i < ENTROPY_SIZE; i += DRAW_SYMBOL_SIZE) {
+        entropy[i] = 2;
     }
 }
 
@@ -138,7 +140,7 @@ static void
 draw_largest_plus(uint8_t *entropy)
 {
     draw_largest(entropy);
-    entropy[16 + 28 + 5] = 0xc0;
+    entropy[FIRST_DRAW + DRAW_SYMBOL_SIZE - 1] = 0xc0;
 }
 
 /* ---- The cases ---------------------------------------------------------- */
