@@ -18,8 +18,8 @@
 #include <strings.h>
 
 #include "data/decimal_text.h"
-#include "data/utf8.h"
 #include "host/error.h"
+#include "host/utf8.h"
 
 struct scan {
     const char *name;
@@ -121,7 +121,7 @@ check_text(const struct scan *s)
                          "not a text file, or a damaged one",
                          s->name, line_at(s, at), at);
     }
-    size_t bad = utf8_check(s->bytes, s->end);
+    size_t bad = host_utf8_check(s->bytes, s->end);
     if (bad < s->end) {
         return host_fail(s->err, SOTTO_STATUS_INPUT, bad,
                          "%s: line %zu is not UTF-8 (byte 0x%02x at offset "

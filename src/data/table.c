@@ -18,8 +18,6 @@
 #include "host/error.h"
 #include "host/file.h"
 
-#define SHOWN_MAX ((size_t)160)
-
 /* ---- Making and freeing ------------------------------------------------ */
 
 struct table_block *
@@ -162,14 +160,6 @@ decompress(uint8_t **bytes, size_t *size, const char *name,
     return status;
 }
 
-/* The end of a name too long for a message: that is the part that tells. */
-static const char *
-shown(const char *name)
-{
-    size_t length = strlen(name);
-    return length <= SHOWN_MAX ? name : name + (length - SHOWN_MAX);
-}
-
 /* Consumes `bytes`, on failure too. */
 static enum sotto_status
 parse_owned(uint8_t *bytes, size_t size, const char *name,
@@ -206,7 +196,7 @@ sotto_table_read(const char *path, const struct sotto_table_options *options,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return parse_owned(bytes, size, shown(path), options, ret_table, err);
+    return parse_owned(bytes, size, host_shown(path), options, ret_table, err);
 }
 
 enum sotto_status
@@ -218,7 +208,7 @@ sotto_table_parse(const void *data, size_t size, const char *name,
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "%s: has %zu bytes, more than %zu, the most that is "
                          "read: split it",
-                         shown(name), size, TABLE_MAX_BYTES);
+                         host_shown(name), size, TABLE_MAX_BYTES);
     }
     uint8_t *bytes = malloc(size + 1);
     if (bytes == NULL) {
@@ -227,7 +217,7 @@ sotto_table_parse(const void *data, size_t size, const char *name,
     if (size > 0) {
         memcpy(bytes, data, size);
     }
-    return parse_owned(bytes, size, shown(name), options, ret_table, err);
+    return parse_owned(bytes, size, host_shown(name), options, ret_table, err);
 }
 
 /* ---- Looking ----------------------------------------------------------- */

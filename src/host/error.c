@@ -5,6 +5,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#define SHOWN_MAX ((size_t)160)
 
 enum sotto_status
 host_fail(struct sotto_error *err, enum sotto_status status, size_t position,
@@ -25,4 +28,17 @@ enum sotto_status
 host_fail_memory(struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_MEMORY, 0, "out of memory");
+}
+
+const char *
+host_shown(const char *name)
+{
+    size_t size = strlen(name);
+    if (size > SHOWN_MAX) {
+        name += size - SHOWN_MAX;
+        while (((unsigned char)*name & 0xc0) == 0x80) { /* half a character */
+            name++;
+        }
+    }
+    return name;
 }

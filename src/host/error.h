@@ -17,4 +17,8 @@ host_fail(struct sotto_error *err, enum sotto_status status, size_t position,
 /* The same for a lack of memory, which needs no detail. */
 enum sotto_status host_fail_memory(struct sotto_error *err);
 
+/* The end of a file's name too long to be shown whole in a message: that is
+   the part that tells. */
+const char *host_shown(const char *name);
+
 #endif

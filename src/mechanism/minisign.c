@@ -23,6 +23,8 @@
 
 #include "host/error.h"
 #include "host/file.h"
+#include "host/printable.h"
+#include "host/utf8.h"
 #include "mechanism/armour.h"
 #include "sotto/sotto.h"
 
@@ -58,52 +60,7 @@ struct covered {
 
 /* ---- Comments ----------------------------------------------------------- */
 
-/*
- * Reads one UTF-8 character of the `size` bytes at `text`; returns its length,
- * or 0 if it is malformed, overlong, a surrogate or above U+10FFFF.
- */
-static size_t
-decode(const uint8_t *text, size_t size, uint32_t *ret_character)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = text[0] < 0x80             ? 1
-                    : (text[0] & 0xe0) == 0xc0 ? 2
-                    : (text[0] & 0xf0) == 0xe0 ? 3
-                    : (text[0] & 0xf8) == 0xf0 ? 4
-                                               : 0;
-    if (length == 0 || length > size) {
-        return 0;
-    }
-    uint32_t character = length == 1 ? text[0] : text[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        character = character << 6 | (text[i] & 0x3fu);
-    }
-    if (character < least[length] || character > 0x10ffff ||
-        (character >= 0xd800 && character <= 0xdfff)) {
-        return 0;
-    }
-    *ret_character = character;
-    return length;
-}
-
-/*
- * Whether a character may be shown to a person: no controls, which could move
- * a terminal's cursor, no line separators, and nothing that turns the writing
- * direction round, which could make a comment read as another.
- */
-static bool
-printable(uint32_t c)
-{
-    return c == '\t' ||
-           (c >= 0x20 && !(c >= 0x7f && c <= 0x9f) && c != 0x61c &&
-            !(c >= 0x200e && c <= 0x200f) && !(c >= 0x2028 && c <= 0x202e) &&
-            !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff);
-}
-
-/* Length of the longest printable beginning of a comment. */
+/* Length of the longest beginning of a comment that is printable or tabs. */
 static size_t
 printable_length(const char *comment, size_t size)
 {
@@ -111,8 +68,8 @@ printable_length(const char *comment, size_t size)
     size_t at = 0;
     while (at < size) {
         uint32_t character;
-        size_t length = decode(text + at, size - at, &character);
-        if (length == 0 || !printable(character)) {
+        size_t length = host_utf8_decode(text + at, size - at, &character);
+        if (length == 0 || !(character == '\t' || host_printable(character))) {
             break;
         }
         at += length;

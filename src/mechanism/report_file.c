@@ -18,7 +18,6 @@
 
 #define FILE_MOST ((size_t)1 << 36)
 #define LINE_MOST ((size_t)1 << 30)
-#define SHOWN_MOST ((size_t)160) /* of a file's name in a message: its end */
 
 /* ---- One report --------------------------------------------------------- */
 
@@ -162,13 +161,6 @@ struct source {
     const char *name;
 };
 
-static const char *
-shown(const char *name)
-{
-    size_t size = strlen(name);
-    return size <= SHOWN_MOST ? name : name + (size - SHOWN_MOST);
-}
-
 /* Puts the file, the report (from 0) and its line (0: none) before a cause. */
 static enum sotto_status
 fail_report(const struct source *source, size_t at, size_t line,
@@ -179,12 +171,12 @@ fail_report(const struct source *source, size_t at, size_t line,
         return host_fail_memory(err);
     }
     if (line > 0) {
-        return host_fail(err, cause->status, position,
-                         "'%s': report %zu (line %zu): %s", shown(source->name),
-                         at + 1, line, cause->message);
+        return host_fail(
+            err, cause->status, position, "'%s': report %zu (line %zu): %s",
+            host_shown(source->name), at + 1, line, cause->message);
     }
     return host_fail(err, cause->status, position, "'%s': report %zu: %s",
-                     shown(source->name), at + 1, cause->message);
+                     host_shown(source->name), at + 1, cause->message);
 }
 
 /* The first block that its channel never sends. */
@@ -260,7 +252,7 @@ check_length(const struct source *source, const uint8_t *data, size_t size,
                          "'%s': its %zu bytes are %zu whole reports of %zu "
                          "bytes and %zu bytes more: the file was cut short or "
                          "is not a file of reports; make or fetch it again",
-                         shown(source->name), size, size / each, each,
+                         host_shown(source->name), size, size / each, each,
                          size % each);
     }
     return SOTTO_STATUS_OK;
@@ -362,7 +354,7 @@ adopt(const struct source *source, uint8_t *data, size_t size,
     if (size == 0) {
         status = host_fail(err, SOTTO_STATUS_INPUT, 0,
                            "'%s' is empty: it holds no reports",
-                           shown(source->name));
+                           host_shown(source->name));
     } else if (data[0] == '{') {
         status = read_json(source, data, size, reader, err);
     } else {

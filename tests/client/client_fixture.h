@@ -21,6 +21,7 @@
 #include "base/decimal.h"
 #include "client/device.h"
 #include "mechanism/compose.h"
+#include "random/draw.h"
 #include "random/seeded.h"
 
 /* ---- Entropy ------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "data/utf8.h"
+#include "host/utf8.h"
 
 /* Checks `sequence` alone and behind and before ASCII of every length. */
 static void
@@ -23,7 +23,7 @@ assert_bad_at(const char *sequence, size_t position)
         memcpy(text + before, sequence, size);
         for (size_t after = 0; after < 20; after++) {
             size_t bad = position == size ? size + after : position;
-            assert_int_equal(utf8_check(text, before + size + after),
+            assert_int_equal(host_utf8_check(text, before + size + after),
                              before + bad);
         }
     }
@@ -39,7 +39,7 @@ static void
 test_valid(void **state)
 {
     (void)state;
-    assert_int_equal(utf8_check((const uint8_t *)"", 0), 0);
+    assert_int_equal(host_utf8_check((const uint8_t *)"", 0), 0);
     assert_valid("a");
     assert_valid("\x7f");
     assert_valid("\xc2\x80");
@@ -75,12 +75,44 @@ test_invalid(void **state)
     assert_bad_at("\xc3\xa9\xff", 2);
 }
 
+static void
+assert_decodes(const char *sequence, uint32_t character)
+{
+    const uint8_t *text = (const uint8_t *)sequence;
+    size_t size = strlen(sequence);
+    uint32_t got = 0;
+    assert_int_equal(host_utf8_decode(text, size, &got), size);
+    assert_int_equal(got, character);
+    for (size_t cut = 1; cut < size; cut++) {
+        assert_int_equal(host_utf8_decode(text, cut, &got), 0);
+        assert_int_equal(got, character);
+    }
+}
+
+static void
+test_decode(void **state)
+{
+    uint32_t got = 7;
+    (void)state;
+    assert_decodes("a", 'a');
+    assert_decodes("\xc2\x80", 0x80);
+    assert_decodes("\xdf\xbf", 0x7ff);
+    assert_decodes("\xe0\xa0\x80", 0x800);
+    assert_decodes("\xe2\x82\xac", 0x20ac);
+    assert_decodes("\xef\xbf\xbf", 0xffff);
+    assert_decodes("\xf0\x9f\x98\x80", 0x1f600);
+    assert_decodes("\xf4\x8f\xbf\xbf", 0x10ffff);
+    assert_int_equal(host_utf8_decode((const uint8_t *)"", 1, &got), 1);
+    assert_int_equal(got, 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_decode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
