@@ -25,6 +25,8 @@
 extern "C" {
 #endif
 
+#define SOTTO_VERSION "0.1.0"
+
 #if defined(__GNUC__)
 #define SOTTO_CHECKED __attribute__((warn_unused_result))
 #else

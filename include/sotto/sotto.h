@@ -20,6 +20,39 @@
 extern "C" {
 #endif
 
+/* ---- Files -------------------------------------------------------------- */
+
+/*
+ * A file being written that is either complete or not there: commit flushes it
+ * to disk and gives it its name in one step, so a crash, a full disk or a
+ * failure leaves either the old file or the new one. Where the file system
+ * allows it, the file has no name before that, and a program that is killed
+ * leaves nothing behind; elsewhere it leaves FOLDER/.sotto-PID-N.tmp. What is
+ * not a regular file (a pipe, /dev/stdout) is written straight. Messages name
+ * the file and say what the system said.
+ */
+struct sotto_output;
+
+/*
+ * Starts writing what will be `path`, with these permission bits less the
+ * umask's. A link is followed. With `exclusive`, an existing `path` is refused,
+ * at commit at the latest. Statuses: IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_output_new(const char *path, unsigned mode, bool exclusive,
+                 struct sotto_output **ret_output, struct sotto_error *err);
+/* Appends; buffered, so the failure may come later. Statuses: IO. */
+SOTTO_CHECKED enum sotto_status sotto_output_write(struct sotto_output *output,
+                                                   const void *data,
+                                                   size_t size,
+                                                   struct sotto_error *err);
+/* Flushes, names and frees; on failure nothing is left behind. Fails if a
+   write did. Statuses: IO. */
+SOTTO_CHECKED enum sotto_status sotto_output_commit(struct sotto_output *output,
+                                                    struct sotto_error *err);
+/* Gives up: removes what was written and frees. */
+void sotto_output_free(struct sotto_output *output);
+
 /* ---- Tables: records read from a curator's file ------------------------ */
 
 enum sotto_column_kind {
@@ -38,13 +71,15 @@ struct sotto_table_options {
 /*
  * Reads a whole CSV or IDX file, either possibly gzipped; which one is told
  * from the content. CSV (RFC 4180): quoted fields, doubled quotes, line breaks
- * in quotes, LF or CRLF, a byte-order mark; every row must have as many fields
- * as the first. Missing: an empty unquoted field, NA, N/A, NaN, null, ? in any
- * case. A column is NUMBER if every present field is a finite decimal number,
- * else CATEGORY. Without a header the columns are c1, c2, ... IDX: unsigned
- * bytes, 1 dimension (one NUMBER column "label") or 2 to 4 (one BYTES column
- * "image"). `options` may be NULL: header -1. Messages name the file, the row
- * (and line) and the field. Statuses: IO, INPUT, LIMIT, MEMORY.
+ * in quotes, LF or CRLF, a byte-order mark; blanks around a field are not part
+ * of it; every row must have as many fields as the first. The text must be
+ * UTF-8 without NUL. Missing: an empty unquoted field, NA, N/A, NaN, null, ? in
+ * any case, quoted or not. A column is NUMBER if every present field is a
+ * finite decimal number, also if none is present, else CATEGORY. A header must
+ * name every column, each differently; without one the columns are c1, c2, ...
+ * IDX: unsigned bytes, 1 dimension (one NUMBER column "label") or 2 to 4 (one
+ * BYTES column "image"). `options` may be NULL: header -1. Messages name the
+ * file, the row (and line) and the field. Statuses: IO, INPUT, LIMIT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_table_read(const char *path, const struct sotto_table_options *options,
@@ -64,9 +99,18 @@ enum sotto_column_kind sotto_table_kind(const struct sotto_table *table,
 /* Bytes in each cell of a BYTES column, 0 for the others. */
 size_t sotto_table_width(const struct sotto_table *table, size_t column);
 /*
- * One cell. A CSV cell that reads as a finite number has .number set and, with
- * its text in .data and .size, kind NUMBER in a NUMBER column and TEXT in a
- * CATEGORY column. Points into the table.
+ * One cell; .data points into the table.
+ *
+ *     column      cell       kind      .number        .data and .size
+ *     NUMBER      present    NUMBER    its value      its text
+ *     CATEGORY    present    TEXT      its value if   its text
+ *                                      it is a finite
+ *                                      number, or NaN
+ *     BYTES       any        BYTES     0              its samples
+ *     any         missing    MISSING   0              NULL and 0
+ *
+ * A row or a column that is not there is missing too. The text of an IDX label
+ * is its number.
  */
 struct sotto_value sotto_table_cell(const struct sotto_table *table, size_t row,
                                     size_t column);
@@ -77,8 +121,10 @@ SOTTO_CHECKED enum sotto_status
 sotto_table_set_category(struct sotto_table *table, size_t column,
                          struct sotto_error *err);
 /*
- * Appends the columns of `other`, which must have as many rows. `other` is
- * consumed on success. Statuses: INPUT, MEMORY.
+ * Appends the columns of `other`, which must have as many rows. Columns of
+ * `other` whose names were made (c1, c2, ...) are named anew after their new
+ * place; two columns of one name are refused. `other` is consumed on success.
+ * Statuses: INPUT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_table_join(struct sotto_table *table,
                                                  struct sotto_table *other,
@@ -102,7 +148,8 @@ SOTTO_CHECKED enum sotto_status sotto_key_encrypted(const char *path,
 /*
  * Signs the file at `path`: writes PATH.minisig, prehashed, with a trusted
  * comment that says the time and the file's name; `minisign -V` accepts it.
- * Statuses: IO, FORMAT (not a key), SIGNATURE (wrong password), MEMORY.
+ * Statuses: IO, LIMIT (the file is too large), FORMAT (not a key), SIGNATURE
+ * (wrong password), ENTROPY, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_sign_file(const char *path,
                                                 const char *key_path,
@@ -112,8 +159,10 @@ SOTTO_CHECKED enum sotto_status sotto_sign_file(const char *path,
  * Verifies PATH.minisig against the file and the public key at `pub_path`,
  * both signatures in it. A missing, malformed or wrong signature is SIGNATURE.
  * `ret_comment`, if not NULL, receives the trusted comment, which the caller
- * frees. Statuses: IO (the file or the key), FORMAT (the key), SIGNATURE,
- * MEMORY.
+ * frees: printable UTF-8 and tabs, safe to show. To use the file, too, call
+ * sotto_mechanism_read_verified: between two readings it may change. Statuses:
+ * IO (the file or the key), LIMIT (the file is too large), FORMAT (the key),
+ * SIGNATURE, ENTROPY, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_verify_file(const char *path,
                                                   const char *pub_path,
@@ -125,7 +174,8 @@ SOTTO_CHECKED enum sotto_status sotto_verify_file(const char *path,
 /* A mechanism file in memory, opened: every byte of it has been checked. */
 struct sotto_mechanism;
 
-/* Reads and opens a file. Statuses: IO, MEMORY, and sotto_client_open's. */
+/* Reads and opens a file. Statuses: IO, LIMIT, MEMORY, and
+   sotto_client_open's. */
 SOTTO_CHECKED enum sotto_status
 sotto_mechanism_read(const char *path, struct sotto_mechanism **ret_mechanism,
                      struct sotto_error *err);
@@ -134,6 +184,25 @@ SOTTO_CHECKED enum sotto_status
 sotto_mechanism_parse(const void *data, size_t size, const char *name,
                       struct sotto_mechanism **ret_mechanism,
                       struct sotto_error *err);
+/*
+ * Reads a file once, verifies PATH.minisig as sotto_verify_file does over the
+ * very bytes read, and opens those: what was checked is what is used, whatever
+ * happens to the file meanwhile. Nothing is parsed before its signature is
+ * right. Statuses: sotto_verify_file's; REFUSED (rightly signed, but nothing
+ * that a device opens: the message says why).
+ */
+SOTTO_CHECKED enum sotto_status sotto_mechanism_read_verified(
+    const char *path, const char *pub_path, char **ret_comment,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+/*
+ * Signs the bytes that were opened, as sotto_sign_file does those of a file:
+ * writes PATH.minisig, and PATH is only named in it. Statuses:
+ * sotto_sign_file's.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_sign(const struct sotto_mechanism *mechanism, const char *path,
+                     const char *key_path, const char *password,
+                     struct sotto_error *err);
 void sotto_mechanism_free(struct sotto_mechanism *mechanism);
 
 /* The client in it, the mechanism's own: for privatising one record. */
@@ -187,6 +256,14 @@ struct sotto_part_info {
 };
 void sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
                           struct sotto_part_info *ret_info);
+/*
+ * The column that a block of a part is about, where it is about one alone: a
+ * number straight from its column, or a category column. SIZE_MAX otherwise:
+ * behind an encoder, where d > 1, for a combination of columns, and for what
+ * is not there.
+ */
+size_t sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
+                                   size_t part, size_t block);
 
 /*
  * What the mechanism promises, for a data-protection officer: prose, or with
@@ -265,6 +342,8 @@ const uint8_t *sotto_report_reader_at(const struct sotto_report_reader *reader,
                                       size_t i);
 void sotto_report_reader_free(struct sotto_report_reader *reader);
 
+/* A report's random identifier: SOTTO_ID_SIZE bytes inside it. */
+const uint8_t *sotto_report_id(const uint8_t *report);
 /* Whether a seeded generator made it: never to be sent (invariant 3). */
 bool sotto_report_simulated(const uint8_t *report);
 /* One block's integers: sotto_part_info's `values` of them. */

@@ -99,6 +99,17 @@ wide_shift(const struct wide *a, uint32_t bits, struct wide *ret)
     }
 }
 
+void
+wide_split(const struct wide *a, uint32_t n, struct wide *ret)
+{
+    uint64_t rest = 0;
+    for (uint32_t i = WIDE_LIMBS; i-- > 0;) {
+        rest = rest << 32 | a->limb[i];
+        ret->limb[i] = (uint32_t)(rest / n);
+        rest %= n;
+    }
+}
+
 /* Binary long division: a's bits, then WIDE_FRACTION limbs of zeros. */
 void
 wide_divide(const struct wide *a, const struct wide *b, struct wide *ret)
@@ -146,14 +157,13 @@ wide_ratio(uint64_t numerator, uint64_t denominator, struct wide *ret)
 void
 wide_exp(const struct wide *x, struct wide *ret)
 {
-    struct wide small, term, sum, n;
+    struct wide small, term, sum;
     wide_shift(x, 9, &small);
     wide_ratio(1, 1, &term);
     sum = term;
     for (uint32_t i = 1; !is_zero(&term); i++) {
         wide_multiply(&term, &small, &term);
-        wide_ratio(i, 1, &n);
-        wide_divide(&term, &n, &term);
+        wide_split(&term, i, &term);
         wide_add(&sum, &term, &sum);
     }
     for (uint32_t i = 0; i < 9; i++) {

@@ -34,7 +34,9 @@ void wide_multiply(const struct wide *a, const struct wide *b,
                    struct wide *ret);
 /* a m; the product must stay below 2^64. */
 void wide_scale(const struct wide *a, uint32_t m, struct wide *ret);
-/* floor(a / b); 0 < b < 2^63, quotient below 2^64. */
+/* floor(a / n); n > 0. */
+void wide_split(const struct wide *a, uint32_t n, struct wide *ret);
+/* floor(a / b); 0 < b < 2^63, quotient below 2^64. The slow one. */
 void wide_divide(const struct wide *a, const struct wide *b, struct wide *ret);
 /* floor(a / 2^bits), bits < 384. */
 void wide_shift(const struct wide *a, uint32_t bits, struct wide *ret);

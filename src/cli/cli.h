@@ -18,8 +18,6 @@
 
 #include "sotto/sotto.h"
 
-#define CLI_VERSION "0.1.0"
-
 #if defined(__GNUC__)
 #define CLI_PRINTF(at) __attribute__((format(printf, (at), (at) + 1)))
 #else
@@ -138,8 +136,6 @@ void cli_note(const char *format, ...) CLI_PRINTF(1);
 
 /* Prints what went wrong; the exit status that goes with it. */
 int cli_fail(const struct sotto_error *err);
-/* The same where a signature was asked for: malformed means refused. */
-int cli_refuse(const struct sotto_error *err);
 
 /* Where a verb tells what it did: standard error if `path`, the file it
    wrote, is standard output itself. */

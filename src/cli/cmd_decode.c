@@ -12,9 +12,6 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 
-#define ID_OFFSET                                                              \
-    (4u + SOTTO_HASH_SIZE) /* of a report's id: docs/format.md                 \
-                            */
 #define NAME_WIDTH_MAX 40
 
 struct job {
@@ -63,8 +60,9 @@ put_csv(const struct job *job, const uint8_t *report, FILE *to)
         (void)fputs("id,simulated", to);
         return put_integers(job, NULL, to);
     }
+    const uint8_t *id = sotto_report_id(report);
     for (size_t i = 0; i < SOTTO_ID_SIZE; i++) {
-        (void)fprintf(to, "%02x", report[ID_OFFSET + i]);
+        (void)fprintf(to, "%02x", id[i]);
     }
     (void)fputs(sotto_report_simulated(report) ? ",yes" : ",no", to);
     return put_integers(job, report, to);

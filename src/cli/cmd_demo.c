@@ -227,7 +227,7 @@ step_signature(struct demo_story *story)
         status = sotto_key_generate(prefix, NULL, &err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_sign_file(path, key, NULL, &err);
+        status = sotto_mechanism_sign(story->mechanism, path, key, NULL, &err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = sotto_verify_file(path, pub, &comment, &err);

@@ -24,12 +24,12 @@ open_mechanism(const struct cli_args *args, struct job *job)
 {
     const char *path = args->word[0], *pub = cli_value(args, "pub");
     struct sotto_error err = {0};
-    if (pub != NULL &&
-        sotto_verify_file(path, pub, NULL, &err) != SOTTO_STATUS_OK) {
+    enum sotto_status status =
+        pub != NULL ? sotto_mechanism_read_verified(path, pub, NULL,
+                                                    &job->mechanism, &err)
+                    : sotto_mechanism_read(path, &job->mechanism, &err);
+    if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
-    }
-    if (sotto_mechanism_read(path, &job->mechanism, &err) != SOTTO_STATUS_OK) {
-        return pub != NULL ? cli_refuse(&err) : cli_fail(&err);
     }
     sotto_mechanism_info(job->mechanism, &job->info);
     return CLI_EXIT_DONE;

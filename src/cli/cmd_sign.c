@@ -70,8 +70,9 @@ run(const struct cli_args *args)
         status = get_password(args, key, password);
     }
     if (status == CLI_EXIT_DONE &&
-        sotto_sign_file(path, key, password[0] != '\0' ? password : NULL,
-                        &err) != SOTTO_STATUS_OK) {
+        sotto_mechanism_sign(mechanism, path, key,
+                             password[0] != '\0' ? password : NULL,
+                             &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     }
     explicit_bzero(password, sizeof password);

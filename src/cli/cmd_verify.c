@@ -40,21 +40,17 @@ tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
     (void)printf("\n");
 }
 
-/* The signature first: an unsigned file is not even parsed. */
 static int
 run(const struct cli_args *args)
 {
-    const char *path = args->word[0];
     struct sotto_mechanism *mechanism = NULL;
     char *comment = NULL;
     struct sotto_error err = {0};
     int status = CLI_EXIT_DONE;
-    if (sotto_verify_file(path, cli_value(args, "pub"), &comment, &err) !=
-        SOTTO_STATUS_OK) {
+    if (sotto_mechanism_read_verified(args->word[0], cli_value(args, "pub"),
+                                      &comment, &mechanism,
+                                      &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
-    } else if (sotto_mechanism_read(path, &mechanism, &err) !=
-               SOTTO_STATUS_OK) {
-        status = cli_refuse(&err);
     } else {
         tell(args, mechanism, comment);
     }

@@ -29,7 +29,6 @@ struct demo_row {
     double value, low, high;
     double noise;                 /* deviation of `value` by noise alone */
     double range_low, range_high; /* of a mean's column; 0 and 1 else */
-    double one;                   /* what the first person's report says */
 };
 
 /* A field of the first person's record, and what their report says of it. */

@@ -47,18 +47,16 @@ demo_row_covered(const struct demo_row *row)
     return row->low <= row->truth && row->truth <= row->high;
 }
 
-/* All people's rows, and beside them what one report alone would say. */
 static void
-fill_rows(struct demo_story *story, const struct sotto_estimate *all,
-          const struct sotto_estimate *one)
+fill_rows(struct demo_story *story, const struct sotto_estimate *estimate)
 {
     struct demo *demo = &story->demo;
     double z = confidence_z(DEMO_CONFIDENCE);
-    for (size_t i = 0; i < sotto_estimate_rows(all) && i < DEMO_ROWS_MAX; i++) {
+    for (size_t i = 0; i < sotto_estimate_rows(estimate) && i < DEMO_ROWS_MAX;
+         i++) {
         struct demo_row *row = &demo->row[demo->rows++];
-        struct sotto_estimate_row from, alone;
-        sotto_estimate_row(all, i, z, &from);
-        sotto_estimate_row(one, i, z, &alone);
+        struct sotto_estimate_row from;
+        sotto_estimate_row(estimate, i, z, &from);
         (void)snprintf(row->name, sizeof row->name, "%s", from.name);
         (void)snprintf(row->category, sizeof row->category, "%s",
                        from.category != NULL ? from.category : "");
@@ -67,68 +65,90 @@ fill_rows(struct demo_story *story, const struct sotto_estimate *all,
         row->low = from.low;
         row->high = from.high;
         row->noise = from.noise_deviation;
-        row->one = alone.value;
         find_range(story, row);
         demo->covered += demo_row_covered(row) ? 1 : 0;
     }
 }
 
-/* The first person's record, and what their report reads as. Of a category
-   the report holds one answer: the one its reading is largest for. */
+/* What a report says of a column: the category it names, or the point of the
+   lattice, -l to l and the noise beyond, on the number's range. */
 static void
-fill_fields(struct demo_story *story)
+read_answer(const struct sotto_mechanism *mechanism, size_t column, double l,
+            int64_t answer, struct demo_field *field)
+{
+    struct sotto_column_info info;
+    sotto_mechanism_column(mechanism, column, &info);
+    if (info.kind == SOTTO_COLUMN_CATEGORY) {
+        (void)snprintf(
+            field->report, sizeof field->report, "%s",
+            sotto_mechanism_category(mechanism, column, (size_t)answer));
+    } else {
+        double middle = (info.low + info.high) / 2;
+        double half = (info.high - info.low) / 2;
+        (void)snprintf(field->report, sizeof field->report, "%.4g",
+                       middle + half * (double)answer / l);
+    }
+}
+
+/* The blocks that are one integer about one column alone: all there are in a
+   mechanism of train direct. */
+static void
+read_report(struct demo_story *story, const uint8_t *report)
+{
+    const struct sotto_mechanism *mechanism = story->mechanism;
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(mechanism, &info);
+    for (size_t p = 0; p < info.parts; p++) {
+        struct sotto_part_info part;
+        sotto_mechanism_part(mechanism, p, &part);
+        for (size_t b = 0; b < part.blocks && part.values == 1; b++) {
+            size_t column = sotto_mechanism_part_column(mechanism, p, b);
+            int64_t answer;
+            if (column < story->demo.fields) {
+                sotto_report_values(mechanism, report, p, b, &answer);
+                read_answer(mechanism, column, (double)part.l, answer,
+                            &story->demo.field[column]);
+            }
+        }
+    }
+}
+
+/* The first person's record, and what their report says of it. */
+static void
+fill_fields(struct demo_story *story, const uint8_t *report)
 {
     struct demo *demo = &story->demo;
     const struct sotto_value *values = records_at(&story->records, 0);
     for (size_t i = 0; i < story->records.count && i < DEMO_ROWS_MAX; i++) {
         struct demo_field *field = &demo->field[demo->fields++];
         struct sotto_column_info column;
-        double best = -1e300;
         sotto_mechanism_column(story->mechanism, i, &column);
         (void)snprintf(field->name, sizeof field->name, "%s", column.name);
         (void)snprintf(field->record, sizeof field->record, "%.*s",
                        (int)values[i].size, (const char *)values[i].data);
-        for (size_t j = 0; j < demo->rows; j++) {
-            const struct demo_row *row = &demo->row[j];
-            if (strcmp(row->name, column.name) != 0) {
-                continue;
-            }
-            if (row->category[0] == '\0') {
-                (void)snprintf(field->report, sizeof field->report, "%.4g",
-                               row->one);
-            } else if (row->one > best) {
-                best = row->one;
-                (void)snprintf(field->report, sizeof field->report, "%s",
-                               row->category);
-            }
-        }
     }
+    read_report(story, report);
 }
 
 int
 demo_estimate(struct demo_story *story,
               const struct sotto_report_reader *reader)
 {
-    struct sotto_estimate *all = NULL, *one = NULL;
+    const uint8_t *first = sotto_report_reader_at(reader, 0);
+    struct sotto_estimate *estimate = NULL;
     struct sotto_error err = {0};
-    int status = CLI_EXIT_DONE;
-    if (sotto_estimate_new(story->mechanism, &all, &err) != SOTTO_STATUS_OK ||
-        sotto_estimate_new(story->mechanism, &one, &err) != SOTTO_STATUS_OK ||
-        sotto_report_json(story->mechanism, sotto_report_reader_at(reader, 0),
-                          &story->demo.report_json, &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-        goto done;
+    if (sotto_estimate_new(story->mechanism, &estimate, &err) !=
+            SOTTO_STATUS_OK ||
+        sotto_report_json(story->mechanism, first, &story->demo.report_json,
+                          &err) != SOTTO_STATUS_OK) {
+        sotto_estimate_free(estimate);
+        return cli_fail(&err);
     }
     for (size_t i = 0; i < sotto_report_reader_count(reader); i++) {
-        sotto_estimate_add(all, sotto_report_reader_at(reader, i));
+        sotto_estimate_add(estimate, sotto_report_reader_at(reader, i));
     }
-    for (size_t i = 0; i < 2; i++) { /* twice: an estimate needs two */
-        sotto_estimate_add(one, sotto_report_reader_at(reader, 0));
-    }
-    fill_rows(story, all, one);
-    fill_fields(story);
-done:
-    sotto_estimate_free(all);
-    sotto_estimate_free(one);
-    return status;
+    fill_rows(story, estimate);
+    fill_fields(story, first);
+    sotto_estimate_free(estimate);
+    return CLI_EXIT_DONE;
 }

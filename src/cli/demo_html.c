@@ -380,7 +380,7 @@ put_footer(FILE *to)
         to, "<footer>Data: Breast Cancer Wisconsin (Diagnostic), W. Wolberg, "
             "O. Mangasarian, N. Street and W. Street, UCI Machine Learning "
             "Repository, CC BY 4.0; a header was added, the id column removed. "
-            "Made by sotto " CLI_VERSION ".</footer>\n"
+            "Made by sotto " SOTTO_VERSION ".</footer>\n"
             "</main>\n</body>\n</html>\n");
 }
 

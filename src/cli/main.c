@@ -20,13 +20,14 @@ static void
 put_overview(FILE *to)
 {
     (void)fprintf(
-        to, "sotto " CLI_VERSION ": learn from records that never leave their "
-            "owners' devices.\n\n"
-            "Usage:\n"
-            "  sotto VERB [ARGUMENTS]\n"
-            "  sotto VERB --help          how to use a verb, with an example\n"
-            "  sotto --version\n\n"
-            "Verbs:\n");
+        to,
+        "sotto " SOTTO_VERSION ": learn from records that never leave their "
+        "owners' devices.\n\n"
+        "Usage:\n"
+        "  sotto VERB [ARGUMENTS]\n"
+        "  sotto VERB --help          how to use a verb, with an example\n"
+        "  sotto --version\n\n"
+        "Verbs:\n");
     for (size_t i = 0; i < VERBS; i++) {
         (void)fprintf(to, "  %-10s  %s\n", verbs[i]->name, verbs[i]->summary);
     }
@@ -80,7 +81,7 @@ dispatch(int argc, char **argv)
         return CLI_EXIT_DONE;
     }
     if (strcmp(word, "--version") == 0) {
-        (void)printf("sotto " CLI_VERSION "\n");
+        (void)printf("sotto " SOTTO_VERSION "\n");
         return CLI_EXIT_DONE;
     }
     for (size_t i = 0; i < VERBS; i++) {

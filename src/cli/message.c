@@ -117,13 +117,6 @@ cli_fail(const struct sotto_error *err)
     return exit_of(err->status);
 }
 
-int
-cli_refuse(const struct sotto_error *err)
-{
-    int status = cli_fail(err);
-    return status == CLI_EXIT_BAD ? CLI_EXIT_REFUSED : status;
-}
-
 FILE *
 cli_summary(const char *path)
 {

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,15 +25,29 @@ remember(int number)
     interrupted = number;
 }
 
+/*
+ * read() of one byte. With `heard`, the signals not in it are delivered
+ * only while this waits, so none comes unseen just before the waiting begins.
+ */
+static ssize_t
+read_byte(int fd, const sigset_t *heard, char *ret_byte)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    if (heard != NULL && ppoll(&ready, 1, NULL, heard) < 0) {
+        return -1;
+    }
+    return read(fd, ret_byte, 1);
+}
+
 /* Reads one line, without its end, byte by byte so that nothing behind it is
    taken and no buffer keeps a copy. False: too long, a NUL, or an error. */
 static bool
-read_line(int fd, char password[PASSWORD_SIZE])
+read_line(int fd, const sigset_t *heard, char password[PASSWORD_SIZE])
 {
     size_t size = 0;
     char byte = 0;
     ssize_t got;
-    while ((got = read(fd, &byte, 1)) == 1 && byte != '\n') {
+    while ((got = read_byte(fd, heard, &byte)) == 1 && byte != '\n') {
         if (size + 2 > PASSWORD_SIZE || byte == '\0') {
             return false;
         }
@@ -64,7 +79,7 @@ password_read(const char *path, char password[PASSWORD_SIZE])
                   path, strerror(errno));
         return CLI_EXIT_FAILED;
     }
-    bool read = read_line(fd, password);
+    bool read = read_line(fd, NULL, password);
     (void)close(fd);
     if (!read) {
         return cli_bad("'%.240s' holds no password: its first line must have "
@@ -80,21 +95,27 @@ ask(int fd, const char *prompt, char password[PASSWORD_SIZE])
 {
     struct termios old, silent;
     struct sigaction action = {.sa_handler = remember}, interrupt, terminate;
+    sigset_t held, heard;
     if (tcgetattr(fd, &old) != 0) {
         return false;
     }
     silent = old;
     silent.c_lflag &= ~(tcflag_t)ECHO;
     interrupted = 0;
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGINT);
+    (void)sigaddset(&held, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &held, &heard);
     (void)sigaction(SIGINT, &action, &interrupt);
     (void)sigaction(SIGTERM, &action, &terminate);
     bool good = tcsetattr(fd, TCSAFLUSH, &silent) == 0 &&
                 write(fd, prompt, strlen(prompt)) > 0 &&
-                read_line(fd, password);
+                read_line(fd, &heard, password);
     (void)tcsetattr(fd, TCSAFLUSH, &old);
     (void)!write(fd, "\n", 1);
     (void)sigaction(SIGINT, &interrupt, NULL);
     (void)sigaction(SIGTERM, &terminate, NULL);
+    (void)sigprocmask(SIG_SETMASK, &heard, NULL);
     if (interrupted != 0) {
         explicit_bzero(password, PASSWORD_SIZE);
         (void)raise(interrupted);

@@ -17,6 +17,7 @@
 #include "data/idx.h"
 #include "host/error.h"
 #include "host/file.h"
+#include "host/text.h"
 
 /* ---- Making and freeing ------------------------------------------------ */
 
@@ -88,12 +89,10 @@ sotto_table_free(struct sotto_table *table)
 bool
 table_column_name(struct table_column *column, const void *text, size_t size)
 {
-    char *name = malloc(size + 1);
+    char *name = host_text_copy(text, size);
     if (name == NULL) {
         return false;
     }
-    memcpy(name, text, size);
-    name[size] = '\0';
     free(column->name);
     column->name = name;
     return true;
@@ -210,12 +209,9 @@ sotto_table_parse(const void *data, size_t size, const char *name,
                          "read: split it",
                          host_shown(name), size, TABLE_MAX_BYTES);
     }
-    uint8_t *bytes = malloc(size + 1);
+    uint8_t *bytes = host_text_copy(data, size);
     if (bytes == NULL) {
         return host_fail_memory(err);
-    }
-    if (size > 0) {
-        memcpy(bytes, data, size);
     }
     return parse_owned(bytes, size, host_shown(name), options, ret_table, err);
 }

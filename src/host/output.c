@@ -101,6 +101,18 @@ folder_length(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
+/* open() of the folder a target is in. */
+static int
+open_folder(char *target, int flags, unsigned mode)
+{
+    size_t folder = folder_length(target);
+    char first = target[folder];
+    target[folder] = '\0';
+    int fd = open(folder == 0 ? "." : target, flags | O_CLOEXEC, (mode_t)mode);
+    target[folder] = first;
+    return fd;
+}
+
 /* Sets `temporary` to the next name beside the target. */
 static void
 next_temporary(struct sotto_output *output)
@@ -128,12 +140,7 @@ static bool
 open_unnamed(struct sotto_output *output, unsigned mode)
 {
     char name[LINK_NAME_SIZE];
-    size_t folder = folder_length(output->target);
-    memcpy(output->temporary, folder > 0 ? output->target : "./",
-           folder > 0 ? folder : 2);
-    output->temporary[folder > 0 ? folder : 2] = '\0';
-    int fd =
-        open(output->temporary, O_WRONLY | O_TMPFILE | O_CLOEXEC, (mode_t)mode);
+    int fd = open_folder(output->target, O_WRONLY | O_TMPFILE, mode);
     if (fd < 0) {
         return false;
     }
@@ -395,12 +402,7 @@ static int
 flush_folder(char *target)
 {
     int error = 0;
-    size_t folder = folder_length(target);
-    char first = target[folder];
-    target[folder] = '\0';
-    int fd =
-        open(folder == 0 ? "." : target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    target[folder] = first;
+    int fd = open_folder(target, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) {
         return errno == EACCES ? 0 : errno;
     }

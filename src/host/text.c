@@ -4,6 +4,7 @@
 #include "host/text.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,4 +75,17 @@ host_text_print(struct host_text *text, const char *format, ...)
     (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, args);
     va_end(args);
     text->size += (size_t)size;
+}
+
+void *
+host_text_copy(const void *data, size_t size)
+{
+    char *copy = size < SIZE_MAX ? malloc(size + 1) : NULL;
+    if (copy != NULL) {
+        if (size > 0) {
+            memcpy(copy, data, size);
+        }
+        copy[size] = '\0';
+    }
+    return copy;
 }

@@ -39,7 +39,6 @@
 #define SALT_SIZE 32u
 #define PASSWORD_MAX ((size_t)1022) /* what minisign's prompt can read */
 #define COMMENT_SIZE ((size_t)80)
-#define SHOWN 240 /* bytes of a path shown in front of a message */
 #define LINE_SIZE(bytes)                                                       \
     (COMMENT_SIZE +                                                            \
      sodium_base64_ENCODED_LEN(bytes, sodium_base64_VARIANT_ORIGINAL))
@@ -91,8 +90,8 @@ enum sotto_status
 key_fail_in(struct sotto_error *err, const char *path,
             const struct sotto_error *inner)
 {
-    return host_fail(err, inner->status, inner->position, "'%.*s': %s", SHOWN,
-                     path, inner->message);
+    return host_fail(err, inner->status, inner->position, "'%s': %s",
+                     host_shown(path), inner->message);
 }
 
 uint64_t
@@ -302,7 +301,7 @@ key_text_read(const char *path, char **ret_text, size_t *ret_size,
         host_file_read(path, KEY_TEXT_MAX, &text, ret_size, err);
     if (status == SOTTO_STATUS_LIMIT) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "'%.*s' is too large to be a key", SHOWN, path);
+                         "'%s' is too large to be a key", host_shown(path));
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_text = (char *)text;
@@ -450,42 +449,43 @@ static enum sotto_status
 write_pair(const char *key_path, const char *key_text, const char *pub_path,
            const char *pub_text, struct sotto_error *err)
 {
-    struct host_output *key = NULL;
-    struct host_output *pub = NULL;
-    enum sotto_status status = host_output_new(key_path, 0600, true, &key, err);
+    struct sotto_output *key = NULL;
+    struct sotto_output *pub = NULL;
+    enum sotto_status status =
+        sotto_output_new(key_path, 0600, true, &key, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = host_output_new(pub_path, 0644, true, &pub, err);
+    status = sotto_output_new(pub_path, 0644, true, &pub, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = host_output_write(key, key_text, strlen(key_text), err);
+    status = sotto_output_write(key, key_text, strlen(key_text), err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = host_output_write(pub, pub_text, strlen(pub_text), err);
+    status = sotto_output_write(pub, pub_text, strlen(pub_text), err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = host_output_commit(key, err);
+    status = sotto_output_commit(key, err);
     key = NULL;
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = host_output_commit(pub, err);
+    status = sotto_output_commit(pub, err);
     pub = NULL;
     if (status != SOTTO_STATUS_OK) {
         (void)unlink(key_path);
     }
 done:
-    host_output_free(key);
-    host_output_free(pub);
+    sotto_output_free(key);
+    sotto_output_free(pub);
     return status;
 }
 
-static char *
-with_suffix(const char *prefix, const char *suffix)
+char *
+key_file_name(const char *prefix, const char *suffix)
 {
     size_t size = strlen(prefix) + strlen(suffix) + 1;
     char *path = malloc(size);
@@ -502,8 +502,8 @@ sotto_key_generate(const char *prefix, const char *password,
     char pub_text[LINE_SIZE(sizeof(struct public_file))];
     struct public_file public;
     struct workshop *shop = NULL;
-    char *key_path = with_suffix(prefix, ".key");
-    char *pub_path = with_suffix(prefix, ".pub");
+    char *key_path = key_file_name(prefix, ".key");
+    char *pub_path = key_file_name(prefix, ".pub");
     enum sotto_status status = check_password(password, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;

@@ -44,6 +44,9 @@ SOTTO_CHECKED enum sotto_status key_text_read(const char *path, char **ret_text,
                                               struct sotto_error *err);
 void key_text_free(char *text, size_t size);
 
+/* PREFIX and SUFFIX in one, which the caller frees; NULL: no memory. */
+char *key_file_name(const char *prefix, const char *suffix);
+
 /* Passes on `inner`, found in a file's text, with the file's name. */
 enum sotto_status key_fail_in(struct sotto_error *err, const char *path,
                               const struct sotto_error *inner);

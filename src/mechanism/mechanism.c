@@ -12,8 +12,10 @@
 #include "base/decimal.h"
 #include "host/error.h"
 #include "host/file.h"
+#include "host/text.h"
+#include "mechanism/minisign.h"
 
-#define MECHANISM_MOST ((size_t)1 << 30)
+#define MECHANISM_MOST MINISIGN_DATA_MAX
 
 /* Prefixes a device's message with the file it is about. */
 static enum sotto_status
@@ -21,8 +23,8 @@ fail_about(const char *name, enum sotto_status status,
            const struct sotto_error *cause, struct sotto_error *err)
 {
     return host_fail(err, status, cause->position,
-                     "'%s' is not a usable mechanism: %s (at byte %zu)", name,
-                     cause->message, cause->position);
+                     "'%s' is not a usable mechanism: %s (at byte %zu)",
+                     host_shown(name), cause->message, cause->position);
 }
 
 static void
@@ -103,14 +105,56 @@ sotto_mechanism_parse(const void *data, size_t size, const char *name,
                       struct sotto_mechanism **ret_mechanism,
                       struct sotto_error *err)
 {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
+    uint8_t *copy = host_text_copy(data, size);
     if (copy == NULL) {
         return host_fail_memory(err);
     }
-    if (size > 0) {
-        memcpy(copy, data, size);
-    }
     return adopt(copy, size, name, ret_mechanism, err);
+}
+
+enum sotto_status
+sotto_mechanism_read_verified(const char *path, const char *pub_path,
+                              char **ret_comment,
+                              struct sotto_mechanism **ret_mechanism,
+                              struct sotto_error *err)
+{
+    char *comment = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, MECHANISM_MOST, &data, &size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    status = minisign_verify_bytes(path, data, size, pub_path, &comment, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    status = adopt(data, size, path, ret_mechanism, err);
+    data = NULL;
+    if (status != SOTTO_STATUS_OK && status != SOTTO_STATUS_MEMORY) {
+        status = SOTTO_STATUS_REFUSED;
+        if (err != NULL) {
+            err->status = status;
+        }
+    }
+    if (status == SOTTO_STATUS_OK && ret_comment != NULL) {
+        *ret_comment = comment;
+        comment = NULL;
+    }
+done:
+    free(data);
+    free(comment);
+    return status;
+}
+
+enum sotto_status
+sotto_mechanism_sign(const struct sotto_mechanism *mechanism, const char *path,
+                     const char *key_path, const char *password,
+                     struct sotto_error *err)
+{
+    return minisign_sign_bytes(path, mechanism->data, mechanism->size, key_path,
+                               password, err);
 }
 
 void
@@ -260,4 +304,22 @@ mechanism_source(const struct sotto_mechanism *mechanism, size_t at)
         first += client->column[i].inputs;
     }
     return SIZE_MAX;
+}
+
+size_t
+sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
+                            size_t part, size_t block)
+{
+    const struct sotto_client *client = mechanism->client;
+    if (part >= client->sizes.parts || block >= client->part[part].blocks) {
+        return SIZE_MAX;
+    }
+    const struct device_part *own = &client->part[part];
+    if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
+        return own->factors == 1 && own->factor[0].is_column ? own->factor[0].at
+                                                             : SIZE_MAX;
+    }
+    return own->instance.size == 1
+               ? mechanism_source(mechanism, own->from + block)
+               : SIZE_MAX;
 }

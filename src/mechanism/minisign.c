@@ -24,6 +24,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/printable.h"
+#include "host/text.h"
 #include "host/utf8.h"
 #include "mechanism/armour.h"
 #include "sotto/sotto.h"
@@ -174,17 +175,6 @@ signature_check(const struct signature *signature, const struct key_public *pub,
     return SOTTO_STATUS_OK;
 }
 
-static char *
-copy(const char *text, size_t size)
-{
-    char *made = malloc(size + 1);
-    if (made != NULL) {
-        memcpy(made, text, size);
-        made[size] = '\0';
-    }
-    return made;
-}
-
 enum sotto_status
 minisign_verify(const uint8_t *data, size_t size, const char *signature_text,
                 size_t signature_size, const char *pub_text, size_t pub_size,
@@ -209,24 +199,14 @@ minisign_verify(const uint8_t *data, size_t size, const char *signature_text,
         return status;
     }
     if (ret_comment != NULL) {
-        char *comment = copy(signature.comment, signature.comment_size);
+        char *comment =
+            host_text_copy(signature.comment, signature.comment_size);
         if (comment == NULL) {
             return host_fail_memory(err);
         }
         *ret_comment = comment;
     }
     return SOTTO_STATUS_OK;
-}
-
-static char *
-signature_path(const char *path)
-{
-    size_t size = strlen(path) + sizeof MINISIGN_SUFFIX;
-    char *made = malloc(size);
-    if (made != NULL) {
-        (void)snprintf(made, size, "%s" MINISIGN_SUFFIX, path);
-    }
-    return made;
 }
 
 /* Reads PATH.minisig: a signature that is not there is a wrong one. */
@@ -250,24 +230,20 @@ signature_read(const char *path, char **ret_text, size_t *ret_size,
 }
 
 enum sotto_status
-sotto_verify_file(const char *path, const char *pub_path, char **ret_comment,
-                  struct sotto_error *err)
+minisign_verify_bytes(const char *path, const uint8_t *data, size_t size,
+                      const char *pub_path, char **ret_comment,
+                      struct sotto_error *err)
 {
     struct sotto_error inner;
-    uint8_t *data = NULL;
     char *text = NULL;
     char *pub = NULL;
-    size_t size, text_size, pub_size = 0;
-    char *text_path = signature_path(path);
+    size_t text_size, pub_size = 0;
+    char *text_path = key_file_name(path, MINISIGN_SUFFIX);
     enum sotto_status status = SOTTO_STATUS_OK;
     if (text_path == NULL) {
         return host_fail_memory(err);
     }
     status = key_text_read(pub_path, &pub, &pub_size, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    status = host_file_read(path, MINISIGN_DATA_MAX, &data, &size, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -285,8 +261,23 @@ sotto_verify_file(const char *path, const char *pub_path, char **ret_comment,
 done:
     key_text_free(pub, pub_size);
     free(text);
-    free(data);
     free(text_path);
+    return status;
+}
+
+enum sotto_status
+sotto_verify_file(const char *path, const char *pub_path, char **ret_comment,
+                  struct sotto_error *err)
+{
+    uint8_t *data;
+    size_t size;
+    enum sotto_status status =
+        host_file_read(path, MINISIGN_DATA_MAX, &data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            minisign_verify_bytes(path, data, size, pub_path, ret_comment, err);
+        free(data);
+    }
     return status;
 }
 
@@ -396,25 +387,20 @@ read_secret(const char *path, const char *password, struct key_secret **ret_key,
 }
 
 enum sotto_status
-sotto_sign_file(const char *path, const char *key_path, const char *password,
-                struct sotto_error *err)
+minisign_sign_bytes(const char *path, const uint8_t *data, size_t size,
+                    const char *secret_path, const char *password,
+                    struct sotto_error *err)
 {
     char comment[512];
     struct key_secret *key = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
     char *text = NULL;
     size_t text_size = 0;
-    char *text_path = signature_path(path);
+    char *text_path = key_file_name(path, MINISIGN_SUFFIX);
     enum sotto_status status = SOTTO_STATUS_OK;
     if (text_path == NULL) {
         return host_fail_memory(err);
     }
-    status = host_file_read(path, MINISIGN_DATA_MAX, &data, &size, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    status = read_secret(key_path, password, &key, err);
+    status = read_secret(secret_path, password, &key, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -427,7 +413,21 @@ sotto_sign_file(const char *path, const char *key_path, const char *password,
 done:
     key_secret_free(key);
     free(text);
-    free(data);
     free(text_path);
+    return status;
+}
+
+enum sotto_status
+sotto_sign_file(const char *path, const char *key_path, const char *password,
+                struct sotto_error *err)
+{
+    uint8_t *data;
+    size_t size;
+    enum sotto_status status =
+        host_file_read(path, MINISIGN_DATA_MAX, &data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = minisign_sign_bytes(path, data, size, key_path, password, err);
+        free(data);
+    }
     return status;
 }

@@ -43,4 +43,16 @@ minisign_verify(const uint8_t *data, size_t size, const char *signature_text,
                 size_t signature_size, const char *pub_text, size_t pub_size,
                 char **ret_comment, struct sotto_error *err);
 
+/* The same two on a file's bytes at hand, with the keys and PATH.minisig in
+   files: what sotto_sign_file and sotto_verify_file do once they have read
+   PATH, which is not opened again. */
+SOTTO_CHECKED enum sotto_status
+minisign_sign_bytes(const char *path, const uint8_t *data, size_t size,
+                    const char *secret_path, const char *password,
+                    struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+minisign_verify_bytes(const char *path, const uint8_t *data, size_t size,
+                      const char *pub_path, char **ret_comment,
+                      struct sotto_error *err);
+
 #endif

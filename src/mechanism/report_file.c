@@ -13,6 +13,7 @@
 
 #include "host/error.h"
 #include "host/file.h"
+#include "host/text.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/report_json.h"
 
@@ -20,6 +21,12 @@
 #define LINE_MOST ((size_t)1 << 30)
 
 /* ---- One report --------------------------------------------------------- */
+
+const uint8_t *
+sotto_report_id(const uint8_t *report)
+{
+    return report + REPORT_MAGIC_SIZE + SOTTO_HASH_SIZE;
+}
 
 bool
 sotto_report_simulated(const uint8_t *report)
@@ -47,7 +54,7 @@ sotto_report_values(const struct sotto_mechanism *mechanism,
 
 struct sotto_report_writer {
     const struct sotto_mechanism *mechanism;
-    struct host_output *output;
+    struct sotto_output *output;
     int64_t *values;       /* of one block; NULL: binary */
     struct host_text line; /* kept from report to report */
 };
@@ -81,7 +88,7 @@ sotto_report_writer_new(const struct sotto_mechanism *mechanism,
             goto done;
         }
     }
-    status = host_output_new(path, 0644, false, &writer->output, err);
+    status = sotto_output_new(path, 0644, false, &writer->output, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -103,7 +110,7 @@ add_line(struct sotto_report_writer *writer, const uint8_t *report,
     if (line->failed) {
         return host_fail_memory(err);
     }
-    return host_output_write(writer->output, line->data, line->size, err);
+    return sotto_output_write(writer->output, line->data, line->size, err);
 }
 
 enum sotto_status
@@ -118,29 +125,29 @@ sotto_report_writer_add(struct sotto_report_writer *writer,
     if (writer->values != NULL) {
         return add_line(writer, report, err);
     }
-    return host_output_write(writer->output, report, client->report_size, err);
+    return sotto_output_write(writer->output, report, client->report_size, err);
 }
 
 enum sotto_status
 sotto_report_writer_commit(struct sotto_report_writer *writer,
                            struct sotto_error *err)
 {
-    struct host_output *output = writer->output;
+    struct sotto_output *output = writer->output;
     bool whole = !writer->line.failed;
     writer->output = NULL;
     sotto_report_writer_free(writer);
     if (!whole) { /* a report is missing: better no file */
-        host_output_free(output);
+        sotto_output_free(output);
         return host_fail_memory(err);
     }
-    return host_output_commit(output, err);
+    return sotto_output_commit(output, err);
 }
 
 void
 sotto_report_writer_free(struct sotto_report_writer *writer)
 {
     if (writer != NULL) {
-        host_output_free(writer->output);
+        sotto_output_free(writer->output);
         host_text_clear(&writer->line);
         free(writer->values);
         free(writer);
@@ -395,12 +402,9 @@ sotto_report_reader_parse(const struct sotto_mechanism *mechanism,
                           struct sotto_error *err)
 {
     struct source source = {mechanism, name};
-    uint8_t *copy = malloc(size > 0 ? size : 1);
+    uint8_t *copy = host_text_copy(data, size);
     if (copy == NULL) {
         return host_fail_memory(err);
-    }
-    if (size > 0) {
-        memcpy(copy, data, size);
     }
     return adopt(&source, copy, size, ret_reader, err);
 }

@@ -63,9 +63,7 @@ report_json_write(const struct sotto_mechanism *mechanism,
     char hash[2 * SOTTO_HASH_SIZE + 1], id[2 * SOTTO_ID_SIZE + 1];
     (void)sodium_bin2hex(hash, sizeof hash, report + REPORT_MAGIC_SIZE,
                          SOTTO_HASH_SIZE);
-    (void)sodium_bin2hex(id, sizeof id,
-                         report + REPORT_MAGIC_SIZE + SOTTO_HASH_SIZE,
-                         SOTTO_ID_SIZE);
+    (void)sodium_bin2hex(id, sizeof id, sotto_report_id(report), SOTTO_ID_SIZE);
     host_text_print(
         text, "{\"mechanism\":\"%s\",\"id\":\"%s\",\"simulated\":%s,", hash, id,
         sotto_report_simulated(report) ? "true" : "false");

@@ -64,13 +64,14 @@ add_sign(struct dlaplace *noise)
 static void
 add_digit(struct dlaplace *noise, const struct wide *digit_r)
 {
-    struct wide power = *digit_r, last = *digit_r, one, whole, p;
+    struct wide power = *digit_r, last = *digit_r, one, scale, p;
     power_32(&last);
     wide_ratio(1, 1, &one);
-    wide_subtract(&one, &last, &whole);
+    wide_subtract(&one, &last, &scale);
+    wide_divide(&one, &scale, &scale);
     for (uint32_t i = 0; i + 1 < DLAPLACE_RADIX; i++) {
         wide_subtract(&power, &last, &p);
-        wide_divide(&p, &whole, &p);
+        wide_multiply(&p, &scale, &p);
         put(noise, i, &p);
         wide_multiply(&power, digit_r, &power);
     }

@@ -10,6 +10,8 @@ PATH=$work/bin:$PATH
 run 0 --version
 grep -q "project(sotto VERSION $(sed 's/^sotto //' out) " \
     "$SOTTO_SOURCE_DIR/CMakeLists.txt" || fail "another version: $(cat out)"
+grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
+    fail "the manual page has another version than $(cat out)"
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
@@ -70,6 +72,8 @@ cmp -s wdbc.reports d.reports && fail "the same noise twice"
 cmp -s a.reports a.piped || fail "reports to standard output"
 "$SOTTO" decode $m a.reports -o /dev/stdout 2>err >a.piped
 cmp -s a.csv a.piped || fail "decode to standard output"
+"$SOTTO" decode $m a.reports -o /proc/self/fd/1 2>err >a.piped
+cmp -s a.csv a.piped || fail "decode to standard output by its number"
 "$SOTTO" privatise $m data/wdbc.csv --seed 7 -o /dev/stdout 2>err | cat >a.piped
 cmp -s a.reports a.piped || fail "reports to a pipe"
 

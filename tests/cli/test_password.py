@@ -53,6 +53,7 @@ def converse(words, answers, interrupt=False):
             break
         os.write(terminal, answer + b"\n")
     shown += read_some(terminal, None)
+    os.kill(child, signal.SIGKILL)  # if it still waits; else it is gone
     status = os.waitpid(child, 0)[1]
     os.close(terminal)
     return status, shown

@@ -100,6 +100,22 @@ test_memory(void **state)
     }
 }
 
+static void
+test_copy(void **state)
+{
+    (void)state;
+    char *copy = host_text_copy("a\0bc", 3);
+    assert_memory_equal(copy, "a\0b", 4);
+    free(copy);
+    copy = host_text_copy(NULL, 0);
+    assert_string_equal(copy, "");
+    free(copy);
+    assert_null(host_text_copy("", SIZE_MAX));
+    fail_alloc_at(1);
+    assert_null(host_text_copy("a", 1));
+    fail_alloc_at(0);
+}
+
 int
 main(void)
 {
@@ -107,6 +123,7 @@ main(void)
         cmocka_unit_test(test_grows),
         cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

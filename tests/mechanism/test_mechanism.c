@@ -116,6 +116,25 @@ test_source(void **state)
 }
 
 static void
+test_part_column(void **state)
+{
+    struct sotto_mechanism *plain = fixture_open(&fixture_plain);
+    struct sotto_mechanism *encoded = fixture_open(&fixture_encoded);
+    (void)state;
+    assert_int_equal(sotto_mechanism_part_column(plain, 0, 0), 0);     /* age */
+    assert_true(sotto_mechanism_part_column(plain, 1, 0) == SIZE_MAX); /* d 2 */
+    assert_int_equal(sotto_mechanism_part_column(plain, 2, 0), 2); /* colour */
+    assert_true(sotto_mechanism_part_column(plain, 3, 0) == SIZE_MAX); /* two */
+    assert_true(sotto_mechanism_part_column(plain, 0, 1) == SIZE_MAX);
+    assert_true(sotto_mechanism_part_column(plain, 4, 0) == SIZE_MAX);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(sotto_mechanism_part_column(encoded, 1, i) == SIZE_MAX);
+    }
+    sotto_mechanism_free(plain);
+    sotto_mechanism_free(encoded);
+}
+
+static void
 test_read(void **state)
 {
     struct sotto_mechanism *plain = fixture_open(&fixture_plain);
@@ -177,9 +196,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),  cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_source),
-        cmocka_unit_test(test_read),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_info),        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_parts),       cmocka_unit_test(test_source),
+        cmocka_unit_test(test_part_column), cmocka_unit_test(test_read),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

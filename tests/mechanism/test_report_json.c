@@ -26,6 +26,7 @@ test_spelling(void **state)
     for (uint8_t i = 0; i < 16; i++) {
         report[36 + i] = (uint8_t)(0xf0 + i);
     }
+    assert_ptr_equal(sotto_report_id(report), report + 36);
     const struct device_part *part = mechanism->client->part;
     static const int64_t first[] = {-12345}, second[] = {7, -9}, set[] = {1, 3},
                          symbol[] = {11};
