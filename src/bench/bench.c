@@ -194,7 +194,7 @@ bench_laplace_case(struct bench *bench, const struct laplace_case *at,
     }
     floating = (double)count / spent;
     emit(bench, isfinite(sum) ? "laplace floating point" : "", at->setting,
-         floating, exact / floating, "exact over floating point");
+         floating, floating / exact, "exact");
     return entropy.random.failed ? SOTTO_STATUS_ENTROPY : SOTTO_STATUS_OK;
 }
 

@@ -269,6 +269,9 @@ say_budget(struct page *page)
         say(page, 6, "  - about a label: none is reported");
     }
     say(page, 6,
+        "  - which parts are about features and which about the label is the "
+        "maker's own word; the total does not rest on it");
+    say(page, 6,
         "  - realised by the exact samplers: %.12g, never above what is stated",
         describe_eps_exact(page->mechanism));
 }
