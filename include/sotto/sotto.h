@@ -408,7 +408,7 @@ struct sotto_bench_row {
 /*
  * Runs the benchmark of that name (NULL: all), on one thread, handing each row
  * to `row`. Answers are checked before they are timed. Statuses: USAGE (no
- * such benchmark), MEMORY, ENTROPY.
+ * such benchmark), REFUSED (a wrong answer), MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,
