@@ -88,6 +88,23 @@ check_report(const struct sotto_mechanism *mechanism, const uint8_t *report)
     free(line);
 }
 
+/* No two neighbours that were read have one id, and none was lost. */
+static void
+check_ids(const struct sotto_mechanism *mechanism,
+          const struct sotto_report_reader *reader, const uint8_t *data,
+          size_t size)
+{
+    size_t count = sotto_report_reader_count(reader);
+    size_t whole = count + sotto_report_reader_repeated(reader);
+    require(count > 0);
+    require(data[0] == '{' || whole == size / mechanism->client->report_size);
+    for (size_t i = 1; i < count; i++) {
+        require(memcmp(sotto_report_id(sotto_report_reader_at(reader, i - 1)),
+                       sotto_report_id(sotto_report_reader_at(reader, i)),
+                       SOTTO_ID_SIZE) != 0);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -106,6 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (reader == NULL) {
         return 0;
     }
+    check_ids(mechanism, reader, data, size);
     require(sotto_estimate_new(mechanism, &estimate, NULL) == SOTTO_STATUS_OK);
     for (size_t i = 0; i < sotto_report_reader_count(reader); i++) {
         check_report(mechanism, sotto_report_reader_at(reader, i));

@@ -8,9 +8,10 @@
  *
  *     size_t need;
  *     struct sotto_client *client;
- *     sotto_client_size(file, file_size, &need, NULL);
- *     sotto_client_open(file, file_size, pin, work, need, &client, NULL);
- *     sotto_client_privatise(client, values, count, report, report_size);
+ *     if (sotto_client_size(file, size, &need, NULL) == SOTTO_STATUS_OK &&
+ *         sotto_client_open(file, size, pin, work, need, &client, NULL) ==
+ *             SOTTO_STATUS_OK)
+ *         status = sotto_client_privatise(client, values, count, report, n);
  *
  * Thread safety: one client belongs to one thread at a time; different
  * clients are independent and may share the same mechanism memory.
@@ -149,6 +150,12 @@ const uint8_t *sotto_client_hash(const struct sotto_client *client);
  * for one person spends twice: keeping one person to one report is the
  * ledger's work. On failure `report` is wiped. Statuses: SIZE (count or size
  * is not the mechanism's), ENTROPY.
+ *
+ * Time: from the encoder's output on, and from a category to its channel, the
+ * instructions executed do not depend on the record. The encoder's floats may
+ * take longer for some records than for others (subnormal numbers, for one),
+ * and this code has no clock: where a stopwatch could be watching, answer at a
+ * fixed time after asking (invariant 7).
  */
 SOTTO_CHECKED enum sotto_status
 sotto_client_privatise(struct sotto_client *client,

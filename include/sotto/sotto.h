@@ -212,11 +212,14 @@ struct sotto_client *sotto_mechanism_client(struct sotto_mechanism *mechanism);
 struct sotto_mechanism_info {
     const char *name;
     const char *campaign;
-    const char *auxiliary; /* what protects the auxiliary data, in words */
-    const char *eps_text;  /* stated total per report */
+    const char *auxiliary; /* what protects the auxiliary data, as the maker
+                              says it: not checked */
+    const char *eps_text;  /* stated total per report: checked */
     double eps;
-    double eps_features; /* at most, about the features alone */
-    double eps_label;    /* at most, about the label alone */
+    /* At most, about the features alone and the label alone, if the maker
+       labelled the parts rightly (sotto_part_info's `covers`): not checked. */
+    double eps_features;
+    double eps_label;
     size_t columns;
     size_t layers;
     size_t weights; /* floats in the encoder */
@@ -240,7 +243,7 @@ const char *sotto_mechanism_category(const struct sotto_mechanism *mechanism,
                                      size_t column, size_t symbol);
 
 struct sotto_part_info {
-    const char *covers;  /* "features", "label" or "both" */
+    const char *covers;  /* "features", "label" or "both", the maker's word */
     const char *channel; /* its name */
     const char *promise; /* what it does, in a layman's words */
     double eps;          /* stated, for each block */
@@ -267,7 +270,9 @@ size_t sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
 
 /*
  * What the mechanism promises, for a data-protection officer: prose, or with
- * `json` one JSON object on one line. The caller frees it. Statuses: MEMORY.
+ * `json` one JSON object on one line. What only the maker can know is marked
+ * as not checked. The caller frees it. Statuses: MEMORY, REFUSED (the samplers
+ * would realise more than the stated epsilon).
  */
 SOTTO_CHECKED enum sotto_status
 sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
@@ -298,12 +303,14 @@ struct sotto_direct_options {
  * evenly; numbers on a lattice with laplace, categories by flip. Ranges and
  * categories come from `table` (auxiliary data, which gets no guarantee unless
  * every range is given and there are no categories), so fit it on public data.
- * Writes the mechanism to `path`. Statuses: USAGE, BUDGET, FORMAT, LIMIT
- * (epsilon), INPUT, IO, MEMORY.
+ * Writes the mechanism to `path`. `ret_mechanism`, if not NULL, receives it
+ * opened, from the very bytes written, which the caller frees; so `path` may be
+ * a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon), INPUT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_train_direct(const struct sotto_table *table,
                    const struct sotto_direct_options *options, const char *path,
+                   struct sotto_mechanism **ret_mechanism,
                    struct sotto_error *err);
 
 /* ---- Reports ------------------------------------------------------------ */
@@ -324,8 +331,10 @@ void sotto_report_writer_free(struct sotto_report_writer *writer);
 
 /*
  * Reading them back, from either form (told from the content), each checked.
- * Messages name the file and the report (and line). Statuses: IO, INPUT
- * (another mechanism, malformed, out of range), MEMORY, LIMIT.
+ * A report that came more than once, byte for byte, is kept once, at its first
+ * place. Messages name the file and the report (and line). Statuses: IO, INPUT
+ * (another mechanism, malformed, out of range, two different reports with one
+ * id), MEMORY, LIMIT.
  */
 struct sotto_report_reader;
 SOTTO_CHECKED enum sotto_status sotto_report_reader_new(
@@ -337,6 +346,8 @@ sotto_report_reader_parse(const struct sotto_mechanism *mechanism,
                           struct sotto_report_reader **ret_reader,
                           struct sotto_error *err);
 size_t sotto_report_reader_count(const struct sotto_report_reader *reader);
+/* How many copies of reports were dropped: they are not in the count. */
+size_t sotto_report_reader_repeated(const struct sotto_report_reader *reader);
 /* Report i, from 0: points into the reader. */
 const uint8_t *sotto_report_reader_at(const struct sotto_report_reader *reader,
                                       size_t i);
@@ -378,9 +389,19 @@ void sotto_estimate_free(struct sotto_estimate *estimate);
 void sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report);
 
 /*
- * One line of the result: the mean of a number or the frequency of a category
- * (or of a combination of categories), with a normal interval from the
- * reports' own spread, widened by what clamping can do.
+ * One line of the result: the mean of a number, of values clipped to the range
+ * and rounded to its steps, or the frequency of a category (or of a
+ * combination of categories). The interval is about `value` and never narrower
+ * than z noise_deviation on either side:
+ *
+ *     a frequency   Wilson's score interval, the farther end on both sides: it
+ *                   holds for a category that no report names, too
+ *     a mean        Student's interval from the reports' own spread, or the
+ *                   normal one from the noise alone if that is wider; widened
+ *                   by what clamping can do and by the rounding, half a step
+ *                   (a step where d > 1)
+ *
+ * It speaks of the people the reports are a random sample of.
  */
 struct sotto_estimate_row {
     const char *name;     /* the column, or "part P[i]" behind an encoder */
@@ -390,7 +411,9 @@ struct sotto_estimate_row {
     double noise_deviation; /* of `value`, from the channel's noise alone */
 };
 size_t sotto_estimate_rows(const struct sotto_estimate *estimate);
-/* Row i at z standard errors (1.96 for 95%). Needs two reports. */
+/* Row i at the confidence where a normal interval is z standard errors to
+   either side (1.96 for 95%). With fewer than two reports the interval is
+   infinite. */
 void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
                         double z, struct sotto_estimate_row *ret_row);
 

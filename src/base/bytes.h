@@ -45,7 +45,8 @@ bytes_wipe(void *data, size_t size)
     }
 }
 
-/* Zeroes memory that holds no secret. */
+/* Zeroes memory that stays in use: the compiler may drop stores to what is
+   never read again, so not for a last wipe. */
 static inline void
 bytes_clear(uint8_t *data, size_t size)
 {

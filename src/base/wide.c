@@ -172,26 +172,39 @@ wide_exp(const struct wide *x, struct wide *ret)
     *ret = sum;
 }
 
+/* Limb i, counted so that those below the last are zero. */
+static uint64_t
+limb_or_zero(const struct wide *a, int32_t i)
+{
+    return i >= 0 ? a->limb[i] : 0;
+}
+
 /*
- * The top three limbs that are not zero hold at least 65 significant bits,
- * twelve more than a double keeps.
+ * The first 64 significant bits, the last of them set if anything follows: so
+ * the conversion rounds once, to nearest; the rest is a power of two.
  */
 double
 wide_double(const struct wide *a)
 {
-    uint32_t top = WIDE_LIMBS;
-    double value = 0;
-    while (top > 0 && a->limb[top - 1] == 0) {
+    int32_t top = (int32_t)WIDE_LIMBS - 1;
+    uint64_t bits, below = 0;
+    double value;
+    while (top > 0 && a->limb[top] == 0) {
         top--;
     }
-    for (uint32_t i = top > 3 ? top - 3 : 0; i < top; i++) {
-        value = value / 4294967296.0 + a->limb[i];
+    bits = limb_or_zero(a, top) << 32 | limb_or_zero(a, top - 1);
+    for (int32_t i = 0; i < top - 2; i++) {
+        below |= a->limb[i];
     }
-    for (uint32_t i = top; i <= WIDE_FRACTION; i++) {
+    below = limb_or_zero(a, top - 2) << 32 | (below != 0);
+    value = 1;
+    for (; bits != 0 && bits >> 63 == 0; value /= 2) {
+        bits = bits << 1 | below >> 63;
+        below <<= 1;
+    }
+    value *= (double)(bits | (below != 0));
+    for (int32_t i = top; i < (int32_t)WIDE_FRACTION + 1; i++) {
         value /= 4294967296.0;
-    }
-    if (top == WIDE_LIMBS) {
-        value *= 4294967296.0;
     }
     return value;
 }

@@ -44,7 +44,7 @@ void wide_shift(const struct wide *a, uint32_t bits, struct wide *ret);
 /* A lower bound of e^x, within 2^-300 of it relatively; 0 <= x <= 40. */
 void wide_exp(const struct wide *x, struct wide *ret);
 
-/* The nearest double, to within one unit in its last place; 0 for 0. */
+/* The nearest double. */
 double wide_double(const struct wide *a);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 #define NEAREST_MAX 32u /* letters of a word that is compared */
 #define OPTIONS_MAX 32u
 
@@ -346,6 +348,20 @@ cli_number(const struct cli_args *args, const char *name, double low,
         return false;
     }
     *ret_value = value;
+    return true;
+}
+
+bool
+cli_eps(const struct cli_args *args, const char *name, uint64_t *ret_units)
+{
+    const char *text = cli_value(args, name);
+    if (text != NULL && decimal_read_eps(text, strlen(text), ret_units, NULL) !=
+                            SOTTO_STATUS_OK) {
+        (void)cli_bad("--%s %.80s%s: epsilon must be a plain decimal number "
+                      "from 0.000001 to 32, such as 0.5",
+                      name, text, strlen(text) > 80 ? "..." : "");
+        return false;
+    }
     return true;
 }
 

@@ -3,7 +3,8 @@
  *
  * A verb is one struct cli_verb in its cmd_<verb>.c and one row in main.c.
  * It gets its arguments parsed and checked against its own option table, does
- * its work through the public headers, and returns the program's exit status.
+ * its work through the public headers (epsilon's grammar, UTF-8 and what is
+ * printable are the library's own), and returns the program's exit status.
  * Only src/cli prints; what reaches a terminal has passed cli_put, so that no
  * file's content can steer the terminal.
  */
@@ -110,6 +111,10 @@ bool cli_number(const struct cli_args *args, const char *name, double low,
                 double high, double *ret_value);
 bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
 
+/* An option's value as an epsilon, in units of base/decimal.h, likewise. */
+bool cli_eps(const struct cli_args *args, const char *name,
+             uint64_t *ret_units);
+
 /* A finite decimal number that is all of `text`. */
 bool cli_read_number(const char *text, double *ret_value);
 
@@ -126,7 +131,8 @@ void cli_help(const struct cli_verb *verb, FILE *to);
 /* The verb that messages begin with; NULL: the program alone. */
 void cli_speak_as(const char *verb);
 
-/* Prints text with control characters made visible as '?'. */
+/* Prints text with '?' in place of what is not UTF-8, of control characters
+   and of all else that could make a text read as another. */
 void cli_put(FILE *to, const char *text, size_t size);
 
 /* "sotto VERB: message" on standard error; the first returns CLI_EXIT_BAD. */

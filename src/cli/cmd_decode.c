@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 
 #define NAME_WIDTH_MAX 40
+#define REPORTS_LEAST 2u /* for an interval */
 
 struct job {
     struct sotto_mechanism *mechanism;
@@ -140,7 +141,7 @@ put_row_json(const struct job *job, const struct sotto_estimate_row *row,
     json_number(to, "noise_deviation", row->noise_deviation);
     json_size(to, "reports", sotto_report_reader_count(job->reader));
     json_number(to, "eps", job->info.eps);
-    json_bool(to, "simulated", job->simulated > 0);
+    json_size(to, "simulated", job->simulated);
     json_end(to);
 }
 
@@ -196,6 +197,9 @@ put_estimates(const struct cli_args *args, const struct job *job,
     for (size_t i = 0; i < sotto_estimate_rows(job->estimate); i++) {
         struct sotto_estimate_row row;
         sotto_estimate_row(job->estimate, i, z, &row);
+        if (sotto_report_reader_count(job->reader) < REPORTS_LEAST) {
+            row.low = row.high = NAN; /* null: there is no spread yet */
+        }
         if (json) {
             put_row_json(job, &row, confidence, to);
         } else {
@@ -229,6 +233,11 @@ read_reports(const struct cli_args *args, struct job *job)
         progress_step(&bar, i + 1);
     }
     progress_end(&bar);
+    if (job->simulated > 0 && job->simulated < count) {
+        return cli_bad("'%.240s' mixes %zu simulated with %zu real reports: "
+                       "no estimate from both means anything; separate them",
+                       args->word[1], job->simulated, count - job->simulated);
+    }
     return CLI_EXIT_DONE;
 }
 
@@ -237,12 +246,12 @@ note_reports(const struct job *job)
 {
     size_t count = sotto_report_reader_count(job->reader);
     if (job->simulated > 0) {
-        cli_note("%zu of %zu reports are simulated: for experiments only",
-                 job->simulated, count);
+        cli_note("the report%s simulated: for experiments only",
+                 count == 1 ? " is" : "s are");
     }
-    if (count < 2) {
-        cli_note("%zu report%s too few to estimate anything: two are the "
-                 "least, thousands are useful",
+    if (count < REPORTS_LEAST) {
+        cli_note("%zu report%s too few: an interval needs at least two "
+                 "reports, and thousands are useful",
                  count, count == 1 ? " is" : "s are");
     }
 }
@@ -256,13 +265,17 @@ run(const struct cli_args *args)
     if (!cli_number(args, "confidence", 0.5, 0.999999, &confidence)) {
         return CLI_EXIT_BAD;
     }
-    int status = read_reports(args, &job);
+    int status = output_file_check(path, args->word, args->words);
+    if (status == CLI_EXIT_DONE) {
+        status = read_reports(args, &job);
+    }
     if (status == CLI_EXIT_DONE && path != NULL) {
         status = write_lines(&job, path);
     }
     if (status == CLI_EXIT_DONE) {
         note_reports(&job);
-        if (sotto_report_reader_count(job.reader) >= 2) {
+        if (cli_given(args, "json") ||
+            sotto_report_reader_count(job.reader) >= REPORTS_LEAST) {
             put_estimates(args, &job, confidence, cli_summary(path));
         }
     }

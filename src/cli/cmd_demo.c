@@ -6,6 +6,7 @@
  * Every step goes through the public headers and leaves its file in the
  * folder, so that each can be done again by hand with the other verbs.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include <sodium.h>
 
+#include "base/decimal.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
 #include "cli/json_print.h"
@@ -22,6 +24,7 @@
 #define AUXILIARY_SHARE 0.3
 #define PATH_SIZE 4096u
 #define LABEL "diagnosis"
+#define MECHANISM "sotto demo" /* its name */
 
 const char *const demo_features[] = {"radius_mean", "texture_mean",
                                      "smoothness_mean", NULL};
@@ -53,18 +56,86 @@ announce(const struct demo_story *story, const char *step, const char *text)
     (void)fflush(stdout);
 }
 
+/* Each answer gets an even share of epsilon, which must be one too. */
 static int
-make_folder(const struct demo_story *story)
+check_eps(struct demo_story *story)
 {
-    const char *folder = story->demo.folder;
-    if (strlen(folder) > PATH_SIZE - 64) {
+    uint64_t units = 4 * DECIMAL_UNIT, answers = 1; /* the diagnosis */
+    if (!cli_eps(story->args, "eps", &units)) {
+        return CLI_EXIT_BAD;
+    }
+    for (size_t i = 0; demo_features[i] != NULL; i++) {
+        answers++;
+    }
+    if (units / answers < DECIMAL_EPS_MIN) {
+        return cli_bad("--eps %s: the demo splits epsilon between %u answers, "
+                       "so it must be at least 0.%06u",
+                       story->demo.eps, (unsigned)answers, (unsigned)answers);
+    }
+    story->demo.eps_total = (double)units / (double)DECIMAL_UNIT;
+    return CLI_EXIT_DONE;
+}
+
+static bool
+is_empty(DIR *folder)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the folder's demo.sotto was made by a demo. */
+static bool
+is_demo(const struct demo_story *story)
+{
+    char path[PATH_SIZE];
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_mechanism_info info;
+    if (sotto_mechanism_read(place(story, "demo.sotto", path), &mechanism,
+                             NULL) != SOTTO_STATUS_OK) {
+        return false;
+    }
+    sotto_mechanism_info(mechanism, &info);
+    bool same = strcmp(info.name, MECHANISM) == 0;
+    sotto_mechanism_free(mechanism);
+    return same;
+}
+
+static int
+fail_folder(const struct demo_story *story)
+{
+    cli_error("cannot use the folder '%.240s': %s; choose another place with "
+              "-o",
+              story->demo.folder, strerror(errno));
+    return CLI_EXIT_FAILED;
+}
+
+/* Makes the folder; one that is there must be empty, or an earlier demo's. */
+static int
+make_folder(struct demo_story *story)
+{
+    const char *path = story->demo.folder;
+    if (strlen(path) > PATH_SIZE - 64) {
         return cli_bad("the folder's name is too long");
     }
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        cli_error("cannot make the folder '%.240s': %s; choose another place "
-                  "with -o",
-                  folder, strerror(errno));
-        return CLI_EXIT_FAILED;
+    if (mkdir(path, 0777) == 0) {
+        return CLI_EXIT_DONE;
+    }
+    DIR *folder = errno == EEXIST ? opendir(path) : NULL;
+    if (folder == NULL) {
+        return fail_folder(story);
+    }
+    bool empty = is_empty(folder);
+    (void)closedir(folder);
+    if (!empty && !is_demo(story)) {
+        return cli_bad("the folder '%.240s' holds other files: choose an empty "
+                       "or new one with -o",
+                       path);
     }
     return CLI_EXIT_DONE;
 }
@@ -133,13 +204,13 @@ list_drops(const struct sotto_table *table, const char **ret_drop)
 }
 
 static int
-train(const struct demo_story *story, const struct sotto_table *table,
+train(struct demo_story *story, const struct sotto_table *table,
       const char *path)
 {
     struct sotto_error err = {0};
     struct sotto_direct_options options = {.eps = story->demo.eps,
                                            .label = LABEL,
-                                           .name = "sotto demo",
+                                           .name = MECHANISM,
                                            .campaign = "demo"};
     const char **drop = calloc(sotto_table_columns(table), sizeof *drop);
     if (drop == NULL) {
@@ -148,22 +219,18 @@ train(const struct demo_story *story, const struct sotto_table *table,
     }
     options.drops = list_drops(table, drop);
     options.drop = drop;
-    enum sotto_status status = sotto_train_direct(table, &options, path, &err);
+    enum sotto_status status =
+        sotto_train_direct(table, &options, path, &story->mechanism, &err);
     free(drop);
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 
-static int
-open_mechanism(struct demo_story *story, const char *path)
+static void
+note_facts(struct demo_story *story)
 {
     struct demo *demo = &story->demo;
     struct sotto_mechanism_info info;
     struct sotto_part_info part;
-    struct sotto_error err = {0};
-    if (sotto_mechanism_read(path, &story->mechanism, &err) !=
-        SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
     sotto_mechanism_info(story->mechanism, &info);
     sotto_mechanism_part(story->mechanism, 0, &part);
     demo->eps_total = info.eps;
@@ -172,7 +239,6 @@ open_mechanism(struct demo_story *story, const char *path)
     demo->answers = info.columns;
     demo->report_size = info.report_size;
     memcpy(demo->hash, info.hash, sizeof demo->hash);
-    return CLI_EXIT_DONE;
 }
 
 static int
@@ -189,9 +255,7 @@ step_mechanism(struct demo_story *story)
     int status = train(story, table, path);
     sotto_table_free(table);
     if (status == CLI_EXIT_DONE) {
-        status = open_mechanism(story, path);
-    }
-    if (status == CLI_EXIT_DONE) {
+        note_facts(story);
         (void)snprintf(text, sizeof text,
                        "demo.sotto asks for %zu answers with epsilon %.3g "
                        "each, %s in all",
@@ -211,12 +275,16 @@ is_there(const char *path)
     return stat(path, &info) == 0;
 }
 
-/* A pair left by an earlier run is used again: keys are never removed. */
+/*
+ * A pair left by an earlier run is used again: keys are never removed. From
+ * here on the mechanism is the one read from the file and checked.
+ */
 static int
 step_signature(struct demo_story *story)
 {
     char prefix[PATH_SIZE], key[PATH_SIZE], pub[PATH_SIZE], path[PATH_SIZE];
     char *comment = NULL;
+    struct sotto_mechanism *checked = NULL;
     struct sotto_error err = {0};
     enum sotto_status status = SOTTO_STATUS_OK;
     (void)place(story, "collector", prefix);
@@ -230,7 +298,8 @@ step_signature(struct demo_story *story)
         status = sotto_mechanism_sign(story->mechanism, path, key, NULL, &err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_verify_file(path, pub, &comment, &err);
+        status =
+            sotto_mechanism_read_verified(path, pub, &comment, &checked, &err);
     }
     if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
@@ -238,9 +307,11 @@ step_signature(struct demo_story *story)
     (void)snprintf(story->demo.comment, sizeof story->demo.comment, "%s",
                    comment);
     free(comment);
+    sotto_mechanism_free(story->mechanism);
+    story->mechanism = checked;
     announce(story, "signature",
-             "signed with collector.key; every device verifies it with "
-             "collector.pub");
+             "signed with collector.key; checked with collector.pub before "
+             "any report is made; a device also pins the file's hash");
     return CLI_EXIT_DONE;
 }
 
@@ -470,10 +541,10 @@ step_page(struct demo_story *story)
 static int
 tell_story(struct demo_story *story)
 {
-    int (*const steps[])(struct demo_story *) = {step_data, step_mechanism,
-                                                 step_signature, step_reports,
-                                                 step_estimates};
-    int status = make_folder(story);
+    int (*const steps[])(struct demo_story *) = {
+        check_eps,      make_folder,  step_data,     step_mechanism,
+        step_signature, step_reports, step_estimates};
+    int status = CLI_EXIT_DONE;
     for (size_t i = 0;
          i < sizeof steps / sizeof *steps && status == CLI_EXIT_DONE; i++) {
         status = steps[i](story);

@@ -38,6 +38,10 @@ run(const struct cli_args *args)
     struct sotto_error err = {0};
     int status = CLI_EXIT_DONE;
     bool encrypted = file != NULL || cli_given(args, "password");
+    if (file != NULL && cli_given(args, "password")) {
+        return cli_bad("--password and --password-file exclude each other: "
+                       "give one of them");
+    }
     if (file != NULL) {
         status = password_read(file, password);
     } else if (encrypted) {

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
+#include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/records.h"
 
@@ -121,10 +122,16 @@ run(const struct cli_args *args)
     const char *data = args->word[1], *path = cli_value(args, "output");
     struct sotto_table *table = NULL;
     struct job job = {.simulated = cli_given(args, "seed")};
+    const char *const inputs[] = {
+        args->word[0], data, cli_value(args, "labels"), cli_value(args, "pub")};
     if (!cli_whole(args, "seed", &job.seed)) {
         return CLI_EXIT_BAD;
     }
-    int status = open_mechanism(args, &job);
+    int status =
+        output_file_check(path, inputs, sizeof inputs / sizeof *inputs);
+    if (status == CLI_EXIT_DONE) {
+        status = open_mechanism(args, &job);
+    }
     if (status == CLI_EXIT_DONE) {
         status = records_read(args, data, cli_value(args, "labels"), &table);
     }

@@ -3,13 +3,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
+#include "cli/output_file.h"
 #include "cli/records.h"
-
-#define L_MAX 1000000u
 
 static const char *const kinds[] = {"direct"};
 
@@ -40,16 +38,12 @@ find_column(const struct sotto_table *table, const char *option,
         names[i] = sotto_table_name(table, i);
     }
     const char *nearest = cli_nearest(name, names, columns);
-    if (nearest == NULL) {
-        nearest = names[0];
-    }
-    int status = cli_bad("--%s: the data has no column \"%.80s\"; its %zu "
-                         "column%s \"%.80s\"%s",
-                         option, name, columns,
-                         columns == 1 ? " is" : "s include", nearest,
-                         columns == 1 ? ""
-                                      : " (without a header they are c1, "
-                                        "c2, ...)");
+    int status = cli_bad(
+        "--%s: the data has no column \"%.80s\"; its %zu "
+        "column%s \"%.80s\"%s%s",
+        option, name, columns, columns == 1 ? " is" : "s include",
+        nearest != NULL ? nearest : names[0], nearest != NULL ? "" : ": ",
+        nearest != NULL ? "" : records_advice(name));
     free(names);
     return status;
 }
@@ -204,10 +198,11 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
     if (!cli_whole(args, "l", &l)) {
         return CLI_EXIT_BAD;
     }
-    if (cli_given(args, "l") && (l == 0 || l > L_MAX)) {
-        return cli_bad("--l must be from 1 to %u", L_MAX);
+    if (cli_given(args, "l") && l == 0) {
+        return cli_bad("--l 0: at least one step is needed");
     }
-    plan->options.l = (uint32_t)l;
+    /* What does not fit is too many for the library in any case. */
+    plan->options.l = l < UINT32_MAX ? (uint32_t)l : UINT32_MAX;
     plan->drop = calloc(most, sizeof *plan->drop);
     plan->range = calloc(most, sizeof *plan->range);
     plan->text = calloc(most, sizeof *plan->text);
@@ -256,27 +251,17 @@ summary_text(const char *path, const struct sotto_mechanism_info *info)
                   info->report_size, info->hash);
 }
 
-static int
-tell(const struct cli_args *args, const char *path)
+static void
+tell(const struct cli_args *args, const char *path,
+     const struct sotto_mechanism *mechanism)
 {
-    struct sotto_mechanism *mechanism = NULL;
     struct sotto_mechanism_info info;
-    struct sotto_error err = {0};
-    struct stat file;
-    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode)) {
-        return CLI_EXIT_DONE; /* a pipe or the like: it cannot be read back */
-    }
-    if (sotto_mechanism_read(path, &mechanism, &err) != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
     sotto_mechanism_info(mechanism, &info);
     if (cli_given(args, "json")) {
         summary_json(path, &info);
     } else {
         summary_text(path, &info);
     }
-    sotto_mechanism_free(mechanism);
-    return CLI_EXIT_DONE;
 }
 
 /* ---- The verb ----------------------------------------------------------- */
@@ -292,7 +277,14 @@ check_usage(const struct cli_args *args)
         return cli_bad("--labels names a file, --label a column of the data: "
                        "give one of them");
     }
-    return CLI_EXIT_DONE;
+    const char *const inputs[] = {cli_value(args, "data"),
+                                  cli_value(args, "labels")};
+    uint64_t eps;
+    if (!cli_eps(args, "eps", &eps)) {
+        return CLI_EXIT_BAD;
+    }
+    return output_file_check(cli_value(args, "output"), inputs,
+                             sizeof inputs / sizeof *inputs);
 }
 
 static int
@@ -300,6 +292,7 @@ run(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
     struct sotto_table *table = NULL;
+    struct sotto_mechanism *mechanism = NULL;
     struct plan plan = {0};
     struct sotto_error err = {0};
     int status = check_usage(args);
@@ -314,13 +307,14 @@ run(const struct cli_args *args)
         status = plan_make(args, table, &plan);
     }
     if (status == CLI_EXIT_DONE &&
-        sotto_train_direct(table, &plan.options, path, &err) !=
+        sotto_train_direct(table, &plan.options, path, &mechanism, &err) !=
             SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     }
     if (status == CLI_EXIT_DONE) {
-        status = tell(args, path);
+        tell(args, path, mechanism);
     }
+    sotto_mechanism_free(mechanism);
     plan_clear(&plan);
     sotto_table_free(table);
     return status;
@@ -367,11 +361,15 @@ const struct cli_verb cmd_train = {
     .about =
         "KIND is direct: each column through its own channel, the budget split "
         "evenly\nbetween them, numbers with noise and categories by randomised "
-        "response. So\nkeep few columns. Ranges and categories come from the "
-        "data, which gets no\nprotection by that: use public records, not "
-        "those to be protected.\n",
+        "response. So\nkeep few columns. Categories, and ranges not given, "
+        "come "
+        "from the data, which\ngets no protection by that: use public records, "
+        "not those to be protected.\nThe example gives every range, and its "
+        "categories are the two words everybody\nknows for a diagnosis, B and "
+        "M: so it tells of no record.\n",
     .example = "sotto train direct --data data/wdbc.csv --label diagnosis "
-               "--eps 4 \\\n    --keep radius_mean --keep texture_mean "
+               "--eps 4 \\\n    --keep radius_mean --range radius_mean=5:30 "
+               "\\\n    --keep texture_mean --range texture_mean=5:45 "
                "-o wdbc.sotto\n",
     .wanted = wanted,
     .options = options,

@@ -7,6 +7,21 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 
+/* Tabs separate the parts of a trusted comment: here two blanks do. */
+static void
+put_comment(const char *comment)
+{
+    while (*comment != '\0') {
+        size_t size = strcspn(comment, "\t");
+        cli_put(stdout, comment, size);
+        comment += size;
+        if (*comment == '\t') {
+            (void)printf("  ");
+            comment++;
+        }
+    }
+}
+
 static void
 tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
      const char *comment)
@@ -36,7 +51,7 @@ tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
                  info.hash, info.eps_text);
     cli_put(stdout, info.campaign, strlen(info.campaign));
     (void)printf("\n  trusted comment  ");
-    cli_put(stdout, comment, strlen(comment));
+    put_comment(comment);
     (void)printf("\n");
 }
 

@@ -90,10 +90,12 @@ json_text(FILE *to, const char *key, const char *text)
     }
 }
 
+/* From 15 digits on: %g writes 20 as 2e+01 where it has one digit only, and
+   leaves out the noughts at the end in any case. */
 void
 json_shortest(double number, char text[JSON_NUMBER_SIZE])
 {
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 15; digits <= 17; digits++) {
         (void)snprintf(text, JSON_NUMBER_SIZE, "%.*g", digits, number);
         if (strtod(text, NULL) == number) {
             return;

@@ -2,11 +2,13 @@
  * message.c: what the program says on standard error.
  *
  * Messages hold file names, column names and comments that others wrote: no
- * control character of theirs reaches the terminal.
+ * control character of theirs, nor what is not UTF-8, reaches the terminal.
  */
 #include <string.h>
 
 #include "cli/cli.h"
+#include "host/printable.h"
+#include "host/utf8.h"
 
 static const char *speaker;
 
@@ -16,25 +18,23 @@ cli_speak_as(const char *verb)
     speaker = verb;
 }
 
-/* Bytes 0x80 to 0x9f, in UTF-8 after 0xc2, are controls too. */
-static bool
-is_control(const unsigned char *text, size_t left)
-{
-    return text[0] < 0x20 || text[0] == 0x7f ||
-           (text[0] == 0xc2 && left > 1 && text[1] < 0xa0);
-}
-
+/* A byte that begins no character is replaced alone: a terminal that is not
+   set to UTF-8 takes 0x80 to 0x9f for controls. */
 void
 cli_put(FILE *to, const char *text, size_t size)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    for (size_t i = 0; i < size; i++) {
-        if (is_control(at + i, size - i)) {
-            (void)fputc('?', to);
-            i += at[i] == 0xc2 ? 1 : 0;
+    const uint8_t *at = (const uint8_t *)text;
+    while (size > 0) {
+        uint32_t character = 0;
+        size_t length = host_utf8_decode(at, size, &character);
+        if (length > 0 && host_printable(character)) {
+            (void)fwrite(at, 1, length, to);
         } else {
-            (void)fputc(at[i], to);
+            (void)fputc('?', to);
         }
+        length = length > 0 ? length : 1;
+        at += length;
+        size -= length;
     }
 }
 

@@ -4,7 +4,27 @@
  */
 #include "cli/output_file.h"
 
+#include <sys/stat.h>
+
 #include "cli/cli.h"
+
+int
+output_file_check(const char *path, const char *const *inputs, size_t count)
+{
+    struct stat output, input;
+    if (path == NULL || stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
+        return CLI_EXIT_DONE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (inputs[i] != NULL && stat(inputs[i], &input) == 0 &&
+            input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
+            return cli_bad("-o names an input itself ('%.240s'): choose "
+                           "another name",
+                           inputs[i]);
+        }
+    }
+    return CLI_EXIT_DONE;
+}
 
 static ssize_t
 pass_on(void *cookie, const char *data, size_t size)

@@ -19,6 +19,14 @@ struct output_file {
     struct sotto_output *output;
 };
 
+/*
+ * Whether `path`, which may be NULL, is none of the inputs, of which some may
+ * be NULL: writing it would destroy them, also by a link's other name. Returns
+ * the exit status, the message printed.
+ */
+int output_file_check(const char *path, const char *const *inputs,
+                      size_t count);
+
 /* False, with the message printed, if it cannot be written. */
 bool output_file_open(struct output_file *file, const char *path);
 /* Completes it. False, with the message printed, if anything was lost: then

@@ -38,6 +38,32 @@ hint_separator(const struct sotto_table *table, const char *path)
     }
 }
 
+/* Whether it is c and a number, as columns without a header are named. */
+static bool
+is_made(const char *name)
+{
+    size_t digits = name[0] == 'c' ? strspn(name + 1, "0123456789") : 0;
+    return digits > 0 && name[1 + digits] == '\0';
+}
+
+/* A header that was guessed is sure if there are numbers below it; where there
+   are none at all it may be a record. */
+static void
+note_header(const struct sotto_table *table, const char *path)
+{
+    if (is_made(sotto_table_name(table, 0))) {
+        return;
+    }
+    for (size_t i = 0; i < sotto_table_columns(table); i++) {
+        if (sotto_table_kind(table, i) != SOTTO_COLUMN_CATEGORY) {
+            return;
+        }
+    }
+    cli_note("'%.240s': took the first row as column names; use --header no "
+             "if it is a record",
+             path);
+}
+
 static int
 read_one(const char *path, int header, struct sotto_table **ret_table)
 {
@@ -47,7 +73,101 @@ read_one(const char *path, int header, struct sotto_table **ret_table)
         return cli_fail(&err);
     }
     hint_separator(*ret_table, path);
+    if (header < 0) {
+        note_header(*ret_table, path);
+    }
     return CLI_EXIT_DONE;
+}
+
+/* ---- Labels ------------------------------------------------------------- */
+
+/* One column as CSV, every field quoted, under the name "label". */
+static void
+put_named(const struct sotto_table *labels, FILE *to)
+{
+    (void)fputs("label\n", to);
+    for (size_t row = 0; row < sotto_table_rows(labels); row++) {
+        struct sotto_value cell = sotto_table_cell(labels, row, 0);
+        const char *text = cell.data;
+        (void)fputc('"', to);
+        for (size_t i = 0; i < cell.size; i++) {
+            (void)fputs(text[i] == '"' ? "\"" : "", to);
+            (void)fputc(text[i], to);
+        }
+        (void)fputs(cell.size == 0 ? "NA\"\n" : "\"\n", to);
+    }
+}
+
+/* Labels without a name are read again under one: as c1 they could be taken
+   for a column of the data. */
+static int
+name_labels(const char *path, struct sotto_table **labels)
+{
+    struct sotto_table_options options = {.header = 1};
+    struct sotto_table *named = NULL;
+    struct sotto_error err = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    put_named(*labels, to);
+    bool whole = ferror(to) == 0;
+    whole = fclose(to) == 0 && whole;
+    int status = CLI_EXIT_DONE;
+    if (!whole) {
+        cli_error("out of memory");
+        status = CLI_EXIT_FAILED;
+    } else if (sotto_table_parse(text, size, path, &options, &named, &err) !=
+               SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    } else {
+        sotto_table_free(*labels);
+        *labels = named;
+    }
+    free(text);
+    return status;
+}
+
+/* One column, named, of categories: or the message. */
+static int
+fit_labels(const char *path, struct sotto_table **labels)
+{
+    struct sotto_error err = {0};
+    if (sotto_table_columns(*labels) != 1) {
+        return cli_bad("'%.240s' has %zu columns: a file of labels has one",
+                       path, sotto_table_columns(*labels));
+    }
+    if (sotto_table_kind(*labels, 0) == SOTTO_COLUMN_BYTES) {
+        return cli_bad("'%.240s' holds images: a file of labels has one "
+                       "label a record",
+                       path);
+    }
+    int status = CLI_EXIT_DONE;
+    if (is_made(sotto_table_name(*labels, 0))) {
+        status = name_labels(path, labels);
+    }
+    if (status == CLI_EXIT_DONE &&
+        sotto_table_kind(*labels, 0) == SOTTO_COLUMN_NUMBER &&
+        sotto_table_set_category(*labels, 0, &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    return status;
+}
+
+static int
+fail_join(const char *path, const struct sotto_table *table,
+          const struct sotto_table *labels, const struct sotto_error *err)
+{
+    size_t rows = sotto_table_rows(table), other = sotto_table_rows(labels);
+    bool near = rows == other + 1 || other == rows + 1;
+    return cli_bad("'%.240s' does not fit the data: %s%s", path, err->message,
+                   near
+                       ? "; if a first row was taken for column names, or not, "
+                         "say --header yes or --header no"
+                       : "");
 }
 
 /* Joins the labels at `path` to `table` as its last column. */
@@ -57,21 +177,15 @@ join_labels(const char *path, int header, struct sotto_table *table)
     struct sotto_table *labels = NULL;
     struct sotto_error err = {0};
     int status = read_one(path, header, &labels);
-    if (status != CLI_EXIT_DONE) {
-        return status;
+    if (status == CLI_EXIT_DONE) {
+        status = fit_labels(path, &labels);
     }
-    bool idx = sotto_table_line(labels, 0) == 0;
-    if (sotto_table_columns(labels) != 1) {
-        status = cli_bad("'%.240s' has %zu columns: a file of labels has one",
-                         path, sotto_table_columns(labels));
-    } else if (idx && sotto_table_kind(labels, 0) == SOTTO_COLUMN_NUMBER &&
-               sotto_table_set_category(labels, 0, &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    } else if (sotto_table_join(table, labels, &err) != SOTTO_STATUS_OK) {
-        status =
-            cli_bad("'%.240s' does not fit the data: %s", path, err.message);
-    } else {
-        labels = NULL;
+    if (status == CLI_EXIT_DONE) {
+        if (sotto_table_join(table, labels, &err) == SOTTO_STATUS_OK) {
+            labels = NULL;
+        } else {
+            status = fail_join(path, table, labels, &err);
+        }
     }
     sotto_table_free(labels);
     return status;
@@ -106,6 +220,14 @@ records_column(const struct sotto_table *table, const char *name)
         i++;
     }
     return i;
+}
+
+const char *
+records_advice(const char *name)
+{
+    return is_made(name) ? "if its first row is a record, say --header no"
+                         : "name its columns in the first row (--header yes), "
+                           "or give --labels";
 }
 
 /* ---- Matching ----------------------------------------------------------- */
@@ -160,9 +282,8 @@ records_match(const struct sotto_mechanism *mechanism,
             records_clear(&records);
             path = path != NULL ? path : "the table";
             return cli_bad("'%.240s' has no column \"%.80s\", which the "
-                           "mechanism asks for: name its columns in the first "
-                           "row (--header yes), or give --labels",
-                           path, column.name);
+                           "mechanism asks for: %s",
+                           path, column.name, records_advice(column.name));
         }
     }
     if (path != NULL) {
@@ -197,6 +318,10 @@ records_at(struct records *records, size_t row)
         if (column.kind == SOTTO_COLUMN_NUMBER &&
             value.kind == SOTTO_VALUE_TEXT && isfinite(value.number)) {
             value.kind = SOTTO_VALUE_NUMBER;
+        }
+        if (column.kind == SOTTO_COLUMN_CATEGORY && value.data != NULL &&
+            value.kind == SOTTO_VALUE_NUMBER) {
+            value.kind = SOTTO_VALUE_TEXT;
         }
         records->value[i] = value;
     }

@@ -8,14 +8,18 @@
 
 /*
  * Reads the file at `data` and, if not NULL, joins the one at `labels`, which
- * must have one column, as the last column; --header is taken from `args`. IDX
- * labels become categories. Returns the exit status, messages printed.
+ * must have one column, as the last column, always a category; without a name
+ * of its own it is "label". --header is taken from `args`. Returns the exit
+ * status, messages printed.
  */
 int records_read(const struct cli_args *args, const char *data,
                  const char *labels, struct sotto_table **ret_table);
 
 /* The column of that name, or the table's number of columns. */
 size_t records_column(const struct sotto_table *table, const char *name);
+
+/* What may help if a table has no column of that name. */
+const char *records_advice(const char *name);
 
 /* Which column of a table each column of a mechanism is: by name. */
 struct records {

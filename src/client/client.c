@@ -143,9 +143,15 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
     struct reader reader, first;
     struct device_sizes sizes = {.columns = 0};
     struct sotto_client *client;
+    uint8_t hash[SOTTO_HASH_SIZE];
     uint64_t entropy;
-    enum sotto_status status =
-        start_header((const uint8_t *)mechanism, size, &reader, err);
+    enum sotto_status status;
+    blake2b_256((const uint8_t *)mechanism, size, hash);
+    if (pin != NULL && !same_hash(pin, hash)) {
+        return status_fail(err, SOTTO_STATUS_PIN, 0,
+                           "this is not the mechanism that was pinned");
+    }
+    status = start_header((const uint8_t *)mechanism, size, &reader, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -163,11 +169,7 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
     client->workspace_size = workspace_size;
     client->mechanism = (const uint8_t *)mechanism;
     client->mechanism_size = size;
-    blake2b_256(client->mechanism, size, client->hash);
-    if (pin != NULL && !same_hash(pin, client->hash)) {
-        return status_fail(err, SOTTO_STATUS_PIN, 0,
-                           "this is not the mechanism that was pinned");
-    }
+    bytes_copy(client->hash, hash, sizeof hash);
     read_metadata(&reader, &sizes, client);
     if (reader.status == SOTTO_STATUS_OK) {
         bundle_bind(&reader, client);
@@ -238,7 +240,7 @@ sotto_client_privatise(struct sotto_client *client,
     }
     schema_apply(client, values);
     forward_run(client);
-    report_make(client, REPORT_MAGIC, &client->entropy.random, report);
+    report_make(client, &client->entropy, report);
     if (client->entropy.random.failed) {
         bytes_wipe(report, size);
         status = SOTTO_STATUS_ENTROPY;

@@ -82,7 +82,6 @@ struct sotto_client {
     struct device_sizes sizes;
     struct reader_word name, campaign, auxiliary, eps_text;
     uint64_t eps; /* stated total, units of 10^-12 */
-    uint32_t outputs;
     size_t report_size;
 
     struct device_column *column;
@@ -96,7 +95,7 @@ struct sotto_client {
 
     /* What one record leaves behind; wiped after every report. */
     float *x;
-    float *z;        /* the encoder's output: outputs entries */
+    float *z;        /* the encoder's output */
     float *spare;    /* the other buffer of the forward pass */
     float *buffer;   /* x, z and spare lie in it */
     int32_t *symbol; /* of each category column */
@@ -135,8 +134,12 @@ int32_t domain_largest(const float *z, uint32_t k);
 #define REPORT_MAGIC_SIMULATED "SIM1"
 /* Bytes of a report; 0 if beyond DEVICE_POINTS_MAX domains. */
 size_t report_measure(const struct sotto_client *client, uint64_t *ret_entropy);
-void report_make(struct sotto_client *client, const char *magic,
-                 struct random *random, uint8_t *ret_report);
+void report_make(struct sotto_client *client, struct entropy *entropy,
+                 uint8_t *ret_report);
+/* The same steps for a simulation: another type of source, another mark. */
+struct seeded;
+void report_simulate(struct sotto_client *client, struct seeded *seeded,
+                     uint8_t *ret_report);
 /* Whether the bytes are a report of this mechanism, simulated or not. */
 bool report_valid(const struct sotto_client *client, const uint8_t *report,
                   size_t size);

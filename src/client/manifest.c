@@ -366,6 +366,5 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
     if (client != NULL) {
         client->eps = eps;
         client->eps_text = eps_text;
-        client->outputs = reading.width;
     }
 }

@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "client/device.h"
+#include "random/seeded.h"
 
 size_t
 report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
@@ -47,9 +48,9 @@ find_q(const struct sotto_client *client, const struct device_part *part,
     client->q[0] = symbol;
 }
 
-void
-report_make(struct sotto_client *client, const char *magic,
-            struct random *random, uint8_t *ret_report)
+static void
+make(struct sotto_client *client, const char *magic, struct random *random,
+     uint8_t *ret_report)
 {
     uint8_t *at = ret_report;
     for (size_t i = 0; i < REPORT_MAGIC_SIZE; i++) {
@@ -70,6 +71,20 @@ report_make(struct sotto_client *client, const char *magic,
             at += part->instance.wire_size;
         }
     }
+}
+
+void
+report_make(struct sotto_client *client, struct entropy *entropy,
+            uint8_t *ret_report)
+{
+    make(client, REPORT_MAGIC, &entropy->random, ret_report);
+}
+
+void
+report_simulate(struct sotto_client *client, struct seeded *seeded,
+                uint8_t *ret_report)
+{
+    make(client, REPORT_MAGIC_SIMULATED, &seeded->random, ret_report);
 }
 
 static bool

@@ -41,41 +41,51 @@ apply_bytes(const struct sotto_client *client, uint32_t at,
     }
 }
 
-static bool
-same_text(const uint8_t *text, const struct sotto_value *value)
+static uint32_t
+text_length(const uint8_t *text)
 {
-    const uint8_t *data = (const uint8_t *)value->data;
-    size_t i = 0;
-    while (i < value->size && text[i] != 0 && text[i] == data[i]) {
-        i++;
+    uint32_t length = 0;
+    while (text[length] != 0) {
+        length++;
     }
-    return i == value->size && text[i] == 0;
+    return length;
 }
 
-static const uint8_t *
-next_string(const uint8_t *text)
+/* 1 if the `size` bytes at `data`, where there is at least one, are this text,
+   in steps that depend on the text alone. */
+static uint32_t
+is_text(const uint8_t *text, uint32_t length, const uint8_t *data,
+        uint64_t size)
 {
-    while (*text != 0) {
-        text++;
+    uint64_t difference = size ^ length;
+    for (uint64_t i = 0; i < length; i++) {
+        uint64_t inside = 0 - ((i - size) >> 63);
+        difference |= (uint64_t)(text[i] ^ data[i & inside]);
     }
-    return text + 1;
+    return (uint32_t)((difference - 1) >> 63);
 }
 
-/* The symbol of a category; the last one for anything unknown. */
+/*
+ * The symbol of a category; the last one for anything unknown. All categories
+ * are looked at, whichever it is: this may be all that stands before a
+ * channel, so its steps do not depend on the record either.
+ */
 static uint32_t
 find_symbol(const struct device_column *column, const struct sotto_value *value)
 {
-    const uint8_t *text = next_string(column->text); /* behind the name */
-    bool is_text = (value->kind == SOTTO_VALUE_TEXT ||
-                    value->kind == SOTTO_VALUE_NUMBER) &&
-                   value->data != NULL;
-    for (uint32_t i = 0; is_text && i + 1 < column->count; i++) {
-        if (same_text(text, value)) {
-            return i;
-        }
-        text = next_string(text);
+    static const uint8_t nothing[1] = {0};
+    const uint8_t *text = column->text + text_length(column->text) + 1;
+    bool given = value->kind == SOTTO_VALUE_TEXT && value->data != NULL;
+    uint64_t size = given ? value->size : 0;
+    const uint8_t *data = size > 0 ? (const uint8_t *)value->data : nothing;
+    uint32_t symbol = column->count - 1;
+    for (uint32_t i = 0; i + 1 < column->count; i++) {
+        uint32_t length = text_length(text);
+        uint32_t found = given & is_text(text, length, data, size);
+        symbol ^= (symbol ^ i) & (0 - found);
+        text += length + 1;
     }
-    return column->count - 1;
+    return symbol;
 }
 
 static void

@@ -536,9 +536,10 @@ fit(struct direct *direct, struct sotto_error *err)
     return status;
 }
 
+/* Opened before it is written: what no device opens is never a file. */
 static enum sotto_status
 write_mechanism(const struct direct *direct, const char *path,
-                struct sotto_error *err)
+                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     const struct sotto_direct_options *options = direct->options;
     const char *name = options->name != NULL ? options->name : "direct";
@@ -554,12 +555,21 @@ write_mechanism(const struct direct *direct, const char *path,
         .part = direct->part,
         .parts = direct->parts,
     };
+    struct sotto_mechanism *mechanism = NULL;
     uint8_t *data = NULL;
     size_t size = 0;
     enum sotto_status status = compose_mechanism(&spec, &data, &size, err);
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = host_file_write(path, 0644, false, data, size, err);
     }
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        *ret_mechanism = mechanism;
+        mechanism = NULL;
+    }
+    sotto_mechanism_free(mechanism);
     free(data);
     return status;
 }
@@ -579,12 +589,13 @@ direct_clear(struct direct *direct)
 enum sotto_status
 sotto_train_direct(const struct sotto_table *table,
                    const struct sotto_direct_options *options, const char *path,
+                   struct sotto_mechanism **ret_mechanism,
                    struct sotto_error *err)
 {
     struct direct direct = {.table = table, .options = options};
     enum sotto_status status = fit(&direct, err);
     if (status == SOTTO_STATUS_OK) {
-        status = write_mechanism(&direct, path, err);
+        status = write_mechanism(&direct, path, ret_mechanism, err);
     }
     direct_clear(&direct);
     return status;

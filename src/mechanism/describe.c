@@ -1,9 +1,12 @@
 /*
  * describe.c: what a mechanism promises, in plain words.
  *
- * For a data-protection officer: every number in it is computed from the file
- * as a device reads it, none is the file's own word. Which epsilon is meant is
- * said each time (invariant 6). Text from the file is made printable first.
+ * For a data-protection officer. The total epsilon, the noise, the domains and
+ * the sizes are computed from the file as a device reads it. What only its
+ * maker can know is shown as the maker's word, not as a finding: names, the
+ * campaign, which parts are about features and which about the label, and what
+ * protects the auxiliary data. Which epsilon is meant is said each time
+ * (invariant 6). Text from the file is made printable first.
  */
 #include "mechanism/describe.h"
 
@@ -22,6 +25,8 @@
 #define TEXT_MOST ((size_t)1 << 30)
 #define NAME_MOST ((size_t)40) /* characters of a name or category */
 #define CATEGORIES_MOST ((size_t)12)
+#define RANGE_MOST 1e30   /* no real quantity's range ends beyond */
+#define EXCESS_MOST 1e-12 /* of epsilon: what sums of doubles round */
 
 /* The page so far, and the paragraph being put together. */
 struct page {
@@ -117,7 +122,8 @@ title(struct page *page, const char *text)
 
 /* ---- Numbers in words --------------------------------------------------- */
 
-/* e^eps rounded up to three digits: "at most" must stay true. */
+/* e^eps rounded up, to hundredths, ones or tenths of a million by its size:
+   "at most" must stay true. */
 static void
 write_factor(double eps, char text[32])
 {
@@ -155,10 +161,6 @@ verdict(double eps)
     return eps <= 10 ? "weak protection" : "little protection";
 }
 
-/*
- * Each block realises at most what it states; logarithms and sums of doubles
- * may still round up in the last place, which must not look like more.
- */
 double
 describe_eps_exact(const struct sotto_mechanism *mechanism)
 {
@@ -168,9 +170,44 @@ describe_eps_exact(const struct sotto_mechanism *mechanism)
     for (size_t i = 0; i < info.parts; i++) {
         struct sotto_part_info part;
         sotto_mechanism_part(mechanism, i, &part);
-        sum += (double)part.blocks * fmin(part.eps_exact, part.eps);
+        sum += (double)part.blocks * part.eps_exact;
     }
-    return fmin(sum, info.eps);
+    return sum;
+}
+
+/* A realised epsilon above the stated one, by more than sums of doubles round:
+   the samplers do not keep the promise, and no page may say that they do. */
+static bool
+exceeds(double realised, double stated)
+{
+    return !(realised <= stated * (1 + EXCESS_MOST));
+}
+
+static enum sotto_status
+check_promise(const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    struct sotto_mechanism_info info;
+    double realised = describe_eps_exact(mechanism);
+    sotto_mechanism_info(mechanism, &info);
+    if (exceeds(realised, info.eps)) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "the samplers realise an epsilon of %.17g, above the "
+                         "stated %.17g; do not use this mechanism, and report "
+                         "this to the makers of sotto",
+                         realised, info.eps);
+    }
+    for (size_t i = 0; i < info.parts; i++) {
+        struct sotto_part_info part;
+        sotto_mechanism_part(mechanism, i, &part);
+        if (exceeds(part.eps_exact, part.eps)) {
+            return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                             "part %zu realises an epsilon of %.17g, above "
+                             "the stated %.17g; do not use this mechanism, "
+                             "and report this to the makers of sotto",
+                             i + 1, part.eps_exact, part.eps);
+        }
+    }
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- Sections ----------------------------------------------------------- */
@@ -203,6 +240,48 @@ say_categories(struct page *page, const struct sotto_column_info *info)
     say(page, 6, "; anything else counts as (other)");
 }
 
+/* A hostile or mistaken file's range may be no range at all. */
+static bool
+range_usable(const struct sotto_column_info *info)
+{
+    return fabs(info->low) <= RANGE_MOST && fabs(info->high) <= RANGE_MOST;
+}
+
+/* Whether some part sends the column as a number of its own: only there is it
+   clipped to its range before noise comes to it. */
+static bool
+sent_alone(const struct page *page, size_t column)
+{
+    bool alone = false;
+    for (size_t i = 0; i < page->info.parts; i++) {
+        struct sotto_part_info part;
+        sotto_mechanism_part(page->mechanism, i, &part);
+        for (size_t j = 0; j < part.blocks && part.l > 0; j++) {
+            alone = alone || sotto_mechanism_part_column(page->mechanism, i,
+                                                         j) == column;
+        }
+    }
+    return alone;
+}
+
+static void
+say_number(struct page *page, size_t at, const struct sotto_column_info *info)
+{
+    if (!range_usable(info)) {
+        say(page, 6, "a number with an unusable range");
+    } else if (sent_alone(page, at)) {
+        say(page, 6,
+            "a number from %.6g to %.6g; one beyond counts as the nearer end, "
+            "a missing one as the middle",
+            info->low, info->high);
+    } else {
+        say(page, 6,
+            "a number, scaled by a range from %.6g to %.6g; a missing one "
+            "counts as the middle",
+            info->low, info->high);
+    }
+}
+
 static void
 say_column(struct page *page, size_t at)
 {
@@ -219,10 +298,7 @@ say_column(struct page *page, size_t at)
         say(page, 6, "%zu samples, as the pixels of an image", info.count);
         break;
     default:
-        say(page, 6,
-            "a number from %.6g to %.6g; one beyond counts as the nearer end, "
-            "a missing one as the middle",
-            info.low, info.high);
+        say_number(page, at, &info);
         break;
     }
 }
@@ -260,19 +336,20 @@ say_budget(struct page *page)
     say(page, 0, "Epsilon of one report:");
     say(page, 6, "  - about all of the record: at most %s, as stated",
         info->eps_text);
-    say(page, 6, "  - about the features alone: at most %.12g",
-        info->eps_features);
     if (info->eps_label > 0) {
-        say(page, 6, "  - about the label alone: at most %.12g",
-            info->eps_label);
+        say(page, 6,
+            "  - by the maker's own labelling of the parts: features at most "
+            "%.12g, label at most %.12g (not checked; the total is)",
+            info->eps_features, info->eps_label);
     } else {
-        say(page, 6, "  - about a label: none is reported");
+        say(page, 6,
+            "  - by the maker's own labelling of the parts: features at most "
+            "%.12g; no part is labelled as being about a label (not checked; "
+            "the total is)",
+            info->eps_features);
     }
     say(page, 6,
-        "  - which parts are about features and which about the label is the "
-        "maker's own word; the total does not rest on it");
-    say(page, 6,
-        "  - realised by the exact samplers: %.12g, never above what is stated",
+        "  - realised by the exact samplers: %.12g, not above what is stated",
         describe_eps_exact(page->mechanism));
 }
 
@@ -367,6 +444,10 @@ say_coordinates(struct page *page, size_t at,
         sotto_mechanism_column(page->mechanism, column, &info);
         host_text_print(&page->words, "  - ");
         say_name(page, info.name);
+        if (!range_usable(&info)) {
+            say(page, 6, ": unknown, for its range is unusable");
+            continue;
+        }
         say(page, 6,
             ": %.3g, where the whole range from %.6g to %.6g is %.6g wide",
             noise * fabs(info.high / 2 - info.low / 2), info.low, info.high,
@@ -443,10 +524,9 @@ say_limits(struct page *page)
         "  - That a person takes part can be seen; if only certain people are "
         "asked, taking part says that they are among them.");
     host_text_print(&page->words,
-                    "  - The auxiliary data this was made from is "
-                    "protected by: ");
+                    "  - The maker says of the auxiliary data: \"");
     host_printable_add(&page->words, page->info.auxiliary, DEVICE_TEXT_MAX);
-    say(page, 4, ".");
+    say(page, 4, "\" (not checked).");
     say(page, 4,
         "  - No gain from shuffling or from hiding who sent what is claimed.");
     say(page, 4,
@@ -462,8 +542,13 @@ sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
                          char **ret_text, struct sotto_error *err)
 {
     struct page page = {.mechanism = mechanism};
-    char *line = json ? describe_json(mechanism) : NULL;
+    char *line;
+    enum sotto_status status = check_promise(mechanism, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     if (json) {
+        line = describe_json(mechanism);
         if (line == NULL) {
             return host_fail_memory(err);
         }

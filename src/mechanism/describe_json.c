@@ -3,7 +3,9 @@
  *
  * Keys come in a fixed order. A number that JSON cannot hold (a hostile file's
  * range that is not finite) is null. Names and categories are shown as
- * printable.h makes them, whole.
+ * printable.h makes them, whole. "covers_checked" is false: which epsilon is
+ * about features and which about the label rests on the maker's labels, as
+ * "auxiliary" is the maker's word.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +129,7 @@ part(struct building *building, size_t at)
     put(building, object, "covers", json_string(info.covers));
     put(building, object, "channel", json_string(info.channel));
     put_real(building, object, "eps", info.eps);
-    put_real(building, object, "eps_exact", fmin(info.eps_exact, info.eps));
+    put_real(building, object, "eps_exact", info.eps_exact);
     put_size(building, object, "blocks", info.blocks);
     put(building, object, "domain", domain(building, &info));
     put_real(building, object, "deviation", info.deviation);
@@ -147,6 +149,7 @@ put_titles(struct building *building, json_t *object,
     put(building, object, "eps_text", safe_string(info->eps_text));
     put_real(building, object, "eps_features", info->eps_features);
     put_real(building, object, "eps_label", info->eps_label);
+    put(building, object, "covers_checked", json_false());
     put_real(building, object, "eps_exact",
              describe_eps_exact(building->mechanism));
     put(building, object, "auxiliary", safe_string(info->auxiliary));

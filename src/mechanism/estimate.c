@@ -11,7 +11,21 @@
  *
  * What is estimated is the mean of the points q of the domain: a number
  * beyond its range counts as the range's end, a missing one as its middle,
- * and each is rounded to a step of 1/l.
+ * and each is rounded to a step of 1/l. The interval allows for the rounding,
+ * and not for the clipping, which nobody but the devices knows.
+ *
+ * Where reports are few or nearly all alike, their own spread says little: a
+ * symbol that no report names has a spread of 0. The channel's noise is known,
+ * so no interval is narrower than it makes it. With n reports and z:
+ *
+ *     symbols   the f between which |value - f| <= z sqrt(V(f) / n), where
+ *               V(f) = f V_true + (1 - f) V_other + f (1 - f) is a report's
+ *               variance if a share of f has the symbol: Wilson's interval
+ *               (1927) for the rate at which it is named. The farther end is
+ *               taken on both sides, and z sqrt(V_other / n) if that is more.
+ *     lattice   max(t s, z sigma) / sqrt(n) + bias + rounding, where s^2 is
+ *               the reports' variance, sigma^2 the noise's, and t Student's
+ *               quantile for n - 1 degrees of freedom at the level of z.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +44,10 @@ struct row {
     char *name;
     char *category; /* NULL for a mean */
     double offset, unit;
-    double noise; /* deviation of one report, in the channel's units */
-    double bias;  /* likewise */
+    double noise;    /* deviation of one report, in the channel's units */
+    double bias;     /* likewise */
+    double rounding; /* likewise: the most that rounding moves a point */
+    double slope;    /* symbols: V_true - V_other + 1, see score_half */
     double mean;
     double squares; /* sum of (estimate - mean)^2 */
 };
@@ -200,6 +216,10 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
     for (size_t i = 0; i < rows_of(own); i++) {
         row[i].noise = sqrt(own->instance.variance_other);
         row[i].bias = own->instance.bias;
+        row[i].slope =
+            own->instance.variance_true - own->instance.variance_other + 1;
+        /* domain.c: to the nearest step, or within one where d > 1. */
+        row[i].rounding = own->instance.size == 1 ? 0.5 : 1;
     }
     if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         return add_symbols(mechanism, part, row);
@@ -318,9 +338,46 @@ sotto_estimate_rows(const struct sotto_estimate *estimate)
 }
 
 /*
- * value +- (z sqrt(s^2/n) + bias), s^2 = squares/(n-1). The spread of one
- * report is unknown: with fewer than two nothing is ruled out.
+ * Student's quantile for `freedom` degrees of freedom where the normal one is
+ * z: Wallace's approximation (1959), solved for t. It is above the true one
+ * (at 95%: by 39% for 1 degree, 4% for 2, 0.5% for 4, 0.1% for 9).
  */
+static double
+student(double z, double freedom)
+{
+    double u = z * (8 * freedom + 3) / (8 * freedom + 1);
+    return sqrt(freedom * expm1(u * u / freedom));
+}
+
+/*
+ * With c = z^2/n and slope = V_true - V_other + 1, V(f) is
+ * V_other + slope f - f^2, and the ends solve
+ *
+ *     (1 + c) f^2 - (2 value + c slope) f + value^2 - c V_other = 0.
+ */
+static double
+score_half(const struct row *row, double n, double z)
+{
+    double c = z * z / n, value = row->mean, other = row->noise * row->noise;
+    double middle = 2 * value + c * row->slope;
+    double at_value = fmax(0, other + row->slope * value - value * value);
+    double root = sqrt(4 * c * at_value + c * c * row->slope * row->slope);
+    double low = (middle - root) / (2 + 2 * c);
+    double high = (middle + root) / (2 + 2 * c);
+    double floor = z * row->noise / sqrt(n);
+    return fmax(fmax(high - value, value - low), floor);
+}
+
+static double
+lattice_half(const struct row *row, double n, double z)
+{
+    double spread = sqrt(row->squares / (n - 1));
+    double deviation = fmax(student(z, n - 1) * spread, z * row->noise);
+    return deviation / sqrt(n) + row->bias + row->rounding;
+}
+
+/* Of one report the spread is unknown: with fewer than two nothing is ruled
+   out. */
 void
 sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
                    struct sotto_estimate_row *ret_row)
@@ -328,7 +385,8 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     const struct row *row = &estimate->row[i];
     double n = (double)estimate->n, unit = fabs(row->unit), half = INFINITY;
     if (estimate->n >= 2) {
-        half = unit * (z * sqrt(row->squares / (n - 1) / n) + row->bias);
+        half = unit * (row->category != NULL ? score_half(row, n, z)
+                                             : lattice_half(row, n, z));
     }
     ret_row->name = row->name;
     ret_row->category = row->category;

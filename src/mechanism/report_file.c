@@ -6,7 +6,9 @@
  *
  * A binary report starts with 'S' and a line with '{', so the first byte tells
  * the form. Every report is checked before any is handed out: what a reader
- * gives is safe for every channel's functions.
+ * gives is safe for every channel's functions, and no two have one id. A
+ * report that came twice is one report: counted twice it would pull every
+ * estimate towards its own noise.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +161,7 @@ sotto_report_writer_free(struct sotto_report_writer *writer)
 struct sotto_report_reader {
     uint8_t *reports;
     size_t count;
+    size_t repeated; /* copies that were dropped */
     size_t report_size;
 };
 
@@ -346,6 +349,110 @@ done:
     return status;
 }
 
+/* ---- Reports that came twice -------------------------------------------- */
+
+/* By id, and by place where the ids are the same. */
+static int
+compare_ids(const void *a, const void *b)
+{
+    const uint8_t *left = *(uint8_t *const *)a;
+    const uint8_t *right = *(uint8_t *const *)b;
+    int order =
+        memcmp(sotto_report_id(left), sotto_report_id(right), SOTTO_ID_SIZE);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* Where report `at` (from 0) begins in the file: lines are one report each. */
+static size_t
+position_of(const struct sotto_report_reader *reader, size_t at,
+            const uint8_t *data, size_t size)
+{
+    size_t position = 0;
+    if (data == NULL) {
+        return at * reader->report_size;
+    }
+    for (size_t i = 0; i < at; i++) {
+        const uint8_t *end = memchr(data + position, '\n', size - position);
+        position = end != NULL ? (size_t)(end - data) + 1 : size;
+    }
+    return position;
+}
+
+/*
+ * Marks the copies of earlier reports by a first byte of 0, which no report
+ * has. Returns the first report in the file that has the id of an earlier one
+ * but is not its copy, and that earlier one; NULL if there is none.
+ */
+static const uint8_t *
+mark_copies(struct sotto_report_reader *reader, uint8_t *const *sorted,
+            const uint8_t **ret_first)
+{
+    const uint8_t *other = NULL, *first = sorted[0];
+    for (size_t i = 1; i < reader->count; i++) {
+        uint8_t *report = sorted[i];
+        if (memcmp(sotto_report_id(report), sotto_report_id(first),
+                   SOTTO_ID_SIZE) != 0) {
+            first = report;
+        } else if (memcmp(report, first, reader->report_size) == 0) {
+            report[0] = 0;
+        } else if (other == NULL || report < other) {
+            other = report;
+            *ret_first = first;
+        }
+    }
+    return other;
+}
+
+/* Closes the gaps that marked reports leave. */
+static void
+drop_marked(struct sotto_report_reader *reader)
+{
+    size_t each = reader->report_size, kept = 0;
+    for (size_t i = 0; i < reader->count; i++) {
+        uint8_t *report = reader->reports + i * each;
+        if (report[0] != 0) {
+            memmove(reader->reports + kept * each, report, each);
+            kept++;
+        }
+    }
+    reader->repeated = reader->count - kept;
+    reader->count = kept;
+}
+
+/* Keeps the first of the reports with one id; `data` is the file's lines, or
+   NULL if it is binary. */
+static enum sotto_status
+drop_copies(const struct source *source, const uint8_t *data, size_t size,
+            struct sotto_report_reader *reader, struct sotto_error *err)
+{
+    const uint8_t *first = NULL, *other;
+    uint8_t **sorted = calloc(reader->count, sizeof *sorted);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (sorted == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < reader->count; i++) {
+        sorted[i] = reader->reports + i * reader->report_size;
+    }
+    qsort(sorted, reader->count, sizeof *sorted, compare_ids);
+    other = mark_copies(reader, sorted, &first);
+    if (other != NULL) {
+        size_t at = (size_t)(other - reader->reports) / reader->report_size;
+        size_t of = (size_t)(first - reader->reports) / reader->report_size;
+        status = host_fail(
+            err, SOTTO_STATUS_INPUT, position_of(reader, at, data, size),
+            "'%s': reports %zu and %zu have one id but differ: "
+            "either one device sent two reports under one id, or "
+            "files of different campaigns were mixed; keep the one "
+            "that belongs here and remove the other",
+            host_shown(source->name), of + 1, at + 1);
+    } else {
+        drop_marked(reader);
+    }
+    free(sorted);
+    return status;
+}
+
 /* Takes `data` over, also on failure. */
 static enum sotto_status
 adopt(const struct source *source, uint8_t *data, size_t size,
@@ -366,6 +473,9 @@ adopt(const struct source *source, uint8_t *data, size_t size,
         status = read_json(source, data, size, reader, err);
     } else {
         status = read_binary(source, &data, size, reader, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = drop_copies(source, data, size, reader, err);
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;
@@ -413,6 +523,12 @@ size_t
 sotto_report_reader_count(const struct sotto_report_reader *reader)
 {
     return reader->count;
+}
+
+size_t
+sotto_report_reader_repeated(const struct sotto_report_reader *reader)
+{
+    return reader->repeated;
 }
 
 const uint8_t *

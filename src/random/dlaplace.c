@@ -16,6 +16,7 @@
  */
 #include "random/dlaplace.h"
 
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "random/threshold.h"
 
@@ -89,16 +90,6 @@ add_top_digit(struct dlaplace *noise, const struct wide *digit_r)
     noise->count += DRAW_FULL;
 }
 
-static void
-clear_thresholds(struct dlaplace *noise)
-{
-    for (uint32_t i = 0; i < DRAW_THRESHOLDS_MAX; i++) {
-        struct wide zero;
-        wide_ratio(0, 1, &zero);
-        threshold_from(&zero, &noise->threshold[i]);
-    }
-}
-
 /*
  * 32 t + 2l rounded up, t = sensitivity/eps. Not more: a table that ran much
  * further would end in probabilities that 256 bits cannot tell from zero.
@@ -115,7 +106,7 @@ dlaplace_init(struct dlaplace *noise, uint32_t l, uint64_t eps)
 {
     uint64_t sensitivity = 2 * (uint64_t)l * DECIMAL_UNIT; /* < 2^61 */
     struct wide x, safe, one, digit_r;
-    clear_thresholds(noise);
+    bytes_clear((uint8_t *)noise->threshold, sizeof noise->threshold);
     choose_digits(noise, needed_horizon(l, sensitivity, eps));
     wide_ratio(eps, sensitivity, &x);
     wide_shift(&x, 60, &safe);

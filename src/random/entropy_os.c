@@ -7,7 +7,9 @@
  * parent's noise; where that cannot be had, nothing is buffered. If the system
  * gives no entropy, neither do we (invariant 3). A virtual machine resumed
  * twice from one snapshot is beyond what user space can see: take snapshots
- * before the first report.
+ * before the first report. A signal handler may fork or draw in the middle of
+ * a draw: the child sees that its pool was emptied, the handler that it is
+ * busy.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,10 +22,12 @@
 
 #define POOL_SIZE 16384u
 
-/* Zero at birth and after a fork: then `left` is 0 and nothing is reused. */
+/* All zero at birth, and again in a child after a fork. */
 struct pool {
-    size_t left; /* unused bytes, at the end of `bytes` */
-    uint8_t bytes[POOL_SIZE - sizeof(size_t)];
+    volatile size_t alive; /* 1 once filled; 0 tells that it was emptied */
+    volatile size_t busy;  /* a draw is under way in this thread */
+    volatile size_t left;  /* unused bytes, at the front of `bytes` */
+    uint8_t bytes[POOL_SIZE - 3 * sizeof(size_t)];
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -86,23 +90,40 @@ from_system(uint8_t *buffer, size_t size)
     return 0;
 }
 
+/* Takes the last unused bytes, and zeroes them. */
+static int
+from_pool(struct pool *pool, void *buffer, size_t size)
+{
+    size_t left = pool->left;
+    if (!pool->alive || left < size) {
+        left = sizeof pool->bytes;
+        if (from_system(pool->bytes, left) != 0) {
+            pool->left = 0;
+            return -1;
+        }
+        pool->alive = 1;
+    }
+    left -= size;
+    pool->left = left;
+    memcpy(buffer, pool->bytes + left, size);
+    explicit_bzero(pool->bytes + left, size);
+    return 0;
+}
+
 int
 sotto_entropy(void *buffer, size_t size)
 {
     struct pool *pool = size < POOL_SIZE / 4 ? pool_get() : NULL;
-    uint8_t *at;
-    if (pool == NULL) {
+    int result;
+    if (pool == NULL || pool->busy) {
         return from_system(buffer, size);
     }
-    if (pool->left < size) {
-        if (from_system(pool->bytes, sizeof pool->bytes) != 0) {
-            return -1;
-        }
-        pool->left = sizeof pool->bytes;
+    pool->busy = 1;
+    result = from_pool(pool, buffer, size);
+    if (!pool->busy) { /* a fork emptied the pool meanwhile */
+        pool->alive = 0;
+        result = from_system(buffer, size);
     }
-    at = pool->bytes + sizeof pool->bytes - pool->left;
-    memcpy(buffer, at, size);
-    explicit_bzero(at, size);
-    pool->left -= size;
-    return 0;
+    pool->busy = 0;
+    return result;
 }

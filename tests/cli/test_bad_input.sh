@@ -26,6 +26,13 @@ run 2 train direct --data small.csv --eps 1 --range age=9:3 -o x.sotto
 says "age=9:3"
 run 2 train direct --data small.csv --eps 1 --range agee=1:3 -o x.sotto
 says agee
+for l in 0 1048577 4294967296 18446744073709551615; do
+    run 2 train direct --data small.csv --eps 1 --l $l -o x.sotto
+done
+run 0 train direct --data small.csv --eps 1 --l 1048576 -o x.sotto
+rm x.sotto
+run 2 keygen -o x --password --password-file small.csv
+says "exclude each other"
 run 2 train direct --data small.csv --eps 1 --header maybe -o x.sotto
 says "yes or no"
 run 2 privatise m.sotto small.csv --seed -1 -o r
@@ -34,11 +41,43 @@ run 2 decode m.sotto r --confidence 1.5
 says "confidence"
 only $small_files
 
+# Bytes of others never reach the terminal as controls.
+run 1 inspect "$(printf 'x\233y\302\233z\377.sotto')"
+says "x.*y.*z"
+[ -z "$(LC_ALL=C tr -d -c '\233\377' <err)" ] || fail "controls in a message"
+run 2 inspect m.sotto "$(printf 'x\2331my')"
+says "x?1my"
+
+# ---- -o that names an input ---------------------------------------------------
+run 0 privatise m.sotto small.csv -o r
+printf 'label\n1\n2\n1\n' >labels.csv
+mkdir before
+cp $small_files labels.csv r before
+ln small.csv hard.csv
+ln -s small.csv soft.csv
+for out in small.csv ./small.csv hard.csv soft.csv labels.csv; do
+    run 2 train direct --data small.csv --labels labels.csv --eps 1 -o $out
+    says "-o names an input itself" "choose another name"
+done
+for out in m.sotto small.csv labels.csv k.pub hard.csv soft.csv; do
+    run 2 privatise m.sotto small.csv --labels labels.csv --pub k.pub -o $out
+    says "-o names an input itself"
+done
+for out in m.sotto r; do
+    run 2 decode m.sotto r -o $out
+    says "-o names an input itself ('$out'): choose another name"
+done
+for file in $small_files labels.csv r; do
+    cmp -s $file before/$file || fail "$file was overwritten"
+done
+rm -r before hard.csv soft.csv labels.csv r
+only $small_files
+
 # ---- Epsilon ---------------------------------------------------------------
 long=$(head -c 100000 /dev/zero | tr '\0' 1)
 for eps in 0 -1 1e-9 0.000000001 1e9 1000000000 nan "" 0x1 " 1" "1," "$long"; do
     run 2 train direct --data small.csv --eps="$eps" -o x.sotto
-    says "psilon"
+    says "--eps $(echo "$eps" | cut -c 1-80)" "0.000001 to 32"
     only $small_files
 done
 
@@ -128,7 +167,15 @@ run 2 privatise m.sotto narrow.csv -o r2
 says narrow.csv '"colour"'
 printf '20,red\n' >headless.csv
 run 2 privatise m.sotto headless.csv -o r2
-says '"age"' "header"
+says '"age"' "--header yes"
+run 0 train direct --data headless.csv --header no --eps 1 -o c.sotto
+run 2 privatise c.sotto small.csv -o r2
+says '"c1"' "--header no"
+run 2 train direct --data small.csv --label c9 --eps 1 -o x.sotto
+says '"c9"' "--header no"
+run 2 train direct --data headless.csv --label size --eps 1 -o x.sotto
+says '"size"' "--header yes"
+rm c.sotto
 printf 'age;colour\n20;red\n40;blue\n' >semicolon.csv
 run 2 privatise m.sotto semicolon.csv -o r2
 says "semicolons"
@@ -137,7 +184,11 @@ run 2 privatise m.sotto narrow.csv --labels two.csv -o r2
 says two.csv "columns"
 printf 'colour\nred\n' >one.csv
 run 2 privatise m.sotto narrow.csv --labels one.csv -o r2
-says one.csv rows
+says one.csv rows "--header"
+printf 'colour\nred\nred\nred\nred\n' >four.csv
+run 2 privatise m.sotto narrow.csv --labels four.csv -o r2
+says four.csv rows
+grep -q -e --header err && fail "a hint at --header for two rows too many"
 run 2 decode m.sotto small.csv
 says small.csv
 rm ./*.csv
@@ -189,6 +240,25 @@ cmp -s r old || fail "decode: the old file was lost"
 rm old
 only $small_files r
 
+# A full disk without a disk: no file may grow. What was there stays.
+full() {
+    (
+        ulimit -f 0
+        "$SOTTO" "$@" >/dev/null 2>&1
+        [ $? -eq 1 ]
+    ) || fail "$1: a file at its size limit is not status 1"
+}
+cp m.sotto old.sotto
+cp m.sotto.minisig old.sotto.minisig
+full train direct --data small.csv --eps 1 -o x.sotto
+full train direct --data small.csv --eps 1 -o old.sotto
+full sign old.sotto --key k.key
+full keygen -o x
+cmp -s m.sotto old.sotto || fail "train: the old file was lost"
+cmp -s m.sotto.minisig old.sotto.minisig || fail "sign: the old file was lost"
+rm old.sotto old.sotto.minisig
+only $small_files r
+
 # A disk of four pages that is full: nothing is left on it. Needs root.
 mkdir disk
 if mount -t tmpfs -o size=16k none disk 2>/dev/null; then
@@ -209,12 +279,18 @@ if mount -t tmpfs -o size=16k none disk 2>/dev/null; then
     [ -z "$(find disk -maxdepth 1 -type f)" ] || fail "half-written: $(ls disk)"
     umount disk
     rm many many.csv
+else
+    echo "skipped: a small disk that is full: nothing may be mounted here"
 fi
 rmdir disk
 
 # A folder we may not write in, a file we may not read. As somebody else.
 chmod 755 "$work"
 mkdir locked
+cp m.sotto locked
+chmod 555 locked
+cp k.key open.key
+chmod 644 open.key
 chmod 600 k.key
 if [ "$(id -u)" -eq 0 ]; then
     # The program itself may lie where that somebody cannot go.
@@ -224,7 +300,6 @@ if [ "$(id -u)" -eq 0 ]; then
     }
 else
     ln -s "$SOTTO" program
-    chmod 500 locked
     chmod 000 k.key
     nobody() { ./program "$@"; }
 fi
@@ -235,13 +310,27 @@ if nobody --version >/dev/null 2>&1; then
     nobody decode m.sotto r -o locked/d.csv >out 2>err
     [ $? -eq 1 ] || fail "decode into a locked folder"
     says locked/d.csv "ermission"
+    nobody train direct --data small.csv --eps 1 -o locked/x.sotto >out 2>err
+    [ $? -eq 1 ] || fail "train into a locked folder"
+    says locked/x.sotto "ermission"
+    nobody train direct --data small.csv --eps 1 -o locked/m.sotto >out 2>err
+    [ $? -eq 1 ] || fail "train over a locked file"
+    nobody sign locked/m.sotto --key open.key >out 2>err
+    [ $? -eq 1 ] || fail "sign in a locked folder"
+    says locked/m.sotto "ermission"
+    nobody keygen -o locked/k >out 2>err
+    [ $? -eq 1 ] || fail "keygen into a locked folder"
+    says locked/k "ermission"
+    cmp -s m.sotto locked/m.sotto || fail "a locked file was overwritten"
     nobody sign m.sotto --key k.key >out 2>err
     [ $? -eq 1 ] || fail "a key that may not be read"
     says k.key "ermission"
 else
     echo "skipped: cannot become somebody else"
 fi
-rm program
+rm program open.key
+chmod 755 locked
+rm locked/m.sotto
 rmdir locked || fail "the locked folder is not empty"
 only $small_files r
 finish

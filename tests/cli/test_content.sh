@@ -61,4 +61,33 @@ printf '20,red,1\n40,blue,2\n60,red,3\n' >headless.csv
 run 0 train direct --data headless.csv --header no --eps 2 --drop c2 -o h.sotto
 run 0 privatise h.sotto headless.csv --header no -o h.jsonl
 says "c2"
+
+# Labels of their own file are categories, and "label" if nothing names them.
+printf '7\n1\n7\n' >digits.csv
+run 0 train direct --data headless.csv --labels digits.csv --header no \
+    --eps 2 -o l.sotto
+run 0 inspect l.sotto --json
+grep -q '"label"' out || fail "the labels have no name"
+grep -q '"c4"' out && fail "the labels are named as a column of the data"
+run 0 privatise l.sotto headless.csv --labels digits.csv --header no \
+    --seed 1 -o l.jsonl
+run 0 decode l.sotto l.jsonl --json
+[ "$(grep -c '"name": "label", "kind": "frequency"' out)" -eq 3 ] ||
+    fail "digits as labels are not categories"
+printf '"a ""b"", c"\n\nNA\n5\n' >odd-labels.csv
+run 0 train direct --data headless.csv --labels odd-labels.csv --header no \
+    --eps 2 -o l.sotto
+run 0 inspect l.sotto --json
+grep -q 'a .*b.*, c' out || fail "a quoted label is lost"
+
+# Nothing but text: whether there is a header is a guess, and said.
+printf 'red,big\nblue,small\n' >words.csv
+run 0 train direct --data words.csv --eps 2 -o w.sotto
+says "words.csv" "took the first row as column names" "--header no"
+for header in yes no; do
+    run 0 train direct --data words.csv --header $header --eps 2 -o w.sotto
+    [ ! -s err ] || fail "--header $header and yet: $(cat err)"
+done
+run 0 train direct --data plain.csv --eps 2 -o w.sotto
+[ ! -s err ] || fail "chatter: $(cat err)"
 finish

@@ -27,9 +27,41 @@ run 0 demo -o seeded --seed 3 --eps 8
 cmp -s out first || fail "one seed, two results"
 run 0 demo -o tiny --eps 0.001
 run 0 demo -o huge --eps 32
-run 2 demo -o bad --eps 0
-run 2 demo -o bad --eps 0.000001
+run 0 demo -o least --eps 0.000004
+for eps in 0 0.000001 0.000003999999 33 1e-9; do
+    run 2 demo -o bad --eps $eps
+    says "--eps $eps"
+    absent bad
+done
 run 2 demo -o bad --seed x
+absent bad
+
+# Never among files of others: nothing of theirs is touched, nothing written.
+mkdir taken void
+echo theirs >taken/people.csv
+run 2 demo -o taken
+says "taken"
+echo "not a mechanism" >taken/demo.sotto
+run 2 demo -o taken
+[ "$(cat taken/people.csv)" = theirs ] || fail "the demo overwrote a file"
+[ "$(find taken -type f | wc -l)" -eq 2 ] || fail "written: $(ls taken)"
+run 0 train direct --data sotto-demo/people.csv --keep diagnosis --eps 1 \
+    -o taken/demo.sotto
+run 2 demo -o taken
+[ "$(find taken -type f | wc -l)" -eq 2 ] || fail "written: $(ls taken)"
+run 0 demo -o void
+run 1 demo -o taken/people.csv
+says "taken/people.csv"
+
+# Every epsilon it prints is the one that was asked for.
+run 0 demo -o json --eps 0.3 --json
+grep '"eps"' out | grep -v '"eps": 0.3}' && fail "another epsilon"
+[ "$(grep -c '"eps": 0.3}' out)" -ge 9 ] || fail "lines without an epsilon"
+run 0 demo -o json
+grep -q "before any report is made; a device also pins" out ||
+    fail "no word on the signature"
+grep -q "before any report is made; a device also pins" json/report.html ||
+    fail "no word on the signature on the page"
 
 for page in sotto-demo seeded tiny huge; do
     python3 - $page/report.html <<'END' || fail "$page/report.html"

@@ -77,6 +77,37 @@ cmp -s a.csv a.piped || fail "decode to standard output by its number"
 "$SOTTO" privatise $m data/wdbc.csv --seed 7 -o /dev/stdout 2>err | cat >a.piped
 cmp -s a.reports a.piped || fail "reports to a pipe"
 
+# A mechanism, too: what was written is not read back.
+for to in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+    "$SOTTO" train direct --data data/wdbc.csv --eps 1 --keep area_mean \
+        -o $to 2>err >piped.sotto || fail "train -o $to"
+    says "Wrote $to" "Mechanism"
+    run 0 inspect piped.sotto
+    "$SOTTO" train direct --data data/wdbc.csv --eps 1 --keep area_mean \
+        --json -o $to 2>err | cat >pipe.sotto
+    cmp -s piped.sotto pipe.sotto || fail "train -o $to to a pipe"
+    json err
+done
+
+# Simulated and real reports do not mix; one report alone has no interval.
+run 0 privatise $m data/wdbc.csv -o d.jsonl
+cat a.jsonl d.jsonl >mixed.jsonl
+run 2 decode $m mixed.jsonl -o mixed.csv
+says mixed.jsonl "569 simulated" "569 real"
+absent mixed.csv
+grep -q '"simulated": 569}' a.out || fail "no count of simulated reports"
+run 0 decode $m d.jsonl --json
+grep -q '"simulated": 0}' out || fail "real reports called simulated"
+head -1 d.jsonl >one.jsonl
+run 0 decode $m one.jsonl --json
+says "at least two reports"
+json out
+[ "$(grep -c '"low": null, "high": null' out)" -eq "$(wc -l <out)" ] ||
+    fail "an interval from one report"
+run 0 decode $m one.jsonl
+says "at least two reports"
+[ ! -s out ] || fail "estimates from one report: $(cat out)"
+
 # The signature guards privatise.
 run 0 privatise $m data/wdbc.csv --pub collector.pub --seed 7 -o e.reports
 cmp -s a.reports e.reports || fail "--pub changes the reports"
@@ -92,6 +123,8 @@ run 0 sign j.sotto --key j.key --json
 json out
 run 0 verify j.sotto --pub j.pub --json
 json out
+run 0 verify j.sotto --pub j.pub
+grep -q '^  trusted comment  .*[^ ]  [^ ]' out || fail "tabs: $(cat out)"
 run 0 inspect j.sotto --json
 json out
 run 0 privatise j.sotto data/wdbc.csv --json -o j.reports

@@ -70,6 +70,10 @@ test_number(void **state)
 {
     (void)state;
     assert_number(4, "4");
+    assert_number(20, "20");
+    assert_number(-1000000, "-1000000");
+    assert_number(123456789012345, "123456789012345");
+    assert_number(0, "0");
     assert_number(0.1, "0.1");
     assert_number(-2.5e-300, "-2.5e-300");
     assert_number(1.0 / 3, "0.3333333333333333");

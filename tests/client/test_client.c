@@ -83,6 +83,14 @@ test_pin(void **state)
         assert_null(client);
         pin[i / 8] ^= (uint8_t)(1u << (i % 8));
     }
+    for (size_t i = 0; i < file.size; i++) { /* before a byte is parsed */
+        file.data[i] ^= 1;
+        assert_int_equal(sotto_client_open(file.data, file.size, pin,
+                                           opened.workspace, opened.size,
+                                           &client, NULL),
+                         SOTTO_STATUS_PIN);
+        file.data[i] ^= 1;
+    }
     free(opened.workspace);
     free(file.data);
 }

@@ -69,7 +69,7 @@ test_categories(void **state)
         {value_text("baker"), {1, 0, 0, 0}, 0},
         {value_text("clerk"), {0, 1, 0, 0}, 1},
         {value_text("nurse"), {0, 0, 1, 0}, 2},
-        {as_number, {0, 0, 1, 0}, 2}, /* a cell that also reads as one */
+        {as_number, {0, 0, 0, 1}, 3}, /* a number's .data is not looked at */
         {huge, {1, 0, 0, 0}, 0},
         {value_text("Baker"), {0, 0, 0, 1}, 3},
         {value_text("bakers"), {0, 0, 0, 1}, 3},

@@ -125,7 +125,7 @@ count(struct probe *probe, const char *record)
     memcpy(client->z, probe->z, sizeof(float) * probe->setting->width);
     client->symbol[0] = probe->symbol;
     CALLGRIND_TOGGLE_COLLECT;
-    report_make(client, REPORT_MAGIC, &client->entropy.random, report);
+    report_make(client, &client->entropy, report);
     CALLGRIND_TOGGLE_COLLECT;
     CALLGRIND_DUMP_STATS_AT(label);
     if (client->entropy.random.failed ||
@@ -223,6 +223,26 @@ count_draws(struct probe *probe)
     }
 }
 
+/* From a category's text to its symbol: known, unknown, longer, none. */
+static void
+count_categories(struct probe *probe)
+{
+    static const char *const texts[] = {"a", "b", "i", "zebra", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct sotto_value values[2] = {
+            {SOTTO_VALUE_TEXT, 0, texts[i], strlen(texts[i])},
+            {SOTTO_VALUE_MISSING, 0, NULL, 0}};
+        char label[64];
+        (void)snprintf(label, sizeof label, "%s-category %s",
+                       probe->setting->name, i == 4 ? "empty" : texts[i]);
+        CALLGRIND_TOGGLE_COLLECT;
+        schema_apply(probe->client, values);
+        CALLGRIND_TOGGLE_COLLECT;
+        CALLGRIND_DUMP_STATS_AT(label);
+        device_wipe(probe->client);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -238,5 +258,6 @@ main(int argc, char **argv)
     count_vertices(&probe);
     count_symbols(&probe);
     count_draws(&probe);
+    count_categories(&probe);
     return EXIT_SUCCESS;
 }

@@ -64,11 +64,17 @@ static struct sotto_mechanism *
 train(const struct sotto_table *table,
       const struct sotto_direct_options *options)
 {
-    struct sotto_mechanism *mechanism = NULL;
-    if (sotto_train_direct(table, options, path, &err) != SOTTO_STATUS_OK ||
+    struct sotto_mechanism *mechanism = NULL, *opened = NULL;
+    struct sotto_mechanism_info read, made;
+    if (sotto_train_direct(table, options, path, &opened, &err) !=
+            SOTTO_STATUS_OK ||
         sotto_mechanism_read(path, &mechanism, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
+    sotto_mechanism_info(mechanism, &read);
+    sotto_mechanism_info(opened, &made);
+    assert_string_equal(read.hash, made.hash);
+    sotto_mechanism_free(opened);
     return mechanism;
 }
 
@@ -79,12 +85,14 @@ assert_refused(const char *text, const struct sotto_direct_options *options,
 {
     struct sotto_table *table = parse(text, strlen(text));
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(sotto_train_direct(table, options, path, &err), expected);
+    assert_int_equal(sotto_train_direct(table, options, path, NULL, &err),
+                     expected);
     assert_int_equal(err.status, expected);
     if (strstr(err.message, message) == NULL) {
         fail_msg("'%s' is not in '%s'", message, err.message);
     }
-    assert_int_equal(sotto_train_direct(table, options, path, NULL), expected);
+    assert_int_equal(sotto_train_direct(table, options, path, NULL, NULL),
+                     expected);
     assert_int_equal(access(path, F_OK), -1);
     sotto_table_free(table);
 }
@@ -408,10 +416,12 @@ test_unwritable(void **state)
 {
     struct sotto_direct_options options = {.eps = "1"};
     struct sotto_table *table = parse(people, strlen(people));
+    struct sotto_mechanism *opened = NULL;
     (void)state;
     assert_int_equal(
-        sotto_train_direct(table, &options, "/nonexistent/m", &err),
+        sotto_train_direct(table, &options, "/nonexistent/m", &opened, &err),
         SOTTO_STATUS_IO);
+    assert_null(opened);
     sotto_table_free(table);
 }
 
@@ -422,14 +432,16 @@ test_memory(void **state)
 {
     struct sotto_direct_options options = {.eps = "1", .label = "label"};
     struct sotto_table *table = parse(people, strlen(people));
+    struct sotto_mechanism *opened = NULL;
     enum sotto_status status;
     long n = 0;
     (void)state;
     do {
         memset(&err, 0xa5, sizeof err);
         fail_alloc_at(++n);
-        status = sotto_train_direct(table, &options, path, &err);
+        status = sotto_train_direct(table, &options, path, &opened, &err);
         if (status != SOTTO_STATUS_OK) {
+            assert_null(opened);
             assert_int_equal(status, SOTTO_STATUS_MEMORY);
             assert_string_equal(err.message, "out of memory");
             assert_int_equal(access(path, F_OK), -1);
@@ -438,6 +450,7 @@ test_memory(void **state)
     fail_alloc_at(0);
     assert_int_equal(status, SOTTO_STATUS_OK);
     assert_true(n > 15);
+    sotto_mechanism_free(opened);
     sotto_table_free(table);
 }
 

@@ -61,7 +61,7 @@ test_prose(void **state)
 {
     static const char *const said[] = {
         "Mechanism \"plain\" for the campaign \"spring\"",
-        "- age: a number from 18 to 90;",
+        "- age: a number from 18 to 90; one beyond counts as the nearer end",
         "- pixels: 2 samples",
         "- colour: one of 3 categories: blue, green, red; anything else",
         "One report of exactly ",
@@ -71,8 +71,8 @@ test_prose(void **state)
         "could at most come to think it over 99.9% likely",
         "For the size of this epsilon: weak protection.",
         "about all of the record: at most 7, as stated",
-        "about the features alone: at most 6.1",
-        "about the label alone: at most 3",
+        "by the maker's own labelling of the parts: features at most 6.1, "
+        "label at most 3 (not checked; the total is)",
         "- laplace: whole-number noise is added",
         "- subset: a set of several",
         "- flip: the true answer",
@@ -82,7 +82,7 @@ test_prose(void **state)
         "each number of part 2 without a column of its own",
         "m times epsilon, 7 times m here",
         "taking part says that they are among them",
-        "is protected by: not used.",
+        "The maker says of the auxiliary data: \"not used\" (not checked).",
         "No gain from shuffling",
         "neighbours are any two records",
         "`sotto verify`",
@@ -98,9 +98,11 @@ test_prose(void **state)
     text = describe(&fixture_encoded, false);
     flat = unwrapped(text);
     assert_shape(text);
+    fixture_in(flat, "- age: a number, scaled by a range from 18 to 90; a");
+    assert_null(strstr(flat, "nearer end"));
     fixture_in(flat, "An encoder of 1 layer and 12 weights");
     fixture_in(flat, "an answer to the encoder x label (part 1): ");
-    fixture_in(flat, "is protected by: none.");
+    fixture_in(flat, "says of the auxiliary data: \"none\" (not checked).");
     free(text);
     free(flat);
 }
@@ -132,7 +134,8 @@ test_verdicts(void **state)
         spec.parts = 1;
         char *text = describe(&spec, false), *flat = unwrapped(text);
         fixture_in(flat, rows[i].factor);
-        fixture_in(flat, "about a label: none is reported");
+        fixture_in(flat, "features at most");
+        fixture_in(flat, "no part is labelled as being about a label");
         (void)snprintf(expected, sizeof expected, "think it %s likely",
                        rows[i].belief);
         fixture_in(flat, expected);
@@ -170,6 +173,11 @@ test_hostile(void **state)
     spec.parts = 2;
     char *text = describe(&spec, false);
     assert_shape(text);
+    fixture_in(text, "- nan: a number with an unusable range");
+    fixture_in(text, "- huge: a number with an unusable range");
+    fixture_in(text, "- nan: unknown, for its range is unusable");
+    assert_null(strstr(text, "from nan"));
+    assert_null(strstr(text, "inf to"));
     fixture_in(text, "\xef\xbf\xbd[31m\xef\xbf\xbd\"\\");
     assert_null(strstr(text, "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww"));
     free(text);

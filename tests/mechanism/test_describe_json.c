@@ -3,6 +3,8 @@
  */
 #include "mechanism_fixture.h"
 
+#include <math.h>
+
 #include <jansson.h>
 
 #include "mechanism/describe.h"
@@ -27,7 +29,8 @@ test_json(void **state)
         "{\"name\":\"plain\",\"campaign\":\"spring\",\"hash\":\"";
     static const char middle[] =
         "\",\"eps\":7.0,\"eps_text\":\"7\",\"eps_features\":6.1,"
-        "\"eps_label\":3.0,\"eps_exact\":6.1,\"auxiliary\":\"not used\","
+        "\"eps_label\":3.0,\"covers_checked\":false,"
+        "\"eps_exact\":6.1,\"auxiliary\":\"not used\","
         "\"report_size\":62,\"columns\":["
         "{\"name\":\"age\",\"kind\":\"number\",\"count\":1,\"low\":18.0,"
         "\"high\":90.0},"
@@ -50,20 +53,44 @@ test_json(void **state)
     fixture_in(text, "\"channel\":\"flip\",\"eps\":3.0,\"eps_exact\":3.0,"
                      "\"blocks\":1,\"domain\":{\"kind\":\"symbols\",\"k\":12}");
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_int_equal(json_object_size(object), 13);
+    assert_int_equal(json_object_size(object), 14);
     assert_int_equal(json_array_size(json_object_get(object, "parts")), 4);
     json_decref(object);
     free(text);
 }
 
-/* The realised epsilon is shown as what it is, and never as more. */
+/* The realised epsilon is shown as what it is. */
 static void
 test_eps_exact(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    (void)state;
     double eps = describe_eps_exact(mechanism);
+    (void)state;
     assert_true(eps <= 1.75 && eps > 1.7499999);
+    sotto_mechanism_free(mechanism);
+}
+
+/* A sampler that kept less than its promise would be no one's to describe. */
+static void
+test_eps_refused(void **state)
+{
+    static const double factors[] = {1 + 1e-11, 2, NAN, INFINITY};
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    double *exact = &mechanism->client->part[1].instance.eps_exact;
+    (void)state;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        char *text = NULL;
+        *exact = 0.25 * factors[i];
+        for (int json = 0; json < 2; json++) {
+            memset(&err, 0xa5, sizeof err);
+            assert_int_equal(
+                sotto_mechanism_describe(mechanism, json, &text, &err),
+                SOTTO_STATUS_REFUSED);
+            assert_int_equal(err.status, SOTTO_STATUS_REFUSED);
+            fixture_in(err.message, "do not use this mechanism");
+            assert_null(text);
+        }
+    }
     sotto_mechanism_free(mechanism);
 }
 
@@ -73,6 +100,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_eps_exact),
+        cmocka_unit_test(test_eps_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

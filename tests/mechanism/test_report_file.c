@@ -356,6 +356,73 @@ test_json_foreign(void **state)
     sotto_mechanism_free(other);
 }
 
+/* ---- Reports that came twice -------------------------------------------- */
+
+/* Reports 0 1 0 2 1 0 are the reports 0 1 2, in either form. */
+static void
+test_repeated(void **state)
+{
+    static const size_t order[] = {0, 1, 0, 2, 1, 0};
+    static const char *const names[] = {"r.bin", "r.jsonl"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct sotto_report_writer *writer = NULL;
+        struct sotto_report_reader *reader = NULL;
+        const char *path = in_folder(names[i]);
+        assert_int_equal(
+            sotto_report_writer_new(mechanism, path, &writer, &err),
+            SOTTO_STATUS_OK);
+        for (size_t j = 0; j < sizeof order / sizeof *order; j++) {
+            assert_int_equal(
+                sotto_report_writer_add(writer, reports[order[j]], &err),
+                SOTTO_STATUS_OK);
+        }
+        assert_int_equal(sotto_report_writer_commit(writer, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            sotto_report_reader_new(mechanism, path, &reader, &err),
+            SOTTO_STATUS_OK);
+        assert_int_equal(sotto_report_reader_count(reader), 3);
+        assert_int_equal(sotto_report_reader_repeated(reader), 3);
+        for (size_t j = 0; j < 3; j++) {
+            assert_memory_equal(sotto_report_reader_at(reader, j), reports[j],
+                                each);
+        }
+        sotto_report_reader_free(reader);
+    }
+}
+
+/* One id, two contents: the first such pair of the file is named. */
+static void
+test_repeated_refused(void **state)
+{
+    uint8_t file[4 * ROOM];
+    char lines[4 * 1024];
+    size_t size = 0, position = 0;
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(file + i * each, reports[i], each);
+    }
+    memcpy(file + 3 * each + 36, sotto_report_id(reports[1]), SOTTO_ID_SIZE);
+    assert_refused(file, 4 * each, 3 * each,
+                   "reports 2 and 4 have one id but differ");
+    fixture_in(err.message, "files of different campaigns were mixed");
+    memcpy(file + 2 * each + 36, sotto_report_id(reports[0]), SOTTO_ID_SIZE);
+    assert_refused(file, 4 * each, 2 * each, "reports 1 and 3 have one id");
+
+    for (size_t i = 0; i < 4; i++) {
+        char *line = NULL;
+        assert_int_equal(
+            sotto_report_json(mechanism, file + i * each, &line, &err),
+            SOTTO_STATUS_OK);
+        position = i == 2 ? size : position;
+        size +=
+            (size_t)snprintf(lines + size, sizeof lines - size, "%s\n", line);
+        free(line);
+    }
+    assert_refused(lines, size, position, "reports 1 and 3 have one id");
+}
+
 /* ---- Values ------------------------------------------------------------- */
 
 /* Bytes that are no report give zeros, not a write beyond the values. */
@@ -436,6 +503,7 @@ main(void)
         TEST(test_binary_refused), TEST(test_long_name),
         TEST(test_json_ends),      TEST(test_json_refused),
         TEST(test_json_numbers),   TEST(test_json_foreign),
+        TEST(test_repeated),       TEST(test_repeated_refused),
         TEST(test_values),         TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,8 @@ enum mode { MODE_WHOLE, MODE_SHORT, MODE_INTERRUPTED, MODE_BROKEN };
 static enum mode mode;
 static int calls;
 static int no_wipe_on_fork;
+static int fork_within; /* fork once, in the middle of the next refill */
+static pid_t forked = -1;
 
 ssize_t
 getrandom(void *buffer, size_t size, unsigned flags)
@@ -47,6 +49,12 @@ getrandom(void *buffer, size_t size, unsigned flags)
     }
     if (mode == MODE_SHORT && size > 7) {
         size = 7;
+    }
+    if (fork_within) { /* as a signal handler might */
+        ssize_t got = syscall(SYS_getrandom, buffer, size, flags);
+        fork_within = 0;
+        forked = fork();
+        return got;
     }
     return syscall(SYS_getrandom, buffer, size, flags);
 }
@@ -111,6 +119,32 @@ test_a_fork_never_repeats_its_parent(void **state)
     for (int i = 0; i < FORKS; i++) {
         check_fork();
     }
+}
+
+/* The child's pool is emptied between being filled and being drawn from. */
+static void
+test_a_fork_within_a_draw_is_noticed(void **state)
+{
+    static const uint8_t zeros[SAMPLE];
+    uint8_t ours[SAMPLE], theirs[SAMPLE];
+    int ends[2], status;
+    (void)state;
+    mode = MODE_WHOLE;
+    assert_int_equal(pipe(ends), 0);
+    fork_within = 1;
+    while (forked < 0) {
+        draw(ours);
+    }
+    if (forked == 0) {
+        _exit(write(ends[1], ours, SAMPLE) != SAMPLE);
+    }
+    assert_int_equal(read(ends[0], theirs, SAMPLE), SAMPLE);
+    assert_int_equal(waitpid(forked, &status, 0), forked);
+    assert_int_equal(status, 0);
+    assert_memory_not_equal(theirs, zeros, SAMPLE);
+    assert_memory_not_equal(theirs, ours, SAMPLE);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void *
@@ -237,6 +271,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_fork_never_repeats_its_parent),
+        cmocka_unit_test(test_a_fork_within_a_draw_is_noticed),
         cmocka_unit_test(test_threads_draw_different_bytes),
         cmocka_unit_test(test_requests_of_every_size_are_filled),
         cmocka_unit_test(test_bytes_do_not_come_twice),
