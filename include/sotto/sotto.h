@@ -35,8 +35,9 @@ struct sotto_output;
 
 /*
  * Starts writing what will be `path`, with these permission bits less the
- * umask's. A link is followed. With `exclusive`, an existing `path` is refused,
- * at commit at the latest. Statuses: IO, MEMORY.
+ * umask's, or with those of the file it replaces; but a `mode` for the owner
+ * alone makes a file for the owner alone. A link is followed. With `exclusive`,
+ * an existing `path` is refused, at commit at the latest. Statuses: IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_output_new(const char *path, unsigned mode, bool exclusive,

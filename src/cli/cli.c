@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
-
 #define NEAREST_MAX 32u /* letters of a word that is compared */
 #define OPTIONS_MAX 32u
+#define EPS_DIGITS 12u /* behind the point */
 
 /* ---- Suggestions -------------------------------------------------------- */
 
@@ -351,17 +350,40 @@ cli_number(const struct cli_args *args, const char *name, double low,
     return true;
 }
 
+/* digits[.digits], without a needless nought at the front. */
+static bool
+is_plain_decimal(const char *text)
+{
+    static const char digits[] = "0123456789";
+    size_t whole = strspn(text, digits);
+    if (whole == 0 || (whole > 1 && text[0] == '0')) {
+        return false;
+    }
+    if (text[whole] == '\0') {
+        return true;
+    }
+    const char *behind = text + whole + 1;
+    size_t fraction = strspn(behind, digits);
+    return text[whole] == '.' && fraction > 0 && fraction <= EPS_DIGITS &&
+           behind[fraction] == '\0';
+}
+
 bool
-cli_eps(const struct cli_args *args, const char *name, uint64_t *ret_units)
+cli_eps(const struct cli_args *args, const char *name, double *ret_eps)
 {
     const char *text = cli_value(args, name);
-    if (text != NULL && decimal_read_eps(text, strlen(text), ret_units, NULL) !=
-                            SOTTO_STATUS_OK) {
+    double eps;
+    if (text == NULL) {
+        return true;
+    }
+    if (!is_plain_decimal(text) || !cli_read_number(text, &eps) ||
+        eps < CLI_EPS_MIN || eps > CLI_EPS_MAX) {
         (void)cli_bad("--%s %.80s%s: epsilon must be a plain decimal number "
                       "from 0.000001 to 32, such as 0.5",
                       name, text, strlen(text) > 80 ? "..." : "");
         return false;
     }
+    *ret_eps = eps;
     return true;
 }
 

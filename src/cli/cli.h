@@ -3,8 +3,7 @@
  *
  * A verb is one struct cli_verb in its cmd_<verb>.c and one row in main.c.
  * It gets its arguments parsed and checked against its own option table, does
- * its work through the public headers (epsilon's grammar, UTF-8 and what is
- * printable are the library's own), and returns the program's exit status.
+ * its work through the public headers, and returns the program's exit status.
  * Only src/cli prints; what reaches a terminal has passed cli_put, so that no
  * file's content can steer the terminal.
  */
@@ -111,9 +110,12 @@ bool cli_number(const struct cli_args *args, const char *name, double low,
                 double high, double *ret_value);
 bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
 
-/* An option's value as an epsilon, in units of base/decimal.h, likewise. */
-bool cli_eps(const struct cli_args *args, const char *name,
-             uint64_t *ret_units);
+#define CLI_EPS_MIN 0.000001
+#define CLI_EPS_MAX 32
+
+/* The same for an epsilon: digits[.digits], at most 12 behind the point, from
+   CLI_EPS_MIN to CLI_EPS_MAX. The library reads its text, exactly. */
+bool cli_eps(const struct cli_args *args, const char *name, double *ret_eps);
 
 /* A finite decimal number that is all of `text`. */
 bool cli_read_number(const char *text, double *ret_value);

@@ -245,6 +245,11 @@ static void
 note_reports(const struct job *job)
 {
     size_t count = sotto_report_reader_count(job->reader);
+    size_t repeated = sotto_report_reader_repeated(job->reader);
+    if (repeated > 0) {
+        cli_note("%zu report%s came more than once and count%s once", repeated,
+                 repeated == 1 ? "" : "s", repeated == 1 ? "s" : "");
+    }
     if (job->simulated > 0) {
         cli_note("the report%s simulated: for experiments only",
                  count == 1 ? " is" : "s are");

@@ -6,7 +6,6 @@
  * Every step goes through the public headers and leaves its file in the
  * folder, so that each can be done again by hand with the other verbs.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 #include <sodium.h>
 
-#include "base/decimal.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
 #include "cli/json_print.h"
@@ -24,7 +22,7 @@
 #define AUXILIARY_SHARE 0.3
 #define PATH_SIZE 4096u
 #define LABEL "diagnosis"
-#define MECHANISM "sotto demo" /* its name */
+#define DEMO_EPS 4
 
 const char *const demo_features[] = {"radius_mean", "texture_mean",
                                      "smoothness_mean", NULL};
@@ -60,84 +58,30 @@ announce(const struct demo_story *story, const char *step, const char *text)
 static int
 check_eps(struct demo_story *story)
 {
-    uint64_t units = 4 * DECIMAL_UNIT, answers = 1; /* the diagnosis */
-    if (!cli_eps(story->args, "eps", &units)) {
+    double eps = DEMO_EPS;
+    unsigned answers = 1; /* the diagnosis */
+    if (!cli_eps(story->args, "eps", &eps)) {
         return CLI_EXIT_BAD;
     }
     for (size_t i = 0; demo_features[i] != NULL; i++) {
         answers++;
     }
-    if (units / answers < DECIMAL_EPS_MIN) {
+    if (eps < answers * CLI_EPS_MIN) {
         return cli_bad("--eps %s: the demo splits epsilon between %u answers, "
-                       "so it must be at least 0.%06u",
-                       story->demo.eps, (unsigned)answers, (unsigned)answers);
+                       "so it must be at least %f",
+                       story->demo.eps, answers, answers * CLI_EPS_MIN);
     }
-    story->demo.eps_total = (double)units / (double)DECIMAL_UNIT;
+    story->demo.eps_total = eps;
     return CLI_EXIT_DONE;
 }
 
-static bool
-is_empty(DIR *folder)
-{
-    const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".") != 0 &&
-            strcmp(entry->d_name, "..") != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether the folder's demo.sotto was made by a demo. */
-static bool
-is_demo(const struct demo_story *story)
-{
-    char path[PATH_SIZE];
-    struct sotto_mechanism *mechanism = NULL;
-    struct sotto_mechanism_info info;
-    if (sotto_mechanism_read(place(story, "demo.sotto", path), &mechanism,
-                             NULL) != SOTTO_STATUS_OK) {
-        return false;
-    }
-    sotto_mechanism_info(mechanism, &info);
-    bool same = strcmp(info.name, MECHANISM) == 0;
-    sotto_mechanism_free(mechanism);
-    return same;
-}
-
-static int
-fail_folder(const struct demo_story *story)
-{
-    cli_error("cannot use the folder '%.240s': %s; choose another place with "
-              "-o",
-              story->demo.folder, strerror(errno));
-    return CLI_EXIT_FAILED;
-}
-
-/* Makes the folder; one that is there must be empty, or an earlier demo's. */
 static int
 make_folder(struct demo_story *story)
 {
-    const char *path = story->demo.folder;
-    if (strlen(path) > PATH_SIZE - 64) {
+    if (strlen(story->demo.folder) > PATH_SIZE - 64) {
         return cli_bad("the folder's name is too long");
     }
-    if (mkdir(path, 0777) == 0) {
-        return CLI_EXIT_DONE;
-    }
-    DIR *folder = errno == EEXIST ? opendir(path) : NULL;
-    if (folder == NULL) {
-        return fail_folder(story);
-    }
-    bool empty = is_empty(folder);
-    (void)closedir(folder);
-    if (!empty && !is_demo(story)) {
-        return cli_bad("the folder '%.240s' holds other files: choose an empty "
-                       "or new one with -o",
-                       path);
-    }
-    return CLI_EXIT_DONE;
+    return demo_folder_make(story->demo.folder);
 }
 
 /* ---- 1: data ------------------------------------------------------------ */
@@ -210,7 +154,7 @@ train(struct demo_story *story, const struct sotto_table *table,
     struct sotto_error err = {0};
     struct sotto_direct_options options = {.eps = story->demo.eps,
                                            .label = LABEL,
-                                           .name = MECHANISM,
+                                           .name = DEMO_MECHANISM,
                                            .campaign = "demo"};
     const char **drop = calloc(sotto_table_columns(table), sizeof *drop);
     if (drop == NULL) {

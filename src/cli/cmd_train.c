@@ -279,7 +279,7 @@ check_usage(const struct cli_args *args)
     }
     const char *const inputs[] = {cli_value(args, "data"),
                                   cli_value(args, "labels")};
-    uint64_t eps;
+    double eps;
     if (!cli_eps(args, "eps", &eps)) {
         return CLI_EXIT_BAD;
     }

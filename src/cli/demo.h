@@ -2,6 +2,7 @@
  * demo.h: what the demo found, and the page it is told on.
  *
  *     cmd_demo.c        runs the story, step by step
+ *     demo_folder.c     the folder it may write in
  *     demo_estimate.c   what the reports say, beside the truth
  *     demo_html.c       writes report.html from struct demo
  *     demo_plot.c       the page's pictures
@@ -16,6 +17,7 @@
 #define DEMO_ROWS_MAX 12u
 #define DEMO_FILES_MAX 8u
 #define DEMO_CONFIDENCE 0.95
+#define DEMO_MECHANISM "sotto demo" /* the mechanism's name */
 
 /* Lines of data/wdbc.csv, the header the first, each with its line break. */
 extern const char *const demo_data[];
@@ -74,6 +76,10 @@ struct demo_story {
     struct sotto_table *people;
     struct records records;
 };
+
+/* Makes the folder; one that is there must be empty or hold the demo.sotto of
+   an earlier demo. Returns the exit status. */
+int demo_folder_make(const char *path);
 
 /* Fills the rows, the fields and report_json; returns the exit status. */
 int demo_estimate(struct demo_story *story,

@@ -104,8 +104,8 @@ static const char *const style[] = {
     "var(--soft);font-size:12px;overflow-wrap:anywhere}footer{color:"
     "var(--soft);font-size:13.5px;margin-top:26px}.warn{border-color:"
     "var(--one)}\n",
-    "@media(max-width:720px){.facts{grid-template-columns:1fr 1fr}"
-    "ol.steps{grid-template-columns:1fr}main{padding:28px 14px}}\n",
+    ("@media(max-width:720px){.facts{grid-template-columns:1fr 1fr}"
+     "ol.steps{grid-template-columns:1fr}main{padding:28px 14px}}\n"),
 };
 
 /* ---- Parts of the page --------------------------------------------------- */

@@ -7,50 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool first;
+#include "cli/character.h"
 
-/* Length of the UTF-8 character at `text`, 0 if it is none. */
-static size_t
-character(const unsigned char *text)
-{
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = text[0] < 0x80             ? 1
-                  : (text[0] & 0xe0) == 0xc0 ? 2
-                  : (text[0] & 0xf0) == 0xe0 ? 3
-                  : (text[0] & 0xf8) == 0xf0 ? 4
-                                             : 0;
-    if (size < 2) {
-        return size;
-    }
-    unsigned code = text[0] & (0xffu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80) { /* the ending NUL stops here too */
-            return 0;
-        }
-        code = code << 6 | (text[i] & 0x3fu);
-    }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code < least[size] || code > 0x10ffff || surrogate ? 0 : size;
-}
+static bool first;
 
 static void
 put_string(FILE *to, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text), size;
     (void)fputc('"', to);
-    while (*at != 0) {
-        size_t size = character(at);
+    for (; left > 0; text += size, left -= size) {
+        unsigned char at = (unsigned char)*text;
+        size = character_size(text, left, NULL);
         if (size == 0) {
             (void)fputs("\\ufffd", to);
             size = 1;
-        } else if (*at == '"' || *at == '\\') {
-            (void)fprintf(to, "\\%c", *at);
-        } else if (*at < 0x20 || *at == 0x7f) {
-            (void)fprintf(to, "\\u%04x", *at);
+        } else if (at == '"' || at == '\\') {
+            (void)fprintf(to, "\\%c", at);
+        } else if (at < 0x20 || at == 0x7f) {
+            (void)fprintf(to, "\\u%04x", at);
         } else {
-            (void)fwrite(at, 1, size, to);
+            (void)fwrite(text, 1, size, to);
         }
-        at += size;
     }
     (void)fputc('"', to);
 }

@@ -6,9 +6,8 @@
  */
 #include <string.h>
 
+#include "cli/character.h"
 #include "cli/cli.h"
-#include "host/printable.h"
-#include "host/utf8.h"
 
 static const char *speaker;
 
@@ -23,24 +22,23 @@ cli_speak_as(const char *verb)
 void
 cli_put(FILE *to, const char *text, size_t size)
 {
-    const uint8_t *at = (const uint8_t *)text;
     while (size > 0) {
-        uint32_t character = 0;
-        size_t length = host_utf8_decode(at, size, &character);
-        if (length > 0 && host_printable(character)) {
-            (void)fwrite(at, 1, length, to);
+        unsigned code = 0;
+        size_t length = character_size(text, size, &code);
+        if (length > 0 && character_shown(code)) {
+            (void)fwrite(text, 1, length, to);
         } else {
             (void)fputc('?', to);
         }
         length = length > 0 ? length : 1;
-        at += length;
+        text += length;
         size -= length;
     }
 }
 
 static void CLI_PRINTF(2) say(const char *kind, const char *format, ...);
 
-static void
+__attribute__((format(printf, 2, 0))) static void
 say_list(const char *kind, const char *format, va_list list)
 {
     char text[1200];

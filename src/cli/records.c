@@ -47,7 +47,7 @@ is_made(const char *name)
 }
 
 /* A header that was guessed is sure if there are numbers below it; where there
-   are none at all it may be a record. */
+   are none at all it may be a record. Labels show it by their number. */
 static void
 note_header(const struct sotto_table *table, const char *path)
 {
@@ -73,9 +73,6 @@ read_one(const char *path, int header, struct sotto_table **ret_table)
         return cli_fail(&err);
     }
     hint_separator(*ret_table, path);
-    if (header < 0) {
-        note_header(*ret_table, path);
-    }
     return CLI_EXIT_DONE;
 }
 
@@ -201,6 +198,9 @@ records_read(const struct cli_args *args, const char *data, const char *labels,
         return CLI_EXIT_BAD;
     }
     int status = read_one(data, header, &table);
+    if (status == CLI_EXIT_DONE && header < 0) {
+        note_header(table, data);
+    }
     if (status == CLI_EXIT_DONE && labels != NULL) {
         status = join_labels(labels, header, table);
     }

@@ -137,8 +137,7 @@ size_t report_measure(const struct sotto_client *client, uint64_t *ret_entropy);
 void report_make(struct sotto_client *client, struct entropy *entropy,
                  uint8_t *ret_report);
 /* The same steps for a simulation: another type of source, another mark. */
-struct seeded;
-void report_simulate(struct sotto_client *client, struct seeded *seeded,
+void report_simulate(struct sotto_client *client, struct simulation *simulation,
                      uint8_t *ret_report);
 /* Whether the bytes are a report of this mechanism, simulated or not. */
 bool report_valid(const struct sotto_client *client, const uint8_t *report,

@@ -8,7 +8,6 @@
  */
 #include "base/bytes.h"
 #include "client/device.h"
-#include "random/seeded.h"
 
 size_t
 report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
@@ -81,10 +80,10 @@ report_make(struct sotto_client *client, struct entropy *entropy,
 }
 
 void
-report_simulate(struct sotto_client *client, struct seeded *seeded,
+report_simulate(struct sotto_client *client, struct simulation *simulation,
                 uint8_t *ret_report)
 {
-    make(client, REPORT_MAGIC_SIMULATED, &seeded->random, ret_report);
+    make(client, REPORT_MAGIC_SIMULATED, &simulation->random, ret_report);
 }
 
 static bool

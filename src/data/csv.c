@@ -524,6 +524,7 @@ fit_block(const struct scan *s)
     if (fitted != NULL) {
         block->cells = fitted;
     }
+    block->count = s->cells;
     fitted = realloc(block->lines, s->rows * sizeof *block->lines);
     if (fitted != NULL) {
         block->lines = fitted;
@@ -602,6 +603,7 @@ csv_parse(uint8_t *bytes, size_t size, const char *name, int header,
     }
     if (status == SOTTO_STATUS_OK) {
         s.block->bytes = bytes;
+        s.block->size = size;
         *ret_table = table;
     } else if (table != NULL) {
         sotto_table_free(table);

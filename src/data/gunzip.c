@@ -2,14 +2,17 @@
  * gunzip.c: undoing gzip in memory, up to a ceiling.
  *
  * A few kilobytes can claim to be gigabytes, so the output grows only as bytes
- * come out and never past the ceiling.
+ * come out and never past the ceiling. What comes out are people's records:
+ * every buffer they were in, zlib's window too, is wiped before it is freed.
  */
 #include "data/gunzip.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 
 #define GROWTH_MIN ((size_t)1 << 16)
 #define CHUNK_MAX ((size_t)1 << 30) /* zlib counts in 32 bits */
@@ -32,19 +35,35 @@ gunzip_detect(const uint8_t *data, size_t size)
     return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-/* zlib's memory comes from our own calls, as any other's. */
+/* Stands before what zlib is given: its size, to wipe it by. */
+union before {
+    size_t size;
+    max_align_t align;
+};
+
+/* zlib's memory comes from our own calls, as any other's. It asks for a few
+   small blocks, whose size cannot overflow. */
 static voidpf
 allocate(voidpf opaque, uInt count, uInt size)
 {
+    size_t whole = (size_t)count * size + sizeof(union before);
+    union before *memory = calloc(1, whole);
     (void)opaque;
-    return calloc(count, size);
+    if (memory == NULL) {
+        return NULL;
+    }
+    memory->size = whole;
+    return memory + 1;
 }
 
 static void
 release(voidpf opaque, voidpf memory)
 {
     (void)opaque;
-    free(memory);
+    if (memory != NULL) {
+        union before *whole = (union before *)memory - 1;
+        host_wipe_free(whole, whole->size);
+    }
 }
 
 /* Makes room for at least one more byte, up to one above the limit: that one
@@ -62,7 +81,7 @@ grow(struct gunzip *g, struct sotto_error *err)
     if (wanted > most) {
         wanted = most;
     }
-    uint8_t *out = realloc(g->out, wanted);
+    uint8_t *out = host_wipe_resize(g->out, g->out_size, wanted);
     if (out == NULL) {
         return host_fail_memory(err);
     }
@@ -180,12 +199,12 @@ gunzip_bytes(const uint8_t *data, size_t size, size_t limit, const char *name,
         goto done;
     }
 
-    fitted = realloc(g.out, g.out_size + 1);
+    fitted = host_wipe_resize(g.out, g.out_size, g.out_size + 1);
     *ret_data = fitted != NULL ? fitted : g.out;
     *ret_size = g.out_size;
     g.out = NULL;
 done:
     (void)inflateEnd(&g.z);
-    free(g.out);
+    host_wipe_free(g.out, g.out_size);
     return status;
 }

@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "host/error.h"
+#include "host/wipe.h"
 
 #define TYPE_BYTE 0x08
 #define DIMENSIONS_MAX 4u
@@ -180,6 +181,8 @@ fill_labels(struct table_column *column, const uint8_t *labels, size_t rows)
         return false;
     }
 
+    block->size = LABEL_DIGITS * (UINT8_MAX + 1);
+    block->count = rows;
     for (size_t row = 0; row < rows; row++) {
         struct table_cell *cell = &block->cells[row];
         cell->start = (uint32_t)(labels[row] * LABEL_DIGITS);
@@ -228,8 +231,9 @@ idx_parse(uint8_t *bytes, size_t size, const char *name,
     table->rows = idx.rows;
     if (block->bytes == NULL) {
         block->bytes = bytes;
+        block->size = size;
     } else {
-        free(bytes);
+        host_wipe_free(bytes, size);
     }
     *ret_table = table;
     return SOTTO_STATUS_OK;

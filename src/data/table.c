@@ -18,6 +18,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "host/wipe.h"
 
 /* ---- Making and freeing ------------------------------------------------ */
 
@@ -33,8 +34,8 @@ table_block_free(struct table_block *block)
     if (block == NULL) {
         return;
     }
-    free(block->bytes);
-    free(block->cells);
+    host_wipe_free(block->bytes, block->size);
+    host_wipe_free(block->cells, block->count * sizeof *block->cells);
     free(block->lines);
     free(block);
 }
@@ -62,10 +63,10 @@ table_new(struct table_block *block, size_t count)
 }
 
 static void
-column_clear(struct table_column *column)
+column_clear(struct table_column *column, size_t rows)
 {
     free(column->name);
-    free(column->numbers);
+    host_wipe_free(column->numbers, rows * sizeof *column->numbers);
     if (--column->block->references == 0) {
         table_block_free(column->block);
     }
@@ -78,7 +79,7 @@ sotto_table_free(struct sotto_table *table)
         return;
     }
     for (size_t i = 0; i < table->count; i++) {
-        column_clear(&table->columns[i]);
+        column_clear(&table->columns[i], table->rows);
     }
     free(table->columns);
     free(table);
@@ -147,14 +148,16 @@ decompress(uint8_t **bytes, size_t *size, const char *name,
            struct sotto_error *err)
 {
     uint8_t *plain;
+    size_t plain_size;
     if (!gunzip_detect(*bytes, *size)) {
         return SOTTO_STATUS_OK;
     }
-    enum sotto_status status =
-        gunzip_bytes(*bytes, *size, TABLE_MAX_BYTES, name, &plain, size, err);
+    enum sotto_status status = gunzip_bytes(*bytes, *size, TABLE_MAX_BYTES,
+                                            name, &plain, &plain_size, err);
     if (status == SOTTO_STATUS_OK) {
-        free(*bytes);
+        host_wipe_free(*bytes, *size);
         *bytes = plain;
+        *size = plain_size;
     }
     return status;
 }
@@ -179,7 +182,7 @@ parse_owned(uint8_t *bytes, size_t size, const char *name,
     }
 done:
     if (status != SOTTO_STATUS_OK) {
-        free(bytes);
+        host_wipe_free(bytes, size);
     }
     return status;
 }

@@ -12,6 +12,9 @@
  * and copies no data. A block without cells holds samples: the cell of `row`
  * is the `width` bytes at bytes + offset + row * width.
  *
+ * What the file held, the numbers read from it and the cells are wiped before
+ * they are freed.
+ *
  * Invariants: a table has at least one row and one column; all of its columns
  * have the same number of rows; their names differ.
  */
@@ -41,7 +44,9 @@ struct table_block {
     size_t references; /* columns that use it */
     size_t stride;     /* cells in a row */
     uint8_t *bytes;
+    size_t size;              /* of bytes */
     struct table_cell *cells; /* NULL: samples */
+    size_t count;             /* of cells */
     uint32_t *lines;          /* from 1, one a row; NULL: the file has none */
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 
 #define FIRST_CAPACITY ((size_t)65536)
 
@@ -118,8 +119,8 @@ first_capacity(const struct stat *info, size_t most)
 }
 
 /*
- * Reads to the end or until `most` bytes are there. Buffers that had to grow
- * leave copies behind: a key's file is far smaller than the first buffer.
+ * Reads to the end or until `most` bytes are there. Records and keys come
+ * through here: what is freed is wiped.
  */
 static enum sotto_status
 read_all(int fd, const char *path, size_t capacity, size_t most,
@@ -143,7 +144,7 @@ read_all(int fd, const char *path, size_t capacity, size_t most,
         }
         if (size == capacity) {
             capacity = capacity < most / 2 ? 2 * capacity : most;
-            uint8_t *larger = realloc(data, capacity);
+            uint8_t *larger = host_wipe_resize(data, size, capacity);
             if (larger == NULL) {
                 status = host_fail_memory(err);
                 goto done;
@@ -155,7 +156,7 @@ read_all(int fd, const char *path, size_t capacity, size_t most,
     *ret_size = size;
     data = NULL;
 done:
-    free(data);
+    host_wipe_free(data, size);
     return status;
 }
 
@@ -206,7 +207,7 @@ host_file_read(const char *path, size_t limit, uint8_t **ret_data,
     *ret_size = size;
     data = NULL;
 done:
-    free(data);
+    host_wipe_free(data, size);
     if (fd >= 0) {
         (void)close(fd);
     }

@@ -196,6 +196,22 @@ open_beside(struct sotto_output *output, unsigned mode, struct sotto_error *err)
 }
 
 /*
+ * A file in place of another is for the same eyes. It is made with no bit that
+ * the old one lacks, so that a failure to add the others leaves it narrower. A
+ * private file, one that `mode` gives to its owner alone, stays that.
+ */
+static enum sotto_status
+open_instead(struct sotto_output *output, unsigned mode, unsigned old,
+             struct sotto_error *err)
+{
+    enum sotto_status status = open_beside(output, mode & old, err);
+    if (status == SOTTO_STATUS_OK && (mode & 077) != 0) {
+        (void)fchmod(output->fd, (mode_t)(old & 0777));
+    }
+    return status;
+}
+
+/*
  * Decides where the bytes go. A link is followed, so that it stays a link to
  * the new content; a link to nothing is replaced.
  */
@@ -230,7 +246,8 @@ output_open(struct sotto_output *output, unsigned mode, struct sotto_error *err)
     if (!there && (output->target = strdup(output->path)) == NULL) {
         return host_fail_memory(err);
     }
-    return open_beside(output, mode, err);
+    return there ? open_instead(output, mode, (unsigned)info.st_mode, err)
+                 : open_beside(output, mode, err);
 }
 
 enum sotto_status

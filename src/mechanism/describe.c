@@ -247,21 +247,24 @@ range_usable(const struct sotto_column_info *info)
     return fabs(info->low) <= RANGE_MOST && fabs(info->high) <= RANGE_MOST;
 }
 
-/* Whether some part sends the column as a number of its own: only there is it
-   clipped to its range before noise comes to it. */
+/* Whether some part sends the column as a number of its own, with no encoder
+   between: only there is it clipped to its range. */
 static bool
 sent_alone(const struct page *page, size_t column)
 {
+    const struct sotto_client *client = page->mechanism->client;
     bool alone = false;
-    for (size_t i = 0; i < page->info.parts; i++) {
-        struct sotto_part_info part;
-        sotto_mechanism_part(page->mechanism, i, &part);
-        for (size_t j = 0; j < part.blocks && part.l > 0; j++) {
-            alone = alone || sotto_mechanism_part_column(page->mechanism, i,
-                                                         j) == column;
-        }
+    size_t entry = 0;
+    for (size_t i = 0; i < column; i++) {
+        entry += client->column[i].inputs;
     }
-    return alone;
+    for (size_t i = 0; i < page->info.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        alone =
+            alone || (part->instance.l > 0 && part->instance.size == 1 &&
+                      entry >= part->from && entry - part->from < part->blocks);
+    }
+    return alone && page->info.layers == 0;
 }
 
 static void

@@ -364,8 +364,8 @@ score_half(const struct row *row, double n, double z)
     double root = sqrt(4 * c * at_value + c * c * row->slope * row->slope);
     double low = (middle - root) / (2 + 2 * c);
     double high = (middle + root) / (2 + 2 * c);
-    double floor = z * row->noise / sqrt(n);
-    return fmax(fmax(high - value, value - low), floor);
+    double least = z * row->noise / sqrt(n);
+    return fmax(fmax(high - value, value - low), least);
 }
 
 static double

@@ -22,7 +22,7 @@ sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
     seeded_init(&seeded, seed, stream);
     schema_apply(client, values);
     forward_run(client);
-    report_simulate(client, &seeded, report);
+    report_simulate(client, &seeded.simulation, report);
     device_wipe(client);
     bytes_wipe(&seeded, sizeof seeded);
     return SOTTO_STATUS_OK;

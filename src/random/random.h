@@ -4,7 +4,7 @@
  * Samplers read a struct random and do not know where its bytes come from.
  * Two kinds exist and their types keep them apart: struct entropy, fed by the
  * operating system, the only one the device's path can hold (invariant 3);
- * and struct seeded (seeded.h), for training and simulation.
+ * and struct simulation, which seeded.h feeds.
  */
 #ifndef SOTTO_RANDOM_RANDOM_H
 #define SOTTO_RANDOM_RANDOM_H
@@ -26,6 +26,11 @@ struct random {
 
 /* Operating-system entropy, in a buffer that the caller owns. */
 struct entropy {
+    struct random random;
+};
+
+/* Anything else: what it makes is marked as simulated. */
+struct simulation {
     struct random random;
 };
 

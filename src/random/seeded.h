@@ -12,7 +12,10 @@
 #include "random/random.h"
 
 struct seeded {
-    struct random random;
+    union {
+        struct random random;
+        struct simulation simulation;
+    };
     uint64_t seed;
     uint64_t stream;
     uint64_t block; /* next counter value */

@@ -74,7 +74,7 @@ run 0 privatise l.sotto headless.csv --labels digits.csv --header no \
 run 0 decode l.sotto l.jsonl --json
 [ "$(grep -c '"name": "label", "kind": "frequency"' out)" -eq 3 ] ||
     fail "digits as labels are not categories"
-printf '"a ""b"", c"\n\nNA\n5\n' >odd-labels.csv
+printf '"a ""b"", c"\n\n5\n' >odd-labels.csv
 run 0 train direct --data headless.csv --labels odd-labels.csv --header no \
     --eps 2 -o l.sotto
 run 0 inspect l.sotto --json

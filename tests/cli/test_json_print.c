@@ -1,6 +1,7 @@
 /*
  * test_json_print.c: text is escaped, numbers read back the same. The
- * program's files are in no library, so the one under test is included.
+ * program's files are in no library, so the one under test is included, with
+ * what it calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "cli/character.c"
 #include "cli/json_print.c"
 
 static void

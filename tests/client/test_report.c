@@ -137,7 +137,7 @@ test_simulated(void **state)
     seeded_init(&seeded, 1, 2);
     schema_apply(opened.client, values);
     forward_run(opened.client);
-    report_simulate(opened.client, &seeded, report);
+    report_simulate(opened.client, &seeded.simulation, report);
     assert_memory_equal(report, "SIM1", 4);
     assert_true(report_valid(opened.client, report, sizeof report));
     client_done(&opened);

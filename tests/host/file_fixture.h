@@ -111,6 +111,26 @@ assert_error(enum sotto_status got, enum sotto_status expected,
     memset(&err, 0xa5, sizeof err);
 }
 
+/* Permissions do not bind root: until become_self, a test that root runs is
+   nobody. Nothing may be asserted between, or a failure leaves it so. */
+#define NOBODY ((uid_t)65534)
+
+static inline void
+become_nobody(void)
+{
+    if (getuid() == 0) {
+        assert_int_equal(seteuid(NOBODY), 0);
+    }
+}
+
+static inline void
+become_self(void)
+{
+    if (getuid() == 0) {
+        assert_int_equal(seteuid(0), 0);
+    }
+}
+
 /* Bytes that repeat only after 251 of them. */
 static inline uint8_t *
 pattern(size_t size)

@@ -102,11 +102,24 @@ test_read_failures(void **state)
     assert_unreadable("/dev/fd/99999", 9, SOTTO_STATUS_IO, "Bad file");
     assert_unreadable("/dev/fd/99999999999", 9, SOTTO_STATUS_IO, "No such");
     assert_unreadable("/dev/fd/", 9, SOTTO_STATUS_IO, "it is a folder");
-    if (geteuid() != 0) {
-        assert_int_equal(chmod(in_folder("a"), 0), 0);
-        assert_unreadable(in_folder("a"), 9, SOTTO_STATUS_IO,
-                          "Permission denied; check who may read it");
-    }
+}
+
+static void
+test_read_forbidden(void **state)
+{
+    uint8_t *data = NULL;
+    size_t size;
+    (void)state;
+    put(in_folder("a"), "hello", 5);
+    assert_int_equal(chmod(in_folder("a"), 0), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    become_nobody();
+    enum sotto_status status =
+        host_file_read(in_folder("a"), 9, &data, &size, &err);
+    become_self();
+    assert_error(status, SOTTO_STATUS_IO,
+                 "Permission denied; check who may read it");
+    assert_null(data);
 }
 
 /* However long the path, the reason is in the message. */
@@ -235,9 +248,10 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_read),           TEST(test_read_failures),
-        TEST(test_read_long_path), TEST(test_read_proc),
-        TEST(test_read_pipe),      TEST(test_read_stdin),
-        TEST(test_descriptor),     TEST(test_memory_read),
+        TEST(test_read_forbidden), TEST(test_read_long_path),
+        TEST(test_read_proc),      TEST(test_read_pipe),
+        TEST(test_read_stdin),     TEST(test_descriptor),
+        TEST(test_memory_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,8 +102,36 @@ test_write(void **state)
                      SOTTO_STATUS_OK);
     assert_content(in_folder("a"), "", 0);
     assert_int_equal(stat(in_folder("a"), &info), 0);
-    assert_int_equal(info.st_mode & 07777, 0644);
+    assert_int_equal(info.st_mode & 07777, 0600); /* as it was */
     assert_int_equal(entries(), 1);
+}
+
+/* A new file has the bits asked for, less the umask's; one in place of another
+   has the other's, whatever the umask; a private one stays private. */
+static void
+test_write_modes(void **state)
+{
+    static const struct {
+        unsigned old, asked, got; /* old 0: there is none */
+    } rows[] = {{0, 0666, 0644},    {0, 0600, 0600},    {0600, 0644, 0600},
+                {0640, 0644, 0640}, {0666, 0644, 0666}, {0444, 0644, 0444},
+                {0755, 0644, 0755}, {0644, 0600, 0600}, {04755, 0644, 0755}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stat info;
+        const char *path = in_folder("a");
+        if (rows[i].old != 0) {
+            put(path, "old", 3);
+            assert_int_equal(chmod(path, (mode_t)rows[i].old), 0);
+        }
+        assert_int_equal(
+            host_file_write(path, rows[i].asked, false, "new", 3, &err),
+            SOTTO_STATUS_OK);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 07777, rows[i].got);
+        assert_content(path, "new", 3);
+        assert_int_equal(unlink(path), 0);
+    }
 }
 
 /* Any way of cutting the bytes into writes gives the same file. */
@@ -212,12 +240,14 @@ test_write_failures(void **state)
     assert_unwritable(in_folder("new/"), false, "make the folder first");
     assert_unwritable("", false, "cannot write ''");
     assert_unwritable("/proc/none", false, "cannot write '/proc/none'");
-    if (geteuid() != 0) {
-        assert_int_equal(chmod(folder, 0500), 0);
-        assert_unwritable(in_folder("x"), false,
-                          "Permission denied; choose another place with -o");
-        assert_int_equal(chmod(folder, 0700), 0);
-    }
+    assert_int_equal(chmod(folder, 0555), 0);
+    become_nobody();
+    enum sotto_status status =
+        host_file_write(in_folder("x"), 0644, false, "new", 3, &err);
+    become_self();
+    assert_error(status, SOTTO_STATUS_IO,
+                 "Permission denied; choose another place with -o");
+    assert_int_equal(chmod(folder, 0700), 0);
     assert_int_equal(entries(), 1);
 }
 
@@ -492,14 +522,23 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_write),           BOTH(test_write_parts),
-        BOTH(test_write_given_up),  BOTH(test_write_exclusive),
-        BOTH(test_write_links),     BOTH(test_write_failures),
-        BOTH(test_write_relative),  BOTH(test_write_full),
-        BOTH(test_write_file_full), BOTH(test_write_descriptor),
-        BOTH(test_write_pipe),      BOTH(test_write_beside_leftovers),
-        PLAIN(test_killed),         REFUSED(test_killed_refused),
-        PLAIN(test_refusals),       PLAIN(test_folder_gone),
+        BOTH(test_write),
+        BOTH(test_write_modes),
+        BOTH(test_write_parts),
+        BOTH(test_write_given_up),
+        BOTH(test_write_exclusive),
+        BOTH(test_write_links),
+        BOTH(test_write_failures),
+        BOTH(test_write_relative),
+        BOTH(test_write_full),
+        BOTH(test_write_file_full),
+        BOTH(test_write_descriptor),
+        BOTH(test_write_pipe),
+        BOTH(test_write_beside_leftovers),
+        PLAIN(test_killed),
+        REFUSED(test_killed_refused),
+        PLAIN(test_refusals),
+        PLAIN(test_folder_gone),
         BOTH(test_memory_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,8 +71,8 @@ test_prose(void **state)
         "could at most come to think it over 99.9% likely",
         "For the size of this epsilon: weak protection.",
         "about all of the record: at most 7, as stated",
-        "by the maker's own labelling of the parts: features at most 6.1, "
-        "label at most 3 (not checked; the total is)",
+        ("by the maker's own labelling of the parts: features at most 6.1, "
+         "label at most 3 (not checked; the total is)"),
         "- laplace: whole-number noise is added",
         "- subset: a set of several",
         "- flip: the true answer",
