@@ -198,9 +198,10 @@ wide_double(const struct wide *a)
     }
     below = limb_or_zero(a, top - 2) << 32 | (below != 0);
     value = 1;
-    for (; bits != 0 && bits >> 63 == 0; value /= 2) {
+    while (bits != 0 && bits >> 63 == 0) {
         bits = bits << 1 | below >> 63;
         below <<= 1;
+        value /= 2;
     }
     value *= (double)(bits | (below != 0));
     for (int32_t i = top; i < (int32_t)WIDE_FRACTION + 1; i++) {

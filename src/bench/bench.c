@@ -40,6 +40,23 @@ now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Times a loop: while (watch_runs(&watch)) { ... } ends after SECONDS, and then
+   `spent` is how long it took. */
+struct watch {
+    double start, spent;
+};
+
+static bool
+watch_runs(struct watch *watch)
+{
+    double at = now();
+    if (watch->start == 0) {
+        watch->start = at;
+    }
+    watch->spent = at - watch->start;
+    return watch->spent < SECONDS;
+}
+
 static void
 emit(const struct bench *bench, const char *name, const char *setting,
      double rate, double ratio, const char *against)
@@ -69,16 +86,15 @@ static enum sotto_status
 measure_entropy(struct bench *bench)
 {
     uint8_t chunk[CHUNK];
-    double start = now(), spent = 0;
+    struct watch watch = {0, 0};
     size_t chunks = 0;
-    while (spent < SECONDS) {
+    while (watch_runs(&watch)) {
         if (fill_chunk(chunk) != SOTTO_STATUS_OK) {
             return SOTTO_STATUS_ENTROPY;
         }
         chunks++;
-        spent = now() - start;
     }
-    bench->entropy_rate = (double)chunks * CHUNK / spent;
+    bench->entropy_rate = (double)chunks * CHUNK / watch.spent;
     return SOTTO_STATUS_OK;
 }
 
@@ -86,20 +102,20 @@ static enum sotto_status
 bench_entropy(struct bench *bench, struct sotto_error *err)
 {
     uint8_t bytes[64];
-    double start = now(), spent = 0, rate;
+    struct watch watch = {0, 0};
+    double rate;
     size_t calls = 0;
     (void)err;
     emit(bench, "entropy", "getrandom, bytes", bench->entropy_rate, 0, "");
-    while (spent < SECONDS) {
+    while (watch_runs(&watch)) {
         for (int i = 0; i < 1000; i++) {
             if (sotto_entropy(bytes, sizeof bytes) != 0) {
                 return SOTTO_STATUS_ENTROPY;
             }
         }
         calls += 1000;
-        spent = now() - start;
     }
-    rate = (double)calls * sizeof bytes / spent;
+    rate = (double)calls * sizeof bytes / watch.spent;
     emit(bench, "entropy", "sotto_entropy by 64 bytes", rate,
          rate / bench->entropy_rate, "getrandom");
     return SOTTO_STATUS_OK;
@@ -171,7 +187,8 @@ bench_laplace_case(struct bench *bench, const struct laplace_case *at,
     static uint8_t buffer[CHUNK];
     struct entropy entropy;
     struct dlaplace noise;
-    double start, spent = 0, squares, sum, exact, bytes, floating;
+    struct watch watch = {0, 0}, peer = {0, 0};
+    double squares, sum, exact, bytes, floating;
     size_t count = 0;
     entropy_init(&entropy, buffer, sizeof buffer);
     dlaplace_init(&noise, 1, at->eps);
@@ -180,23 +197,22 @@ bench_laplace_case(struct bench *bench, const struct laplace_case *at,
         return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                          "the sampler's moments are wrong at %s", at->setting);
     }
-    for (start = now(); spent < SECONDS; spent = now() - start) {
+    while (watch_runs(&watch)) {
         (void)sum_exact(&noise, &entropy.random, 10000, &squares);
         count += 10000;
     }
-    exact = (double)count / spent;
+    exact = (double)count / watch.spent;
     bytes = (double)dlaplace_draw_size(&noise) +
             (double)DRAW_TABLES_SIZE / DRAW_BATCH;
     emit(bench, "laplace exact", at->setting, exact,
          exact * bytes / bench->entropy_rate, "its entropy alone");
     count = 0;
     sum = 0;
-    spent = 0;
-    for (start = now(); spent < SECONDS; spent = now() - start) {
+    while (watch_runs(&peer)) {
         sum += sum_float(at->scale, &entropy.random, 10000);
         count += 10000;
     }
-    floating = (double)count / spent;
+    floating = (double)count / peer.spent;
     sink = sum;
     emit(bench, "laplace floating point", at->setting, floating,
          floating / exact, "exact");
@@ -225,7 +241,8 @@ time_subset(struct bench *bench, const struct channel_instance *instance,
     struct entropy entropy;
     uint8_t wire[64];
     int32_t q = 123;
-    double start, spent = 0, rate;
+    struct watch watch = {0, 0};
+    double rate;
     size_t count = 0;
     entropy_init(&entropy, buffer, sizeof buffer);
     for (int i = 0; i < 1000; i++) {
@@ -235,11 +252,11 @@ time_subset(struct bench *bench, const struct channel_instance *instance,
                              "the subset sampler made no subset");
         }
     }
-    for (start = now(); spent < SECONDS; spent = now() - start) {
+    while (watch_runs(&watch)) {
         channel->sample(instance, &q, &entropy.random, wire);
         count++;
     }
-    rate = (double)count / spent;
+    rate = (double)count / watch.spent;
     emit(bench, "subset", "k 500, eps 1", rate,
          rate * instance->entropy_size / bench->entropy_rate,
          "its entropy alone");
@@ -273,9 +290,10 @@ static double
 time_weights(const struct sotto_client *client)
 {
     static float place[1024];
-    double start = now(), spent = 0;
+    struct watch watch = {0, 0};
     size_t times = 0;
-    for (; spent < SECONDS; spent = now() - start, times++) {
+    while (watch_runs(&watch)) {
+        times++;
         for (size_t i = 0; i < client->sizes.layers; i++) {
             const struct device_layer *layer = &client->layer[i];
             size_t count = (size_t)layer->in * layer->out;
@@ -285,7 +303,7 @@ time_weights(const struct sotto_client *client)
             }
         }
     }
-    return spent / (double)times;
+    return watch.spent / (double)times;
 }
 
 static enum sotto_status
@@ -295,7 +313,8 @@ time_privatise(struct bench *bench, struct sotto_client *client,
     uint8_t image[784], report[256];
     struct sotto_value value = {SOTTO_VALUE_BYTES, 0, image, sizeof image};
     size_t count = 0, size = sotto_client_report_size(client);
-    double start, spent = 0, limit = time_weights(client);
+    struct watch watch = {0, 0};
+    double limit = time_weights(client);
     enum sotto_status status;
     for (size_t i = 0; i < sizeof image; i++) {
         image[i] = (uint8_t)(i * 37);
@@ -305,14 +324,13 @@ time_privatise(struct bench *bench, struct sotto_client *client,
         status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
                            "the report is not a valid one");
     }
-    for (start = now(); status == SOTTO_STATUS_OK && spent < 2 * SECONDS;
-         spent = now() - start) {
+    while (status == SOTTO_STATUS_OK && watch_runs(&watch)) {
         status = sotto_client_privatise(client, &value, 1, report, size);
         count++;
     }
     if (status == SOTTO_STATUS_OK) {
         emit(bench, "privatise", "784-400-150-50-8, laplace",
-             (double)count / spent, limit * (double)count / spent,
+             (double)count / watch.spent, limit * (double)count / watch.spent,
              "reading its weights once");
     }
     return status;

@@ -2,6 +2,7 @@
 # test_bad_input.sh: wrong usage and wrong files: the status, a message that
 # names what is wrong, and nothing half-written.
 # shellcheck disable=SC2086 # small_files is a list
+# shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 make_small
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_content.sh: whatever a record holds, there is a report (invariant 4),
 # of the same size.
+# shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 make_small
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_demo.sh: the demo runs in under a minute, its page stands alone, and its
 # commands run as printed.
+# shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 "$SOTTO_SOURCE_DIR/scripts/make_demo_data" --check || fail "stale demo data"
 

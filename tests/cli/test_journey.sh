@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_journey.sh: every verb's example as its help prints it, both forms of
 # reports, seeds, JSON.
+# shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 mkdir data bin
 cp "$SOTTO_SOURCE_DIR/data/wdbc.csv" data/
