@@ -21,44 +21,27 @@
 
 #include "fail_alloc.h"
 #include "host/file.h"
+#include "scratch.h"
 
 #define BUFFER ((size_t)65536) /* the size of output.c's own, and file.c's */
 
-static char folder[64];
 static struct sotto_error err;
 
 static inline int
 setup(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/sotto-file.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
     (void)umask(022);
     memset(&err, 0xa5, sizeof err);
     fail_alloc_at(0);
-    return 0;
+    return scratch_make();
 }
 
 static inline int
 teardown(void **state)
 {
-    char command[128];
     (void)state;
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-/* FOLDER/name; valid until the fourth call after it. */
-static inline const char *
-in_folder(const char *name)
-{
-    static char paths[4][512];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    (void)snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
+    return scratch_remove();
 }
 
 static inline void
@@ -81,20 +64,6 @@ assert_content(const char *path, const void *data, size_t size)
     assert_memory_equal(found, data, size);
     free(found);
     (void)fclose(file);
-}
-
-/* How many files the folder holds, temporary ones and all. */
-static inline int
-entries(void)
-{
-    int count = 0;
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    }
-    (void)closedir(dir);
-    return count;
 }
 
 static inline void

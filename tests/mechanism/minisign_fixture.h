@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "sotto/sotto.h"
 
 #define STOCK_KEY                                                              \
@@ -42,7 +43,6 @@
     "cnjmKshSqVnMHeCdAERnPmG1XaARbM5SZdsqoehOLOkDSJuQ7Bs2O9+QK5tX/c2KJp6dXAzI" \
     "p/DUrk13KdfBDA==\n"
 
-static char folder[64];
 static struct sotto_error err;
 
 /* The n-th call of sotto_entropy from now fails, once; 0: none does. */
@@ -67,30 +67,16 @@ static inline int
 setup(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/test_minisign.XXXXXX");
     entropy_fails_at = 0;
     poison();
-    return mkdtemp(folder) == NULL ? -1 : 0;
+    return scratch_make();
 }
 
 static inline int
 teardown(void **state)
 {
-    char command[128];
     (void)state;
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-/* FOLDER/name; valid until the eighth call after it. */
-static inline const char *
-in_folder(const char *name)
-{
-    static char paths[8][512];
-    static unsigned turn;
-    char *path = paths[turn++ % 8];
-    (void)snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
+    return scratch_remove();
 }
 
 static inline void

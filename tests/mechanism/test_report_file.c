@@ -10,11 +10,11 @@
 #include <jansson.h>
 
 #include "fail_alloc.h"
+#include "scratch.h"
 
 #define REPORTS 20u
 #define ROOM 256u
 
-static char folder[64];
 static struct sotto_error err;
 static struct sotto_mechanism *mechanism;
 static size_t each;
@@ -27,10 +27,6 @@ setup(void **state)
 {
     struct sotto_value none[FIXTURE_COLUMNS] = {{.kind = 0}};
     (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/test_report_file.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
     mechanism = fixture_open(&fixture_plain);
     each = mechanism->client->report_size;
     for (uint64_t i = 0; i < REPORTS; i++) {
@@ -42,38 +38,15 @@ setup(void **state)
                      SOTTO_STATUS_OK);
     memset(&err, 0xa5, sizeof err);
     fail_alloc_at(0);
-    return 0;
+    return scratch_make();
 }
 
 static int
 teardown(void **state)
 {
-    char command[128];
     (void)state;
     sotto_mechanism_free(mechanism);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *
-in_folder(const char *name)
-{
-    static char path[256];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static int
-entries(void)
-{
-    int count = 0;
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    }
-    (void)closedir(dir);
-    return count;
+    return scratch_remove();
 }
 
 static enum sotto_status

@@ -171,6 +171,7 @@ test_passing_seeded_for_entropy_does_not_compile(void **state)
     }
     assert_int_equal(compile_call("struct entropy"), 0);
     assert_int_not_equal(compile_call("struct seeded"), 0);
+    assert_int_not_equal(compile_call("struct simulation"), 0);
     assert_int_not_equal(compile_call("struct random"), 0);
 }
 
