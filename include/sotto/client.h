@@ -162,6 +162,65 @@ sotto_client_privatise(struct sotto_client *client,
                        const struct sotto_value *values, size_t count,
                        uint8_t *report, size_t size);
 
+/* ---- One person, one campaign, one report (invariant 5) ------------------ */
+
+#define SOTTO_PERSON_MAX 256u /* bytes that name a person on this device */
+
+/* What a report would cost, and whom. Nothing in it comes from the record. */
+struct sotto_charge {
+    const uint8_t *person; /* 1 to SOTTO_PERSON_MAX bytes, as the device names
+                              its owner; a ledger keeps a keyed hash of it */
+    size_t person_size;
+    const char *campaign; /* as the mechanism names it, not terminated */
+    size_t campaign_size;
+    const uint8_t *mechanism; /* SOTTO_HASH_SIZE bytes */
+    uint64_t eps;             /* stated total, in units of 10^-12 */
+    uint64_t delta;           /* likewise; 0: pure */
+};
+
+/*
+ * A ledger, as far as a device needs to know it. All three calls are for one
+ * thread. `err` may be NULL.
+ */
+struct sotto_ledger_port {
+    void *context;
+
+    /*
+     * Looks the charge up and locks the ledger. OK and *ret_found set: `report`
+     * is what was sent before, nothing is charged, nothing is locked. OK and
+     * *ret_found clear: there is room for the charge under every cap, and
+     * commit or cancel must follow. Statuses: REFUSED (a cap would be
+     * exceeded), IO, MEMORY, FORMAT (the ledger is damaged), USAGE.
+     */
+    enum sotto_status (*begin)(void *context, const struct sotto_charge *charge,
+                               uint8_t *report, size_t size, int *ret_found,
+                               struct sotto_error *err);
+    /*
+     * Keeps charge, report and id, durably: once it returns OK, neither a kill
+     * nor a loss of power loses any of them. Unlocks. After a failure nothing
+     * may be released: it may or may not have been kept. Statuses: IO, MEMORY.
+     */
+    enum sotto_status (*commit)(void *context,
+                                const struct sotto_charge *charge,
+                                const uint8_t *report, size_t size,
+                                struct sotto_error *err);
+    /* Unlocks without charging. */
+    void (*cancel)(void *context);
+};
+
+/*
+ * The report of one person: the stored one if this mechanism asked before,
+ * whatever the record says now; else a new one, charged and kept before this
+ * function returns it. Whether there is a report is decided before `values`
+ * are looked at (invariant 4). On failure `report` is wiped. Statuses:
+ * sotto_client_privatise's, the ledger's, USAGE (person_size), FORMAT (what
+ * the ledger kept is no report of this mechanism).
+ */
+SOTTO_CHECKED enum sotto_status sotto_client_report(
+    struct sotto_client *client, const struct sotto_ledger_port *ledger,
+    const void *person, size_t person_size, const struct sotto_value *values,
+    size_t count, uint8_t *report, size_t size, struct sotto_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,7 +81,8 @@ struct sotto_client {
     uint8_t hash[SOTTO_HASH_SIZE];
     struct device_sizes sizes;
     struct reader_word name, campaign, auxiliary, eps_text;
-    uint64_t eps; /* stated total, units of 10^-12 */
+    uint64_t eps;   /* stated total, units of 10^-12 */
+    uint64_t delta; /* likewise; 0: pure */
     size_t report_size;
 
     struct device_column *column;

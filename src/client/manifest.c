@@ -365,6 +365,7 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
     reader->escaped = false;
     if (client != NULL) {
         client->eps = eps;
+        client->delta = 0;
         client->eps_text = eps_text;
     }
 }
