@@ -1,5 +1,5 @@
 /*
- * decimal.c: epsilon, read exactly from decimal text.
+ * decimal.c: epsilon and delta, read exactly from decimal text.
  */
 #include "base/decimal.h"
 
@@ -14,15 +14,16 @@ is_digit(char c)
 static enum sotto_status
 fail_text(struct sotto_error *err, size_t position)
 {
-    return status_fail(err, SOTTO_STATUS_FORMAT, position,
-                       "epsilon must be a plain decimal number such as 0.5");
+    return status_fail(
+        err, SOTTO_STATUS_FORMAT, position,
+        "epsilon and delta must be plain decimal numbers such as 0.5");
 }
 
 static enum sotto_status
 fail_digits(struct sotto_error *err, size_t position)
 {
     return status_fail(err, SOTTO_STATUS_LIMIT, position,
-                       "epsilon has too many digits: at most 7 before the "
+                       "epsilon and delta may have at most 7 digits before the "
                        "point and 12 after it");
 }
 
@@ -79,6 +80,23 @@ decimal_read_eps(const char *text, size_t size, uint64_t *ret_units,
         return status_fail(err, SOTTO_STATUS_BUDGET, 0,
                            "epsilon is too large to protect anyone: "
                            "at most 32");
+    }
+    *ret_units = units;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+decimal_read_delta(const char *text, size_t size, uint64_t *ret_units,
+                   struct sotto_error *err)
+{
+    uint64_t units;
+    enum sotto_status status = decimal_read(text, size, &units, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (units < DECIMAL_DELTA_MIN || units > DECIMAL_DELTA_MAX) {
+        return status_fail(err, SOTTO_STATUS_BUDGET, 0,
+                           "delta must lie between 0.000000000001 and 0.01");
     }
     *ret_units = units;
     return SOTTO_STATUS_OK;

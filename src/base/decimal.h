@@ -1,5 +1,5 @@
 /*
- * decimal.h: epsilon, read exactly from decimal text.
+ * decimal.h: epsilon and delta, read exactly from decimal text.
  *
  * A budget is a whole number of units of 10^-12, so that sums, splits and
  * comparisons of budgets are integer arithmetic (invariant 2).
@@ -16,6 +16,8 @@
 #define DECIMAL_UNIT UINT64_C(1000000000000)     /* units in 1 */
 #define DECIMAL_EPS_MIN (DECIMAL_UNIT / 1000000) /* 0.000001 */
 #define DECIMAL_EPS_MAX (32 * DECIMAL_UNIT)
+#define DECIMAL_DELTA_MIN UINT64_C(1)          /* 10^-12 */
+#define DECIMAL_DELTA_MAX (DECIMAL_UNIT / 100) /* 0.01 */
 #define DECIMAL_TEXT_SIZE 24u /* longest text written, with its NUL */
 
 /*
@@ -34,6 +36,12 @@ SOTTO_CHECKED enum sotto_status decimal_read(const char *text, size_t size,
 SOTTO_CHECKED enum sotto_status decimal_read_eps(const char *text, size_t size,
                                                  uint64_t *ret_units,
                                                  struct sotto_error *err);
+
+/* The same for a delta: DECIMAL_DELTA_MIN to DECIMAL_DELTA_MAX. */
+SOTTO_CHECKED enum sotto_status decimal_read_delta(const char *text,
+                                                   size_t size,
+                                                   uint64_t *ret_units,
+                                                   struct sotto_error *err);
 
 /* Writes the shortest text that reads back as `units`; returns its length. */
 size_t decimal_write(uint64_t units, char text[DECIMAL_TEXT_SIZE]);

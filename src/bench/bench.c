@@ -273,7 +273,7 @@ bench_subset(struct bench *bench, struct sotto_error *err)
     if (own == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init(&instance, channel, 500, 0, DECIMAL_UNIT, own);
+    status = channel_init(&instance, channel, 500, 0, DECIMAL_UNIT, 0, own);
     if (status == SOTTO_STATUS_OK) {
         status = time_subset(bench, &instance, err);
     }

@@ -5,10 +5,12 @@
  *
  *   lattice   q in Z^d with |q_1| + ... + |q_d| <= l     (d = size, l)
  *   symbols   q in {0, ..., k-1}                          (k = size)
+ *   ball      q in Z^d with q_1^2 + ... + q_d^2 <= l^2    (d = size, l)
+ *   cube      q in Z^d with every |q_i| <= l              (d = size, l)
  *
  * Neighbours are any two points, so the sensitivity is a property of the
- * domain (invariant 1): 2l for the lattice. Every noise parameter is computed
- * here from (domain, epsilon); none is taken from a file.
+ * domain (invariant 1): 2l in the L1, L2 or maximum norm. Every noise parameter
+ * is computed here from (domain, epsilon, delta); none is taken from a file.
  *
  * A new channel is one file with one struct channel, and one row in
  * registry.c. All of it is freestanding.
@@ -23,19 +25,26 @@
 #include "random/random.h"
 #include "sotto/client.h"
 
-enum channel_domain { CHANNEL_DOMAIN_LATTICE = 0, CHANNEL_DOMAIN_SYMBOLS = 1 };
+enum channel_domain {
+    CHANNEL_DOMAIN_LATTICE = 0,
+    CHANNEL_DOMAIN_SYMBOLS = 1,
+    CHANNEL_DOMAIN_BALL = 2,
+    CHANNEL_DOMAIN_CUBE = 3
+};
 
 #define CHANNEL_D_MAX 4096u
 #define CHANNEL_K_MAX 65536u
+#define CHANNEL_L_MAX (1u << 20)
 
 struct channel;
 
 /* A channel set up for a domain and an epsilon. Read-only once made. */
 struct channel_instance {
     const struct channel *channel;
-    uint32_t size; /* d, or k */
-    uint32_t l;    /* the lattice's radius; 0 for symbols */
-    uint64_t eps;  /* stated, in units of 10^-12 */
+    uint32_t size;  /* d, or k */
+    uint32_t l;     /* the domain's radius; 0 for symbols */
+    uint64_t eps;   /* stated, in units of 10^-12 */
+    uint64_t delta; /* likewise; 0 for a channel that is not approximate */
 
     uint32_t wire_size;    /* bytes of one report */
     uint32_t entropy_size; /* bytes one sample draws, almost surely */
@@ -44,7 +53,8 @@ struct channel_instance {
                               as a double it is eps */
 
     /* The estimator's variance for the entry that is the truth, and for the
-       others (the same on a lattice), and the most its mean can be off. */
+       others (the same but for symbols; the largest where it depends on q),
+       and the most its mean can be off. */
     double variance_true;
     double variance_other;
     double bias;
@@ -56,9 +66,11 @@ struct channel {
     const char *name;
     enum channel_domain domain;
     const char *promise; /* what it does, in a layman's words */
+    bool approximate;    /* it keeps (epsilon, delta), and needs a delta */
+    bool scalar;         /* it takes one number: d = 1 */
     size_t own_size;     /* bytes of `own`, aligned to 8 */
 
-    /* Fills everything after `eps`; own_size bytes at `own` stay in use.
+    /* Fills everything after `delta`; own_size bytes at `own` stay in use.
        Statuses: LIMIT. */
     enum sotto_status (*init)(struct channel_instance *instance, void *own);
 
@@ -72,15 +84,15 @@ struct channel {
     bool (*valid)(const struct channel_instance *instance, const uint8_t *wire);
 
     /* ln p(report | q), and the same for n points stored one after another
-       (`size` integers each on a lattice, one each for symbols). */
+       (one integer each for symbols, else `size` each). */
     double (*log_p)(const struct channel_instance *instance,
                     const uint8_t *wire, const int32_t *q);
     void (*log_p_many)(const struct channel_instance *instance,
                        const uint8_t *wire, const int32_t *q, size_t n,
                        double *ret_log_p);
 
-    /* An unbiased estimate (but for `bias`) of q on a lattice, of the
-       indicator of each symbol otherwise: `size` numbers. */
+    /* An unbiased estimate (but for `bias`) of q, or of the indicator of each
+       symbol: `size` numbers. */
     void (*estimate)(const struct channel_instance *instance,
                      const uint8_t *wire, double *ret_estimate);
 
@@ -98,13 +110,23 @@ const struct channel *channel_find(const char *name, size_t size);
 const struct channel *channel_at(size_t i);
 
 /*
- * Sets up `channel` on a domain of this size (and radius) at eps, with `own`
- * of channel->own_size bytes, aligned to 8. Statuses: LIMIT (size or l out of
- * range), BUDGET (eps out of range).
+ * Sets up `channel` on a domain of this size (and radius) at eps and delta,
+ * with `own` of channel->own_size bytes, aligned to 8. Statuses: LIMIT (size
+ * or l out of range), BUDGET (eps or delta out of range; a delta that the
+ * channel needs or does not take).
  */
 SOTTO_CHECKED enum sotto_status channel_init(struct channel_instance *instance,
                                              const struct channel *channel,
                                              uint32_t size, uint32_t l,
-                                             uint64_t eps, void *own);
+                                             uint64_t eps, uint64_t delta,
+                                             void *own);
+
+/* Entries of a point: `size`, but one for symbols. */
+static inline uint32_t
+channel_width(const struct channel_instance *instance)
+{
+    return instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS ? 1
+                                                               : instance->size;
+}
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "base/decimal.h"
 #include "channel/channel.h"
-#include "random/dlaplace.h"
 
 extern const struct channel channel_flip;
 extern const struct channel channel_subset;
@@ -44,24 +43,40 @@ channel_find(const char *name, size_t size)
     return NULL;
 }
 
+static bool
+fits(const struct channel *channel, uint32_t size, uint32_t l)
+{
+    if (channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
+        return size >= 2 && size <= CHANNEL_K_MAX && l == 0;
+    }
+    return size >= 1 && size <= (channel->scalar ? 1 : CHANNEL_D_MAX) &&
+           l >= 1 && l <= CHANNEL_L_MAX;
+}
+
+static bool
+affordable(const struct channel *channel, uint64_t eps, uint64_t delta)
+{
+    bool sound = channel->approximate
+                     ? delta >= DECIMAL_DELTA_MIN && delta <= DECIMAL_DELTA_MAX
+                     : delta == 0;
+    return sound && eps >= DECIMAL_EPS_MIN && eps <= DECIMAL_EPS_MAX;
+}
+
 enum sotto_status
 channel_init(struct channel_instance *instance, const struct channel *channel,
-             uint32_t size, uint32_t l, uint64_t eps, void *own)
+             uint32_t size, uint32_t l, uint64_t eps, uint64_t delta, void *own)
 {
-    bool fits = channel->domain == CHANNEL_DOMAIN_LATTICE
-                    ? size >= 1 && size <= CHANNEL_D_MAX && l >= 1 &&
-                          l <= DLAPLACE_L_MAX
-                    : size >= 2 && size <= CHANNEL_K_MAX && l == 0;
-    if (!fits) {
+    if (!fits(channel, size, l)) {
         return SOTTO_STATUS_LIMIT;
     }
-    if (eps < DECIMAL_EPS_MIN || eps > DECIMAL_EPS_MAX) {
+    if (!affordable(channel, eps, delta)) {
         return SOTTO_STATUS_BUDGET;
     }
     instance->channel = channel;
     instance->size = size;
     instance->l = l;
     instance->eps = eps;
+    instance->delta = delta;
     instance->eps_exact = (double)eps / (double)DECIMAL_UNIT;
     instance->own = own;
     return channel->init(instance, own);

@@ -55,12 +55,17 @@ struct device_factor {
     uint32_t k;
 };
 
+/* Puts d floats into a domain of numbers with radius l, whatever they are. */
+typedef void domain_function(const float *z, uint32_t d, uint32_t l,
+                             int32_t *ret_q);
+
 /* One channel and where its q comes from; `blocks` domains in a row. */
 struct device_part {
     struct channel_instance instance;
     uint32_t blocks;
-    uint32_t from;    /* lattice: first entry of z */
-    uint32_t factors; /* symbols: how many */
+    uint32_t from;          /* numbers: first entry of z */
+    domain_function *place; /* numbers: z to q; NULL for symbols */
+    uint32_t factors;       /* symbols: how many */
     struct device_factor factor[DEVICE_FACTORS_MAX];
     struct reader_word covers; /* features, label or both */
 };
@@ -80,7 +85,7 @@ struct sotto_client {
     size_t workspace_size;
     uint8_t hash[SOTTO_HASH_SIZE];
     struct device_sizes sizes;
-    struct reader_word name, campaign, auxiliary, eps_text;
+    struct reader_word name, campaign, auxiliary, eps_text, delta_text;
     uint64_t eps;   /* stated total, units of 10^-12 */
     uint64_t delta; /* likewise; 0: pure */
     size_t report_size;
@@ -124,8 +129,15 @@ forward_function *forward_activation(struct reader_word name);
 void forward_run(struct sotto_client *client);
 
 /* domain.c: z to q, by integer arithmetic (invariant 1). */
-void domain_lattice(const float *z, uint32_t d, uint32_t l, int32_t *ret_q);
+domain_function domain_lattice;
+domain_function domain_ball;
+domain_function domain_cube;
 int32_t domain_largest(const float *z, uint32_t k);
+
+/* The name of a channel's domain in a manifest. */
+const char *domain_key(enum channel_domain domain);
+/* What places points in it; NULL for symbols. */
+domain_function *domain_place(enum channel_domain domain);
 
 /* report.c: z and symbols to a report. From here on the instructions executed
    depend on neither the record nor the noise (invariant 7). */
@@ -140,6 +152,9 @@ void report_make(struct sotto_client *client, struct entropy *entropy,
 /* The same steps for a simulation: another type of source, another mark. */
 void report_simulate(struct sotto_client *client, struct simulation *simulation,
                      uint8_t *ret_report);
+/* The point of a part's block, in client->q, once z and symbols are there. */
+void report_point(const struct sotto_client *client,
+                  const struct device_part *part, uint32_t block);
 /* Whether the bytes are a report of this mechanism, simulated or not. */
 bool report_valid(const struct sotto_client *client, const uint8_t *report,
                   size_t size);

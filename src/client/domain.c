@@ -135,3 +135,91 @@ domain_largest(const float *z, uint32_t k)
     }
     return (int32_t)index;
 }
+
+/* Each coordinate on a line of its own: q_i = l z_i, or the nearer end. */
+void
+domain_cube(const float *z, uint32_t d, uint32_t l, int32_t *ret_q)
+{
+    for (uint32_t i = 0; i < d; i++) {
+        domain_lattice(z + i, 1, l, ret_q + i);
+    }
+}
+
+/* floor(sqrt(a)), a < 2^62, in 31 steps. */
+static uint64_t
+square_root(uint64_t a)
+{
+    uint64_t root = 0;
+    for (uint32_t bit = 31; bit-- > 0;) {
+        uint64_t next = root | UINT64_C(1) << bit;
+        root |= ((a - next * next) >> 63 ^ 1) << bit;
+    }
+    return root;
+}
+
+/* |z_i| in units of 2^(largest - 151), below 2^25. */
+static uint64_t
+fixed_25(float value, uint32_t largest)
+{
+    return fixed(value, largest) >> 4;
+}
+
+/*
+ * q = l z if |z|_2 <= 1, else l z / |z|_2. With a_i = |z_i| in fixed point and
+ * m the larger of 1 and the root of their squares' sum, rounded up, l a_i / m
+ * rounded down lies in the ball whatever the floats were: the sum of its
+ * squares is at most l^2 (a_1^2 + ...) / m^2 <= l^2. Rounding to nearest is
+ * better, and taken where that point lies in the ball too. Bounds: d <= 2^12,
+ * so the squares' sum is below 2^62; a q_i is at most l <= 2^20, plus one.
+ */
+void
+domain_ball(const float *z, uint32_t d, uint32_t l, int32_t *ret_q)
+{
+    uint32_t largest = largest_exponent(z, d);
+    uint32_t coarser = largest - 131;
+    uint64_t m = (UINT64_C(1) << 20) >> (coarser & 31);
+    uint64_t sum = 0, root, more, nearest = 0, outside;
+    m &= 0 - (uint64_t)(below(coarser, 32) & 1);
+    for (uint32_t i = 0; i < d; i++) {
+        uint64_t a = fixed_25(z[i], largest);
+        sum += a * a;
+    }
+    root = square_root(sum);
+    root += (root * root - sum) >> 63; /* up, if it was not exact */
+    more = 0 - ((m - root) >> 63);
+    m = (m & ~more) | (root & more);
+    for (uint32_t i = 0; i < d; i++) {
+        uint64_t up = divide(2 * fixed_25(z[i], largest) * l + m, 2 * m);
+        nearest += up * up;
+    }
+    outside = ((uint64_t)l * l - nearest) >> 63;
+    for (uint32_t i = 0; i < d; i++) {
+        uint32_t minus = 0 - (bits_of(z[i]) >> 31);
+        uint64_t up = m & (outside - 1);
+        uint32_t size =
+            (uint32_t)divide(2 * fixed_25(z[i], largest) * l + up, 2 * m);
+        ret_q[i] = (int32_t)((size ^ minus) - minus);
+    }
+}
+
+static const struct {
+    const char *key;
+    domain_function *place;
+} domains[] = {
+    [CHANNEL_DOMAIN_LATTICE] = {"lattice", domain_lattice},
+    [CHANNEL_DOMAIN_SYMBOLS] = {"symbols", NULL},
+    [CHANNEL_DOMAIN_BALL] = {"ball", domain_ball},
+    [CHANNEL_DOMAIN_CUBE] = {"cube", domain_cube},
+};
+
+const char *
+domain_key(enum channel_domain domain)
+{
+    return domains[domain].key;
+}
+
+domain_function *
+domain_place(enum channel_domain domain)
+{
+    return domains[domain].place;
+}

@@ -10,10 +10,13 @@
  *              "blocks":30,"lattice":{"from":0,"d":1,"l":4096}}
  *             {"covers":"label","channel":"flip","eps":"1","blocks":1,
  *              "symbols":[{"column":3},{"from":0,"k":50}]}
+ *             {"covers":"both","channel":"gaussian","eps":"1",
+ *              "delta":"0.000001","blocks":1,"ball":{"from":0,"d":8,"l":256}}
  *
- * in this order, without blanks; docs/format.md is the specification. It is
- * hostile input: every number has a range, every reference is checked, and
- * no noise parameter is in it.
+ * in this order, without blanks; "delta" stands also behind the total epsilon
+ * if a part has one, and "ball" and "cube" are as "lattice". docs/format.md is
+ * the specification. It is hostile input: every number has a range, every
+ * reference is checked, and no noise parameter is in it.
  */
 #include "base/checked.h"
 #include "base/decimal.h"
@@ -25,7 +28,7 @@ struct reading {
     struct device_sizes *sizes;
     struct sotto_client *client; /* NULL while measuring */
     uint32_t width;              /* of what the next stage sees */
-    uint64_t eps;                /* sum over parts */
+    uint64_t eps, delta;         /* sums over parts */
 };
 
 static uint32_t
@@ -51,6 +54,29 @@ read_eps(struct reader *reader, struct reader_word *ret_text)
                     "from 0.000001 to 32");
     }
     return eps;
+}
+
+/* A delta, where one comes next; else 0. */
+static uint64_t
+read_delta(struct reader *reader, struct reader_word *ret_text)
+{
+    uint64_t delta = 0;
+    struct sotto_error err;
+    enum sotto_status status;
+    if (!reader_match(reader, ",\"delta\":")) {
+        return 0;
+    }
+    *ret_text = reader_string(reader, DECIMAL_TEXT_SIZE);
+    if (reader->status != SOTTO_STATUS_OK) {
+        return 0;
+    }
+    status = decimal_read_delta(ret_text->text, ret_text->size, &delta, &err);
+    if (status != SOTTO_STATUS_OK) {
+        reader_fail(reader, status,
+                    "a delta in the mechanism is not a decimal number "
+                    "from 0.000000000001 to 0.01");
+    }
+    return delta;
 }
 
 static void
@@ -130,7 +156,7 @@ in_outputs(const struct reading *reading, uint64_t from, uint64_t count)
 }
 
 static void
-read_lattice(struct reading *reading, struct device_part *part,
+read_numbers(struct reading *reading, struct device_part *part,
              uint32_t *ret_size, uint32_t *ret_l)
 {
     struct reader *reader = reading->reader;
@@ -210,15 +236,17 @@ read_factors(struct reading *reading, struct device_part *part)
 /* Sets the part's channel up in the workspace. */
 static void
 keep_part(struct reading *reading, uint32_t at, struct device_part *part,
-          const struct channel *channel, uint32_t size, uint32_t l,
-          uint64_t eps)
+          uint32_t size, uint32_t l)
 {
     struct sotto_client *client = reading->client;
+    const struct channel *channel = part->instance.channel;
     enum sotto_status status =
-        channel_init(&part->instance, channel, size, l, eps, client->channels);
+        channel_init(&part->instance, channel, size, l, part->instance.eps,
+                     part->instance.delta, client->channels);
     if (status != SOTTO_STATUS_OK) {
         reader_fail(reading->reader, status,
-                    "a part's domain is beyond what its channel allows");
+                    "a part's domain or budget is beyond what its channel "
+                    "allows");
         return;
     }
     client->channels += channel->own_size;
@@ -238,45 +266,71 @@ read_channel(struct reader *reader)
 }
 
 static void
+read_covers(struct reader *reader, struct device_part *part)
+{
+    reader_expect(reader, "{\"covers\":");
+    part->covers = reader_string(reader, 8);
+    if (!reader_is(part->covers, "features") &&
+        !reader_is(part->covers, "label") && !reader_is(part->covers, "both")) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a part must cover features, label or both");
+    }
+}
+
+/* Returns the domain's size; its radius for numbers. */
+static uint32_t
+read_domain(struct reading *reading, struct device_part *part, uint32_t *ret_l)
+{
+    enum channel_domain domain = part->instance.channel->domain;
+    uint32_t size = 1;
+    reader_expect(reading->reader, ",\"");
+    reader_expect(reading->reader, domain_key(domain));
+    reader_expect(reading->reader, "\":");
+    part->place = domain_place(domain);
+    if (part->place == NULL) {
+        return read_factors(reading, part);
+    }
+    read_numbers(reading, part, &size, ret_l);
+    return size;
+}
+
+static void
+count_part(struct reading *reading, const struct device_part *part,
+           uint32_t size)
+{
+    const struct channel_instance *instance = &part->instance;
+    reading->eps = checked_add(reading->eps, part->blocks * instance->eps);
+    reading->delta =
+        checked_add(reading->delta, part->blocks * instance->delta);
+    reading->sizes->channels += instance->channel->own_size;
+    if (part->place != NULL && size > reading->sizes->q) {
+        reading->sizes->q = size;
+    }
+}
+
+static void
 read_part(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
     struct device_part part = {.factors = 0};
-    struct reader_word eps_text;
-    const struct channel *channel;
-    uint32_t size = 1, l = 0;
-    uint64_t eps;
-    reader_expect(reader, "{\"covers\":");
-    part.covers = reader_string(reader, 8);
-    if (!reader_is(part.covers, "features") &&
-        !reader_is(part.covers, "label") && !reader_is(part.covers, "both")) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "a part must cover features, label or both");
-    }
+    struct reader_word text;
+    uint32_t size, l = 0;
+    read_covers(reader, &part);
     reader_expect(reader, ",\"channel\":");
-    channel = read_channel(reader);
+    part.instance.channel = read_channel(reader);
     reader_expect(reader, ",\"eps\":");
-    eps = read_eps(reader, &eps_text);
+    part.instance.eps = read_eps(reader, &text);
+    part.instance.delta = read_delta(reader, &text);
     reader_expect(reader, ",\"blocks\":");
     part.blocks = number(reader, 1, DEVICE_POINTS_MAX);
     if (reader->status != SOTTO_STATUS_OK) {
         return;
     }
-    if (channel->domain == CHANNEL_DOMAIN_LATTICE) {
-        reader_expect(reader, ",\"lattice\":");
-        read_lattice(reading, &part, &size, &l);
-    } else {
-        reader_expect(reader, ",\"symbols\":");
-        size = read_factors(reading, &part);
-    }
+    size = read_domain(reading, &part, &l);
     reader_expect(reader, "}");
-    reading->eps = checked_add(reading->eps, part.blocks * eps);
-    reading->sizes->channels += channel->own_size;
-    if (channel->domain == CHANNEL_DOMAIN_LATTICE && size > reading->sizes->q) {
-        reading->sizes->q = size;
-    }
+    count_part(reading, &part, size);
     if (reading->client != NULL && reader->status == SOTTO_STATUS_OK) {
-        keep_part(reading, at, &part, channel, size, l, eps);
+        keep_part(reading, at, &part, size, l);
     }
 }
 
@@ -306,12 +360,21 @@ read_list(struct reading *reading, const char *key, uint32_t most,
 
 /* Nothing here rests on a total that hides what the parts spend. */
 static void
-check_budget(struct reading *reading, uint64_t eps)
+check_budget(struct reading *reading, uint64_t eps, uint64_t delta)
 {
     if (reading->eps > eps) {
         reader_fail(reading->reader, SOTTO_STATUS_BUDGET,
                     "the parts spend more than the mechanism's stated "
                     "epsilon");
+    }
+    if (reading->delta > delta) {
+        reader_fail(reading->reader, SOTTO_STATUS_BUDGET,
+                    "the parts spend more than the mechanism's stated delta");
+    }
+    if (reading->delta == 0 && delta > 0) {
+        reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
+                    "the mechanism states a delta but none of its parts has "
+                    "one");
     }
 }
 
@@ -336,13 +399,14 @@ void
 manifest_read(struct reader *reader, struct device_sizes *sizes,
               struct sotto_client *client)
 {
-    struct reading reading = {reader, sizes, client, 0, 0};
-    struct reader_word eps_text;
-    uint64_t eps;
+    struct reading reading = {reader, sizes, client, 0, 0, 0};
+    struct reader_word eps_text, delta_text = {"0", 1};
+    uint64_t eps, delta;
     reader->escaped = true;
     read_titles(reader, client);
     reader_expect(reader, ",\"eps\":");
     eps = read_eps(reader, &eps_text);
+    delta = read_delta(reader, &delta_text);
     sizes->width = 0;
     sizes->q = 1;
     sizes->channels = 0;
@@ -361,11 +425,12 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a mechanism needs a column and a part");
     }
-    check_budget(&reading, eps);
+    check_budget(&reading, eps, delta);
     reader->escaped = false;
     if (client != NULL) {
         client->eps = eps;
-        client->delta = 0;
         client->eps_text = eps_text;
+        client->delta = delta;
+        client->delta_text = delta_text;
     }
 }

@@ -15,8 +15,7 @@ report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
     uint64_t points = 0, size = REPORT_HEADER_SIZE, entropy = SOTTO_ID_SIZE;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
         const struct device_part *part = &client->part[i];
-        uint64_t d = part->instance.l > 0 ? part->instance.size : 1;
-        points += part->blocks * d;
+        points += (uint64_t)part->blocks * channel_width(&part->instance);
         size += (uint64_t)part->blocks * part->instance.wire_size;
         entropy += (uint64_t)part->blocks * part->instance.entropy_size;
     }
@@ -24,17 +23,16 @@ report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
     return points <= DEVICE_POINTS_MAX ? (size_t)size : 0;
 }
 
-/* The point of a part's block. */
-static void
-find_q(const struct sotto_client *client, const struct device_part *part,
-       uint32_t block)
+void
+report_point(const struct sotto_client *client, const struct device_part *part,
+             uint32_t block)
 {
     const struct channel_instance *instance = &part->instance;
     int32_t symbol = 0;
-    if (instance->channel->domain == CHANNEL_DOMAIN_LATTICE) {
+    if (part->place != NULL) {
         const float *z =
             client->z + part->from + (size_t)block * instance->size;
-        domain_lattice(z, instance->size, instance->l, client->q);
+        part->place(z, instance->size, instance->l, client->q);
         return;
     }
     for (uint32_t i = 0; i < part->factors; i++) {
@@ -64,7 +62,7 @@ make(struct sotto_client *client, const char *magic, struct random *random,
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
         const struct device_part *part = &client->part[i];
         for (uint32_t j = 0; j < part->blocks; j++) {
-            find_q(client, part, j);
+            report_point(client, part, j);
             part->instance.channel->sample(&part->instance, client->q, random,
                                            at);
             at += part->instance.wire_size;

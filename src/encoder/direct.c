@@ -17,13 +17,13 @@
 
 #include "base/checked.h"
 #include "base/decimal.h"
+#include "channel/channel.h"
 #include "client/device.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/printable.h"
 #include "host/text.h"
 #include "mechanism/compose.h"
-#include "random/dlaplace.h"
 #include "sotto/sotto.h"
 
 #define L_DEFAULT 4096u
@@ -218,11 +218,11 @@ check_options(struct direct *direct, struct sotto_error *err)
                          "epsilon is missing: give one with --eps");
     }
     direct->l = options->l > 0 ? options->l : L_DEFAULT;
-    if (direct->l > DLAPLACE_L_MAX) {
+    if (direct->l > CHANNEL_L_MAX) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a lattice has at most %u steps from its middle to "
                          "an end",
-                         (unsigned)DLAPLACE_L_MAX);
+                         (unsigned)CHANNEL_L_MAX);
     }
     status =
         decimal_read_eps(options->eps, strlen(options->eps), &direct->eps, err);

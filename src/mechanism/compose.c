@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
+#include "client/device.h"
 #include "host/error.h"
 #include "host/text.h"
 
@@ -39,11 +40,25 @@ check_title(const char *what, const char *text, struct sotto_error *err)
 /* ---- The manifest, with the quotation marks of a JSON string ------------ */
 
 static void
-add_eps(struct host_text *text, uint64_t eps)
+add_budget(struct host_text *text, uint64_t eps, uint64_t delta)
 {
     char decimal[DECIMAL_TEXT_SIZE];
     (void)decimal_write(eps, decimal);
     host_text_print(text, "\\\"eps\\\":\\\"%s\\\"", decimal);
+    if (delta > 0) {
+        (void)decimal_write(delta, decimal);
+        host_text_print(text, ",\\\"delta\\\":\\\"%s\\\"", decimal);
+    }
+}
+
+/* An unknown channel's part is written as a lattice's: no device opens it. */
+static const char *
+key_of(const struct compose_part *part)
+{
+    const struct channel *channel =
+        channel_find(part->channel, strlen(part->channel));
+    return domain_key(channel != NULL ? channel->domain
+                                      : CHANNEL_DOMAIN_LATTICE);
 }
 
 static void
@@ -89,13 +104,13 @@ add_part(struct host_text *text, const struct compose_part *part)
     host_text_print(text,
                     "{\\\"covers\\\":\\\"%s\\\",\\\"channel\\\":\\\"%s\\\",",
                     part->covers, part->channel);
-    add_eps(text, part->eps);
+    add_budget(text, part->eps, part->delta);
     host_text_print(text, ",\\\"blocks\\\":%" PRIu32, part->blocks);
     if (part->d > 0) {
         host_text_print(text,
-                        ",\\\"lattice\\\":{\\\"from\\\":%" PRIu32
+                        ",\\\"%s\\\":{\\\"from\\\":%" PRIu32
                         ",\\\"d\\\":%" PRIu32 ",\\\"l\\\":%" PRIu32 "}}",
-                        part->from, part->d, part->l);
+                        key_of(part), part->from, part->d, part->l);
         return;
     }
     host_text_print(text, ",\\\"symbols\\\":[");
@@ -106,6 +121,16 @@ add_part(struct host_text *text, const struct compose_part *part)
     host_text_print(text, "]}");
 }
 
+static uint64_t
+total_delta(const struct compose_spec *spec)
+{
+    uint64_t delta = 0;
+    for (size_t i = 0; i < spec->parts; i++) {
+        delta += spec->part[i].blocks * spec->part[i].delta;
+    }
+    return delta;
+}
+
 static void
 add_manifest(struct host_text *text, const struct compose_spec *spec)
 {
@@ -114,7 +139,7 @@ add_manifest(struct host_text *text, const struct compose_spec *spec)
                     "\\\"campaign\\\":\\\"%s\\\","
                     "\\\"auxiliary\\\":\\\"%s\\\",",
                     spec->name, spec->campaign, spec->auxiliary);
-    add_eps(text, spec->eps);
+    add_budget(text, spec->eps, total_delta(spec));
     host_text_print(text, ",\\\"columns\\\":[");
     for (size_t i = 0; i < spec->columns; i++) {
         host_text_print(text, "%s", i > 0 ? "," : "");

@@ -40,14 +40,15 @@ struct compose_part {
     const char *channel;
     uint64_t eps; /* units of 10^-12, each block */
     uint32_t blocks;
-    uint32_t from, d, l; /* lattice; d = 0 for symbols */
+    uint32_t from, d, l; /* numbers; d = 0 for symbols */
     struct compose_factor factor[4];
     size_t factors;
+    uint64_t delta; /* likewise; 0 for a channel that takes none */
 };
 
 struct compose_spec {
     const char *name, *campaign, *auxiliary;
-    uint64_t eps; /* units of 10^-12 */
+    uint64_t eps; /* units of 10^-12; delta is the sum of the parts' */
     const struct compose_column *column;
     size_t columns;
     const struct compose_layer *layer;

@@ -102,18 +102,15 @@ needed_horizon(uint32_t l, uint64_t sensitivity, uint64_t eps)
 }
 
 void
-dlaplace_init(struct dlaplace *noise, uint32_t l, uint64_t eps)
+dlaplace_init_rate(struct dlaplace *noise, const struct wide *rate,
+                   uint64_t need)
 {
-    uint64_t sensitivity = 2 * (uint64_t)l * DECIMAL_UNIT; /* < 2^61 */
-    struct wide x, safe, one, digit_r;
+    struct wide one, power, digit_r;
     bytes_clear((uint8_t *)noise->threshold, sizeof noise->threshold);
-    choose_digits(noise, needed_horizon(l, sensitivity, eps));
-    wide_ratio(eps, sensitivity, &x);
-    wide_shift(&x, 60, &safe);
-    wide_subtract(&x, &safe, &x);
-    wide_exp(&x, &safe);
+    choose_digits(noise, need);
+    wide_exp(rate, &power);
     wide_ratio(1, 1, &one);
-    wide_divide(&one, &safe, &noise->r);
+    wide_divide(&one, &power, &noise->r);
     add_sign(noise);
     digit_r = noise->r;
     for (uint32_t j = 0; j + 1 < noise->groups; j++) {
@@ -121,6 +118,17 @@ dlaplace_init(struct dlaplace *noise, uint32_t l, uint64_t eps)
         power_32(&digit_r);
     }
     add_top_digit(noise, &digit_r);
+}
+
+void
+dlaplace_init(struct dlaplace *noise, uint32_t l, uint64_t eps)
+{
+    uint64_t sensitivity = 2 * (uint64_t)l * DECIMAL_UNIT; /* < 2^61 */
+    struct wide rate, margin;
+    wide_ratio(eps, sensitivity, &rate);
+    wide_shift(&rate, 60, &margin);
+    wide_subtract(&rate, &margin, &rate);
+    dlaplace_init_rate(noise, &rate, needed_horizon(l, sensitivity, eps));
 }
 
 size_t

@@ -16,8 +16,8 @@
 #include "base/wide.h"
 #include "random/draw.h"
 
-#define DLAPLACE_L_MAX (UINT32_C(1) << 20)
 #define DLAPLACE_RADIX DRAW_FULL
+#define DLAPLACE_GROUPS_MAX 10u
 
 struct dlaplace {
     uint32_t groups;  /* base-32 digits of the geometric */
@@ -25,14 +25,20 @@ struct dlaplace {
     uint32_t count;   /* thresholds */
     uint64_t horizon; /* top 32^(groups-1): noise beyond it is cut there */
     struct wide r;    /* e^(-1/t) */
-    struct draw_threshold threshold[DRAW_THRESHOLDS_MAX];
+    struct draw_threshold
+        threshold[DRAW_SMALL + DLAPLACE_GROUPS_MAX * DRAW_FULL];
 };
 
 /*
- * Noise for sensitivity 2l at eps units of 10^-12: 1 <= l <= DLAPLACE_L_MAX,
+ * Noise for sensitivity 2l at eps units of 10^-12: 1 <= l <= 2^20,
  * DECIMAL_EPS_MIN <= eps <= DECIMAL_EPS_MAX. horizon >= 32 t + 2l.
  */
 void dlaplace_init(struct dlaplace *noise, uint32_t l, uint64_t eps);
+
+/* Noise of a given 1/t in [2^-54, 40], with a horizon of at least `need`, and
+   at most 2^50 and some 64 t. */
+void dlaplace_init_rate(struct dlaplace *noise, const struct wide *rate,
+                        uint64_t need);
 
 /* Bytes each draw takes. */
 size_t dlaplace_draw_size(const struct dlaplace *noise);

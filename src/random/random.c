@@ -15,6 +15,7 @@ random_init(struct random *random, uint8_t *buffer, size_t size,
     random->size = size;
     random->next = size;
     random->failed = false;
+    random->tape = NULL;
 }
 
 static int

@@ -15,6 +15,8 @@
 
 #include "sotto/client.h"
 
+struct draw_tape;
+
 struct random {
     int (*fill)(void *context, void *buffer, size_t size); /* 0: filled */
     void *context;
@@ -22,6 +24,7 @@ struct random {
     size_t size; /* of the buffer, a multiple of 8 */
     size_t next; /* bytes before it are used and zero */
     bool failed; /* sticky: what was drawn since must not be released */
+    const struct draw_tape *tape; /* NULL; or an audit's: see draw.h */
 };
 
 /* Operating-system entropy, in a buffer that the caller owns. */

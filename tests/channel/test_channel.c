@@ -33,8 +33,9 @@ set_up(struct channel_instance *instance, const char *name, uint32_t size,
     assert_true(channel->own_size <= OWN_MAX);
     memset(instance, 0x5a, sizeof *instance);
     memset(own_memory, 0x5a, sizeof own_memory);
-    assert_int_equal(channel_init(instance, channel, size, l, eps, own_memory),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        channel_init(instance, channel, size, l, eps, 0, own_memory),
+        SOTTO_STATUS_OK);
     assert_ptr_equal(instance->channel, channel);
     assert_int_equal(instance->size, size);
     assert_int_equal(instance->l, l);
@@ -69,8 +70,8 @@ check_limit(const char *name, uint32_t size, uint32_t l, uint64_t eps,
 {
     struct channel_instance instance;
     const struct channel *channel = channel_find(name, strlen(name));
-    assert_int_equal(channel_init(&instance, channel, size, l, eps, own_memory),
-                     status);
+    assert_int_equal(
+        channel_init(&instance, channel, size, l, eps, 0, own_memory), status);
 }
 
 static void
@@ -91,11 +92,11 @@ test_limits(void **state)
     }
     check_limit("laplace", 0, 1, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
     check_limit("laplace", 1, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
-    check_limit("laplace", CHANNEL_D_MAX, DLAPLACE_L_MAX, DECIMAL_UNIT,
+    check_limit("laplace", CHANNEL_D_MAX, CHANNEL_L_MAX, DECIMAL_UNIT,
                 SOTTO_STATUS_OK);
     check_limit("laplace", CHANNEL_D_MAX + 1, 1, DECIMAL_UNIT,
                 SOTTO_STATUS_LIMIT);
-    check_limit("laplace", 1, DLAPLACE_L_MAX + 1, DECIMAL_UNIT,
+    check_limit("laplace", 1, CHANNEL_L_MAX + 1, DECIMAL_UNIT,
                 SOTTO_STATUS_LIMIT);
 }
 
@@ -161,7 +162,7 @@ test_subset_is_valid_with_w_bits_below_k(void **state)
 static void
 test_laplace_is_valid_up_to_its_clamp(void **state)
 {
-    static const uint32_t l[] = {1, 10000, DLAPLACE_L_MAX};
+    static const uint32_t l[] = {1, 10000, CHANNEL_L_MAX};
     static const uint64_t eps[] = {DECIMAL_UNIT, DECIMAL_UNIT, DECIMAL_EPS_MIN};
     struct channel_instance instance;
     struct dlaplace noise;
@@ -272,7 +273,7 @@ static void
 test_samples_are_reports_of_the_stated_size(void **state)
 {
     static const uint32_t size[] = {2, 3, 64, 65, 256, 257, 4096};
-    static const uint32_t l[] = {1, 1000, DLAPLACE_L_MAX};
+    static const uint32_t l[] = {1, 1000, CHANNEL_L_MAX};
     static const uint64_t eps[] = {DECIMAL_EPS_MIN, DECIMAL_UNIT,
                                    DECIMAL_EPS_MAX};
     (void)state;

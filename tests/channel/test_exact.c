@@ -30,11 +30,10 @@
 #include <gmp.h>
 #include <mpfr.h>
 
-#include "tape.h"
-
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "channel/channel.h"
+#include "privacy/tape.h"
 
 #define PRECISION 512
 #define ROOM (1u << 16) /* slots for reports, a power of two */
@@ -151,7 +150,7 @@ exact_new(const char *name, uint32_t size, uint32_t l, uint64_t eps)
     mpz_init(exact->denominator);
     mpfr_init2(exact->gap, PRECISION);
     assert_int_equal(
-        channel_init(&exact->instance, channel, size, l, eps, exact->own),
+        channel_init(&exact->instance, channel, size, l, eps, 0, exact->own),
         SOTTO_STATUS_OK);
     assert_in_range(exact->instance.wire_size, 1, WIRE_MAX);
     if (lattice) {

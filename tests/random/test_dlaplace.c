@@ -48,6 +48,7 @@
 #include <mpfr.h>
 
 #include "base/decimal.h"
+#include "channel/channel.h"
 #include "random/dlaplace.h"
 #include "random/seeded.h"
 
@@ -297,7 +298,7 @@ check_safe(uint32_t l, uint64_t eps, struct seeded *seeded)
 static const uint64_t epsilons[] = {DECIMAL_EPS_MIN, DECIMAL_UNIT / 10,
                                     DECIMAL_UNIT, 10 * DECIMAL_UNIT,
                                     DECIMAL_EPS_MAX};
-static const uint32_t radii[] = {1, UINT32_C(1) << 10, DLAPLACE_L_MAX};
+static const uint32_t radii[] = {1, UINT32_C(1) << 10, CHANNEL_L_MAX};
 #define EPSILONS (sizeof epsilons / sizeof epsilons[0])
 #define RADII (sizeof radii / sizeof radii[0])
 
@@ -339,7 +340,7 @@ test_rounding_is_safe_where_the_horizon_is_far_invariant_2(void **state)
     struct seeded seeded;
     (void)state;
     seeded_init(&seeded, 6, 0);
-    for (uint32_t power = 32; power / 4 < DLAPLACE_L_MAX; power *= 32) {
+    for (uint32_t power = 32; power / 4 < CHANNEL_L_MAX; power *= 32) {
         for (uint32_t more = 0; more <= 2; more++) {
             check_safe(power / 4 + more, DECIMAL_EPS_MAX, &seeded);
             check_safe(power / 4 + more, DECIMAL_EPS_MAX - 1, &seeded);
@@ -355,7 +356,7 @@ test_rounding_is_safe_for_random_parameters_invariant_2(void **state)
     seeded_init(&seeded, 7, 0);
     for (int i = 0; i < 60; i++) {
         uint32_t l =
-            1 + random_u32(&seeded.random) % (DLAPLACE_L_MAX >> (i % 20));
+            1 + random_u32(&seeded.random) % (CHANNEL_L_MAX >> (i % 20));
         uint64_t eps = DECIMAL_EPS_MIN +
                        random_u56(&seeded.random) %
                            ((DECIMAL_EPS_MAX >> (i % 24)) - DECIMAL_EPS_MIN);

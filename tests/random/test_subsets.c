@@ -10,8 +10,7 @@
 #include <cmocka.h>
 #include <gmp.h>
 
-#include "tape.h"
-
+#include "privacy/tape.h"
 #include "random/subsets.h"
 
 #define N_MAX 10u
