@@ -320,6 +320,25 @@ tape_fault(const struct tape *tape)
     return tape->fault;
 }
 
+double
+tape_breadth(struct tape *tape)
+{
+    double breadth = 1;
+    mpz_t weight;
+    mpz_init(weight);
+    for (uint32_t i = 0; i < tape->at; i++) {
+        const struct step *step = &tape->step[i];
+        uint32_t possible = 0;
+        for (uint32_t j = 0; j < choices_of(step); j++) {
+            weigh(tape, step, j, weight);
+            possible += mpz_sgn(weight) > 0;
+        }
+        breadth *= possible;
+    }
+    mpz_clear(weight);
+    return breadth;
+}
+
 mpz_srcptr
 tape_numerator(const struct tape *tape)
 {

@@ -57,6 +57,10 @@ void tape_rewind(struct tape *tape);
  */
 const char *tape_fault(const struct tape *tape);
 
+/* About how many branches there are, from the one just run: what its steps
+   offered, multiplied. Exact where no step's choices depend on another's. */
+double tape_breadth(struct tape *tape);
+
 /* The exact probability of the branch just run, not reduced. */
 mpz_srcptr tape_numerator(const struct tape *tape);
 mpz_srcptr tape_denominator(const struct tape *tape);

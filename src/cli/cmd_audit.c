@@ -1,0 +1,380 @@
+/*
+ * cmd_audit.c: sotto audit: trying to break a mechanism's claim.
+ */
+#include <math.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "cli/progress.h"
+
+extern char **environ;
+
+/* What the library calls back with. */
+struct job {
+    const char *path;
+    struct progress bar;
+    const char *attack;
+    char folder[64]; /* of the ledger; "" if none could be made */
+    struct sotto_ledger *ledger;
+    struct sotto_ledger_port port;
+};
+
+/* ---- What the audit asks of its caller ----------------------------------- */
+
+static void
+show_progress(void *context, const char *attack, uint64_t done, uint64_t total)
+{
+    struct job *job = context;
+    if (job->attack == NULL || strcmp(job->attack, attack) != 0) {
+        progress_end(&job->bar);
+        progress_start(&job->bar, attack, total);
+        job->attack = attack;
+    }
+    progress_step(&job->bar, done);
+}
+
+static int
+digit_of(int c)
+{
+    const char *digits = "0123456789abcdef";
+    const char *found = c > 0 ? strchr(digits, c) : NULL;
+    return found != NULL ? (int)(found - digits) : -1;
+}
+
+static int
+read_hexadecimal(FILE *from, uint8_t *report, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        int high = digit_of(fgetc(from)), low = digit_of(fgetc(from));
+        if (high < 0 || low < 0) {
+            return -1;
+        }
+        report[i] = (uint8_t)(16 * high + low);
+    }
+    return 0;
+}
+
+/* This program again, in a process of its own, with --one. */
+static pid_t
+start_again(const struct job *job, int output)
+{
+    char program[] = "sotto", verb[] = "audit", one[] = "--one", end[] = "--";
+    char *path = strdup(job->path);
+    char *argv[] = {program, verb, one, end, path, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child = -1;
+    if (path == NULL || posix_spawn_file_actions_init(&actions) != 0) {
+        free(path);
+        return -1;
+    }
+    if (posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) !=
+            0 ||
+        posix_spawn(&child, "/proc/self/exe", &actions, NULL, argv, environ) !=
+            0) {
+        child = -1;
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    free(path);
+    return child;
+}
+
+static int
+make_fresh(void *context, uint8_t *report, size_t size)
+{
+    const struct job *job = context;
+    int ends[2], status = -1, result = -1;
+    pid_t child;
+    FILE *from;
+    if (pipe(ends) != 0) {
+        return -1;
+    }
+    child = start_again(job, ends[1]);
+    (void)close(ends[1]);
+    from = fdopen(ends[0], "r");
+    if (from != NULL) {
+        result = child > 0 ? read_hexadecimal(from, report, size) : -1;
+        (void)fclose(from);
+    } else {
+        (void)close(ends[0]);
+    }
+    if (child > 0 && waitpid(child, &status, 0) != child) {
+        status = -1;
+    }
+    return status == 0 ? result : -1;
+}
+
+/* ---- A ledger for the time of the audit ---------------------------------- */
+
+static void
+ledger_path(const struct job *job, const char *end, char path[128])
+{
+    (void)snprintf(path, 128, "%s/ledger%s", job->folder, end);
+}
+
+static void
+ledger_make(struct job *job)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct sotto_ledger_caps caps = {0};
+    char path[128];
+    int size = snprintf(job->folder, sizeof job->folder, "%s/sotto-XXXXXX",
+                        temporary != NULL ? temporary : "/tmp");
+    if (size < 0 || (size_t)size >= sizeof job->folder ||
+        mkdtemp(job->folder) == NULL) {
+        job->folder[0] = '\0';
+        return;
+    }
+    ledger_path(job, "", path);
+    caps.lifetime_eps = UINT64_MAX / 4;
+    caps.lifetime_delta = UINT64_MAX / 4;
+    caps.campaign_eps = UINT64_MAX / 4;
+    caps.campaign_delta = UINT64_MAX / 4;
+    (void)sotto_ledger_create(path, &caps, NULL);
+}
+
+static const struct sotto_ledger_port *
+ledger_open(void *context)
+{
+    struct job *job = context;
+    char path[128];
+    sotto_ledger_free(job->ledger);
+    job->ledger = NULL;
+    ledger_path(job, "", path);
+    if (job->folder[0] == '\0' ||
+        sotto_ledger_open(path, &job->ledger, NULL) != SOTTO_STATUS_OK) {
+        return NULL;
+    }
+    job->port = sotto_ledger_port(job->ledger);
+    return &job->port;
+}
+
+static void
+ledger_remove(struct job *job)
+{
+    static const char *const ends[] = {"", ".secret", "-journal"};
+    char path[128];
+    sotto_ledger_free(job->ledger);
+    for (size_t i = 0; job->folder[0] != '\0' && i < 3; i++) {
+        ledger_path(job, ends[i], path);
+        (void)unlink(path);
+    }
+    if (job->folder[0] != '\0') {
+        (void)rmdir(job->folder);
+    }
+}
+
+/* ---- What it found ------------------------------------------------------- */
+
+static void
+tell_json(const struct sotto_audit *audit, const struct sotto_audit_info *info)
+{
+    for (size_t i = 0; i < info->parts; i++) {
+        struct sotto_audit_part part;
+        sotto_audit_part(audit, i, &part);
+        json_begin(stdout);
+        json_size(stdout, "part", i + 1);
+        json_text(stdout, "channel", part.channel);
+        json_size(stdout, "blocks", part.blocks);
+        json_number(stdout, "eps_stated", part.eps_stated);
+        json_number(stdout, "eps_exact", part.eps_exact);
+        json_number(stdout, "delta_stated", part.delta_stated);
+        json_number(stdout, "delta_exact", part.delta_exact);
+        json_text(stdout, "enumerated", part.scope);
+        json_size(stdout, "branches", part.branches);
+        json_number(stdout, "log_p_error", part.log_p_error);
+        json_number(stdout, "sensitivity_stated", part.sensitivity_stated);
+        json_number(stdout, "sensitivity_found", part.sensitivity_found);
+        json_end(stdout);
+    }
+    for (size_t i = 0; i < info->findings; i++) {
+        const struct sotto_audit_finding *found = sotto_audit_finding(audit, i);
+        json_begin(stdout);
+        json_text(stdout, "attack", found->attack);
+        json_bool(stdout, "violated", found->violated);
+        json_text(stdout, "evidence", found->text);
+        json_end(stdout);
+    }
+    json_begin(stdout);
+    json_number(stdout, "eps_stated", info->eps_stated);
+    json_number(stdout, "delta_stated", info->delta_stated);
+    json_number(stdout, "eps_exact", info->eps_exact);
+    json_number(stdout, "eps_lower", info->eps_lower);
+    json_number(stdout, "alpha", info->alpha);
+    json_size(stdout, "samples", info->samples);
+    json_number(stdout, "sensitivity_stated", info->sensitivity_stated);
+    json_number(stdout, "sensitivity_found", info->sensitivity_found);
+    json_text(stdout, "verdict", info->violated ? "violated" : "holds");
+    json_end(stdout);
+}
+
+static void
+tell_part(size_t at, const struct sotto_audit_part *part)
+{
+    char exact[JSON_NUMBER_SIZE] = "-";
+    if (!isnan(part->eps_exact)) {
+        (void)snprintf(exact, sizeof exact, "%.12g", part->eps_exact);
+    }
+    (void)printf("%5zu  %-8s  %6zu  %-13.12g  %-13s  %-10s  %.6g of %.6g\n",
+                 at + 1, part->channel, part->blocks, part->eps_stated, exact,
+                 part->scope, part->sensitivity_found,
+                 part->sensitivity_stated);
+}
+
+static void
+tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
+{
+    (void)printf("%5s  %-8s  %6s  %-13s  %-13s  %-10s  %s\n", "part", "channel",
+                 "blocks", "eps stated", "eps exact", "enumerated",
+                 "sensitivity found");
+    for (size_t i = 0; i < info->parts; i++) {
+        struct sotto_audit_part part;
+        sotto_audit_part(audit, i, &part);
+        tell_part(i, &part);
+    }
+    (void)putchar('\n');
+    for (size_t i = 0; i < info->findings; i++) {
+        const struct sotto_audit_finding *found = sotto_audit_finding(audit, i);
+        (void)printf("%s %-9s  ", found->violated ? "VIOLATED" : "     held",
+                     found->attack);
+        cli_put(stdout, found->text, strlen(found->text));
+        (void)putchar('\n');
+    }
+    (void)printf("\nStated epsilon %.12g", info->eps_stated);
+    if (info->delta_stated > 0) {
+        (void)printf(" and delta %.6g", info->delta_stated);
+    }
+    if (!isnan(info->eps_exact)) {
+        (void)printf("; exact by enumeration %.12g", info->eps_exact);
+    }
+    (void)printf("; at least %.6g from %llu reports of each of two records.\n",
+                 info->eps_lower, (unsigned long long)info->samples);
+    (void)printf("Verdict: the claim %s.\n",
+                 info->violated ? "is violated" : "holds");
+}
+
+/* ---- The verb ------------------------------------------------------------ */
+
+static int
+print_one(struct sotto_mechanism *mechanism)
+{
+    struct sotto_mechanism_info info;
+    struct sotto_error err = {0};
+    uint8_t *report;
+    int status = CLI_EXIT_DONE;
+    sotto_mechanism_info(mechanism, &info);
+    report = malloc(info.report_size);
+    if (report == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    if (sotto_audit_one(mechanism, report, info.report_size, &err) !=
+        SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    for (size_t i = 0; status == CLI_EXIT_DONE && i < info.report_size; i++) {
+        (void)printf("%02x%s", report[i],
+                     i + 1 == info.report_size ? "\n" : "");
+    }
+    free(report);
+    return status;
+}
+
+static int
+audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
+{
+    struct job job = {.path = args->word[0]};
+    struct sotto_audit_options options = {.progress = show_progress,
+                                          .ledger = ledger_open,
+                                          .fresh = make_fresh,
+                                          .context = &job};
+    struct sotto_audit *found = NULL;
+    struct sotto_audit_info info;
+    struct sotto_error err = {0};
+    enum sotto_status status;
+    if (!cli_whole(args, "samples", &options.samples) ||
+        !cli_whole(args, "branches", &options.branches) ||
+        !cli_whole(args, "seed", &options.seed) ||
+        !cli_number(args, "alpha", 1e-12, 0.5, &options.alpha)) {
+        return CLI_EXIT_BAD;
+    }
+    if (options.samples > 100000000 || options.branches > 100000000) {
+        return cli_bad("--samples and --branches may be at most 100000000");
+    }
+    progress_start(&job.bar, "audit", 0);
+    ledger_make(&job);
+    (void)fflush(stdout);
+    status = sotto_audit_run(mechanism, &options, &found, &err);
+    progress_end(&job.bar);
+    ledger_remove(&job);
+    if (status != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    sotto_audit_info(found, &info);
+    if (cli_given(args, "json")) {
+        tell_json(found, &info);
+    } else {
+        tell_text(found, &info);
+    }
+    sotto_audit_free(found);
+    return info.violated ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
+}
+
+static int
+run(const struct cli_args *args)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_error err = {0};
+    int status;
+    if (sotto_mechanism_read(args->word[0], &mechanism, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    status = cli_given(args, "one") ? print_one(mechanism)
+                                    : audit(args, mechanism);
+    sotto_mechanism_free(mechanism);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", NULL};
+
+static const struct cli_option options[] = {
+    {0, false, false, "samples", "N",
+     "reports of each of two records, for each of two\n"
+     "stages (100000)"},
+    {0, false, false, "alpha", "A",
+     "the chance of a false alarm by sampling (0.001)"},
+    {0, false, false, "branches", "N",
+     "the most branches of a sampler to take for a part\n"
+     "(1000000); beyond, a smaller domain is taken"},
+    {0, false, false, "seed", "S",
+     "of the search for hostile records; the noise is always\n"
+     "the system's"},
+    {0, false, false, "one", NULL,
+     "make one report of a hostile record, print it in\n"
+     "hexadecimal and stop: what the audit runs afresh"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_audit = {
+    .name = "audit",
+    .summary = "try to break a mechanism's claim",
+    .usage = "M [--samples N] [--alpha A] [--branches N] [--seed S] [--json]",
+    .about =
+        "Attacks the file and the code that runs it in four ways: takes every "
+        "branch of\nthe samplers and compares exact probabilities; searches "
+        "for records that leave\ntheir domain; bounds epsilon from below by "
+        "sampling; and looks for noise that\nrepeats across calls, forks and "
+        "processes, entropy that is not the system's and\nsteps that depend on "
+        "the record. Exit status 3 if the claim is violated.\n",
+    .example = "sotto audit wdbc.sotto\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,392 @@
+/*
+ * audit.c: trying to break a mechanism's claim, and the verdict.
+ */
+#include "privacy/audit.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "host/error.h"
+#include "privacy/enumerate.h"
+#include "privacy/hostile.h"
+
+#define SAMPLES_DEFAULT 100000u
+#define ALPHA_DEFAULT 0.001
+#define BRANCHES_DEFAULT 1000000u
+#define LOG_P_MOST 1e-9 /* doubles lose less; a wrong formula more */
+
+/* ---- What the attacks share ---------------------------------------------- */
+
+void
+audit_note(struct sotto_audit *audit, const char *attack, bool violated,
+           const char *format, ...)
+{
+    struct sotto_audit_finding *finding;
+    va_list args;
+    audit->info.violated = audit->info.violated || violated;
+    if (audit->info.findings == audit->room) {
+        size_t room = audit->room == 0 ? 16 : 2 * audit->room;
+        finding = realloc(audit->finding, room * sizeof *finding);
+        if (finding == NULL) {
+            audit->failed = true;
+            return;
+        }
+        audit->finding = finding;
+        audit->room = room;
+    }
+    finding = &audit->finding[audit->info.findings++];
+    finding->attack = attack;
+    finding->violated = violated;
+    va_start(args, format);
+    (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+    va_end(args);
+}
+
+void
+audit_progress(const struct sotto_audit *audit, const char *attack,
+               uint64_t done, uint64_t total)
+{
+    if (audit->options.progress != NULL) {
+        audit->options.progress(audit->options.context, attack, done, total);
+    }
+}
+
+void
+audit_encode(struct sotto_client *client, const struct sotto_value *values)
+{
+    device_wipe(client);
+    schema_apply(client, values);
+    forward_run(client);
+}
+
+size_t
+audit_width(const struct sotto_client *client)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        width += (size_t)client->part[i].blocks *
+                 channel_width(&client->part[i].instance);
+    }
+    return width;
+}
+
+void
+audit_points(struct sotto_client *client, int32_t *ret_q)
+{
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        uint32_t width = channel_width(&part->instance);
+        for (uint32_t j = 0; j < part->blocks; j++) {
+            report_point(client, part, j);
+            memcpy(ret_q, client->q, width * sizeof *ret_q);
+            ret_q += width;
+        }
+    }
+}
+
+double
+audit_log_p(const struct sotto_client *client, const int32_t *q,
+            const uint8_t *report)
+{
+    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    double sum = 0;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct channel_instance *own = &client->part[i].instance;
+        for (uint32_t j = 0; j < client->part[i].blocks; j++) {
+            sum += own->channel->log_p(own, at, q);
+            q += channel_width(own);
+            at += own->wire_size;
+        }
+    }
+    return sum;
+}
+
+/* ---- Enumerate ----------------------------------------------------------- */
+
+struct enumerating {
+    const struct sotto_audit *audit;
+    size_t part;
+    uint64_t total;
+};
+
+static void
+enumerate_step(void *context, uint64_t branches)
+{
+    const struct enumerating *at = context;
+    uint64_t most = at->audit->options.branches;
+    uint64_t done = branches < most ? branches : most - 1;
+    audit_progress(at->audit, "enumerate", at->part * most + done, at->total);
+}
+
+static const char *
+scope_name(enum enumerate_scope scope)
+{
+    static const char *const names[] = {"nothing", "smaller", "coordinate",
+                                        "whole"};
+    return names[scope];
+}
+
+static void
+judge_part(struct sotto_audit *audit, size_t at,
+           const struct enumerate_result *result)
+{
+    const struct sotto_audit_part *part = &audit->part[at];
+    if (result->fault[0] != '\0') {
+        audit_note(audit, "enumerate", true, "part %zu (%s): %s", at + 1,
+                   part->channel, result->fault);
+        return;
+    }
+    if (!result->within && part->delta_stated > 0) {
+        audit_note(audit, "enumerate", true,
+                   "part %zu (%s): delta is %.6g at epsilon %.12g, above the "
+                   "stated %.6g",
+                   at + 1, part->channel, result->delta, part->eps_stated,
+                   part->delta_stated);
+    } else if (!result->within) {
+        audit_note(audit, "enumerate", true,
+                   "part %zu (%s): a report is e^%.12g times as likely for one "
+                   "point as for another; stated is %.12g",
+                   at + 1, part->channel, result->eps, part->eps_stated);
+    }
+    if (!(result->log_p_error <= LOG_P_MOST)) {
+        audit_note(audit, "enumerate", true,
+                   "part %zu (%s): the channel's log p is not the logarithm of "
+                   "its sampler's probability: off by %.3g, relatively",
+                   at + 1, part->channel, result->log_p_error);
+    }
+}
+
+static void
+keep_part(struct sotto_audit *audit, size_t at,
+          const struct enumerate_result *result)
+{
+    struct sotto_audit_part *part = &audit->part[at];
+    bool none = result->scope == ENUMERATE_NOTHING || result->fault[0] != '\0';
+    part->scope = scope_name(result->scope);
+    part->eps_exact = none ? (double)NAN : result->eps;
+    part->delta_exact = result->delta;
+    part->log_p_error = result->log_p_error;
+    part->branches = result->branches;
+    judge_part(audit, at, result);
+}
+
+/* A part like one before it need not be enumerated again. */
+static const struct device_part *
+same_as(const struct sotto_client *client, uint32_t at, uint32_t *ret_index)
+{
+    const struct channel_instance *own = &client->part[at].instance;
+    for (uint32_t i = 0; i < at; i++) {
+        const struct channel_instance *other = &client->part[i].instance;
+        if (own->channel == other->channel && own->size == other->size &&
+            own->l == other->l && own->eps == other->eps &&
+            own->delta == other->delta) {
+            *ret_index = i;
+            return &client->part[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+copy_part(struct sotto_audit *audit, uint32_t from, uint32_t to)
+{
+    audit->part[to].scope = audit->part[from].scope;
+    audit->part[to].eps_exact = audit->part[from].eps_exact;
+    audit->part[to].delta_exact = audit->part[from].delta_exact;
+    audit->part[to].log_p_error = audit->part[from].log_p_error;
+}
+
+static enum sotto_status
+audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
+{
+    const struct sotto_client *client = audit->mechanism->client;
+    uint64_t most = audit->options.branches, branches = 0, parts = 0;
+    struct enumerating at = {audit, 0, client->sizes.parts * most};
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct channel_instance *own = &client->part[i].instance;
+        struct enumerate_result result;
+        enum sotto_status status;
+        uint32_t before;
+        at.part = i;
+        if (same_as(client, i, &before) != NULL) {
+            copy_part(audit, before, i);
+            continue;
+        }
+        status = enumerate_channel(own->channel, own->size, own->l, own->eps,
+                                   own->delta, most, enumerate_step, &at,
+                                   &result, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        keep_part(audit, i, &result);
+        branches += result.branches;
+        parts++;
+    }
+    audit_progress(audit, "enumerate", at.total, at.total);
+    audit_note(audit, "enumerate", false,
+               "took all %llu branches of the samplers of %llu kind%s of part",
+               (unsigned long long)branches, (unsigned long long)parts,
+               parts == 1 ? "" : "s");
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The whole ----------------------------------------------------------- */
+
+/* 2l in the domain's norm; 1 for symbols. */
+static double
+stated_sensitivity(const struct channel_instance *instance)
+{
+    return instance->l > 0 ? 2.0 * instance->l : 1;
+}
+
+static void
+describe_parts(struct sotto_audit *audit)
+{
+    const struct sotto_client *client = audit->mechanism->client;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *own = &client->part[i];
+        struct sotto_audit_part *part = &audit->part[i];
+        part->channel = own->instance.channel->name;
+        part->blocks = own->blocks;
+        part->eps_stated = (double)own->instance.eps / (double)DECIMAL_UNIT;
+        part->delta_stated = (double)own->instance.delta / (double)DECIMAL_UNIT;
+        part->scope = scope_name(ENUMERATE_NOTHING);
+        part->eps_exact = (double)NAN;
+        part->sensitivity_stated = stated_sensitivity(&own->instance);
+    }
+}
+
+static void
+sum_up(struct sotto_audit *audit)
+{
+    struct sotto_audit_info *info = &audit->info;
+    double share = -1;
+    for (size_t i = 0; i < info->parts; i++) {
+        const struct sotto_audit_part *part = &audit->part[i];
+        double found = part->sensitivity_found / part->sensitivity_stated;
+        info->eps_exact += (double)part->blocks * part->eps_exact;
+        if (found > share) {
+            share = found;
+            info->sensitivity_stated = part->sensitivity_stated;
+            info->sensitivity_found = part->sensitivity_found;
+        }
+    }
+}
+
+static void
+take_options(struct sotto_audit *audit,
+             const struct sotto_audit_options *options)
+{
+    struct sotto_audit_options *own = &audit->options;
+    *own = *options;
+    own->samples = own->samples > 0 ? own->samples : SAMPLES_DEFAULT;
+    own->alpha = own->alpha > 0 ? own->alpha : ALPHA_DEFAULT;
+    own->branches = own->branches > 0 ? own->branches : BRANCHES_DEFAULT;
+    audit->info.alpha = own->alpha;
+    audit->info.samples = own->samples;
+}
+
+static enum sotto_status
+attack(struct sotto_audit *audit, struct sotto_error *err)
+{
+    enum sotto_status status = audit_enumerate(audit, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = audit_replay(audit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = audit_sample(audit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = audit_restart(audit, err);
+    }
+    device_wipe(audit->mechanism->client);
+    sum_up(audit);
+    if (status == SOTTO_STATUS_OK && audit->failed) {
+        status = host_fail_memory(err);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_audit_run(struct sotto_mechanism *mechanism,
+                const struct sotto_audit_options *options,
+                struct sotto_audit **ret_audit, struct sotto_error *err)
+{
+    struct sotto_client *client = mechanism->client;
+    struct sotto_audit *audit = calloc(1, sizeof *audit);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (audit == NULL) {
+        return host_fail_memory(err);
+    }
+    take_options(audit, options);
+    audit->mechanism = mechanism;
+    audit->info.parts = client->sizes.parts;
+    audit->info.eps_stated = (double)client->eps / (double)DECIMAL_UNIT;
+    audit->info.delta_stated = (double)client->delta / (double)DECIMAL_UNIT;
+    audit->part = calloc(audit->info.parts, sizeof *audit->part);
+    if (audit->part == NULL) {
+        status = host_fail_memory(err);
+    } else {
+        describe_parts(audit);
+        status = attack(audit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_audit = audit;
+    } else {
+        sotto_audit_free(audit);
+    }
+    return status;
+}
+
+void
+sotto_audit_free(struct sotto_audit *audit)
+{
+    if (audit != NULL) {
+        free(audit->part);
+        free(audit->finding);
+        free(audit);
+    }
+}
+
+void
+sotto_audit_info(const struct sotto_audit *audit,
+                 struct sotto_audit_info *ret_info)
+{
+    *ret_info = audit->info;
+}
+
+void
+sotto_audit_part(const struct sotto_audit *audit, size_t part,
+                 struct sotto_audit_part *ret_part)
+{
+    *ret_part = audit->part[part];
+}
+
+const struct sotto_audit_finding *
+sotto_audit_finding(const struct sotto_audit *audit, size_t i)
+{
+    return &audit->finding[i];
+}
+
+enum sotto_status
+sotto_audit_one(struct sotto_mechanism *mechanism, uint8_t *report, size_t size,
+                struct sotto_error *err)
+{
+    struct hostile *hostile = hostile_new(mechanism, 0);
+    struct sotto_client *client = mechanism->client;
+    enum sotto_status status;
+    if (hostile == NULL) {
+        return host_fail_memory(err);
+    }
+    status = sotto_client_privatise(client, hostile_record(hostile, 1),
+                                    client->sizes.columns, report, size);
+    if (status != SOTTO_STATUS_OK) {
+        (void)host_fail(err, status, 0, "%s", sotto_status_message(status));
+    }
+    hostile_free(hostile);
+    return status;
+}

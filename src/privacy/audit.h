@@ -1,0 +1,53 @@
+/*
+ * audit.h: what the attacks of an audit share.
+ *
+ * Each attack takes the mechanism as it is: its parts' channels, the function
+ * that places their points, its source of entropy. So a test can put a broken
+ * one in any of these places and see which attack finds it.
+ */
+#ifndef SOTTO_PRIVACY_AUDIT_H
+#define SOTTO_PRIVACY_AUDIT_H
+
+#include "mechanism/mechanism.h"
+#include "sotto/sotto.h"
+
+struct sotto_audit {
+    struct sotto_mechanism *mechanism;
+    struct sotto_audit_options options; /* with defaults filled in */
+    struct sotto_audit_info info;
+    struct sotto_audit_part *part;
+    struct sotto_audit_finding *finding;
+    size_t room;
+    bool failed; /* no memory for a finding */
+};
+
+/* Adds a finding; a violation decides the verdict. */
+void audit_note(struct sotto_audit *audit, const char *attack, bool violated,
+                const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Tells the caller how far an attack is. */
+void audit_progress(const struct sotto_audit *audit, const char *attack,
+                    uint64_t done, uint64_t total);
+
+/* Brings a record up to the encoder's output, as privatising does. */
+void audit_encode(struct sotto_client *client,
+                  const struct sotto_value *values);
+
+/* Integers in all points of a record together. */
+size_t audit_width(const struct sotto_client *client);
+/* The points of the record that is encoded, block by block. */
+void audit_points(struct sotto_client *client, int32_t *ret_q);
+/* The natural logarithm of a whole report's probability given all points of a
+   record, by the channels' formulas. */
+double audit_log_p(const struct sotto_client *client, const int32_t *q,
+                   const uint8_t *report);
+
+/* The attacks. Statuses: MEMORY, ENTROPY, IO. */
+SOTTO_CHECKED enum sotto_status audit_replay(struct sotto_audit *audit,
+                                             struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status audit_sample(struct sotto_audit *audit,
+                                             struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status audit_restart(struct sotto_audit *audit,
+                                              struct sotto_error *err);
+
+#endif

@@ -1,0 +1,376 @@
+/*
+ * replay.c: searching for records that leave their domain.
+ *
+ * Sensitivity is a property of the domain, not of the data (invariant 1): this
+ * attack tries to show otherwise. It looks at the points the device would add
+ * noise to, for hostile records, for records that climb away from the ones seen
+ * before, and for hostile outputs of the encoder itself, as hostile weights
+ * could give; and at the reports, which must lie in the valid set and in their
+ * own bytes.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "privacy/audit.h"
+#include "privacy/hostile.h"
+#include "random/seeded.h"
+
+#define RECORDS 400u      /* hostile ones, the first of them fixed */
+#define OUTPUTS 400u      /* hostile outputs of the encoder */
+#define CLIMBS 1000u      /* steps of the climb */
+#define ARCHIVE 24u       /* points kept of a part */
+#define PARTS_CLIMBED 16u /* a climb takes long: the first few parts */
+#define CANARY 64u        /* bytes behind a report that must stay */
+
+/* Points seen of a part's first block, the farthest apart. */
+struct archive {
+    uint32_t count;
+    int32_t *point;
+};
+
+struct replay {
+    struct sotto_audit *audit;
+    struct sotto_client *client;
+    struct hostile *hostile;
+    struct archive *archive; /* one a part */
+    uint8_t *report;
+    uint64_t outside; /* points outside their domain */
+    uint64_t invalid; /* reports outside the valid set */
+    uint64_t points, reports, done;
+    uint32_t culprit; /* part of the first point outside */
+};
+
+static void
+step(struct replay *replay)
+{
+    replay->done++;
+    if (replay->done % 64 == 0) {
+        uint32_t parts = replay->client->sizes.parts;
+        uint64_t climbed = parts < PARTS_CLIMBED ? parts : PARTS_CLIMBED;
+        audit_progress(replay->audit, "replay", replay->done,
+                       RECORDS + OUTPUTS + climbed * CLIMBS);
+    }
+}
+
+/* ---- Distances ----------------------------------------------------------- */
+
+/* Of q from p (NULL: from the middle), in the norm of the part's domain; for
+   symbols whether they differ. */
+static double
+distance(const struct channel_instance *instance, const int32_t *q,
+         const int32_t *p)
+{
+    double sum = 0;
+    if (instance->l == 0) {
+        return p == NULL || q[0] != p[0];
+    }
+    for (uint32_t i = 0; i < instance->size; i++) {
+        double a = fabs((double)q[i] - (p != NULL ? p[i] : 0));
+        switch (instance->channel->domain) {
+        case CHANNEL_DOMAIN_BALL:
+            sum += a * a;
+            break;
+        case CHANNEL_DOMAIN_CUBE:
+            sum = fmax(sum, a);
+            break;
+        default:
+            sum += a;
+            break;
+        }
+    }
+    return instance->channel->domain == CHANNEL_DOMAIN_BALL ? sqrt(sum) : sum;
+}
+
+static bool
+inside(const struct channel_instance *instance, const int32_t *q)
+{
+    if (instance->l == 0) {
+        return q[0] >= 0 && (uint32_t)q[0] < instance->size;
+    }
+    return distance(instance, q, NULL) <= instance->l;
+}
+
+/* The farthest that q is from a point kept; keeps it if it adds to that. */
+static double
+compare(struct replay *replay, uint32_t part, bool keep)
+{
+    const struct channel_instance *own = &replay->client->part[part].instance;
+    struct archive *archive = &replay->archive[part];
+    const int32_t *q = replay->client->q;
+    uint32_t width = channel_width(own);
+    double farthest = 0;
+    for (uint32_t i = 0; i < archive->count; i++) {
+        double apart = distance(own, q, archive->point + (size_t)i * width);
+        farthest = fmax(farthest, apart);
+    }
+    if (keep && (archive->count < 2 ||
+                 farthest > replay->audit->part[part].sensitivity_found)) {
+        uint32_t at = archive->count < ARCHIVE ? archive->count++ : ARCHIVE - 1;
+        memcpy(archive->point + (size_t)at * width, q, width * sizeof *q);
+    }
+    if (keep) {
+        replay->audit->part[part].sensitivity_found =
+            fmax(replay->audit->part[part].sensitivity_found, farthest);
+    }
+    return farthest;
+}
+
+/* ---- Looking at a record ------------------------------------------------- */
+
+/* All points of the record that is encoded. */
+static void
+look(struct replay *replay)
+{
+    struct sotto_client *client = replay->client;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        for (uint32_t j = 0; j < part->blocks; j++) {
+            report_point(client, part, j);
+            replay->points++;
+            if (!inside(&part->instance, client->q)) {
+                if (replay->outside++ == 0) {
+                    replay->culprit = i;
+                }
+                /* Two such points may lie twice as far apart. */
+                replay->audit->part[i].sensitivity_found =
+                    fmax(replay->audit->part[i].sensitivity_found,
+                         2 * distance(&part->instance, client->q, NULL));
+            }
+            if (j == 0) {
+                (void)compare(replay, i, true);
+            }
+        }
+    }
+}
+
+/* The whole way, and the report: its size, its validity, nothing behind it. */
+static enum sotto_status
+look_at_report(struct replay *replay, const struct sotto_value *values,
+               struct sotto_error *err)
+{
+    struct sotto_client *client = replay->client;
+    size_t size = client->report_size;
+    enum sotto_status status;
+    bool good;
+    memset(replay->report, 0xc5, size + CANARY);
+    status = sotto_client_privatise(client, values, client->sizes.columns,
+                                    replay->report, size);
+    if (status == SOTTO_STATUS_ENTROPY) {
+        return host_fail(err, status, 0, "%s", sotto_status_message(status));
+    }
+    good = status == SOTTO_STATUS_OK &&
+           report_valid(client, replay->report, size) &&
+           memcmp(replay->report, REPORT_MAGIC, REPORT_MAGIC_SIZE) == 0;
+    for (size_t i = 0; i < CANARY; i++) {
+        good = good && replay->report[size + i] == 0xc5;
+    }
+    replay->reports++;
+    replay->invalid += !good;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+try_records(struct replay *replay, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (uint64_t i = 0; status == SOTTO_STATUS_OK && i < RECORDS; i++) {
+        const struct sotto_value *values = hostile_record(replay->hostile, i);
+        audit_encode(replay->client, values);
+        look(replay);
+        status = look_at_report(replay, values, err);
+        step(replay);
+    }
+    return status;
+}
+
+/* ---- Climbing ------------------------------------------------------------ */
+
+/* How far the encoder's own output is from the origin: where the points are
+   the same, it tells up from down. */
+static double
+spread(const struct sotto_client *client, const struct device_part *part)
+{
+    double sum = 0;
+    for (uint32_t i = 0; part->place != NULL && i < part->instance.size; i++) {
+        double z = client->z[part->from + i];
+        sum += isfinite(z) ? fmin(fabs(z), 1e6) : 0;
+    }
+    return sum;
+}
+
+/* From a random record, changes that take its point farther from the others
+   are kept. */
+static void
+climb(struct replay *replay, uint32_t part)
+{
+    struct sotto_client *client = replay->client;
+    const struct device_part *own = &client->part[part];
+    struct seeded seeded;
+    double best = -1;
+    seeded_init(&seeded, replay->audit->options.seed, UINT64_C(1) << 40 | part);
+    (void)hostile_record(replay->hostile, HOSTILE_KINDS + part);
+    for (uint32_t i = 0; i < CLIMBS; i++) {
+        uint64_t draw = (uint64_t)random_u32(&seeded.random) << 32 |
+                        random_u32(&seeded.random);
+        double height;
+        audit_encode(client, hostile_mutate(replay->hostile, draw));
+        look(replay);
+        report_point(client, own, 0);
+        height = compare(replay, part, false) + 1e-7 * spread(client, own);
+        if (height >= best) {
+            best = height;
+        } else {
+            hostile_undo(replay->hostile);
+        }
+        step(replay);
+    }
+}
+
+/* ---- Hostile outputs of the encoder -------------------------------------- */
+
+static float
+hostile_float(uint32_t kind, uint32_t i, struct seeded *seeded)
+{
+    static const float some[] = {0.0f,
+                                 -0.0f,
+                                 1.0f,
+                                 -1.0f,
+                                 FLT_MAX,
+                                 -FLT_MAX,
+                                 (float)INFINITY,
+                                 -(float)INFINITY,
+                                 (float)NAN,
+                                 FLT_TRUE_MIN,
+                                 -FLT_MIN,
+                                 0x1.fffffep-1f,
+                                 0x1.000002p0f,
+                                 1e-20f,
+                                 31.999998f,
+                                 -1e20f};
+    uint32_t count = sizeof some / sizeof some[0];
+    uint32_t bits = random_u32(&seeded->random);
+    float value;
+    if (kind < count) {
+        return some[kind]; /* all alike */
+    }
+    if (kind < 2 * count) {
+        return i == bits % 8 ? some[kind - count] : 0; /* nearly all zero */
+    }
+    if (kind % 3 == 0) {
+        return some[bits % count];
+    }
+    memcpy(&value, &bits, sizeof value); /* any bit pattern at all */
+    return kind % 3 == 1 ? value : (float)(int32_t)bits * 0x1p-30f;
+}
+
+/* Entries of z. */
+static uint32_t
+outputs_of(const struct sotto_client *client)
+{
+    uint32_t layers = client->sizes.layers;
+    return layers > 0 ? client->layer[layers - 1].out : client->sizes.inputs;
+}
+
+static void
+try_outputs(struct replay *replay)
+{
+    struct sotto_client *client = replay->client;
+    uint32_t count = outputs_of(client);
+    for (uint32_t i = 0; i < OUTPUTS; i++) {
+        struct seeded seeded;
+        seeded_init(&seeded, replay->audit->options.seed,
+                    UINT64_C(1) << 41 | i);
+        audit_encode(client, hostile_record(replay->hostile, i));
+        for (uint32_t j = 0; j < count; j++) {
+            client->z[j] = hostile_float(i, j, &seeded);
+        }
+        look(replay);
+        step(replay);
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static void
+judge(struct replay *replay)
+{
+    struct sotto_audit *audit = replay->audit;
+    if (replay->outside > 0) {
+        const struct sotto_audit_part *part = &audit->part[replay->culprit];
+        audit_note(audit, "replay", true,
+                   "part %u (%s): %llu of %llu points lie outside the domain; "
+                   "two may be %.6g apart where %.6g is stated",
+                   replay->culprit + 1, part->channel,
+                   (unsigned long long)replay->outside,
+                   (unsigned long long)replay->points, part->sensitivity_found,
+                   part->sensitivity_stated);
+    }
+    if (replay->invalid > 0) {
+        audit_note(audit, "replay", true,
+                   "%llu of %llu reports are missing, outside the valid set or "
+                   "overrun their bytes",
+                   (unsigned long long)replay->invalid,
+                   (unsigned long long)replay->reports);
+    }
+    audit_note(audit, "replay", false,
+               "looked at %llu points before noise and %llu reports",
+               (unsigned long long)replay->points,
+               (unsigned long long)replay->reports);
+}
+
+static bool
+set_up(struct replay *replay)
+{
+    struct sotto_client *client = replay->client;
+    bool good;
+    replay->hostile =
+        hostile_new(replay->audit->mechanism, replay->audit->options.seed);
+    replay->archive = calloc(client->sizes.parts, sizeof *replay->archive);
+    replay->report = malloc(client->report_size + CANARY);
+    good = replay->hostile != NULL && replay->archive != NULL &&
+           replay->report != NULL;
+    for (uint32_t i = 0; good && i < client->sizes.parts; i++) {
+        replay->archive[i].point =
+            calloc((size_t)ARCHIVE * channel_width(&client->part[i].instance),
+                   sizeof(int32_t));
+        good = replay->archive[i].point != NULL;
+    }
+    return good;
+}
+
+static void
+clear(struct replay *replay)
+{
+    for (uint32_t i = 0;
+         replay->archive != NULL && i < replay->client->sizes.parts; i++) {
+        free(replay->archive[i].point);
+    }
+    free(replay->archive);
+    free(replay->report);
+    hostile_free(replay->hostile);
+}
+
+enum sotto_status
+audit_replay(struct sotto_audit *audit, struct sotto_error *err)
+{
+    struct replay replay = {.audit = audit, .client = audit->mechanism->client};
+    enum sotto_status status =
+        set_up(&replay) ? SOTTO_STATUS_OK : host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        status = try_records(&replay, err);
+    }
+    for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < audit->info.parts &&
+                         i < PARTS_CLIMBED;
+         i++) {
+        climb(&replay, i);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        try_outputs(&replay);
+        judge(&replay);
+    }
+    clear(&replay);
+    return status;
+}
