@@ -120,7 +120,7 @@ static void
 ledger_make(struct job *job)
 {
     const char *temporary = getenv("TMPDIR");
-    struct sotto_ledger_caps caps = {0};
+    struct sotto_ledger_caps caps = {"1000000", "1", NULL, NULL};
     char path[128];
     int size = snprintf(job->folder, sizeof job->folder, "%s/sotto-XXXXXX",
                         temporary != NULL ? temporary : "/tmp");
@@ -130,11 +130,9 @@ ledger_make(struct job *job)
         return;
     }
     ledger_path(job, "", path);
-    caps.lifetime_eps = UINT64_MAX / 4;
-    caps.lifetime_delta = UINT64_MAX / 4;
-    caps.campaign_eps = UINT64_MAX / 4;
-    caps.campaign_delta = UINT64_MAX / 4;
-    (void)sotto_ledger_create(path, &caps, NULL);
+    if (sotto_ledger_create(path, &caps, NULL) != SOTTO_STATUS_OK) {
+        cli_note("no ledger could be made in %s", job->folder);
+    }
 }
 
 static const struct sotto_ledger_port *
@@ -334,8 +332,8 @@ run(const struct cli_args *args)
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    status = cli_given(args, "one") ? print_one(mechanism)
-                                    : audit(args, mechanism);
+    status =
+        cli_given(args, "one") ? print_one(mechanism) : audit(args, mechanism);
     sotto_mechanism_free(mechanism);
     return status;
 }
