@@ -4,7 +4,8 @@
  */
 #include "privacy_fixture.h"
 
-#include "privacy/response.h"
+/* For its walk: units are too coarse to show on which side it rounds. */
+#include "privacy/response.c"
 
 #define UNIT DECIMAL_UNIT
 
@@ -217,6 +218,99 @@ test_trinomial_written_out(void **state)
     mpfr_free_cache();
 }
 
+/* P(S = s) for s = -n, ..., n, by adding one response after the other. */
+#define STEPS 60u
+static void
+convolve(mpfr_t p[2 * STEPS + 3], uint64_t eps, uint32_t n, uint32_t k)
+{
+    mpfr_t e, all, next, term;
+    mpfr_inits2(PRECISION, e, all, next, term, NULL);
+    exact_units(e, eps);
+    mpfr_exp(e, e, MPFR_RNDN);
+    mpfr_add_ui(all, e, k - 1, MPFR_RNDN);
+    mpfr_set_ui(p[STEPS], 1, MPFR_RNDN);
+    for (uint32_t i = 0; i < n; i++) {
+        mpfr_t was[3]; /* of s - 1, s and s + 1 */
+        mpfr_inits2(PRECISION, was[0], was[1], was[2], NULL);
+        mpfr_set_ui(was[1], 0, MPFR_RNDN);
+        mpfr_set(was[2], p[0], MPFR_RNDN);
+        for (uint32_t s = 0; s <= 2 * STEPS; s++) {
+            mpfr_swap(was[0], was[1]);
+            mpfr_swap(was[1], was[2]);
+            mpfr_set(was[2], p[s + 1], MPFR_RNDN);
+            mpfr_mul(next, was[0], e, MPFR_RNDN);
+            mpfr_mul_ui(term, was[1], k - 2, MPFR_RNDN);
+            mpfr_add(next, next, term, MPFR_RNDN);
+            mpfr_add(next, next, was[2], MPFR_RNDN);
+            mpfr_div(p[s], next, all, MPFR_RNDN);
+        }
+        mpfr_clears(was[0], was[1], was[2], NULL);
+    }
+    mpfr_clears(e, all, next, term, NULL);
+}
+
+/* Whether `bound` is on its side of the truth, nearer than 2^-190. Then the
+   same for what they are in units of the first tail, because the spare room in
+   that, from e^eps, would hide a rounding to the wrong side. */
+static void
+assert_side(mpfr_t truth, mpfr_t bound, mpfr_t first_truth, mpfr_t first_bound,
+            int side)
+{
+    mpfr_t gap, ratio;
+    mpfr_inits2(PRECISION, gap, ratio, NULL);
+    mpfr_sub(gap, bound, truth, MPFR_RNDN);
+    assert_true(mpfr_sgn(gap) == side);
+    mpfr_div(gap, gap, truth, MPFR_RNDN);
+    mpfr_abs(gap, gap, MPFR_RNDN);
+    assert_true(mpfr_cmp_ui_2exp(gap, 1, -190) < 0);
+    mpfr_div(ratio, truth, first_truth, MPFR_RNDN);
+    mpfr_div(gap, bound, first_bound, MPFR_RNDN);
+    mpfr_sub(gap, gap, ratio, MPFR_RNDN);
+    mpfr_div(gap, gap, ratio, MPFR_RNDN);
+    mpfr_mul_si(gap, gap, side, MPFR_RNDN);
+    mpfr_set_ui_2exp(ratio, 1, -350, MPFR_RNDN); /* our own rounding */
+    mpfr_add(gap, gap, ratio, MPFR_RNDN);
+    assert_true(mpfr_sgn(gap) >= 0);
+    mpfr_clears(gap, ratio, NULL);
+}
+
+static void
+test_tails_are_bounds(void **state)
+{
+    (void)state;
+    mpfr_t p[2 * STEPS + 3], a, b, a_first, b_first;
+    mpfr_inits2(PRECISION, a, b, a_first, b_first, NULL);
+    for (uint32_t s = 0; s < 2 * STEPS + 3; s++) {
+        mpfr_init2(p[s], PRECISION);
+    }
+    for (size_t i = 0; i < 3 * EPS_COUNT; i++) {
+        uint32_t k = 2 + 4 * (uint32_t)(i / EPS_COUNT), s = STEPS;
+        struct walk walk;
+        for (uint32_t j = 0; j < 2 * STEPS + 3; j++) {
+            mpfr_set_ui(p[j], 0, MPFR_RNDN);
+        }
+        convolve(p, eps_some[i % EPS_COUNT], STEPS, k);
+        walk_init(&walk, eps_some[i % EPS_COUNT], STEPS, k);
+        mpfr_set(a_first, walk.a_tail.value, MPFR_RNDN);
+        mpfr_set(b_first, walk.b_tail.value, MPFR_RNDN);
+        mpfr_set_ui(a, 0, MPFR_RNDN);
+        mpfr_set_ui(b, 0, MPFR_RNDN);
+        do { /* P_b(S = s) = P_a(S = -s) */
+            mpfr_add(a, a, p[STEPS + s], MPFR_RNDN);
+            mpfr_add(b, b, p[STEPS - s], MPFR_RNDN);
+            assert_side(a, walk.a_tail.value, p[2 * STEPS], a_first, 1);
+            assert_side(b, walk.b_tail.value, p[0], b_first, -1);
+            s--;
+        } while (walk_step(&walk));
+        assert_int_equal(s, 0);
+    }
+    for (uint32_t s = 0; s < 2 * STEPS + 3; s++) {
+        mpfr_clear(p[s]);
+    }
+    mpfr_clears(a, b, a_first, b_first, NULL);
+    mpfr_free_cache();
+}
+
 static void
 test_round_trips(void **state)
 {
@@ -278,6 +372,7 @@ main(void)
         cmocka_unit_test(test_worst_pairs),
         cmocka_unit_test(test_two_answers_are_kov),
         cmocka_unit_test(test_trinomial_written_out),
+        cmocka_unit_test(test_tails_are_bounds),
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_monotone),
     };
