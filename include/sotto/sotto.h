@@ -467,7 +467,8 @@ size_t sotto_units_write(uint64_t units, char text[SOTTO_UNITS_SIZE]);
 
 /*
  * All of these take `count` >= 1 budgets and hold under adaptive composition:
- * each mechanism may be chosen after seeing what those before it said.
+ * each mechanism may be chosen after seeing what those before it said. The
+ * list of budgets must be fixed beforehand, though, except for basic.
  * Statuses: BUDGET (a budget out of range), USAGE (none, or 0 times), LIMIT
  * (the epsilons add up to more than 18,446,744).
  *

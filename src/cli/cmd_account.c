@@ -335,10 +335,11 @@ const struct cli_verb cmd_account = {
         "  kov      Kairouz, Oh and Viswanath's; never above drv\n"
         "  optimal  the least for any mechanisms with the same budget\n"
         "  exact    the least for K-ary randomised responses\n"
-        "All but basic add the slack --delta to the deltas, and all are "
-        "rounded up. They\n"
-        "hold even if a mechanism is chosen by what the ones before it "
-        "said.\n",
+        "All but basic add the slack --delta to the deltas. All are rounded "
+        "up, and hold\n"
+        "even if a mechanism is chosen by what those before it said; but if "
+        "that decides\n"
+        "how much is spent next, only basic holds.\n",
     .example = "sotto account 4 0.5x20 1:0.000001x3 --delta 0.000001\n"
                "sotto account 0.1x52 --delta 0.000001 --k 10\n",
     .wanted = wanted,
