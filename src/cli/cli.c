@@ -179,7 +179,7 @@ check_complete(const struct cli_args *args)
     while (verb->wanted[wanted] != NULL) {
         wanted++;
     }
-    if (args->words > wanted) {
+    if (args->words > wanted && !verb->more) {
         return cli_bad("'%.80s' is one word too many: usage: sotto %s %s",
                        args->word[wanted], verb->name, verb->usage);
     }

@@ -77,6 +77,7 @@ struct cli_verb {
     const char *example;       /* lines that run as they stand */
     const char *const *wanted; /* the words' names, then NULL: what they are */
     size_t optional;           /* how many of the last words may be left out */
+    bool more;                 /* the last word may be followed by others */
     const struct cli_option *options;
     int (*run)(const struct cli_args *args);
 };
@@ -160,6 +161,7 @@ extern const struct cli_verb cmd_inspect;
 extern const struct cli_verb cmd_privatise;
 extern const struct cli_verb cmd_decode;
 extern const struct cli_verb cmd_audit;
+extern const struct cli_verb cmd_account;
 extern const struct cli_verb cmd_bench;
 
 #endif

@@ -93,6 +93,13 @@ json_number(FILE *to, const char *key, double number)
 }
 
 void
+json_decimal(FILE *to, const char *key, const char *text)
+{
+    put_key(to, key);
+    (void)fputs(text, to);
+}
+
+void
 json_size(FILE *to, const char *key, size_t number)
 {
     put_key(to, key);

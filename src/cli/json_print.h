@@ -25,6 +25,8 @@ void json_end(FILE *to);
 void json_text(FILE *to, const char *key, const char *text);
 /* The shortest decimal that reads back the same; null if not finite. */
 void json_number(FILE *to, const char *key, double number);
+/* A number whose exact decimal text is at hand: digits[.digits]. */
+void json_decimal(FILE *to, const char *key, const char *text);
 void json_size(FILE *to, const char *key, size_t number);
 void json_bool(FILE *to, const char *key, bool truth);
 

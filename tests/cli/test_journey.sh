@@ -16,10 +16,11 @@ grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-[ "$(echo "$verbs" | wc -l)" -eq 9 ] || fail "not nine verbs: $verbs"
+[ "$(echo "$verbs" | wc -l)" -eq 11 ] || fail "not eleven verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
-for verb in train keygen sign verify inspect privatise decode bench demo; do
+for verb in train keygen sign verify inspect privatise decode account \
+    bench demo; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
     awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||
@@ -131,6 +132,8 @@ json out
 run 0 privatise j.sotto data/wdbc.csv --json -o j.reports
 json out
 run 0 decode j.sotto j.reports --json
+json out
+run 0 account 1x3 --delta 0.1 --json
 json out
 run 0 demo -o j-demo --json
 json out

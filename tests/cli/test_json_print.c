@@ -93,14 +93,16 @@ test_fields(void **state)
     for (int i = 0; i < 2; i++) {
         json_begin(to);
         json_size(to, "a", SIZE_MAX);
+        json_decimal(to, "d", "0.10");
         json_bool(to, "b", true);
         json_bool(to, "c", false);
         json_end(to);
     }
     (void)fclose(to);
-    assert_string_equal(
-        got, "{\"a\": 18446744073709551615, \"b\": true, \"c\": false}\n"
-             "{\"a\": 18446744073709551615, \"b\": true, \"c\": false}\n");
+    assert_string_equal(got, "{\"a\": 18446744073709551615, \"d\": 0.10, "
+                             "\"b\": true, \"c\": false}\n"
+                             "{\"a\": 18446744073709551615, \"d\": 0.10, "
+                             "\"b\": true, \"c\": false}\n");
 }
 
 int
