@@ -23,6 +23,7 @@
 #define PRECISION 512
 #define POINTS_MOST 1024u
 #define DIMENSIONS_MOST 8u
+#define ALL_MOST 256u /* points up to which all are taken */
 #define REPORTS_MOST (UINT32_C(1) << 22)
 #define STEP_BRANCHES 4096u
 
@@ -128,9 +129,9 @@ static void
 add_numbers(struct enumeration *e)
 {
     int32_t l = (int32_t)e->instance.l;
-    int32_t value[17];
+    int32_t value[ALL_MOST];
     uint32_t count = 0;
-    if (pow(2 * l + 1.0, e->width) <= 256) {
+    if (pow(2 * l + 1.0, e->width) <= ALL_MOST) {
         for (int32_t i = -l; i <= l; i++) {
             value[count++] = i;
         }
