@@ -231,6 +231,7 @@ summary_json(const char *path, const struct sotto_mechanism_info *info)
     json_text(to, "name", info->name);
     json_text(to, "campaign", info->campaign);
     json_number(to, "eps", info->eps);
+    json_number(to, "delta", info->delta);
     json_size(to, "columns", info->columns);
     json_size(to, "report_size", info->report_size);
     json_text(to, "hash", info->hash);
@@ -244,11 +245,13 @@ summary_text(const char *path, const struct sotto_mechanism_info *info)
     (void)fprintf(to, "Wrote ");
     cli_put(to, path, strlen(path));
     (void)fprintf(to,
-                  ": %zu column%s, epsilon %s per report in all, %zu bytes a "
-                  "report.\nMechanism %s\n"
+                  ": %zu column%s, epsilon %s%s%s per report in all, %zu "
+                  "bytes a report.\nMechanism %s\n"
                   "See what it promises with sotto inspect, then sign it.\n",
                   info->columns, info->columns == 1 ? "" : "s", info->eps_text,
-                  info->report_size, info->hash);
+                  info->delta > 0 ? " and delta " : "",
+                  info->delta > 0 ? info->delta_text : "", info->report_size,
+                  info->hash);
 }
 
 static void
