@@ -7,12 +7,10 @@
 extern const struct channel channel_flip;
 extern const struct channel channel_subset;
 extern const struct channel channel_laplace;
+extern const struct channel channel_gaussian;
 
 static const struct channel *const registry[] = {
-    &channel_flip,
-    &channel_subset,
-    &channel_laplace,
-    NULL,
+    &channel_flip, &channel_subset, &channel_laplace, &channel_gaussian, NULL,
 };
 
 const struct channel *

@@ -23,6 +23,13 @@
 
 static uint64_t own_memory[OWN_MAX / 8];
 
+/* The largest there is, for a channel that needs one. */
+static uint64_t
+delta_of(const struct channel *channel)
+{
+    return channel->approximate ? DECIMAL_DELTA_MAX : 0;
+}
+
 /* Sets up a channel by name; one at a time. */
 static void
 set_up(struct channel_instance *instance, const char *name, uint32_t size,
@@ -33,9 +40,9 @@ set_up(struct channel_instance *instance, const char *name, uint32_t size,
     assert_true(channel->own_size <= OWN_MAX);
     memset(instance, 0x5a, sizeof *instance);
     memset(own_memory, 0x5a, sizeof own_memory);
-    assert_int_equal(
-        channel_init(instance, channel, size, l, eps, 0, own_memory),
-        SOTTO_STATUS_OK);
+    assert_int_equal(channel_init(instance, channel, size, l, eps,
+                                  delta_of(channel), own_memory),
+                     SOTTO_STATUS_OK);
     assert_ptr_equal(instance->channel, channel);
     assert_int_equal(instance->size, size);
     assert_int_equal(instance->l, l);
@@ -70,8 +77,9 @@ check_limit(const char *name, uint32_t size, uint32_t l, uint64_t eps,
 {
     struct channel_instance instance;
     const struct channel *channel = channel_find(name, strlen(name));
-    assert_int_equal(
-        channel_init(&instance, channel, size, l, eps, 0, own_memory), status);
+    assert_int_equal(channel_init(&instance, channel, size, l, eps,
+                                  delta_of(channel), own_memory),
+                     status);
 }
 
 static void
@@ -106,7 +114,7 @@ test_budget_limits(void **state)
     (void)state;
     for (size_t i = 0; channel_at(i) != NULL; i++) {
         const char *name = channel_at(i)->name;
-        uint32_t l = channel_at(i)->domain == CHANNEL_DOMAIN_LATTICE;
+        uint32_t l = channel_at(i)->domain != CHANNEL_DOMAIN_SYMBOLS;
         check_limit(name, 2, l, 0, SOTTO_STATUS_BUDGET);
         check_limit(name, 2, l, DECIMAL_EPS_MIN - 1, SOTTO_STATUS_BUDGET);
         check_limit(name, 2, l, DECIMAL_EPS_MIN, SOTTO_STATUS_OK);
@@ -284,11 +292,14 @@ test_samples_are_reports_of_the_stated_size(void **state)
             for (size_t m = 0; m < 3; m++) {
                 check_samples("laplace", size[i], l[m], eps[j]);
             }
+            check_samples("gaussian", size[i], 1, eps[j]);
+            check_samples("gaussian", size[i], 1000, eps[j]);
         }
     }
     check_samples("flip", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
     check_samples("subset", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
     check_samples("laplace", 1, 1, DECIMAL_UNIT);
+    check_samples("gaussian", 1, 1, DECIMAL_UNIT);
 }
 
 static void
@@ -372,7 +383,7 @@ test_eps_exact_is_the_stated_one_and_never_above(void **state)
         for (size_t j = 0; j < sizeof size / sizeof size[0]; j++) {
             for (size_t m = 0; channel_at(m) != NULL; m++) {
                 struct channel_instance instance;
-                uint32_t l = channel_at(m)->domain == CHANNEL_DOMAIN_LATTICE;
+                uint32_t l = channel_at(m)->domain != CHANNEL_DOMAIN_SYMBOLS;
                 set_up(&instance, channel_at(m)->name, size[j], l, eps[i]);
                 assert_true(instance.eps_exact <= stated);
                 assert_true(instance.eps_exact >= stated * (1 - 1e-15));
