@@ -302,17 +302,27 @@ struct sotto_direct_options {
     size_t drops;
     const struct sotto_range *ranges; /* those not here come from the data */
     size_t range_count;
-    uint32_t l; /* lattice steps from the middle to an end; 0: 4096 */
+    uint32_t l; /* steps from a range's middle to its end; 0: 4096, for gaussian
+                   256 */
+    const char *numbers;       /* their channel: "laplace" (NULL), "window",
+                                  "duchi" or "gaussian" */
+    const char *categories;    /* likewise: "flip" (NULL) or "subset" */
+    const char *label_channel; /* the label's; NULL: "window" for a number,
+                                  "flip" for a category */
+    const char *delta; /* total per report, decimal text: with gaussian, and
+                          only with it; NULL: none */
 };
 
 /*
- * The papers' baseline: each column through its own channel, the budget split
- * evenly; numbers on a lattice with laplace, categories by flip. Ranges and
+ * The papers' baseline: columns straight through channels, the budget split
+ * evenly. Numbers have a channel each with laplace and window, and one for all
+ * of them with duchi and gaussian, which has their shares together. Ranges and
  * categories come from `table` (auxiliary data, which gets no guarantee unless
  * every range is given and there are no categories), so fit it on public data.
  * Writes the mechanism to `path`. `ret_mechanism`, if not NULL, receives it
  * opened, from the very bytes written, which the caller frees; so `path` may be
- * a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon), INPUT, IO, MEMORY.
+ * a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon, or what a channel
+ * can do), INPUT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_train_direct(const struct sotto_table *table,

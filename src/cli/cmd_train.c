@@ -195,6 +195,10 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
     plan->options.eps = cli_value(args, "eps");
     plan->options.name = cli_value(args, "name");
     plan->options.campaign = cli_value(args, "campaign");
+    plan->options.numbers = cli_value(args, "numbers");
+    plan->options.categories = cli_value(args, "categories");
+    plan->options.label_channel = cli_value(args, "label-channel");
+    plan->options.delta = cli_value(args, "delta");
     if (!cli_whole(args, "l", &l)) {
         return CLI_EXIT_BAD;
     }
@@ -346,8 +350,18 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
+    {0, false, false, "numbers", "CHANNEL",
+     "laplace, window, duchi or gaussian (laplace)"},
+    {0, false, false, "categories", "CHANNEL", "flip or subset (flip)"},
+    {0, false, false, "label-channel", "CHANNEL",
+     "the label's (window for a number, flip for a\n"
+     "category)"},
+    {0, false, false, "delta", "D",
+     "with gaussian only: the report's delta, a decimal\n"
+     "far below one in the number of people"},
     {0, false, false, "l", "N",
-     "steps from the middle of a range to its end (4096)"},
+     "steps from the middle of a range to its end (4096;\n"
+     "with gaussian 256)"},
     {0, false, false, "name", "TEXT", "a name for people (direct)"},
     {0, false, false, "campaign", "TEXT",
      "the campaign: one report a person in each (the name)"},

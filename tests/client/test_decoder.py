@@ -64,7 +64,7 @@ class Vectors(unittest.TestCase):
             for blocks in mechanism.blocks:
                 for block in blocks:
                     full = b"\xff" * block.size
-                    if isinstance(block, decoder.Laplace):
+                    if isinstance(block, decoder.Integers):
                         full = (2**(8 * block.width - 1) - 1).to_bytes(
                             block.width, "little") * block.d
                     bad = report[:at] + full + report[at + block.size:]
