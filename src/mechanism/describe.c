@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
@@ -186,7 +187,10 @@ say_row(struct page *page, size_t at)
                     at + 1, part.covers, part.channel, domain, part.blocks,
                     part.eps);
     if (part.delta > 0) {
-        host_text_print(&page->text, "%7sdelta %.12g each\n", "", part.delta);
+        char delta[DECIMAL_TEXT_SIZE];
+        (void)decimal_write(page->mechanism->client->part[at].instance.delta,
+                            delta);
+        host_text_print(&page->text, "%7sdelta %s each\n", "", delta);
     }
 }
 
@@ -301,7 +305,8 @@ say_parts(struct page *page)
     say_channels(page);
     page_gap(page);
     page_say(page, 0,
-             "The chance in one report, as a standard deviation (n reports "
+             "The chance in one report, as a standard deviation, the largest "
+             "where it depends on the truth (n reports "
              "together: divided by the square root of n):");
     say_noise(page);
 }

@@ -136,9 +136,9 @@ say_budget(struct page *page)
                  info->eps_features);
     }
     page_say(page, 6,
-             "  - realised by the exact samplers: %.12g, not above what is "
+             "  - realised by the exact samplers: %s%.12g, not above what is "
              "stated",
-             describe_eps_exact(page->mechanism));
+             pure ? "" : "epsilon ", describe_eps_exact(page->mechanism));
 }
 
 static void
@@ -188,7 +188,7 @@ say_approximate(struct page *page, const char *factor)
     page_gap(page);
     page_say(page, 0,
              "Delta is to be far below one in the number of people asked: of "
-             "a million people this one may give away up to %.12g.",
+             "a million people, this one may give away %.12g on average.",
              1e6 * info->delta);
 }
 
