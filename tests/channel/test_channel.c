@@ -531,6 +531,56 @@ test_noise_of_one_number(void **state)
     }
 }
 
+/* P(more than half of the v_j are t_j), every t_j = +1, from all counts. */
+static long double
+majority(const int32_t *q, uint32_t d, uint32_t l)
+{
+    static long double at[CHANNEL_D_MAX + 1];
+    long double sum = 0;
+    memset(at, 0, sizeof at);
+    at[0] = 1;
+    for (uint32_t j = 0; j < d; j++) {
+        long double yes = ((long double)l + q[j]) / (2 * (long double)l);
+        for (uint32_t i = j + 1; i > 0; i--) {
+            at[i] = at[i] * (1 - yes) + at[i - 1] * yes;
+        }
+        at[0] *= 1 - yes;
+    }
+    for (uint32_t i = d / 2 + 1; i <= d; i++) {
+        sum += at[i];
+    }
+    return sum;
+}
+
+/* At the centre every report is equally likely, which takes b, R, A and the
+   recursion to be right together: ln p = -d ln 2. And one way from it. */
+static void
+test_duchi_log_p_where_there_are_many_signs(void **state)
+{
+    static const uint32_t d[] = {1, 2, 99, 100, 1000, 4095, 4096};
+    static int32_t centre[CHANNEL_D_MAX], q[CHANNEL_D_MAX];
+    static uint8_t wire[CHANNEL_D_MAX / 8];
+    struct channel_instance instance;
+    double h = exp(2) / (exp(2) + 1);
+    (void)state;
+    for (uint32_t i = 0; i < sizeof d / sizeof d[0]; i++) {
+        double size = d[i] * log(2), one, far, near;
+        set_up(&instance, "duchi", d[i], 1000, 2 * DECIMAL_UNIT);
+        memset(wire, 0, sizeof wire);
+        for (uint32_t j = 0; j < d[i]; j++) {
+            wire[j / 8] |= (uint8_t)(1u << j % 8);
+            q[j] = (int32_t)(j * 7919 % 2001) - 995;
+        }
+        one = instance.channel->log_p(&instance, wire, centre);
+        assert_true(fabs(one + size) <= 1e-14 * size);
+        near = (double)majority(centre, d[i], 1000);
+        far = (double)majority(q, d[i], 1000);
+        one += log((1 - h + (2 * h - 1) * far) / (1 - h + (2 * h - 1) * near));
+        assert_true(fabs(instance.channel->log_p(&instance, wire, q) - one) <=
+                    1e-13 * fmax(1, size));
+    }
+}
+
 /* ---- Statistics ----------------------------------------------------------
  */
 
@@ -672,6 +722,7 @@ main(void)
         cmocka_unit_test(test_subset_has_the_best_size),
         cmocka_unit_test(test_window_has_the_best_width),
         cmocka_unit_test(test_noise_of_one_number),
+        cmocka_unit_test(test_duchi_log_p_where_there_are_many_signs),
         cmocka_unit_test(test_duchi_has_the_right_means),
         cmocka_unit_test(test_eps_exact_is_the_stated_one_and_never_above),
         cmocka_unit_test(test_log_p_of_large_sets_sums_to_one),
