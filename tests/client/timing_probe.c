@@ -75,6 +75,10 @@ static const struct setting settings[] = {
      2,
      30,
      {"features", "laplace", EPS(0.1), 30, 0, 1, 50, {{0}}, 0}},
+    {"gaussian-8",
+     2,
+     8,
+     {"features", "gaussian", EPS(1), 1, 0, 8, 256, {{0}}, 0, 1000000}},
 };
 
 static struct sotto_client *
