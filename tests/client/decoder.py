@@ -99,7 +99,7 @@ def window_w(l, eps):
 
 
 def gaussian_log_delta(rho, eps):
-    """ln of the least delta that rho-zCDP gives at eps, over all g > 0."""
+    """ln of the least delta that rho-zCDP gives at eps, over g."""
     def slope(g):
         return (1 + 2 * g) * rho - eps + math.log(g / (1 + g))
 
