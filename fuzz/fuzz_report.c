@@ -1,8 +1,8 @@
 /*
  * fuzz_report.c: the reader of report files, binary and JSON Lines, against
- * one small fixed mechanism with every channel in it. The mechanism's bytes,
- * and so the hash that seeds hold, depend on nothing but this file and the
- * format.
+ * two small fixed mechanisms with every channel between them. The mechanisms'
+ * bytes, and so the hashes that seeds hold, depend on nothing but this file
+ * and the format.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,47 +23,78 @@ require(bool truth)
     }
 }
 
+static const char *const colours[] = {"blue", "green", "red"};
+static const struct compose_column column[] = {
+    {"age", SOTTO_COLUMN_NUMBER, 1, NULL, false, 50, 0.02},
+    {"weight", SOTTO_COLUMN_NUMBER, 1, NULL, false, 80, 0.0125},
+    {"colour", SOTTO_COLUMN_CATEGORY, 4, colours, false, 0, 0},
+};
+static const struct compose_part part[] = {
+    {.covers = "features",
+     .channel = "laplace",
+     .eps = DECIMAL_UNIT,
+     .blocks = 2,
+     .d = 1,
+     .l = 64},
+    {.covers = "features",
+     .channel = "subset",
+     .eps = DECIMAL_UNIT / 10,
+     .blocks = 1,
+     .factor = {{true, 2, 0}},
+     .factors = 1},
+    {.covers = "label",
+     .channel = "flip",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .factor = {{true, 2, 0}},
+     .factors = 1},
+};
+static const struct compose_spec first = {.name = "fuzz",
+                                          .campaign = "fuzz",
+                                          .auxiliary = "not used",
+                                          .eps = 4 * DECIMAL_UNIT,
+                                          .column = column,
+                                          .columns = 3,
+                                          .part = part,
+                                          .parts = 3};
+
+static const struct compose_part number_part[] = {
+    {.covers = "features",
+     .channel = "gaussian",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .d = 2,
+     .l = 16,
+     .delta = DECIMAL_UNIT / 1000000},
+    {.covers = "features",
+     .channel = "duchi",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .d = 2,
+     .l = 16},
+    {.covers = "label",
+     .channel = "window",
+     .eps = DECIMAL_UNIT,
+     .blocks = 2,
+     .d = 1,
+     .l = 16},
+};
+static const struct compose_spec second = {.name = "fuzz",
+                                           .campaign = "fuzz",
+                                           .auxiliary = "not used",
+                                           .eps = 4 * DECIMAL_UNIT,
+                                           .column = column,
+                                           .columns = 3,
+                                           .part = number_part,
+                                           .parts = 3};
+
 static struct sotto_mechanism *
-make_mechanism(void)
+make_mechanism(const struct compose_spec *spec)
 {
-    static const char *const colours[] = {"blue", "green", "red"};
-    static const struct compose_column columns[] = {
-        {"age", SOTTO_COLUMN_NUMBER, 1, NULL, false, 50, 0.02},
-        {"weight", SOTTO_COLUMN_NUMBER, 1, NULL, false, 80, 0.0125},
-        {"colour", SOTTO_COLUMN_CATEGORY, 4, colours, false, 0, 0},
-    };
-    static const struct compose_part parts[] = {
-        {.covers = "features",
-         .channel = "laplace",
-         .eps = DECIMAL_UNIT,
-         .blocks = 2,
-         .d = 1,
-         .l = 64},
-        {.covers = "features",
-         .channel = "subset",
-         .eps = DECIMAL_UNIT / 10,
-         .blocks = 1,
-         .factor = {{true, 2, 0}},
-         .factors = 1},
-        {.covers = "label",
-         .channel = "flip",
-         .eps = DECIMAL_UNIT,
-         .blocks = 1,
-         .factor = {{true, 2, 0}},
-         .factors = 1},
-    };
-    static const struct compose_spec spec = {.name = "fuzz",
-                                             .campaign = "fuzz",
-                                             .auxiliary = "not used",
-                                             .eps = 4 * DECIMAL_UNIT,
-                                             .column = columns,
-                                             .columns = 3,
-                                             .part = parts,
-                                             .parts = 3};
     struct sotto_mechanism *mechanism = NULL;
     uint8_t *data = NULL;
     size_t size = 0;
-    require(compose_mechanism(&spec, &data, &size, NULL) == SOTTO_STATUS_OK);
+    require(compose_mechanism(spec, &data, &size, NULL) == SOTTO_STATUS_OK);
     require(sotto_mechanism_parse(data, size, "fuzz", &mechanism, NULL) ==
             SOTTO_STATUS_OK);
     free(data);
@@ -105,23 +136,19 @@ check_ids(const struct sotto_mechanism *mechanism,
     }
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void
+check_file(const struct sotto_mechanism *mechanism, const uint8_t *data,
+           size_t size)
 {
-    static struct sotto_mechanism *mechanism;
     struct sotto_report_reader *reader = NULL;
     struct sotto_estimate *estimate = NULL;
     struct sotto_error err = {.status = SOTTO_STATUS_OK};
-    enum sotto_status status;
-    if (mechanism == NULL) {
-        mechanism = make_mechanism();
-    }
-    status = sotto_report_reader_parse(mechanism, data, size, "fuzz.bin",
-                                       &reader, &err);
+    enum sotto_status status = sotto_report_reader_parse(
+        mechanism, data, size, "fuzz.bin", &reader, &err);
     require((status == SOTTO_STATUS_OK) == (reader != NULL));
     require(err.status == status && err.position <= size);
     if (reader == NULL) {
-        return 0;
+        return;
     }
     check_ids(mechanism, reader, data, size);
     require(sotto_estimate_new(mechanism, &estimate, NULL) == SOTTO_STATUS_OK);
@@ -131,5 +158,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     sotto_estimate_free(estimate);
     sotto_report_reader_free(reader);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct sotto_mechanism *mechanism[2];
+    if (mechanism[0] == NULL) {
+        mechanism[0] = make_mechanism(&first);
+        mechanism[1] = make_mechanism(&second);
+    }
+    check_file(mechanism[0], data, size);
+    check_file(mechanism[1], data, size);
     return 0;
 }

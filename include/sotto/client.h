@@ -141,10 +141,13 @@ const uint8_t *sotto_client_hash(const struct sotto_client *client);
  * report. Spends the mechanism's whole budget once.
  *
  *   Neighbours: any two records at all (local differential privacy).
- *   Guarantee:  pure epsilon, at most the mechanism's stated total; for every
- *               report r and records x, x': p(r|x) <= e^epsilon p(r|x').
+ *   Guarantee:  (epsilon, delta), at most the mechanism's stated totals; for
+ *               every set R of reports and records x, x':
+ *               P[R|x] <= e^epsilon P[R|x'] + delta. Where the mechanism
+ *               states no delta it is 0, which is pure epsilon: for every
+ *               report r, p(r|x) <= e^epsilon p(r|x').
  *   Why:        each part is an exact randomiser on a public finite domain,
- *               parts compose by adding (docs/channels.md).
+ *               parts compose by adding both (docs/channels.md).
  *
  * Never fails because of what the values hold (invariant 4). Calling it twice
  * for one person spends twice: keeping one person to one report is the

@@ -217,6 +217,8 @@ struct sotto_mechanism_info {
                               says it: not checked */
     const char *eps_text;  /* stated total per report: checked */
     double eps;
+    const char *delta_text; /* likewise; "0": pure */
+    double delta;
     /* At most, about the features alone and the label alone, if the maker
        labelled the parts rightly (sotto_part_info's `covers`): not checked. */
     double eps_features;
@@ -235,7 +237,8 @@ struct sotto_column_info {
     const char *name;
     enum sotto_column_kind kind;
     size_t count;     /* symbols ("other" the last), or bytes; 1 for a number */
-    double low, high; /* a number's range: -1 to 1 in x */
+    double low, high; /* a number's range: -1 to 1 in x, or 1/sqrt(d) of that
+                         where it goes straight into a ball with others */
 };
 void sotto_mechanism_column(const struct sotto_mechanism *mechanism,
                             size_t column, struct sotto_column_info *ret_info);
@@ -249,13 +252,16 @@ struct sotto_part_info {
     const char *promise; /* what it does, in a layman's words */
     double eps;          /* stated, for each block */
     double eps_exact;    /* realised */
+    double delta;        /* stated, for each block; 0: pure */
+    const char *domain;  /* "lattice", "symbols", "ball" or "cube" */
     size_t blocks;
     size_t size; /* d, or k */
     size_t l;    /* 0 for symbols */
     size_t wire_size;
     size_t values;    /* integers in a block's report */
-    double deviation; /* the noise's standard deviation: in units of the domain
-                         on a lattice, of a frequency from one report else */
+    double deviation; /* the noise's standard deviation, the largest where it
+                         depends on the point: in units of the domain for
+                         numbers, of a frequency from one report else */
     double bias;      /* the most that clamping can move a mean */
 };
 void sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
@@ -296,17 +302,27 @@ struct sotto_direct_options {
     size_t drops;
     const struct sotto_range *ranges; /* those not here come from the data */
     size_t range_count;
-    uint32_t l; /* lattice steps from the middle to an end; 0: 4096 */
+    uint32_t l; /* steps from a range's middle to its end; 0: 4096, for gaussian
+                   256 */
+    const char *numbers;       /* their channel: "laplace" (NULL), "window",
+                                  "duchi" or "gaussian" */
+    const char *categories;    /* likewise: "flip" (NULL) or "subset" */
+    const char *label_channel; /* the label's; NULL: "window" for a number,
+                                  "flip" for a category */
+    const char *delta; /* total per report, decimal text: with gaussian, and
+                          only with it; NULL: none */
 };
 
 /*
- * The papers' baseline: each column through its own channel, the budget split
- * evenly; numbers on a lattice with laplace, categories by flip. Ranges and
+ * The papers' baseline: columns straight through channels, the budget split
+ * evenly. Numbers have a channel each with laplace and window, and one for all
+ * of them with duchi and gaussian, which has their shares together. Ranges and
  * categories come from `table` (auxiliary data, which gets no guarantee unless
  * every range is given and there are no categories), so fit it on public data.
  * Writes the mechanism to `path`. `ret_mechanism`, if not NULL, receives it
  * opened, from the very bytes written, which the caller frees; so `path` may be
- * a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon), INPUT, IO, MEMORY.
+ * a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon, or what a channel
+ * can do), INPUT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_train_direct(const struct sotto_table *table,
@@ -505,7 +521,7 @@ void sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report);
  *     a mean        Student's interval from the reports' own spread, or the
  *                   normal one from the noise alone if that is wider; widened
  *                   by what clamping can do and by the rounding, half a step
- *                   (a step where d > 1)
+ *                   (where d > 1, a step on a lattice and in a ball)
  *
  * It speaks of the people the reports are a random sample of.
  */

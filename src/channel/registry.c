@@ -9,10 +9,12 @@ extern const struct channel channel_subset;
 extern const struct channel channel_laplace;
 extern const struct channel channel_duchi;
 extern const struct channel channel_window;
+extern const struct channel channel_gaussian;
 
 static const struct channel *const registry[] = {
     &channel_flip,  &channel_subset, &channel_laplace,
-    &channel_duchi, &channel_window, NULL,
+    &channel_duchi, &channel_window, &channel_gaussian,
+    NULL,
 };
 
 const struct channel *

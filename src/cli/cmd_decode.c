@@ -141,6 +141,7 @@ put_row_json(const struct job *job, const struct sotto_estimate_row *row,
     json_number(to, "noise_deviation", row->noise_deviation);
     json_size(to, "reports", sotto_report_reader_count(job->reader));
     json_number(to, "eps", job->info.eps);
+    json_number(to, "delta", job->info.delta);
     json_size(to, "simulated", job->simulated);
     json_end(to);
 }
@@ -188,9 +189,11 @@ put_estimates(const struct cli_args *args, const struct job *job,
     bool json = cli_given(args, "json");
     int width = json ? 0 : name_width(job, z);
     if (!json) {
-        (void)fprintf(to, "%zu reports, epsilon %s each; %g%% intervals\n\n",
-                      sotto_report_reader_count(job->reader),
-                      job->info.eps_text, 100 * confidence);
+        (void)fprintf(
+            to, "%zu reports, epsilon %s%s%s each; %g%% intervals\n\n",
+            sotto_report_reader_count(job->reader), job->info.eps_text,
+            job->info.delta > 0 ? " and delta " : "",
+            job->info.delta > 0 ? job->info.delta_text : "", 100 * confidence);
         (void)fprintf(to, "%-*s  %-9s  %12s  %12s  %12s\n", width, "name",
                       "kind", "estimate", "low", "high");
     }

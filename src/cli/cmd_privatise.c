@@ -100,6 +100,7 @@ tell(const struct cli_args *args, const struct job *job, size_t rows,
         json_size(to, "reports", rows);
         json_size(to, "report_size", job->info.report_size);
         json_number(to, "eps", job->info.eps);
+        json_number(to, "delta", job->info.delta);
         json_bool(to, "simulated", job->simulated);
         json_bool(to, "verified", cli_given(args, "pub"));
         json_text(to, "mechanism", job->info.hash);
@@ -108,9 +109,11 @@ tell(const struct cli_args *args, const struct job *job, size_t rows,
     }
     (void)fprintf(to, "Wrote ");
     cli_put(to, path, strlen(path));
-    (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s.\n",
+    (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s%s%s.\n",
                   rows, rows == 1 ? "" : "s", job->info.report_size,
-                  job->simulated ? "simulates" : "spent", job->info.eps_text);
+                  job->simulated ? "simulates" : "spent", job->info.eps_text,
+                  job->info.delta > 0 ? " and delta " : "",
+                  job->info.delta > 0 ? job->info.delta_text : "");
     if (job->simulated) {
         cli_note("simulated: not private, never to be sent");
     }

@@ -195,6 +195,10 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
     plan->options.eps = cli_value(args, "eps");
     plan->options.name = cli_value(args, "name");
     plan->options.campaign = cli_value(args, "campaign");
+    plan->options.numbers = cli_value(args, "numbers");
+    plan->options.categories = cli_value(args, "categories");
+    plan->options.label_channel = cli_value(args, "label-channel");
+    plan->options.delta = cli_value(args, "delta");
     if (!cli_whole(args, "l", &l)) {
         return CLI_EXIT_BAD;
     }
@@ -231,6 +235,7 @@ summary_json(const char *path, const struct sotto_mechanism_info *info)
     json_text(to, "name", info->name);
     json_text(to, "campaign", info->campaign);
     json_number(to, "eps", info->eps);
+    json_number(to, "delta", info->delta);
     json_size(to, "columns", info->columns);
     json_size(to, "report_size", info->report_size);
     json_text(to, "hash", info->hash);
@@ -244,11 +249,13 @@ summary_text(const char *path, const struct sotto_mechanism_info *info)
     (void)fprintf(to, "Wrote ");
     cli_put(to, path, strlen(path));
     (void)fprintf(to,
-                  ": %zu column%s, epsilon %s per report in all, %zu bytes a "
-                  "report.\nMechanism %s\n"
+                  ": %zu column%s, epsilon %s%s%s per report in all, %zu "
+                  "bytes a report.\nMechanism %s\n"
                   "See what it promises with sotto inspect, then sign it.\n",
                   info->columns, info->columns == 1 ? "" : "s", info->eps_text,
-                  info->report_size, info->hash);
+                  info->delta > 0 ? " and delta " : "",
+                  info->delta > 0 ? info->delta_text : "", info->report_size,
+                  info->hash);
 }
 
 static void
@@ -343,8 +350,18 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
+    {0, false, false, "numbers", "CHANNEL",
+     "laplace, window, duchi or gaussian (laplace)"},
+    {0, false, false, "categories", "CHANNEL", "flip or subset (flip)"},
+    {0, false, false, "label-channel", "CHANNEL",
+     "the label's (window for a number, flip for a\n"
+     "category)"},
+    {0, false, false, "delta", "D",
+     "with gaussian only: the report's delta, a decimal\n"
+     "far below one in the number of people"},
     {0, false, false, "l", "N",
-     "steps from the middle of a range to its end (4096)"},
+     "steps from the middle of a range to its end (4096;\n"
+     "with gaussian 256)"},
     {0, false, false, "name", "TEXT", "a name for people (direct)"},
     {0, false, false, "campaign", "TEXT",
      "the campaign: one report a person in each (the name)"},

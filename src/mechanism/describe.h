@@ -6,8 +6,17 @@
 
 #include "mechanism/mechanism.h"
 
+struct page;
+
 /* The realised epsilon of a whole report, over all blocks of all parts. */
 double describe_eps_exact(const struct sotto_mechanism *mechanism);
+
+/* describe_promise.c: whether the samplers keep what the file states, REFUSED
+   if not; and the promise itself, as a section of the page. */
+SOTTO_CHECKED enum sotto_status
+describe_check(const struct sotto_mechanism *mechanism,
+               struct sotto_error *err);
+void describe_promise(struct page *page);
 
 /* describe_json.c: one object on one line, which the caller frees; NULL for
    lack of memory. */

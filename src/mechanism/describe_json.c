@@ -109,12 +109,11 @@ static json_t *
 domain(struct building *building, const struct sotto_part_info *info)
 {
     json_t *object = json_object();
+    put(building, object, "kind", json_string(info->domain));
     if (info->l > 0) {
-        put(building, object, "kind", json_string("lattice"));
         put_size(building, object, "d", info->size);
         put_size(building, object, "l", info->l);
     } else {
-        put(building, object, "kind", json_string("symbols"));
         put_size(building, object, "k", info->size);
     }
     return object;
@@ -130,6 +129,7 @@ part(struct building *building, size_t at)
     put(building, object, "channel", json_string(info.channel));
     put_real(building, object, "eps", info.eps);
     put_real(building, object, "eps_exact", info.eps_exact);
+    put_real(building, object, "delta", info.delta);
     put_size(building, object, "blocks", info.blocks);
     put(building, object, "domain", domain(building, &info));
     put_real(building, object, "deviation", info.deviation);
@@ -147,6 +147,8 @@ put_titles(struct building *building, json_t *object,
     put(building, object, "hash", json_string(info->hash));
     put_real(building, object, "eps", info->eps);
     put(building, object, "eps_text", safe_string(info->eps_text));
+    put_real(building, object, "delta", info->delta);
+    put(building, object, "delta_text", safe_string(info->delta_text));
     put_real(building, object, "eps_features", info->eps_features);
     put_real(building, object, "eps_label", info->eps_label);
     put(building, object, "covers_checked", json_false());

@@ -6,7 +6,7 @@
  * are unbiased, so the mean is; a frequency may come out below 0 or above 1,
  * and is not clipped: that would make small ones too large on average.
  *
- *     lattice   value = offset + unit mean   one row a coordinate of a block
+ *     numbers   value = offset + unit mean   one row a coordinate of a block
  *     symbols   value = mean                 one row a symbol
  *
  * What is estimated is the mean of the points q of the domain: a number
@@ -23,9 +23,10 @@
  *               variance if a share of f has the symbol: Wilson's interval
  *               (1927) for the rate at which it is named. The farther end is
  *               taken on both sides, and z sqrt(V_other / n) if that is more.
- *     lattice   max(t s, z sigma) / sqrt(n) + bias + rounding, where s^2 is
+ *     numbers   max(t s, z sigma) / sqrt(n) + bias + rounding, where s^2 is
  *               the reports' variance, sigma^2 the noise's, and t Student's
- *               quantile for n - 1 degrees of freedom at the level of z.
+ *               quantile for n - 1 degrees of freedom at the level of z. Where
+ *               the noise depends on the point, sigma^2 is its largest.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ finish(struct host_text *text)
     return text->data;
 }
 
-/* One coordinate of a lattice: a number's column, or a place in the part. */
+/* One coordinate of a point: a number's column, or a place in the part. */
 static bool
 name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
                 size_t index, struct row *row)
@@ -208,6 +209,24 @@ rows_of(const struct device_part *part)
     return (size_t)part->blocks * part->instance.size;
 }
 
+/*
+ * domain.c: to the nearest step on a line, and so in a cube; within one step
+ * where a sum is to be kept; in a ball, whose numbers are first cut to 2^-20,
+ * that much more.
+ */
+static double
+rounding_of(const struct channel_instance *instance)
+{
+    switch (instance->channel->domain) {
+    case CHANNEL_DOMAIN_CUBE:
+        return 0.5;
+    case CHANNEL_DOMAIN_BALL:
+        return 1 + instance->l * 0x1p-20;
+    default:
+        return instance->size == 1 ? 0.5 : 1;
+    }
+}
+
 static bool
 add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
 {
@@ -218,8 +237,7 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
         row[i].bias = own->instance.bias;
         row[i].slope =
             own->instance.variance_true - own->instance.variance_other + 1;
-        /* domain.c: to the nearest step, or within one where d > 1. */
-        row[i].rounding = own->instance.size == 1 ? 0.5 : 1;
+        row[i].rounding = rounding_of(&own->instance);
     }
     if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         return add_symbols(mechanism, part, row);
@@ -369,7 +387,7 @@ score_half(const struct row *row, double n, double z)
 }
 
 static double
-lattice_half(const struct row *row, double n, double z)
+number_half(const struct row *row, double n, double z)
 {
     double spread = sqrt(row->squares / (n - 1));
     double deviation = fmax(student(z, n - 1) * spread, z * row->noise);
@@ -386,7 +404,7 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     double n = (double)estimate->n, unit = fabs(row->unit), half = INFINITY;
     if (estimate->n >= 2) {
         half = unit * (row->category != NULL ? score_half(row, n, z)
-                                             : lattice_half(row, n, z));
+                                             : number_half(row, n, z));
     }
     ret_row->name = row->name;
     ret_row->category = row->category;

@@ -61,6 +61,7 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
     copy_word(mechanism->campaign, mechanism->client->campaign);
     copy_word(mechanism->auxiliary, mechanism->client->auxiliary);
     copy_word(mechanism->eps_text, mechanism->client->eps_text);
+    copy_word(mechanism->delta_text, mechanism->client->delta_text);
     return SOTTO_STATUS_OK;
 }
 
@@ -175,7 +176,7 @@ sotto_mechanism_client(struct sotto_mechanism *mechanism)
 }
 
 static double
-eps_double(uint64_t units)
+units_double(uint64_t units)
 {
     return (double)units / (double)DECIMAL_UNIT;
 }
@@ -191,7 +192,7 @@ eps_about(const struct sotto_client *client, const char *what)
             units += part->blocks * part->instance.eps;
         }
     }
-    return eps_double(units);
+    return units_double(units);
 }
 
 void
@@ -204,7 +205,9 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->campaign = mechanism->campaign;
     ret_info->auxiliary = mechanism->auxiliary;
     ret_info->eps_text = mechanism->eps_text;
-    ret_info->eps = eps_double(client->eps);
+    ret_info->eps = units_double(client->eps);
+    ret_info->delta_text = mechanism->delta_text;
+    ret_info->delta = units_double(client->delta);
     ret_info->eps_features = eps_about(client, "features");
     ret_info->eps_label = eps_about(client, "label");
     ret_info->columns = client->sizes.columns;
@@ -219,13 +222,37 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
                          SOTTO_HASH_SIZE);
 }
 
+/*
+ * The size of x up to which a column is never clipped, whatever the others
+ * hold: 1, but 1/sqrt(d) where it goes straight into a ball with d - 1 others.
+ */
+static double
+reach_of(const struct sotto_client *client, size_t column)
+{
+    size_t entry = 0;
+    for (size_t i = 0; i < column; i++) {
+        entry += client->column[i].inputs;
+    }
+    for (size_t i = 0; i < client->sizes.parts && client->sizes.layers == 0;
+         i++) {
+        const struct device_part *part = &client->part[i];
+        if (part->instance.channel->domain == CHANNEL_DOMAIN_BALL &&
+            entry >= part->from &&
+            (entry - part->from) / part->instance.size < part->blocks) {
+            return 1 / sqrt(part->instance.size);
+        }
+    }
+    return 1;
+}
+
 void
 sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
                        struct sotto_column_info *ret_info)
 {
     const struct sotto_client *client = mechanism->client;
     const struct device_column *own = &client->column[column];
-    double scale = client->scale[column], half = scale != 0 ? 1 / scale : 0;
+    double scale = client->scale[column];
+    double half = scale != 0 ? reach_of(client, column) / scale : 0;
     ret_info->name = (const char *)own->text;
     ret_info->kind = (enum sotto_column_kind)own->kind;
     ret_info->count = own->count;
@@ -266,8 +293,10 @@ sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
     ret_info->covers = covers_of(own);
     ret_info->channel = instance->channel->name;
     ret_info->promise = instance->channel->promise;
-    ret_info->eps = eps_double(instance->eps);
+    ret_info->eps = units_double(instance->eps);
     ret_info->eps_exact = instance->eps_exact;
+    ret_info->delta = units_double(instance->delta);
+    ret_info->domain = domain_key(instance->channel->domain);
     ret_info->blocks = own->blocks;
     ret_info->size = instance->size;
     ret_info->l = instance->l;

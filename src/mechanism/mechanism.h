@@ -17,6 +17,7 @@ struct sotto_mechanism {
     char campaign[DEVICE_TEXT_MAX + 1];
     char auxiliary[DEVICE_TEXT_MAX + 1];
     char eps_text[DEVICE_TEXT_MAX + 1];
+    char delta_text[DEVICE_TEXT_MAX + 1];
 };
 
 /* Where a block of a part lies in a report. */

@@ -9,6 +9,7 @@ turns a report into its line of JSON.
 import decimal
 import hashlib
 import json
+import math
 import re
 import struct
 
@@ -26,20 +27,31 @@ def check(condition, message):
         raise Refused(message)
 
 
-def parse_eps(text):
-    """Epsilon in whole units of 10^-12."""
+def parse_units(text, least, most):
+    """A budget in whole units of 10^-12."""
     match = re.fullmatch(r"(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,12}))?", text)
-    check(match, f"epsilon {text!r}")
+    check(match, f"budget {text!r}")
     units = int(match[1]) * UNIT + int((match[2] or "").ljust(12, "0"))
-    check(10**6 <= units <= 32 * UNIT, f"epsilon {text!r} is out of range")
+    check(least <= units <= most, f"budget {text!r} is out of range")
     return units
 
 
-def exp_double(eps):
-    """The double nearest to e^eps: 60 digits, then one rounding."""
+def parse_eps(text):
+    return parse_units(text, 10**6, 32 * UNIT)
+
+
+def parse_delta(source):
+    """The delta of a part or of the whole; 0 where none is stated."""
+    if "delta" not in source:
+        return 0
+    return parse_units(source["delta"], 1, UNIT // 100)
+
+
+def exp_double(eps, less=0):
+    """The double nearest to e^eps - less: 60 digits, then one rounding."""
     with decimal.localcontext() as context:
         context.prec = 60
-        return float((decimal.Decimal(eps) / UNIT).exp())
+        return float((decimal.Decimal(eps) / UNIT).exp() - less)
 
 
 def subset_size(k, eps):
@@ -54,18 +66,78 @@ def subset_size(k, eps):
     return best
 
 
-def clamp(l, eps):
-    need = -(-64 * l * UNIT // eps) + 2 * l
+def horizon(need):
     unit = 1
     while 32 * unit < need:
         unit *= 32
-    return -(-need // unit) * unit - l
+    return -(-need // unit) * unit
 
 
-class Laplace:
-    def __init__(self, d, l, eps):
-        self.d, self.c = d, clamp(l, eps)
-        self.width = 2 if self.c < 2**15 else 4 if self.c < 2**31 else 8
+def clamp(l, eps):
+    return horizon(-(-64 * l * UNIT // eps) + 2 * l) - l
+
+
+def window_variance(l, w, a):
+    """In doubles, in this order of operations."""
+    m, n = 2.0 * w + 1, 2.0 * l
+    t = m + n
+    z = m * (a + 1) + n
+    s = (t * (t * t - 1) + a * m * (m * m - 1)) / 12
+    return (z * s / (m * a) + n * n / 4 * t) / (m * a)
+
+
+def window_w(l, eps):
+    a = exp_double(eps, 1)
+    low, high = 0, 2 * l
+    while low < high:
+        w = (low + high) // 2
+        if window_variance(l, w + 1, a) < window_variance(l, w, a):
+            low = w + 1
+        else:
+            high = w
+    return low
+
+
+def gaussian_log_delta(rho, eps):
+    """ln of the least delta that rho-zCDP gives at eps, over g."""
+    def slope(g):
+        return (1 + 2 * g) * rho - eps + math.log(g / (1 + g))
+
+    low, high = 2.0**-20, 2.0**18
+    for _ in range(100):
+        g = (low + high) / 2
+        low, high = (g, high) if slope(g) < 0 else (low, g)
+    return (high * ((1 + high) * rho - eps)
+            + (1 + high) * math.log(high / (1 + high)) - math.log(high))
+
+
+def gaussian_t(l, eps, delta):
+    """256 sigma: the least whole number that keeps (eps, delta)."""
+    def enough(t):
+        rho = (512 * l / t)**2 / 2
+        return (gaussian_log_delta(rho, eps / UNIT)
+                <= math.log(delta / UNIT) - 1e-9)
+
+    low, high = 63, 2**26
+    check(enough(high), "l is too large for this epsilon and delta")
+    while high - low > 1:
+        t = (low + high) // 2
+        low, high = (low, t) if enough(t) else (t, high)
+    return high
+
+
+def gaussian_clamp(l, eps, delta):
+    t = gaussian_t(l, eps, delta)
+    k = -(-9 * t // 1024)
+    return horizon(-(-t // 16) + k + 2 * l) - k - l
+
+
+class Integers:
+    """d integers from -c to c; the width is 2 or 4 bytes, or 8."""
+
+    def __init__(self, d, c):
+        self.d, self.c = d, c
+        self.width = 2 if c < 2**15 else 4 if c < 2**31 else 8
         self.size = d * self.width
 
     def values(self, block):
@@ -73,6 +145,16 @@ class Laplace:
             y = int.from_bytes(block[i:i + self.width], "little", signed=True)
             check(-self.c <= y <= self.c, f"{y} is beyond the clamp {self.c}")
             yield y
+
+
+class Duchi:
+    def __init__(self, d):
+        self.d, self.size = d, -(-d // 8)
+
+    def values(self, block):
+        bits = int.from_bytes(block, "little")
+        check(bits < 2**self.d, f"a bit beyond {self.d}")
+        yield from (1 if bits >> i & 1 else -1 for i in range(self.d))
 
 
 class Flip:
@@ -95,6 +177,25 @@ class Subset:
         check(len(members) == self.w, f"{len(members)} members, not {self.w}")
         check(members[-1] < self.k, f"member {members[-1]} of {self.k}")
         yield from members
+
+
+# Channels of numbers: their domain, the most d, whether they need a delta.
+NUMBERS = {
+    "laplace": ("lattice", 2**12, False),
+    "window": ("lattice", 1, False),
+    "duchi": ("cube", 2**12, False),
+    "gaussian": ("ball", 2**12, True),
+}
+
+
+def numbers(channel, d, l, eps, delta):
+    if channel == "laplace":
+        return Integers(d, clamp(l, eps))
+    if channel == "window":
+        return Integers(1, l + window_w(l, eps))
+    if channel == "duchi":
+        return Duchi(d)
+    return Integers(d, gaussian_clamp(l, eps, delta))
 
 
 def whole(value, least, most, what):
@@ -141,7 +242,7 @@ class Mechanism:
         try:
             for key in ("name", "campaign", "auxiliary"):
                 check(re.fullmatch(TITLE, m[key]), f"title {m[key]!r}")
-            self.eps = parse_eps(m["eps"])
+            self.eps, self.delta = parse_eps(m["eps"]), parse_delta(m)
             columns, layers, parts = m["columns"], m["encoder"], m["parts"]
             check(1 <= len(columns) <= 4096, "number of columns")
             check(len(layers) <= 16, "number of layers")
@@ -153,6 +254,9 @@ class Mechanism:
             raise Refused("manifest's structure") from error
         spent = sum(parse_eps(p["eps"]) * p["blocks"] for p in parts)
         check(spent <= self.eps, "the parts spend more than the total")
+        spent = sum(parse_delta(p) * p["blocks"] for p in parts)
+        check(spent <= self.delta, "the parts' delta is more than the total")
+        check(spent > 0 or self.delta == 0, "a delta that no part has")
         points = sum(len(blocks) * getattr(blocks[0], "d", 1)
                      for blocks in self.blocks)
         check(points <= 2**16, "too many points")
@@ -181,14 +285,16 @@ class Mechanism:
 
     def read_part(self, part):
         check(part["covers"] in ("features", "label", "both"), "covers")
-        eps = parse_eps(part["eps"])
+        eps, delta = parse_eps(part["eps"]), parse_delta(part)
         blocks = whole(part["blocks"], 1, 2**16, "blocks")
-        if part["channel"] == "laplace":
-            lattice = part["lattice"]
-            d = whole(lattice["d"], 1, 2**12, "d")
-            l = whole(lattice["l"], 1, 2**20, "l")
-            whole(lattice["from"], 0, self.width - blocks * d, "from")
-            return [Laplace(d, l, eps)] * blocks
+        if part["channel"] in NUMBERS:
+            key, most, needs = NUMBERS[part["channel"]]
+            check((delta > 0) == needs, "delta")
+            d = whole(part[key]["d"], 1, most, "d")
+            l = whole(part[key]["l"], 1, 2**20, "l")
+            whole(part[key]["from"], 0, self.width - blocks * d, "from")
+            return [numbers(part["channel"], d, l, eps, delta)] * blocks
+        check(delta == 0, "delta")
         check(blocks == 1, "blocks of symbols")
         k = 1
         check(1 <= len(part["symbols"]) <= 4, "number of factors")
@@ -217,6 +323,9 @@ class Mechanism:
         return {key: source[key] for key in keys}
 
     def spell_manifest(self):
+        def budget(source):
+            return ("eps", "delta") if "delta" in source else ("eps",)
+
         m, pick = self.manifest, self.pick
         columns = [pick(c, "kind", *{"number": (), "bytes": ("count",)}
                         .get(c["kind"], ("count", "input")))
@@ -225,15 +334,16 @@ class Mechanism:
                   for layer in m["encoder"]]
         parts = []
         for p in m["parts"]:
-            part = pick(p, "covers", "channel", "eps", "blocks")
-            if p["channel"] == "laplace":
-                part["lattice"] = pick(p["lattice"], "from", "d", "l")
+            part = pick(p, "covers", "channel", *budget(p), "blocks")
+            if p["channel"] in NUMBERS:
+                key = NUMBERS[p["channel"]][0]
+                part[key] = pick(p[key], "from", "d", "l")
             else:
                 part["symbols"] = [
                     pick(f, *(("column",) if "column" in f else ("from", "k")))
                     for f in p["symbols"]]
             parts.append(part)
-        top = pick(m, "sotto", "name", "campaign", "auxiliary", "eps")
+        top = pick(m, "sotto", "name", "campaign", "auxiliary", *budget(m))
         top.update(columns=columns, encoder=layers, parts=parts)
         return json.dumps(top, separators=(",", ":"))
 

@@ -7,6 +7,7 @@ in each mechanism a valid safetensors file as any other program would read it.
 
 import base64
 import json
+import math
 import os
 import pathlib
 import struct
@@ -64,12 +65,15 @@ class Vectors(unittest.TestCase):
             for blocks in mechanism.blocks:
                 for block in blocks:
                     full = b"\xff" * block.size
-                    if isinstance(block, decoder.Laplace):
+                    if isinstance(block, decoder.Integers):
                         full = (2**(8 * block.width - 1) - 1).to_bytes(
                             block.width, "little") * block.d
                     bad = report[:at] + full + report[at + block.size:]
-                    if not (isinstance(block, decoder.Flip)
-                            and block.k in (256, 65536)):
+                    whole = (isinstance(block, decoder.Flip)
+                             and block.k in (256, 65536)
+                             or isinstance(block, decoder.Duchi)
+                             and block.d % 8 == 0)
+                    if not whole:
                         with self.subTest(name), \
                                 self.assertRaises(decoder.Refused):
                             mechanism.decode(bad)
@@ -118,6 +122,39 @@ class Rules(unittest.TestCase):
     def test_clamp(self):
         self.assertEqual(decoder.clamp(16, decoder.UNIT), 2032)
         self.assertEqual(decoder.clamp(1, 32 * decoder.UNIT), 3)
+
+    def test_window(self):
+        """Where the least variance is, by trying all."""
+        for l, eps in ((1, 1), (7, 3), (100, 1), (100, 4)):
+            a = decoder.exp_double(eps * decoder.UNIT, 1)
+            w = decoder.window_w(l, eps * decoder.UNIT)
+            least = min(decoder.window_variance(l, v, a)
+                        for v in range(2 * l + 1))
+            with self.subTest(l=l, eps=eps):
+                self.assertEqual(decoder.window_variance(l, w, a), least)
+
+    def test_gaussian(self):
+        """The calibration is the best over a fine grid of g, and tight."""
+        for l, eps, delta in ((256, 4, 10**6), (64, 1, 10**4), (1, 32, 1)):
+            t = decoder.gaussian_t(l, eps * decoder.UNIT, delta)
+            for off, good in ((0, True), (-1, False)):
+                rho = (512 * l / (t + off))**2 / 2
+                found = decoder.gaussian_log_delta(rho, eps)
+                grid = min(g * ((1 + g) * rho - eps)
+                           + (1 + g) * math.log(g / (1 + g)) - math.log(g)
+                           for g in (2**(i / 100) for i in range(-400, 1200)))
+                with self.subTest(l=l, eps=eps, off=off):
+                    self.assertLessEqual(found, grid + 1e-12)
+                    self.assertAlmostEqual(found, grid, places=2)
+                    self.assertEqual(
+                        found <= math.log(delta / decoder.UNIT) - 1e-9, good)
+
+    def test_delta(self):
+        self.assertEqual(decoder.parse_delta({}), 0)
+        self.assertEqual(decoder.parse_delta({"delta": "0.000001"}), 10**6)
+        for bad in ("", "0", "0.02", "1e-6", "0.0000000000001"):
+            with self.subTest(bad), self.assertRaises(decoder.Refused):
+                decoder.parse_delta({"delta": bad})
 
     def test_eps(self):
         self.assertEqual(decoder.parse_eps("0.5"), decoder.UNIT // 2)

@@ -236,6 +236,201 @@ test_nothing_and_vertices(void **state)
     assert_int_equal(q[1], -(int32_t)L_MAX);
 }
 
+/* ---- The ball and the cube
+ * ------------------------------------------------------ */
+
+static uint64_t
+square_norm(const int32_t *q, uint32_t d)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < d; i++) {
+        sum += (uint64_t)((int64_t)q[i] * q[i]);
+    }
+    return sum;
+}
+
+/* Runs both and checks what always holds. */
+static void
+run_both(const float *z, uint32_t d, uint32_t l, int32_t *ret_ball,
+         int32_t *ret_cube)
+{
+    memset(ret_ball, 0x5a, d * sizeof *ret_ball);
+    memset(ret_cube, 0x5a, d * sizeof *ret_cube);
+    domain_ball(z, d, l, ret_ball);
+    domain_cube(z, d, l, ret_cube);
+    assert_true(square_norm(ret_ball, d) <= (uint64_t)l * l);
+    for (uint32_t i = 0; i < d; i++) {
+        const int32_t both[2] = {ret_ball[i], ret_cube[i]};
+        assert_true(llabs(ret_cube[i]) <= l);
+        for (int j = 0; j < 2; j++) {
+            assert_true(both[j] == 0 || (both[j] < 0) == (signbit(z[i]) != 0));
+            assert_true(both[j] == 0 || !isnan(z[i]));
+        }
+    }
+}
+
+static void
+test_odd_floats_stay_in_ball_and_cube_invariant_1(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ODD * ODD * ODD; i++) {
+        float z[3] = {odd[i % ODD], odd[i / ODD % ODD], odd[i / ODD / ODD]};
+        int32_t ball[3], cube[3];
+        for (size_t j = 0; j < RADII; j++) {
+            for (uint32_t d = 1; d <= 3; d++) {
+                run_both(z, d, radii[j], ball, cube);
+            }
+        }
+    }
+}
+
+static void
+test_random_bits_stay_in_ball_and_cube_invariant_1(void **state)
+{
+    struct seeded seeded;
+    (void)state;
+    seeded_init(&seeded, 24, 0);
+    for (uint32_t i = 0; i < PATTERNS / 3; i++) {
+        uint32_t d = 1 + i % 8;
+        uint32_t l = 1 + (random_u32(&seeded.random) % L_MAX >> (i % 21));
+        float z[8];
+        int32_t ball[8], cube[8];
+        for (uint32_t j = 0; j < d; j++) {
+            uint32_t bits = random_u32(&seeded.random);
+            /* every other time exponents near that of one */
+            z[j] =
+                from_bits(i / 8 % 2 ? (bits & 0x83ffffff) + 0x3c000000 : bits);
+        }
+        run_both(z, d, l, ball, cube);
+    }
+}
+
+static void
+test_many_coordinates_stay_in_ball_and_cube_invariant_1(void **state)
+{
+    static float z[D_MAX];
+    static int32_t ball[D_MAX], cube[D_MAX];
+    struct seeded seeded;
+    (void)state;
+    seeded_init(&seeded, 25, 0);
+    for (size_t i = 0; i < ODD; i++) {
+        for (uint32_t j = 0; j < D_MAX; j++) {
+            z[j] = odd[i];
+        }
+        for (size_t j = 0; j < RADII; j++) {
+            run_both(z, D_MAX, radii[j], ball, cube);
+        }
+    }
+    for (int i = 0; i < 100; i++) {
+        for (uint32_t j = 0; j < D_MAX; j++) {
+            uint32_t bits = random_u32(&seeded.random);
+            z[j] = from_bits(i % 2 ? (bits & 0x83ffffff) + 0x39000000 : bits);
+        }
+        for (size_t j = 0; j < RADII; j++) {
+            run_both(z, D_MAX, radii[j], ball, cube);
+        }
+    }
+}
+
+/*
+ * Against doubles: the ball within 1, or what is lost by fixed point of 2^-20
+ * in a number and in the length; the cube within 1/2.
+ */
+static void
+check_doubles(const float *z, uint32_t d, uint32_t l)
+{
+    int32_t ball[8], cube[8];
+    double length = 0, slack = l * 0x1p-20 * (2 + sqrt(d));
+    run_both(z, d, l, ball, cube);
+    for (uint32_t i = 0; i < d; i++) {
+        length += (double)z[i] * z[i];
+    }
+    length = fmax(1, sqrt(length));
+    for (uint32_t i = 0; i < d; i++) {
+        double at = fmax(-1, fmin(1, (double)z[i])) * l;
+        assert_true(fabs(ball[i] - z[i] / length * l) <= 1 + slack);
+        assert_true(fabs(cube[i] - at) <= 0.5 + l * 0x1p-24);
+    }
+}
+
+static void
+test_ball_and_cube_agree_with_doubles(void **state)
+{
+    struct seeded seeded;
+    (void)state;
+    seeded_init(&seeded, 26, 0);
+    for (uint32_t i = 0; i < 200000; i++) {
+        static const double scale[] = {0.01, 0.1, 1, 10, 1000, 1e10};
+        uint32_t d = 1 + i % 8, l = radii[i / 8 % RADII];
+        float z[8];
+        for (uint32_t j = 0; j < d; j++) {
+            z[j] = draw_float(&seeded, scale[i / 64 % 6]);
+        }
+        check_doubles(z, d, l);
+    }
+}
+
+/* Inside the ball, on the grid of 2^-20 where nothing is dropped: the nearest
+   point if it lies in the ball, else towards zero. */
+static void
+test_ball_rounds_to_nearest_where_it_can(void **state)
+{
+    struct seeded seeded;
+    uint32_t inside = 0, outside = 0;
+    (void)state;
+    seeded_init(&seeded, 27, 0);
+    for (uint32_t i = 0; i < 200000; i++) {
+        uint32_t d = 1 + i % 4, l = radii[i / 4 % RADII];
+        float z[4];
+        int32_t ball[4], cube[4], nearest[4];
+        double length = 0;
+        bool fits;
+        for (uint32_t j = 0; j < d; j++) {
+            z[j] = rintf(draw_float(&seeded, 0x1p20f)) * 0x1p-20f;
+            length += (double)z[j] * z[j];
+            nearest[j] = (int32_t)round((double)z[j] * l);
+        }
+        if (length > 1) {
+            continue;
+        }
+        fits = square_norm(nearest, d) <= (uint64_t)l * l;
+        run_both(z, d, l, ball, cube);
+        for (uint32_t j = 0; j < d; j++) {
+            assert_int_equal(ball[j],
+                             fits ? nearest[j] : (int32_t)((double)z[j] * l));
+        }
+        inside += fits;
+        outside += !fits;
+    }
+    assert_true(inside > 1000 && outside > 100);
+}
+
+static void
+test_ball_keeps_directions_and_vertices(void **state)
+{
+    const float huge[3] = {3e38f, -2e38f, 0}, nothing[2] = {NAN, -NAN};
+    const float infinite[2] = {INFINITY, -INFINITY};
+    const float vertex[3] = {0, -1, 0}, beyond[2] = {3, 4};
+    int32_t ball[3], cube[3];
+    (void)state;
+    run_both(huge, 3, 1000, ball, cube);
+    assert_int_equal(ball[0], 832); /* 832.05, -554.7, but -555 is outside */
+    assert_int_equal(ball[1], -554);
+    assert_int_equal(cube[1], -1000);
+    run_both(nothing, 2, L_MAX, ball, cube);
+    assert_int_equal(ball[0] | ball[1] | cube[0] | cube[1], 0);
+    run_both(infinite, 2, 1000, ball, cube);
+    assert_int_equal(ball[0], 707);
+    assert_int_equal(ball[1], -707);
+    run_both(vertex, 3, L_MAX, ball, cube);
+    assert_int_equal(ball[1], -(int32_t)L_MAX);
+    assert_int_equal(cube[1], -(int32_t)L_MAX);
+    run_both(beyond, 2, 1000, ball, cube);
+    assert_int_equal(ball[0], 600);
+    assert_int_equal(ball[1], 800);
+    assert_int_equal(cube[0], 1000);
+}
+
 /* ---- The largest
  * ---------------------------------------------------------------- */
 
@@ -299,6 +494,13 @@ main(void)
         cmocka_unit_test(test_one_dimension_rounds_to_nearest),
         cmocka_unit_test(test_a_huge_vector_keeps_its_direction),
         cmocka_unit_test(test_nothing_and_vertices),
+        cmocka_unit_test(test_odd_floats_stay_in_ball_and_cube_invariant_1),
+        cmocka_unit_test(test_random_bits_stay_in_ball_and_cube_invariant_1),
+        cmocka_unit_test(
+            test_many_coordinates_stay_in_ball_and_cube_invariant_1),
+        cmocka_unit_test(test_ball_and_cube_agree_with_doubles),
+        cmocka_unit_test(test_ball_rounds_to_nearest_where_it_can),
+        cmocka_unit_test(test_ball_keeps_directions_and_vertices),
         cmocka_unit_test(test_largest_agrees_with_a_plain_loop),
         cmocka_unit_test(test_largest_takes_the_first_of_equals),
     };

@@ -266,6 +266,127 @@ test_many_parts(void **state)
     free(file.data);
 }
 
+/* ---- Delta, balls and cubes --------------------------------------------- */
+
+static const struct compose_column four_column = {
+    "b", SOTTO_COLUMN_BYTES, 4, NULL, false, 127.5, 1 / 127.5};
+static const struct compose_part four_parts[] = {
+    {"features", "gaussian", UNITS(1), 1, 0, 2, 16, {{0}}, 0, UNITS(0.000002)},
+    {"features", "duchi", UNITS(1), 1, 2, 2, 16, {{0}}, 0, 0},
+    {"label", "window", UNITS(1), 1, 0, 1, 16, {{0}}, 0, 0},
+};
+static const struct compose_spec four = {
+    "s", "c", "a", UNITS(3), &four_column, 1, NULL, 0, four_parts, 3};
+
+static void
+test_deltas(void **state)
+{
+#define WHOLE "\"3\",\"delta\":\"0.000002\""
+#define PART "\"1\",\"delta\":\"0.000002\""
+    static const struct change changes[] = {
+        {WHOLE, "\"3\",\"delta\":\"0.000002000000\"", SOTTO_STATUS_OK},
+        {WHOLE, "\"3\",\"delta\":\"0.000003\"", SOTTO_STATUS_OK},
+        {WHOLE, "\"3\",\"delta\":\"0.01\"", SOTTO_STATUS_OK},
+        {WHOLE, "\"3\",\"delta\":\"0.010000000001\"", SOTTO_STATUS_BUDGET},
+        {WHOLE, "\"3\",\"delta\":\"1\"", SOTTO_STATUS_BUDGET},
+        {WHOLE, "\"3\",\"delta\":\"0.000001999999\"", SOTTO_STATUS_BUDGET},
+        {WHOLE, "\"3\"", SOTTO_STATUS_BUDGET},
+        {WHOLE, "\"3\",\"delta\":\"0\"", SOTTO_STATUS_BUDGET},
+        {WHOLE, "\"3\",\"delta\":0.000002", SOTTO_STATUS_FORMAT},
+        {WHOLE, "\"3\",\"delta\":\"2e-6\"", SOTTO_STATUS_FORMAT},
+        {WHOLE, "\"3\",\"delta\":\"\"", SOTTO_STATUS_FORMAT},
+        {WHOLE, "\"3\",\"delta\":\"-0.000002\"", SOTTO_STATUS_FORMAT},
+        {WHOLE, WHOLE ",\"delta\":\"0.000002\"", SOTTO_STATUS_FORMAT},
+        {"\"eps\":" WHOLE, "\"delta\":\"0.000002\",\"eps\":\"3\"",
+         SOTTO_STATUS_FORMAT},
+        {PART, "\"1\",\"delta\":\"0.000000000001\"", SOTTO_STATUS_OK},
+        {PART, "\"1\",\"delta\":\"0.0000000000001\"", SOTTO_STATUS_LIMIT},
+        {PART, "\"1\",\"delta\":\"0\"", SOTTO_STATUS_BUDGET},
+        {PART, "\"1\",\"delta\":\"0.02\"", SOTTO_STATUS_BUDGET},
+        {PART, "\"1\",\"delta\":\"0.000002000001\"", SOTTO_STATUS_BUDGET},
+        {PART, "\"1\"", SOTTO_STATUS_FORMAT}, /* the total's has no part */
+        {PART ",\"blocks\":1", "\"1\",\"blocks\":1,\"delta\":\"0.000002\"",
+         SOTTO_STATUS_FORMAT},
+    };
+    static const struct change pure[] = {
+        {"\"eps\":\"3\"", "\"eps\":\"3\",\"delta\":\"0.000001\"",
+         SOTTO_STATUS_FORMAT},
+    };
+    struct file file = file_make(&four);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+    file = file_make(small());
+    CHECK(file, pure);
+    free(file.data);
+}
+
+/* A channel that needs a delta gets one, and no other does. */
+static void
+test_delta_belongs_to_its_channel(void **state)
+{
+    struct compose_part parts[3];
+    struct compose_spec spec = four;
+    struct sotto_error err;
+    uint8_t *data = NULL;
+    size_t size;
+    (void)state;
+    memcpy(parts, four_parts, sizeof parts);
+    spec.part = parts;
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t kept = parts[i].delta;
+        parts[i].delta = kept > 0 ? 0 : UNITS(0.000001);
+        poison(&err);
+        assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                         SOTTO_STATUS_BUDGET);
+        assert_non_null(strstr(err.message, "budget is beyond what"));
+        parts[i].delta = kept;
+    }
+    parts[0].blocks = 2; /* each of them spends */
+    parts[0].eps = UNITS(0.5);
+    struct file file = file_make(&spec);
+    struct opened opened = client_open(file);
+    assert_true(opened.client->delta == UNITS(0.000004));
+    client_done(&opened);
+    free(file.data);
+}
+
+static void
+test_balls_and_cubes(void **state)
+{
+    static const struct change changes[] = {
+        {"\"ball\"", "\"cube\"", SOTTO_STATUS_FORMAT},
+        {"\"ball\"", "\"lattice\"", SOTTO_STATUS_FORMAT},
+        {"\"cube\"", "\"ball\"", SOTTO_STATUS_FORMAT},
+        {"\"cube\"", "\"lattice\"", SOTTO_STATUS_FORMAT},
+        {"\"cube\"", "\"symbols\"", SOTTO_STATUS_FORMAT},
+        {"\"lattice\"", "\"cube\"", SOTTO_STATUS_FORMAT},
+        {"\"duchi\"", "\"laplace\"", SOTTO_STATUS_FORMAT},
+        {"\"window\"", "\"laplace\"", SOTTO_STATUS_OK},
+        {"\"ball\":{\"from\":0,\"d\":2", "\"ball\":{\"from\":0,\"d\":4",
+         SOTTO_STATUS_OK},
+        {"\"ball\":{\"from\":0,\"d\":2", "\"ball\":{\"from\":0,\"d\":5",
+         SOTTO_STATUS_FORMAT},
+        {"\"ball\":{\"from\":0,\"d\":2", "\"ball\":{\"from\":0,\"d\":0",
+         SOTTO_STATUS_LIMIT},
+        {"{\"from\":2,\"d\":2,\"l\":16", "{\"from\":2,\"d\":2,\"l\":0",
+         SOTTO_STATUS_LIMIT},
+        {"{\"from\":2,\"d\":2", "{\"from\":3,\"d\":2", SOTTO_STATUS_FORMAT},
+        {"{\"from\":2,\"d\":2,\"l\":16", "{\"from\":2,\"d\":2,\"l\":1048576",
+         SOTTO_STATUS_OK},
+        {"{\"from\":2,\"d\":2,\"l\":16", "{\"from\":2,\"d\":2,\"l\":1048577",
+         SOTTO_STATUS_LIMIT},
+        {"{\"from\":0,\"d\":1", "{\"from\":0,\"d\":2", SOTTO_STATUS_LIMIT},
+        /* noise that the device cannot make */
+        {"{\"from\":0,\"d\":2,\"l\":16", "{\"from\":0,\"d\":2,\"l\":1048576",
+         SOTTO_STATUS_LIMIT},
+    };
+    struct file file = file_make(&four);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
 static void
 test_columns_and_layers(void **state)
 {
@@ -459,6 +580,9 @@ main(void)
         cmocka_unit_test(test_product_of_factors),
         cmocka_unit_test(test_budgets),
         cmocka_unit_test(test_large_budgets),
+        cmocka_unit_test(test_deltas),
+        cmocka_unit_test(test_delta_belongs_to_its_channel),
+        cmocka_unit_test(test_balls_and_cubes),
         cmocka_unit_test(test_many_parts),
         cmocka_unit_test(test_columns_and_layers),
         cmocka_unit_test(test_spelling),

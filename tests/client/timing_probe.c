@@ -78,6 +78,10 @@ static const struct setting settings[] = {
     {"duchi-8", 2, 8, {"features", "duchi", EPS(1), 1, 0, 8, 128, {{0}}, 0}},
     {"duchi-9", 2, 9, {"features", "duchi", EPS(4), 1, 0, 9, 128, {{0}}, 0}},
     {"window", 2, 1, {"features", "window", EPS(2), 1, 0, 1, 4096, {{0}}, 0}},
+    {"gaussian-8",
+     2,
+     8,
+     {"features", "gaussian", EPS(1), 1, 0, 8, 256, {{0}}, 0, 1000000}},
 };
 
 static struct sotto_client *

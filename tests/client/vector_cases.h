@@ -18,7 +18,7 @@
 #include "client_fixture.h"
 #include "sotto/sotto.h"
 
-#define ENTROPY_SIZE 16384u
+#define ENTROPY_SIZE 65536u
 #define UNSEEDED 0
 #define FIRST_DRAW (SOTTO_ID_SIZE + DRAW_TABLES_SIZE)
 
@@ -54,6 +54,11 @@ struct vector_case {
     {                                                                          \
         "features", "laplace", UNITS(eps), blocks, 0, d, l, {{0}}, 0           \
     }
+#define NUMBERS(channel, eps, blocks, d, l, delta)                             \
+    {                                                                          \
+        "features", channel, UNITS(eps), blocks, 0, d, l, {{0}}, 0,            \
+            UNITS(delta)                                                       \
+    }
 /* One column, no encoder, one part. */
 #define PLAIN(id, eps, one_column, ...)                                        \
     static const struct compose_column id##_column = one_column;               \
@@ -81,6 +86,29 @@ PLAIN(laplace_8, 0.000001, BYTES("b", 2), LATTICE(0.000001, 1, 2, 1048576));
 PLAIN(laplace_ends, 4, NUMBER("n", 0, 1), LATTICE(4, 1, 1, 16));
 PLAIN(laplace_70, 8, BYTES("b", 70), LATTICE(8, 1, 70, 1000));
 PLAIN(blocks_30, 3, BYTES("b", 30), LATTICE(0.1, 30, 1, 50));
+
+PLAIN(duchi_8, 1, BYTES("b", 8), NUMBERS("duchi", 1, 1, 8, 128, 0));
+PLAIN(duchi_13, 4, BYTES("b", 13), NUMBERS("duchi", 4, 1, 13, 1048576, 0));
+PLAIN(window_2, 2, NUMBER("n", 0, 1), NUMBERS("window", 2, 1, 1, 4096, 0));
+PLAIN(window_4, 1.5, BYTES("b", 3), NUMBERS("window", 0.5, 3, 1, 32767, 0));
+PLAIN(gaussian_2, 4, BYTES("b", 3),
+      NUMBERS("gaussian", 4, 1, 3, 256, 0.000001));
+PLAIN(gaussian_4, 0.5, BYTES("b", 4),
+      NUMBERS("gaussian", 0.25, 2, 2, 4096, 0.001));
+
+/* A ball, a cube and two lines of one record, and a label. */
+static const struct compose_column mixed_columns[] = {
+    NUMBER("a", 10, 0.05), NUMBER("b", -5, 0.2), BYTES("c", 3),
+    CATEGORY("d", 3)};
+static const struct compose_part mixed_parts[] = {
+    {"features", "gaussian", UNITS(1), 1, 0, 2, 64, {{0}}, 0, UNITS(0.000005)},
+    {"features", "duchi", UNITS(1), 1, 2, 3, 4096, {{0}}, 0, 0},
+    {"features", "window", UNITS(0.5), 2, 0, 1, 100, {{0}}, 0, 0},
+    SYMBOLS("subset", 1, {true, 3, 0}),
+};
+static const struct compose_spec mixed = {
+    "mixed", "vectors", "none", UNITS(4),    mixed_columns,
+    4,       NULL,      0,      mixed_parts, 4};
 
 static const float pair_weight[] = {-1, -0.5f, 0, 0.5f, 1};
 static const float pair_bias[] = {0, 0.25f, 0.375f, 0.25f, 0};
@@ -114,6 +142,13 @@ static const struct compose_part nan_parts[] = {
 static const struct compose_spec hostile = {
     "hostile", "vectors",  "none", UNITS(3),  &nan_column,
     1,         &nan_layer, 1,      nan_parts, 2};
+
+static const struct compose_part ball_parts[] = {
+    NUMBERS("gaussian", 1, 1, 4, 64, 0.000001),
+    NUMBERS("duchi", 1, 1, 4, 64, 0)};
+static const struct compose_spec hostile_ball = {
+    "hostile", "vectors",  "none", UNITS(2),   &nan_column,
+    1,         &nan_layer, 1,      ball_parts, 2};
 
 /* ---- Entropy ------------------------------------------------------------ */
 
@@ -333,6 +368,70 @@ static const struct vector_case vector_cases[] = {
      &everything_spec,
      {VALUE(1e300), TEXT(""), PIXELS(4), TEXT("no")},
      20,
+     0,
+     NULL},
+    {"duchi-8",
+     "an even number of signs: ties are drawn again",
+     &duchi_8,
+     {PIXELS(8)},
+     21,
+     0,
+     NULL},
+    {"duchi-13",
+     "signs in two bytes, 3 bits of them unused; the largest l",
+     &duchi_13,
+     {PIXELS(13)},
+     22,
+     0,
+     NULL},
+    {"duchi-ones",
+     "entropy all ff",
+     &duchi_13,
+     {PIXELS(13)},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"window-2",
+     "one number in two bytes",
+     &window_2,
+     {VALUE(0.3)},
+     23,
+     0,
+     NULL},
+    {"window-4", "blocks of four bytes", &window_4, {PIXELS(3)}, 24, 0, NULL},
+    {"window-ones",
+     "entropy all ff: the last of those far from the truth",
+     &window_2,
+     {VALUE(-1)},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"gaussian-2",
+     "a ball, with a delta; numbers of two bytes",
+     &gaussian_2,
+     {PIXELS(3)},
+     25,
+     0,
+     NULL},
+    {"gaussian-4",
+     "two balls with numbers of four bytes",
+     &gaussian_4,
+     {PIXELS(4)},
+     26,
+     0,
+     NULL},
+    {"mixed",
+     "a ball, a cube, two lines and a label",
+     &mixed,
+     {VALUE(22), VALUE(NAN), PIXELS(3), TEXT("v1")},
+     27,
+     0,
+     NULL},
+    {"hostile-ball",
+     "NaN and infinities into a ball and a cube",
+     &hostile_ball,
+     {VALUE(2)},
+     28,
      0,
      NULL},
     {"hostile",

@@ -11,6 +11,10 @@
  *
  *     encoded   three layer outputs; the largest of them x label by flip, and
  *               all three on a lattice
+ *
+ *     numbers   other columns: a and b from -2 to 4 and the bytes c, in a ball
+ *               by gaussian (delta 0.0000015), d and e in a cube by duchi, f by
+ *               window, all from -2 to 4
  */
 #ifndef SOTTO_TESTS_MECHANISM_FIXTURE_H
 #define SOTTO_TESTS_MECHANISM_FIXTURE_H
@@ -109,6 +113,48 @@ static const struct compose_spec fixture_encoded = {
     .layers = 1,
     .part = fixture_encoded_part,
     .parts = 2,
+};
+
+static const struct compose_column fixture_numbers_column[] = {
+    {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 6},
+    {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 6},
+    {"c", SOTTO_COLUMN_BYTES, 2, NULL, false, 127.5, 1.0 / 255},
+    {"d", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 3},
+    {"e", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 3},
+    {"f", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 3},
+};
+static const struct compose_part fixture_numbers_part[] = {
+    {.covers = "features",
+     .channel = "gaussian",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .d = 4,
+     .l = 64,
+     .delta = 1500000},
+    {.covers = "features",
+     .channel = "duchi",
+     .eps = 2 * DECIMAL_UNIT,
+     .blocks = 1,
+     .from = 4,
+     .d = 2,
+     .l = 1000},
+    {.covers = "label",
+     .channel = "window",
+     .eps = DECIMAL_UNIT,
+     .blocks = 1,
+     .from = 6,
+     .d = 1,
+     .l = 500},
+};
+static const struct compose_spec fixture_numbers = {
+    .name = "numbers",
+    .campaign = "autumn",
+    .auxiliary = "not used",
+    .eps = 4 * DECIMAL_UNIT,
+    .column = fixture_numbers_column,
+    .columns = 6,
+    .part = fixture_numbers_part,
+    .parts = 3,
 };
 
 static inline struct sotto_mechanism *

@@ -28,7 +28,8 @@ test_json(void **state)
     static const char start[] =
         "{\"name\":\"plain\",\"campaign\":\"spring\",\"hash\":\"";
     static const char middle[] =
-        "\",\"eps\":7.0,\"eps_text\":\"7\",\"eps_features\":6.1,"
+        "\",\"eps\":7.0,\"eps_text\":\"7\",\"delta\":0.0,"
+        "\"delta_text\":\"0\",\"eps_features\":6.1,"
         "\"eps_label\":3.0,\"covers_checked\":false,"
         "\"eps_exact\":6.1,\"auxiliary\":\"not used\","
         "\"report_size\":62,\"columns\":["
@@ -42,8 +43,8 @@ test_json(void **state)
         "\"categories\":[\"no\",\"yes\"]}],"
         "\"encoder\":{\"layers\":0,\"weights\":0},\"parts\":["
         "{\"covers\":\"features\",\"channel\":\"laplace\",\"eps\":2.0,"
-        "\"eps_exact\":2.0,\"blocks\":1,\"domain\":{\"kind\":\"lattice\","
-        "\"d\":1,\"l\":4096},\"deviation\":";
+        "\"eps_exact\":2.0,\"delta\":0.0,\"blocks\":1,"
+        "\"domain\":{\"kind\":\"lattice\",\"d\":1,\"l\":4096},\"deviation\":";
     char *text = describe(&fixture_plain, true);
     (void)state;
     assert_memory_equal(text, start, sizeof start - 1);
@@ -51,9 +52,10 @@ test_json(void **state)
                         sizeof middle - 1);
     assert_null(strchr(text, '\n'));
     fixture_in(text, "\"channel\":\"flip\",\"eps\":3.0,\"eps_exact\":3.0,"
-                     "\"blocks\":1,\"domain\":{\"kind\":\"symbols\",\"k\":12}");
+                     "\"delta\":0.0,\"blocks\":1,\"domain\":{\"kind\":"
+                     "\"symbols\",\"k\":12}");
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_int_equal(json_object_size(object), 14);
+    assert_int_equal(json_object_size(object), 16);
     assert_int_equal(json_array_size(json_object_get(object, "parts")), 4);
     json_decref(object);
     free(text);

@@ -362,6 +362,44 @@ test_coverage_mean(void **state)
 /* ---- Limits and memory -------------------------------------------------- */
 
 /* A small file that asks for a great many rows is refused. */
+/*
+ * Of two equal reports the interval is the noise's, and what rounding can do:
+ * half a step on a line and in a cube, a step (and 2^-20 l) in a ball.
+ */
+static void
+test_rounding(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_numbers);
+    struct sotto_estimate *estimate = NULL;
+    struct sotto_value values[6] = {{.kind = SOTTO_VALUE_MISSING}};
+    uint8_t report[256];
+    size_t size = mechanism->client->report_size, row = 0;
+    (void)state;
+    assert_int_equal(sotto_simulate(mechanism, 1, 1, values, 6, report, size),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_OK);
+    sotto_estimate_add(estimate, report);
+    sotto_estimate_add(estimate, report);
+    for (size_t i = 0; i < 3; i++) {
+        struct sotto_part_info part;
+        sotto_mechanism_part(mechanism, i, &part);
+        for (size_t j = 0; j < part.size; j++) {
+            double rounding = i == 0 ? 1 + 64 * 0x1p-20 : 0.5;
+            double steps = 3 * part.deviation / sqrt(2) + part.bias + rounding;
+            double unit = i == 0 && j < 2 ? 6 : i == 0 ? 1 : 3;
+            struct sotto_estimate_row found;
+            sotto_estimate_row(estimate, row++, 3, &found);
+            double half = unit * steps / (double)part.l;
+            assert_true(fabs(found.high - found.value - half) < 1e-9 * half);
+            assert_true(fabs(found.value - found.low - half) < 1e-9 * half);
+        }
+    }
+    assert_int_equal(row, sotto_estimate_rows(estimate));
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
 static void
 test_too_many(void **state)
 {
@@ -432,6 +470,7 @@ main(void)
         cmocka_unit_test(test_truth),
         cmocka_unit_test(test_coverage_rare),
         cmocka_unit_test(test_coverage_mean),
+        cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_memory),
     };

@@ -82,6 +82,45 @@ test_blocks(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* gaussian's integers, duchi's signs and window's number, there and back. */
+static void
+test_numbers(void **state)
+{
+    static const int64_t noisy[] = {-70, 0, 81, 5}, signs[] = {-1, 1},
+                         near[] = {-501};
+    static const int64_t *const all[] = {noisy, signs, near};
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_numbers);
+    uint8_t report[256] = "STO1", back[256];
+    int64_t values[8];
+    char *line = NULL;
+    (void)state;
+    memcpy(report + 4, mechanism->client->hash, SOTTO_HASH_SIZE);
+    for (size_t i = 0; i < 3; i++) {
+        const struct channel_instance *instance =
+            &mechanism->client->part[i].instance;
+        assert_true(instance->channel->pack(
+            instance, all[i], report + mechanism_offset(mechanism, i, 0)));
+    }
+    assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
+                     SOTTO_STATUS_OK);
+    fixture_in(line, "\"parts\":[[-70,0,81,5],[-1,1],[-501]]}");
+    assert_int_equal(
+        report_json_read(mechanism, line, strlen(line), values, back, &err),
+        SOTTO_STATUS_OK);
+    assert_memory_equal(back, report, mechanism->client->report_size);
+    strstr(line, "[-1,1]")[3] = '-'; /* [-1-1]: no JSON */
+    assert_int_equal(
+        report_json_read(mechanism, line, strlen(line), values, back, &err),
+        SOTTO_STATUS_INPUT);
+    memcpy(strstr(line, "[-1-1]"), "[ 0,1]", 6);
+    assert_int_equal(
+        report_json_read(mechanism, line, strlen(line), values, back, &err),
+        SOTTO_STATUS_INPUT);
+    fixture_in(err.message, "its channel 'duchi' never sends");
+    free(line);
+    sotto_mechanism_free(mechanism);
+}
+
 static void
 test_memory(void **state)
 {
@@ -110,6 +149,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spelling),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

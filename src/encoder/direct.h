@@ -1,0 +1,58 @@
+/*
+ * direct.h: what the files of the direct baseline share.
+ */
+#ifndef SOTTO_ENCODER_DIRECT_H
+#define SOTTO_ENCODER_DIRECT_H
+
+#include "channel/channel.h"
+#include "client/device.h"
+#include "mechanism/compose.h"
+#include "sotto/sotto.h"
+
+struct direct {
+    const struct sotto_table *table;
+    const struct sotto_direct_options *options;
+    size_t *kept; /* columns of the table, in its order */
+    size_t columns;
+    size_t label;   /* of the table; SIZE_MAX: none */
+    uint64_t eps;   /* stated total */
+    uint64_t delta; /* likewise; 0: none */
+    uint64_t each;  /* epsilon of one number or category */
+    bool fitted;    /* something was taken from the data */
+    struct compose_column *column;
+    struct compose_part *part;
+    size_t parts;
+};
+
+/* direct.c: a column of the table's name. */
+const char *direct_name(const struct direct *direct, size_t column);
+/* Fails with a sentence about a column, whose name is made printable. */
+SOTTO_CHECKED enum sotto_status direct_fail_column(enum sotto_status status,
+                                                   const char *before,
+                                                   const char *name,
+                                                   const char *after,
+                                                   struct sotto_error *err);
+/* Numbers or categories in a column of the table: one, or one a sample. */
+size_t direct_entries(const struct direct *direct, size_t column);
+
+/* direct_columns.c: a column of the table, as the mechanism has it. Statuses:
+   INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status direct_fit_column(struct direct *direct,
+                                                  size_t column,
+                                                  struct compose_column *ret,
+                                                  struct sotto_error *err);
+
+/*
+ * direct_parts.c: fills `part` (room for every column) from the fitted
+ * columns, which a ball may scale once more, and shares delta out. Statuses:
+ * USAGE (a channel's name, a delta that is missing or not wanted), LIMIT.
+ */
+SOTTO_CHECKED enum sotto_status direct_add_parts(struct direct *direct,
+                                                 struct sotto_error *err);
+/* What to do about a part beyond what its channel allows; `status` is what
+   putting the parts together failed with, and comes back. */
+SOTTO_CHECKED enum sotto_status direct_explain(const struct direct *direct,
+                                               enum sotto_status status,
+                                               struct sotto_error *err);
+
+#endif

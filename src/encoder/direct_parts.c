@@ -1,0 +1,338 @@
+/*
+ * direct_parts.c: which channel each column goes through.
+ *
+ *     laplace, window   x in [-1,1]      a block of d = 1 for each number
+ *     duchi             x in [-1,1]^d    all numbers in one cube
+ *     gaussian          x in the ball    all numbers in one ball, each scaled
+ *                                        by 1/sqrt(d) so that none leaves it
+ *     flip, subset      a symbol         one part for each category
+ *
+ * Numbers (a sample is one, too) lie side by side in x, for categories take no
+ * room in it. Those that cover the same thing make a run, and a run is one
+ * part: of d blocks, or, in a cube or ball, of one with d numbers. Joint parts
+ * have the epsilon of their d shares together.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "encoder/direct.h"
+#include "host/error.h"
+#include "host/printable.h"
+#include "host/text.h"
+
+#define L_DEFAULT 4096u
+#define L_BALL 256u /* its noise grows with it, and is sampled step by step */
+
+/* Whether d numbers go through one channel together. */
+static bool
+is_joint(const struct channel *channel)
+{
+    return channel->domain == CHANNEL_DOMAIN_BALL ||
+           channel->domain == CHANNEL_DOMAIN_CUBE;
+}
+
+/* ---- Channels ----------------------------------------------------------- */
+
+static enum sotto_status
+fail_channel(const char *option, const char *given, bool symbols,
+             struct sotto_error *err)
+{
+    struct host_text shown, there;
+    host_text_init(&shown, 1024);
+    host_text_init(&there, 1024);
+    host_printable_add(&shown, given, 40);
+    for (size_t i = 0; channel_at(i) != NULL; i++) {
+        if ((channel_at(i)->domain == CHANNEL_DOMAIN_SYMBOLS) == symbols) {
+            host_text_print(&there, "%s%s", there.size > 0 ? ", " : "",
+                            channel_at(i)->name);
+        }
+    }
+    (void)host_fail(err, SOTTO_STATUS_USAGE, 0,
+                    "%s %s: the channels for %s are %s", option,
+                    shown.data != NULL ? shown.data : "",
+                    symbols ? "categories" : "numbers",
+                    there.data != NULL ? there.data : "");
+    host_text_clear(&shown);
+    host_text_clear(&there);
+    return SOTTO_STATUS_USAGE;
+}
+
+static enum sotto_status
+find_channel(const char *option, const char *given, const char *otherwise,
+             bool symbols, const struct channel **ret_channel,
+             struct sotto_error *err)
+{
+    const char *name = given != NULL ? given : otherwise;
+    const struct channel *channel = channel_find(name, strlen(name));
+    if (channel == NULL ||
+        (channel->domain == CHANNEL_DOMAIN_SYMBOLS) != symbols) {
+        return fail_channel(option, name, symbols, err);
+    }
+    *ret_channel = channel;
+    return SOTTO_STATUS_OK;
+}
+
+/* The channel of column `at` of those kept. */
+static enum sotto_status
+choose_channel(const struct direct *direct, size_t at,
+               const struct channel **ret_channel, struct sotto_error *err)
+{
+    const struct sotto_direct_options *options = direct->options;
+    bool symbols = direct->column[at].kind == SOTTO_COLUMN_CATEGORY;
+    if (direct->kept[at] == direct->label) {
+        return find_channel("--label-channel", options->label_channel,
+                            symbols ? "flip" : "window", symbols, ret_channel,
+                            err);
+    }
+    return symbols ? find_channel("--categories", options->categories, "flip",
+                                  true, ret_channel, err)
+                   : find_channel("--numbers", options->numbers, "laplace",
+                                  false, ret_channel, err);
+}
+
+/* Names that no column needs are looked up all the same. */
+static enum sotto_status
+check_channels(const struct direct *direct, struct sotto_error *err)
+{
+    const struct sotto_direct_options *options = direct->options;
+    const struct channel *channel;
+    enum sotto_status status = find_channel("--numbers", options->numbers,
+                                            "laplace", false, &channel, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = find_channel("--categories", options->categories, "flip", true,
+                              &channel, err);
+    }
+    if (status == SOTTO_STATUS_OK && options->label_channel != NULL &&
+        direct->label == SIZE_MAX) {
+        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "--label-channel needs a label: name one");
+    }
+    return status;
+}
+
+/* ---- Numbers ------------------------------------------------------------ */
+
+static struct compose_part *
+add_part(struct direct *direct, size_t at, const struct channel *channel)
+{
+    struct compose_part *part = &direct->part[direct->parts++];
+    part->covers = direct->kept[at] == direct->label ? "label" : "features";
+    part->channel = channel->name;
+    part->eps = direct->each;
+    part->blocks = 1;
+    return part;
+}
+
+static uint32_t
+steps_of(const struct direct *direct, const struct channel *channel)
+{
+    if (direct->options->l > 0) {
+        return direct->options->l;
+    }
+    return channel->domain == CHANNEL_DOMAIN_BALL ? L_BALL : L_DEFAULT;
+}
+
+/* Whether a column of `count` entries may join the part before it. */
+static bool
+joins(const struct direct *direct, size_t at, const struct compose_part *part,
+      const struct channel *channel)
+{
+    bool label = direct->kept[at] == direct->label;
+    return part != NULL && !label && strcmp(part->covers, "label") != 0 &&
+           (!is_joint(channel) ||
+            part->d + direct->column[at].count <= CHANNEL_D_MAX);
+}
+
+/* The part column `at` goes into, a new one if need be; its entries are from
+   `from` on. */
+static struct compose_part *
+add_number(struct direct *direct, size_t at, const struct channel *channel,
+           struct compose_part *last, uint32_t from)
+{
+    uint32_t count = (uint32_t)direct->column[at].count;
+    bool joint = is_joint(channel);
+    if (joins(direct, at, last, channel)) {
+        *(joint ? &last->d : &last->blocks) += count;
+    } else {
+        last = add_part(direct, at, channel);
+        last->from = from;
+        last->l = steps_of(direct, channel);
+        last->d = joint ? count : 1;
+        last->blocks = joint ? 1 : count;
+    }
+    last->eps = direct->each * last->d;
+    return last;
+}
+
+static enum sotto_status
+add_numbers(struct direct *direct, size_t *part_of, struct sotto_error *err)
+{
+    struct compose_part *last = NULL;
+    uint32_t from = 0;
+    for (size_t i = 0; i < direct->columns; i++) {
+        const struct channel *channel = NULL;
+        enum sotto_status status;
+        if (direct->column[i].kind == SOTTO_COLUMN_CATEGORY) {
+            continue;
+        }
+        status = choose_channel(direct, i, &channel, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        if (is_joint(channel) && direct->column[i].count > CHANNEL_D_MAX) {
+            return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                             "'%s' takes at most %u numbers together, and an "
+                             "image here has %zu: use --numbers laplace",
+                             channel->name, (unsigned)CHANNEL_D_MAX,
+                             direct->column[i].count);
+        }
+        last = add_number(direct, i, channel, last, from);
+        part_of[i] = (size_t)(last - direct->part);
+        from += (uint32_t)direct->column[i].count;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/*
+ * d numbers in [-1, 1] have a length of up to sqrt(d); divided by it they lie
+ * in the ball, whatever they are. The scale is the column's, so that estimates
+ * come out in the column's own units.
+ */
+static void
+scale_balls(struct direct *direct, const size_t *part_of)
+{
+    for (size_t i = 0; i < direct->columns; i++) {
+        const struct compose_part *part = &direct->part[part_of[i]];
+        if (direct->column[i].kind != SOTTO_COLUMN_CATEGORY &&
+            channel_find(part->channel, strlen(part->channel))->domain ==
+                CHANNEL_DOMAIN_BALL) {
+            direct->column[i].scale /= sqrt(part->d);
+        }
+    }
+}
+
+/* ---- Categories --------------------------------------------------------- */
+
+static enum sotto_status
+add_categories(struct direct *direct, struct sotto_error *err)
+{
+    for (size_t i = 0; i < direct->columns; i++) {
+        const struct channel *channel = NULL;
+        struct compose_part *part;
+        enum sotto_status status;
+        if (direct->column[i].kind != SOTTO_COLUMN_CATEGORY) {
+            continue;
+        }
+        status = choose_channel(direct, i, &channel, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        part = add_part(direct, i, channel);
+        part->factors = 1;
+        part->factor[0].is_column = true;
+        part->factor[0].at = (uint32_t)i;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Delta -------------------------------------------------------------- */
+
+static bool
+is_approximate(const struct compose_part *part)
+{
+    return channel_find(part->channel, strlen(part->channel))->approximate;
+}
+
+/* The same for every part that needs one, rounded down. */
+static enum sotto_status
+share_delta(struct direct *direct, struct sotto_error *err)
+{
+    uint64_t needing = 0;
+    const char *name = "";
+    for (size_t i = 0; i < direct->parts; i++) {
+        if (is_approximate(&direct->part[i])) {
+            name = direct->part[i].channel;
+            needing += direct->part[i].blocks;
+        }
+    }
+    if (needing == 0 && direct->delta > 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "no column goes through a channel that takes a "
+                         "delta: leave --delta out");
+    }
+    if (needing > 0 && direct->delta == 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the channel '%s' needs a delta: give one with "
+                         "--delta, far below one in the number of people, "
+                         "such as 0.000001",
+                         name);
+    }
+    if (needing > 0 && direct->delta / needing < DECIMAL_DELTA_MIN) {
+        return host_fail(err, SOTTO_STATUS_BUDGET, 0,
+                         "the delta is too small to be shared by %zu parts: "
+                         "raise --delta",
+                         (size_t)needing);
+    }
+    for (size_t i = 0; i < direct->parts; i++) {
+        if (is_approximate(&direct->part[i])) {
+            direct->part[i].delta = direct->delta / needing;
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+enum sotto_status
+direct_add_parts(struct direct *direct, struct sotto_error *err)
+{
+    size_t *part_of = NULL;
+    enum sotto_status status = check_channels(direct, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    part_of = calloc(direct->columns, sizeof *part_of);
+    direct->part = calloc(direct->columns, sizeof *direct->part);
+    if (part_of == NULL || direct->part == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = add_numbers(direct, part_of, err);
+    if (status == SOTTO_STATUS_OK) {
+        scale_balls(direct, part_of);
+        status = add_categories(direct, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = share_delta(direct, err);
+    }
+done:
+    free(part_of);
+    return status;
+}
+
+enum sotto_status
+direct_explain(const struct direct *direct, enum sotto_status status,
+               struct sotto_error *err)
+{
+    for (size_t i = 0; status == SOTTO_STATUS_LIMIT && i < direct->parts; i++) {
+        const struct compose_part *part = &direct->part[i];
+        const struct channel *channel =
+            channel_find(part->channel, strlen(part->channel));
+        struct channel_instance instance;
+        void *own = part->d > 0 ? malloc(channel->own_size) : NULL;
+        if (own != NULL &&
+            channel_init(&instance, channel, part->d, part->l, part->eps,
+                         part->delta, own) == SOTTO_STATUS_LIMIT) {
+            (void)host_fail(err, status, 0,
+                            "'%s' cannot make the noise for %u number%s with "
+                            "%u steps at so small an epsilon: lower --l or "
+                            "raise --eps",
+                            channel->name, (unsigned)part->d,
+                            part->d == 1 ? "" : "s", (unsigned)part->l);
+        }
+        free(own);
+    }
+    return status;
+}
