@@ -627,6 +627,7 @@ void sotto_audit_free(struct sotto_audit *audit);
 SOTTO_CHECKED enum sotto_status
 sotto_audit_one(struct sotto_mechanism *mechanism, uint8_t *report, size_t size,
                 struct sotto_error *err);
+
 /* ---- Privacy arithmetic -------------------------------------------------- */
 
 /*
@@ -638,10 +639,9 @@ sotto_audit_one(struct sotto_mechanism *mechanism, uint8_t *report, size_t size,
  *
  *     struct sotto_account_budget weekly;
  *     struct sotto_cost year;
- *     if (sotto_budget_parse("0.1x52", &weekly, &err) == SOTTO_STATUS_OK &&
- *         sotto_account_optimal(&weekly, 1, 2, slack, &year, &err) ==
- *             SOTTO_STATUS_OK)
- *         sotto_units_write(year.eps, text);
+ *     if (sotto_account_budget_parse("0.1x52", &weekly, &err) ==
+ * SOTTO_STATUS_OK && sotto_account_optimal(&weekly, 1, 2, slack, &year, &err)
+ * == SOTTO_STATUS_OK) sotto_units_write(year.eps, text);
  */
 
 #define SOTTO_UNIT UINT64_C(1000000000000) /* units in 1 */
@@ -665,8 +665,9 @@ struct sotto_cost {
 /* Reads E, E:D, ExN or E:DxN, such as "1:0.000001x3"; messages name the word.
    Statuses: FORMAT, LIMIT (digits), BUDGET (out of range). */
 SOTTO_CHECKED enum sotto_status
-sotto_budget_parse(const char *word, struct sotto_account_budget *ret_budget,
-                   struct sotto_error *err);
+sotto_account_budget_parse(const char *word,
+                           struct sotto_account_budget *ret_budget,
+                           struct sotto_error *err);
 /* Reads a delta, 0 to below 1. Statuses: FORMAT, LIMIT, BUDGET. */
 SOTTO_CHECKED enum sotto_status sotto_delta_parse(const char *text,
                                                   uint64_t *ret_delta,

@@ -164,8 +164,9 @@ read_words(const struct cli_args *args, struct question *q)
         return no_memory();
     }
     for (; q->count < args->words; q->count++) {
-        if (sotto_budget_parse(args->word[q->count], q->budgets + q->count,
-                               &err) != SOTTO_STATUS_OK) {
+        if (sotto_account_budget_parse(args->word[q->count],
+                                       q->budgets + q->count,
+                                       &err) != SOTTO_STATUS_OK) {
             return cli_bad("%s", err.message);
         }
     }
@@ -181,7 +182,7 @@ mechanism_budget(const struct sotto_mechanism *mechanism, struct question *q,
     struct sotto_part_info part;
     sotto_mechanism_info(mechanism, &info);
     enum sotto_status status =
-        sotto_budget_parse(info.eps_text, q->budgets, err);
+        sotto_account_budget_parse(info.eps_text, q->budgets, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

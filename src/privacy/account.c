@@ -69,8 +69,9 @@ read_times(const char *word, const char *text, uint32_t *ret_times,
 }
 
 enum sotto_status
-sotto_budget_parse(const char *word, struct sotto_account_budget *ret_budget,
-                   struct sotto_error *err)
+sotto_account_budget_parse(const char *word,
+                           struct sotto_account_budget *ret_budget,
+                           struct sotto_error *err)
 {
     struct sotto_account_budget budget = {.times = 1};
     struct sotto_error why;

@@ -29,7 +29,8 @@ test_parse(void **state)
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct sotto_account_budget budget;
-        assert_int_equal(sotto_budget_parse(good[i].word, &budget, &err), OK);
+        assert_int_equal(
+            sotto_account_budget_parse(good[i].word, &budget, &err), OK);
         assert_int_equal(budget.eps, good[i].budget.eps);
         assert_int_equal(budget.delta, good[i].budget.delta);
         assert_int_equal(budget.times, good[i].budget.times);
@@ -69,13 +70,13 @@ test_parse_refuses(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct sotto_account_budget budget = {1, 2, 3};
         memset(&err, 0x5a, sizeof err);
-        assert_int_equal(sotto_budget_parse(bad[i].word, &budget, &err),
+        assert_int_equal(sotto_account_budget_parse(bad[i].word, &budget, &err),
                          bad[i].status);
         assert_int_equal(err.status, bad[i].status);
         assert_int_equal(err.position, bad[i].position);
         assert_non_null(strstr(err.message, bad[i].message));
         assert_true(budget.eps == 1 && budget.delta == 2 && budget.times == 3);
-        assert_int_equal(sotto_budget_parse(bad[i].word, &budget, NULL),
+        assert_int_equal(sotto_account_budget_parse(bad[i].word, &budget, NULL),
                          bad[i].status);
     }
 }
