@@ -1,0 +1,76 @@
+/*
+ * ledger.h: what the ledger's files share: budgets, the secret, the file.
+ *
+ *     ledger_secret.c   PATH.secret: names of people become hashes
+ *     ledger_file.c     PATH: the schema; making it, and opening it checked
+ *     ledger_create.c   making both, with the caps
+ *     ledger_sqlite.c   the ledger itself
+ */
+#ifndef SOTTO_STORE_LEDGER_H
+#define SOTTO_STORE_LEDGER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+#include "store/sql.h"
+
+/* In units of 10^-12 (base/decimal.h). */
+struct ledger_budget {
+    uint64_t eps, delta;
+};
+struct ledger_caps {
+    struct ledger_budget lifetime, campaign;
+};
+
+/* ---- The secret --------------------------------------------------------- */
+
+#define LEDGER_SECRET_SIZE 32u
+#define LEDGER_PERSON_SIZE 32u
+#define LEDGER_CHECK_SIZE 32u
+
+/* Draws a secret and writes it to PATH.secret, for the owner alone, flushed;
+   never over a file. Statuses: ENTROPY, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_secret_create(const char *path, uint8_t ret_secret[LEDGER_SECRET_SIZE],
+                     struct sotto_error *err);
+/* Takes back what ledger_secret_create wrote. */
+void ledger_secret_remove(const char *path);
+/* Reads it; the caller wipes it. Statuses: FORMAT (not there, or no secret),
+   IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_secret_read(const char *path, uint8_t ret_secret[LEDGER_SECRET_SIZE],
+                   struct sotto_error *err);
+
+/* A person's key in the ledger. */
+void ledger_secret_person(const uint8_t secret[LEDGER_SECRET_SIZE],
+                          const void *name, size_t size,
+                          uint8_t ret_person[LEDGER_PERSON_SIZE]);
+/* What tells a secret from others and gives nothing of it away. */
+void ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
+                         uint8_t ret_check[LEDGER_CHECK_SIZE]);
+
+/* ---- The file ----------------------------------------------------------- */
+
+/* Writes an empty ledger to `path`, for the owner alone, in one step; never
+   over a file. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_file_create(const char *path, const struct ledger_caps *caps,
+                   const uint8_t check[LEDGER_CHECK_SIZE],
+                   struct sotto_error *err);
+
+/*
+ * Opens the ledger at `path`, checked from end to end, and set to flush all it
+ * keeps. `ret_sql` points to `path`. sqlite3_close frees `ret_sql->db`.
+ * Statuses: FORMAT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+ledger_file_open(const char *path, struct sql *ret_sql,
+                 struct ledger_caps *ret_caps,
+                 uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err);
+
+/* Flushes the folder of `path`: a file removed from it stays removed. */
+SOTTO_CHECKED enum sotto_status ledger_file_settle(const char *path,
+                                                   struct sotto_error *err);
+
+#endif

@@ -1,0 +1,295 @@
+/*
+ * ledger_file.c: the ledger's SQLite file: making it, and opening it checked.
+ *
+ * A new ledger is built in memory and written like any file of ours, complete
+ * or not there, so there is no half-made one to recognise. After that SQLite
+ * alone writes to it, with a rollback journal that is deleted at each commit
+ * and synchronous=EXTRA, which flushes the folder after that deletion: a
+ * journal that came back with the power would undo a charge whose report is
+ * out.
+ *
+ * Opening believes nothing: the settings are read back, the schema must be
+ * word for word the one below, and every page, index and constraint is
+ * checked, for a damaged index could hide that a person was asked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/device.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "store/ledger.h"
+
+#define APPLICATION_ID 0x534f544c /* "SOTL" */
+#define SCHEMA_VERSION 1
+#define BUSY_MS 10000
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+/* The bytes of a report that name its mechanism and itself, for the schema. */
+_Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
+                   SOTTO_ID_SIZE == 16,
+               "the schema says where the hash and the id are");
+
+/* Amounts are in units of 10^-12. docs/ledger.md explains every line. */
+#define TABLE_CHARGE                                                           \
+    "CREATE TABLE charge (\n"                                                  \
+    "  sequence INTEGER PRIMARY KEY,\n"                                        \
+    "  person BLOB NOT NULL CHECK (length(person) = 32),\n"                    \
+    "  campaign TEXT NOT NULL,\n"                                              \
+    "  mechanism BLOB NOT NULL CHECK (mechanism = substr(report, 5, 32)),\n"   \
+    "  id BLOB NOT NULL UNIQUE CHECK (id = substr(report, 37, 16)),\n"         \
+    "  charged_at INTEGER NOT NULL CHECK (charged_at >= 0),\n"                 \
+    "  eps INTEGER NOT NULL CHECK (eps > 0),\n"                                \
+    "  delta INTEGER NOT NULL CHECK (delta >= 0),\n"                           \
+    "  report BLOB NOT NULL CHECK (length(report) > 52),\n"                    \
+    "  UNIQUE (person, campaign, mechanism)\n"                                 \
+    ") STRICT"
+#define TABLE_LEDGER                                                           \
+    "CREATE TABLE ledger (\n"                                                  \
+    "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
+    "  secret_check BLOB NOT NULL CHECK (length(secret_check) = 32),\n"        \
+    "  lifetime_eps INTEGER NOT NULL CHECK (lifetime_eps > 0),\n"              \
+    "  lifetime_delta INTEGER NOT NULL CHECK (lifetime_delta >= 0),\n"         \
+    "  campaign_eps INTEGER NOT NULL\n"                                        \
+    "    CHECK (campaign_eps > 0 AND campaign_eps <= lifetime_eps),\n"         \
+    "  campaign_delta INTEGER NOT NULL\n"                                      \
+    "    CHECK (campaign_delta >= 0 AND campaign_delta <= lifetime_delta)\n"   \
+    ") STRICT"
+#define SCHEMA TABLE_CHARGE ";" TABLE_LEDGER
+
+/* ---- Making ------------------------------------------------------------- */
+
+static enum sotto_status
+insert_settings(const struct sql *sql, const struct ledger_caps *caps,
+                const uint8_t check[LEDGER_CHECK_SIZE], struct sotto_error *err)
+{
+    const uint64_t units[] = {caps->lifetime.eps, caps->lifetime.delta,
+                              caps->campaign.eps, caps->campaign.delta};
+    sqlite3_stmt *insert = NULL;
+    enum sotto_status status = sql_prepare(
+        sql, "INSERT INTO ledger VALUES (1, ?1, ?2, ?3, ?4, ?5)", &insert, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code =
+        sqlite3_bind_blob(insert, 1, check, LEDGER_CHECK_SIZE, SQLITE_STATIC);
+    for (int i = 0; i < 4 && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_int64(insert, i + 2, (sqlite3_int64)units[i]);
+    }
+    code = code == SQLITE_OK ? sqlite3_step(insert) : code;
+    if (code != SQLITE_DONE) {
+        status = sql_fail(sql, code, err);
+    }
+    (void)sqlite3_finalize(insert);
+    return status;
+}
+
+enum sotto_status
+ledger_file_create(const char *path, const struct ledger_caps *caps,
+                   const uint8_t check[LEDGER_CHECK_SIZE],
+                   struct sotto_error *err)
+{
+    struct sql sql = {NULL, path};
+    unsigned char *image = NULL;
+    sqlite3_int64 size = 0;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    int code = sqlite3_open_v2(
+        ":memory:", &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code != SQLITE_OK) {
+        status = sql_fail(&sql, code, err);
+        goto done;
+    }
+    status = sql_run(&sql,
+                     "PRAGMA application_id=" TEXT(
+                         APPLICATION_ID) ";"
+                                         "PRAGMA user_version=" TEXT(
+                                             SCHEMA_VERSION) ";" SCHEMA,
+                     err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    status = insert_settings(&sql, caps, check, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    image = sqlite3_serialize(sql.db, "main", &size, 0);
+    status = image == NULL
+                 ? host_fail_memory(err)
+                 : host_file_write(path, 0600, true, image, (size_t)size, err);
+done:
+    sqlite3_free(image);
+    (void)sqlite3_close(sql.db);
+    return status;
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+/* A name that SQLite takes for a file's, not for memory or an address. */
+static enum sotto_status
+connect(struct sql *sql, struct sotto_error *err)
+{
+    size_t size = strlen(sql->path) + 3;
+    char *name = malloc(size);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    (void)snprintf(name, size, "%s%s", sql->path[0] == '/' ? "" : "./",
+                   sql->path);
+    int code = sqlite3_open_v2(
+        name, &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE, NULL);
+    free(name);
+    code = code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, BUSY_MS) : code;
+    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+}
+
+/* Whose file it is, before anything about it is changed. */
+static enum sotto_status
+check_kind(const struct sql *sql, struct sotto_error *err)
+{
+    int64_t application = 0, version = 0;
+    enum sotto_status status =
+        sql_integer(sql, "PRAGMA application_id", &application, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (application != APPLICATION_ID) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "'%s' is no ledger; make one with 'sotto ledger new'",
+                         host_shown(sql->path));
+    }
+    status = sql_integer(sql, "PRAGMA user_version", &version, err);
+    if (status == SOTTO_STATUS_OK && version != SCHEMA_VERSION) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "'%s' is a ledger of version %" PRId64
+                         ", and this program knows version %d alone; use the "
+                         "program that made it",
+                         host_shown(sql->path), version, SCHEMA_VERSION);
+    }
+    return status;
+}
+
+/* Each setting is made and then read back: SQLite ignores what it cannot do. */
+static enum sotto_status
+set_durable(const struct sql *sql, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sql_run(sql,
+                "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
+                "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON",
+                err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA journal_mode=DELETE", "delete",
+                            "it cannot be given a rollback journal", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA synchronous", "3",
+                            "what it keeps cannot be flushed", err);
+    }
+    return status;
+}
+
+static enum sotto_status
+check_whole(const struct sql *sql, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sql_expect(sql,
+                   "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
+                   "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
+                   SCHEMA, "its tables are not those of a ledger", err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
+                            "its parts contradict each other", err);
+    }
+    return status;
+}
+
+static enum sotto_status
+read_settings(const struct sql *sql, struct ledger_caps *ret_caps,
+              uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status = sql_prepare(
+        sql,
+        "SELECT secret_check, lifetime_eps, lifetime_delta, campaign_eps, "
+        "campaign_delta FROM ledger",
+        &select, err);
+    int code = status == SOTTO_STATUS_OK ? sqlite3_step(select) : SQLITE_OK;
+    const void *check =
+        code == SQLITE_ROW ? sqlite3_column_blob(select, 0) : NULL;
+    if (check != NULL &&
+        sqlite3_column_bytes(select, 0) == (int)LEDGER_CHECK_SIZE) {
+        memcpy(ret_check, check, LEDGER_CHECK_SIZE);
+        ret_caps->lifetime.eps = (uint64_t)sqlite3_column_int64(select, 1);
+        ret_caps->lifetime.delta = (uint64_t)sqlite3_column_int64(select, 2);
+        ret_caps->campaign.eps = (uint64_t)sqlite3_column_int64(select, 3);
+        ret_caps->campaign.delta = (uint64_t)sqlite3_column_int64(select, 4);
+    } else if (status == SOTTO_STATUS_OK && code != SQLITE_ROW &&
+               code != SQLITE_DONE) {
+        status = sql_fail(sql, code, err);
+    } else if (status == SOTTO_STATUS_OK) {
+        status = sql_fail(sql, SQLITE_CORRUPT, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+enum sotto_status
+ledger_file_open(const char *path, struct sql *ret_sql,
+                 struct ledger_caps *ret_caps,
+                 uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
+{
+    struct sql sql = {NULL, path};
+    enum sotto_status status = connect(&sql, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_kind(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = set_durable(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK) { /* SQLite skips a folder it cannot open */
+        status = ledger_file_settle(path, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_whole(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = read_settings(&sql, ret_caps, ret_check, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_sql = sql;
+    } else {
+        (void)sqlite3_close(sql.db);
+    }
+    return status;
+}
+
+/* ---- The folder --------------------------------------------------------- */
+
+enum sotto_status
+ledger_file_settle(const char *path, struct sotto_error *err)
+{
+    char *real = realpath(path, NULL);
+    int fd = -1, error = real == NULL ? errno : 0;
+    if (real != NULL) {
+        char *slash = strrchr(real, '/');
+        slash[slash == real ? 1 : 0] = '\0';
+        fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        /* EINVAL: this file system has folders that need no flushing. */
+        error = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    free(real);
+    return error == 0 ? SOTTO_STATUS_OK
+                      : host_fail(err, SOTTO_STATUS_IO, 0,
+                                  "cannot flush the folder of '%s': %s",
+                                  host_shown(path), strerror(error));
+}

@@ -1,0 +1,564 @@
+/*
+ * ledger_sqlite.c: one person, one campaign, one report, for good (invariant
+ * 5), in an SQLite file.
+ *
+ *     IDLE --begin: BEGIN IMMEDIATE--> LOCKED --commit: INSERT, COMMIT--> IDLE
+ *       ^         found: the report      |
+ *       |         no room: REFUSED       |
+ *       `----------- ROLLBACK -----------'--cancel: ROLLBACK
+ *
+ * From begin to commit the file is locked against other writers, so the room
+ * that was seen is the room that is used. Commit looks again all the same: the
+ * caps hold whatever the caller does. It is not said to have worked before
+ * SQLite has flushed the row, the journal's deletion and the folder.
+ *
+ * Sums are SQLite's, which fails where an integer would overflow; caps are at
+ * most 10^18 units, so what passes them fits.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/decimal.h"
+#include "client/device.h"
+#include "host/error.h"
+#include "host/text.h"
+#include "host/wipe.h"
+#include "store/ledger.h"
+
+_Static_assert(DECIMAL_TEXT_SIZE <= SOTTO_BUDGET_TEXT_SIZE, "amounts fit");
+
+struct sotto_ledger {
+    struct sql sql;
+    char *path;
+    pid_t owner; /* the process that opened it */
+    bool locked; /* between begin and commit or cancel */
+    struct ledger_caps caps;
+    uint8_t secret[LEDGER_SECRET_SIZE];
+};
+
+/* ---- Opening ------------------------------------------------------------ */
+
+static enum sotto_status
+take_secret(struct sotto_ledger *ledger, const uint8_t *wanted,
+            struct sotto_error *err)
+{
+    uint8_t check[LEDGER_CHECK_SIZE];
+    enum sotto_status status =
+        ledger_secret_read(ledger->path, ledger->secret, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    ledger_secret_check(ledger->secret, check);
+    if (sodium_memcmp(check, wanted, sizeof check) != 0) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "'%s.secret' belongs to another ledger: with it "
+                         "everybody could be asked again; put the file made "
+                         "with the ledger back",
+                         host_shown(ledger->path));
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
+                  struct sotto_error *err)
+{
+    uint8_t check[LEDGER_CHECK_SIZE];
+    struct sotto_ledger *ledger = calloc(1, sizeof *ledger);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (ledger == NULL) {
+        return host_fail_memory(err);
+    }
+    ledger->owner = getpid();
+    ledger->path = host_text_copy(path, strlen(path));
+    status = ledger->path == NULL ? host_fail_memory(err)
+                                  : ledger_file_open(ledger->path, &ledger->sql,
+                                                     &ledger->caps, check, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = take_secret(ledger, check, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_ledger = ledger;
+    } else {
+        sotto_ledger_free(ledger);
+    }
+    return status;
+}
+
+/* In a forked child the connection is left as it is: to close it there would
+   undo what the parent is about to commit. */
+void
+sotto_ledger_free(struct sotto_ledger *ledger)
+{
+    if (ledger == NULL) {
+        return;
+    }
+    if (ledger->owner == getpid()) {
+        (void)sqlite3_close(ledger->sql.db);
+    }
+    free(ledger->path);
+    host_wipe_free(ledger, sizeof *ledger);
+}
+
+static enum sotto_status
+check_usable(const struct sotto_ledger *ledger, bool locked,
+             struct sotto_error *err)
+{
+    if (ledger->owner != getpid()) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a forked process may not use its parent's ledger "
+                         "'%s'; open it again",
+                         host_shown(ledger->path));
+    }
+    if (ledger->locked != locked) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the ledger '%s' has %s charge begun",
+                         host_shown(ledger->path), locked ? "no" : "another");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Sums and caps ------------------------------------------------------ */
+
+struct sums {
+    struct ledger_budget lifetime, campaign;
+};
+
+/* What is spent by a person, in all and in a campaign. */
+static enum sotto_status
+sum_charges(const struct sotto_ledger *ledger,
+            const uint8_t person[LEDGER_PERSON_SIZE], const char *campaign,
+            size_t campaign_size, struct sums *ret_sums,
+            struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status =
+        sql_prepare(&ledger->sql,
+                    "SELECT coalesce(sum(eps), 0), coalesce(sum(delta), 0), "
+                    "coalesce(sum(eps) FILTER (WHERE campaign = ?2), 0), "
+                    "coalesce(sum(delta) FILTER (WHERE campaign = ?2), 0) "
+                    "FROM charge WHERE person = ?1",
+                    &select, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code =
+        sqlite3_bind_blob(select, 1, person, LEDGER_PERSON_SIZE, SQLITE_STATIC);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_text(select, 2, campaign, (int)campaign_size,
+                                 SQLITE_STATIC);
+    }
+    code = code == SQLITE_OK ? sqlite3_step(select) : code;
+    if (code == SQLITE_ROW) {
+        ret_sums->lifetime.eps = (uint64_t)sqlite3_column_int64(select, 0);
+        ret_sums->lifetime.delta = (uint64_t)sqlite3_column_int64(select, 1);
+        ret_sums->campaign.eps = (uint64_t)sqlite3_column_int64(select, 2);
+        ret_sums->campaign.delta = (uint64_t)sqlite3_column_int64(select, 3);
+    } else {
+        status = sql_fail(&ledger->sql, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+static uint64_t
+left_of(uint64_t cap, uint64_t spent)
+{
+    return spent < cap ? cap - spent : 0;
+}
+
+/* Whether `asked` fits under one cap. */
+static enum sotto_status
+check_cap(const struct sotto_ledger *ledger, const char *what, uint64_t cap,
+          uint64_t spent, uint64_t asked, struct sotto_error *err)
+{
+    char amount[4][DECIMAL_TEXT_SIZE];
+    if (asked <= left_of(cap, spent)) {
+        return SOTTO_STATUS_OK;
+    }
+    (void)decimal_write(cap, amount[0]);
+    (void)decimal_write(spent, amount[1]);
+    (void)decimal_write(asked, amount[2]);
+    (void)decimal_write(left_of(cap, spent), amount[3]);
+    return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                     "refused: the cap of a person's %s is %s; %s is spent, "
+                     "%s was asked, %s is left (ledger '%s')",
+                     what, amount[0], amount[1], amount[2], amount[3],
+                     host_shown(ledger->path));
+}
+
+static enum sotto_status
+check_room(const struct sotto_ledger *ledger,
+           const uint8_t person[LEDGER_PERSON_SIZE],
+           const struct sotto_charge *charge, struct sotto_error *err)
+{
+    const struct ledger_caps *caps = &ledger->caps;
+    struct sums sums = {{0, 0}, {0, 0}};
+    enum sotto_status status = sum_charges(ledger, person, charge->campaign,
+                                           charge->campaign_size, &sums, err);
+    const struct {
+        const char *what;
+        uint64_t cap, spent, asked;
+    } row[] = {
+        {"epsilon over a lifetime", caps->lifetime.eps, sums.lifetime.eps,
+         charge->eps},
+        {"delta over a lifetime", caps->lifetime.delta, sums.lifetime.delta,
+         charge->delta},
+        {"epsilon in a campaign", caps->campaign.eps, sums.campaign.eps,
+         charge->eps},
+        {"delta in a campaign", caps->campaign.delta, sums.campaign.delta,
+         charge->delta},
+    };
+    for (size_t i = 0; i < 4 && status == SOTTO_STATUS_OK; i++) {
+        status = check_cap(ledger, row[i].what, row[i].cap, row[i].spent,
+                           row[i].asked, err);
+    }
+    return status;
+}
+
+/* ---- The port ----------------------------------------------------------- */
+
+/* What the three columns that find a charge are bound to, from ?1 on. */
+static int
+bind_charge(sqlite3_stmt *statement, const uint8_t person[LEDGER_PERSON_SIZE],
+            const struct sotto_charge *charge)
+{
+    int code = sqlite3_bind_blob(statement, 1, person, LEDGER_PERSON_SIZE,
+                                 SQLITE_STATIC);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_text(statement, 2, charge->campaign,
+                                 (int)charge->campaign_size, SQLITE_STATIC);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob(statement, 3, charge->mechanism,
+                                 SOTTO_HASH_SIZE, SQLITE_STATIC);
+    }
+    return code;
+}
+
+/* The report in the row that a statement stands at. */
+static enum sotto_status
+take_report(const struct sotto_ledger *ledger, sqlite3_stmt *select,
+            uint8_t *report, size_t size, struct sotto_error *err)
+{
+    const void *data = sqlite3_column_blob(select, 0);
+    size_t kept = (size_t)sqlite3_column_bytes(select, 0);
+    if (data == NULL && sqlite3_errcode(ledger->sql.db) == SQLITE_NOMEM) {
+        return host_fail_memory(err);
+    }
+    if (data == NULL || kept != size) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "the ledger '%s' is damaged: it keeps %zu bytes where "
+                         "a report of this mechanism has %zu",
+                         host_shown(ledger->path), kept, size);
+    }
+    memcpy(report, data, size);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+find_report(const struct sotto_ledger *ledger,
+            const uint8_t person[LEDGER_PERSON_SIZE],
+            const struct sotto_charge *charge, uint8_t *report, size_t size,
+            int *ret_found, struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status =
+        sql_prepare(&ledger->sql,
+                    "SELECT report FROM charge "
+                    "WHERE person = ?1 AND campaign = ?2 AND mechanism = ?3",
+                    &select, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = bind_charge(select, person, charge);
+    code = code == SQLITE_OK ? sqlite3_step(select) : code;
+    if (code == SQLITE_ROW) {
+        status = take_report(ledger, select, report, size, err);
+    } else if (code != SQLITE_DONE) {
+        status = sql_fail(&ledger->sql, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_found = code == SQLITE_ROW;
+    }
+    return status;
+}
+
+/* Ends the transaction, if there is one, as if it had not been. */
+static void
+unlock(struct sotto_ledger *ledger)
+{
+    if (sqlite3_get_autocommit(ledger->sql.db) == 0) {
+        (void)sqlite3_exec(ledger->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    ledger->locked = false;
+}
+
+/*
+ * A program killed in the middle of its commit may have left the row visible
+ * and the journal's deletion not yet on the disk: so the folder is flushed
+ * before what is found is sent again.
+ */
+static enum sotto_status
+look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
+        uint8_t *report, size_t size, int *ret_found, struct sotto_error *err)
+{
+    uint8_t person[LEDGER_PERSON_SIZE];
+    int found = 0;
+    ledger_secret_person(ledger->secret, charge->person, charge->person_size,
+                         person);
+    enum sotto_status status =
+        find_report(ledger, person, charge, report, size, &found, err);
+    if (status == SOTTO_STATUS_OK && found) {
+        status = ledger_file_settle(ledger->path, err);
+    } else if (status == SOTTO_STATUS_OK) {
+        status = check_room(ledger, person, charge, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_found = found;
+    }
+    return status;
+}
+
+static enum sotto_status
+begin(void *context, const struct sotto_charge *charge, uint8_t *report,
+      size_t size, int *ret_found, struct sotto_error *err)
+{
+    struct sotto_ledger *ledger = context;
+    int found = 0;
+    enum sotto_status status = check_usable(ledger, false, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    status = sql_run(&ledger->sql, "BEGIN IMMEDIATE", err);
+    if (status == SOTTO_STATUS_OK) {
+        status = look_up(ledger, charge, report, size, &found, err);
+    }
+    if (status == SOTTO_STATUS_OK && !found) {
+        ledger->locked = true;
+    } else {
+        unlock(ledger);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_found = found;
+    }
+    return status;
+}
+
+static enum sotto_status
+insert_charge(const struct sotto_ledger *ledger,
+              const uint8_t person[LEDGER_PERSON_SIZE],
+              const struct sotto_charge *charge, const uint8_t *report,
+              size_t size, struct sotto_error *err)
+{
+    time_t now = time(NULL);
+    const int64_t number[] = {now > 0 ? (int64_t)now : 0, (int64_t)charge->eps,
+                              (int64_t)charge->delta};
+    sqlite3_stmt *insert = NULL;
+    enum sotto_status status = sql_prepare(
+        &ledger->sql,
+        "INSERT INTO charge (person, campaign, mechanism, charged_at, eps, "
+        "delta, id, report) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        &insert, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = bind_charge(insert, person, charge);
+    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_int64(insert, 4 + i, number[i]);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob(insert, 7, sotto_report_id(report),
+                                 SOTTO_ID_SIZE, SQLITE_STATIC);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob64(insert, 8, report, size, SQLITE_STATIC);
+    }
+    code = code == SQLITE_OK ? sqlite3_step(insert) : code;
+    if (code != SQLITE_DONE) {
+        status = sql_fail(&ledger->sql, code, err);
+    }
+    (void)sqlite3_finalize(insert);
+    return status;
+}
+
+static enum sotto_status
+commit(void *context, const struct sotto_charge *charge, const uint8_t *report,
+       size_t size, struct sotto_error *err)
+{
+    struct sotto_ledger *ledger = context;
+    uint8_t person[LEDGER_PERSON_SIZE];
+    enum sotto_status status = check_usable(ledger, true, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    ledger_secret_person(ledger->secret, charge->person, charge->person_size,
+                         person);
+    status = size < REPORT_HEADER_SIZE
+                 ? host_fail(err, SOTTO_STATUS_USAGE, 0, "that is no report")
+                 : check_room(ledger, person, charge, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_charge(ledger, person, charge, report, size, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_run(&ledger->sql, "COMMIT", err);
+    }
+    unlock(ledger);
+    return status;
+}
+
+static void
+cancel(void *context)
+{
+    struct sotto_ledger *ledger = context;
+    if (check_usable(ledger, true, NULL) == SOTTO_STATUS_OK) {
+        unlock(ledger);
+    }
+}
+
+struct sotto_ledger_port
+sotto_ledger_port(struct sotto_ledger *ledger)
+{
+    struct sotto_ledger_port port = {ledger, begin, commit, cancel};
+    return port;
+}
+
+/* ---- What a person may see ---------------------------------------------- */
+
+static void
+write_budget(const struct ledger_budget *units, struct sotto_budget *ret_budget)
+{
+    ret_budget->eps = (double)units->eps / (double)DECIMAL_UNIT;
+    ret_budget->delta = (double)units->delta / (double)DECIMAL_UNIT;
+    (void)decimal_write(units->eps, ret_budget->eps_text);
+    (void)decimal_write(units->delta, ret_budget->delta_text);
+}
+
+void
+sotto_ledger_caps(const struct sotto_ledger *ledger,
+                  struct sotto_budget *ret_lifetime,
+                  struct sotto_budget *ret_campaign)
+{
+    write_budget(&ledger->caps.lifetime, ret_lifetime);
+    write_budget(&ledger->caps.campaign, ret_campaign);
+}
+
+/* A person's key, if this process may ask for it and the name is one. */
+static enum sotto_status
+find_person(const struct sotto_ledger *ledger, const void *name, size_t size,
+            uint8_t ret_person[LEDGER_PERSON_SIZE], struct sotto_error *err)
+{
+    enum sotto_status status = check_usable(ledger, ledger->locked, err);
+    if (status == SOTTO_STATUS_OK && (size == 0 || size > SOTTO_PERSON_MAX)) {
+        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "a person's name must have 1 to %u bytes",
+                           SOTTO_PERSON_MAX);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        ledger_secret_person(ledger->secret, name, size, ret_person);
+    }
+    return status;
+}
+
+static uint64_t
+lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+enum sotto_status
+sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
+                     size_t person_size, const char *campaign,
+                     struct sotto_budget *ret_spent,
+                     struct sotto_budget *ret_left, struct sotto_error *err)
+{
+    uint8_t key[LEDGER_PERSON_SIZE];
+    struct sums sums = {{0, 0}, {0, 0}};
+    const char *name = campaign != NULL ? campaign : "";
+    const struct ledger_caps *caps = &ledger->caps;
+    enum sotto_status status =
+        find_person(ledger, person, person_size, key, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sum_charges(ledger, key, name, strlen(name), &sums, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    struct ledger_budget left = {
+        left_of(caps->lifetime.eps, sums.lifetime.eps),
+        left_of(caps->lifetime.delta, sums.lifetime.delta)};
+    if (campaign != NULL) {
+        left.eps =
+            lesser(left.eps, left_of(caps->campaign.eps, sums.campaign.eps));
+        left.delta = lesser(left.delta,
+                            left_of(caps->campaign.delta, sums.campaign.delta));
+    }
+    write_budget(campaign != NULL ? &sums.campaign : &sums.lifetime, ret_spent);
+    write_budget(&left, ret_left);
+    return SOTTO_STATUS_OK;
+}
+
+/* The columns of a row as sotto_ledger_export selects them; false: no
+   memory. */
+static bool
+read_row(sqlite3_stmt *select, struct sotto_ledger_row *row)
+{
+    const void *mechanism = sqlite3_column_blob(select, 1);
+    const void *id = sqlite3_column_blob(select, 2);
+    struct ledger_budget cost = {(uint64_t)sqlite3_column_int64(select, 4),
+                                 (uint64_t)sqlite3_column_int64(select, 5)};
+    row->campaign = (const char *)sqlite3_column_text(select, 0);
+    row->report = sqlite3_column_blob(select, 6);
+    row->report_size = (size_t)sqlite3_column_bytes(select, 6);
+    row->charged_at = sqlite3_column_int64(select, 3);
+    if (mechanism == NULL || id == NULL || row->campaign == NULL ||
+        row->report == NULL) {
+        return false;
+    }
+    (void)sodium_bin2hex(row->mechanism, sizeof row->mechanism, mechanism,
+                         SOTTO_HASH_SIZE);
+    (void)sodium_bin2hex(row->id, sizeof row->id, id, SOTTO_ID_SIZE);
+    write_budget(&cost, &row->cost);
+    return true;
+}
+
+enum sotto_status
+sotto_ledger_export(struct sotto_ledger *ledger, const void *person,
+                    size_t person_size,
+                    void (*row)(void *context, const struct sotto_ledger_row *),
+                    void *context, struct sotto_error *err)
+{
+    uint8_t key[LEDGER_PERSON_SIZE];
+    struct sotto_ledger_row kept;
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status =
+        find_person(ledger, person, person_size, key, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_prepare(
+            &ledger->sql,
+            "SELECT campaign, mechanism, id, charged_at, eps, delta, report "
+            "FROM charge WHERE person = ?1 ORDER BY campaign, sequence",
+            &select, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = sqlite3_bind_blob(select, 1, key, sizeof key, SQLITE_STATIC);
+    while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
+        code = read_row(select, &kept) ? SQLITE_OK : SQLITE_NOMEM;
+        if (code == SQLITE_OK) {
+            row(context, &kept);
+        }
+    }
+    if (code != SQLITE_DONE) {
+        status = sql_fail(&ledger->sql, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}

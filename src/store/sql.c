@@ -1,0 +1,111 @@
+/*
+ * sql.c: calling SQLite so that every failure becomes a status and a message
+ * that names the file.
+ */
+#include "store/sql.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "host/error.h"
+
+static enum sotto_status
+fail_format(const struct sql *sql, const char *why, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                     "'%s' is damaged or no ledger: %.160s; nothing was "
+                     "changed in it",
+                     host_shown(sql->path), why);
+}
+
+enum sotto_status
+sql_fail(const struct sql *sql, int code, struct sotto_error *err)
+{
+    const char *why = sqlite3_errstr(code);
+    int error = sql->db != NULL ? sqlite3_system_errno(sql->db) : 0;
+    if (sql->db != NULL && sqlite3_errcode(sql->db) == (code & 0xff)) {
+        why = sqlite3_errmsg(sql->db);
+    }
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return host_fail_memory(err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "'%s' is in use by another program for too long; "
+                         "try again",
+                         host_shown(sql->path));
+    case SQLITE_CANTOPEN:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_INTERRUPT:
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "cannot read or write '%s': %.160s%s%s",
+                         host_shown(sql->path), why, error != 0 ? ": " : "",
+                         error != 0 ? strerror(error) : "");
+    default:
+        return fail_format(sql, why, err);
+    }
+}
+
+enum sotto_status
+sql_run(const struct sql *sql, const char *text, struct sotto_error *err)
+{
+    int code = sqlite3_exec(sql->db, text, NULL, NULL, NULL);
+    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+}
+
+enum sotto_status
+sql_prepare(const struct sql *sql, const char *text,
+            sqlite3_stmt **ret_statement, struct sotto_error *err)
+{
+    int code = sqlite3_prepare_v2(sql->db, text, -1, ret_statement, NULL);
+    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+}
+
+enum sotto_status
+sql_integer(const struct sql *sql, const char *text, int64_t *ret_value,
+            struct sotto_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum sotto_status status = sql_prepare(sql, text, &statement, err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = sqlite3_step(statement);
+        if (code == SQLITE_ROW) {
+            *ret_value = sqlite3_column_int64(statement, 0);
+        } else {
+            status = sql_fail(sql, code, err);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum sotto_status
+sql_expect(const struct sql *sql, const char *text, const char *wanted,
+           const char *otherwise, struct sotto_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum sotto_status status = sql_prepare(sql, text, &statement, err);
+    int code = SQLITE_DONE, rows = 0;
+    bool same = false;
+    while (status == SOTTO_STATUS_OK &&
+           (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *got = (const char *)sqlite3_column_text(statement, 0);
+        if (got == NULL && sqlite3_errcode(sql->db) == SQLITE_NOMEM) {
+            code = SQLITE_NOMEM;
+            break;
+        }
+        same = got != NULL && rows++ == 0 && strcmp(got, wanted) == 0;
+    }
+    if (status == SOTTO_STATUS_OK && code != SQLITE_DONE) {
+        status = sql_fail(sql, code, err);
+    } else if (status == SOTTO_STATUS_OK && !same) {
+        status = fail_format(sql, otherwise, err);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
