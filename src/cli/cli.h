@@ -159,6 +159,7 @@ extern const struct cli_verb cmd_verify;
 extern const struct cli_verb cmd_inspect;
 extern const struct cli_verb cmd_privatise;
 extern const struct cli_verb cmd_decode;
+extern const struct cli_verb cmd_ledger;
 extern const struct cli_verb cmd_bench;
 
 #endif
