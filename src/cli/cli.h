@@ -162,6 +162,7 @@ extern const struct cli_verb cmd_privatise;
 extern const struct cli_verb cmd_decode;
 extern const struct cli_verb cmd_audit;
 extern const struct cli_verb cmd_account;
+extern const struct cli_verb cmd_ledger;
 extern const struct cli_verb cmd_bench;
 
 #endif

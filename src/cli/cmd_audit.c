@@ -350,8 +350,8 @@ static const struct cli_option options[] = {
      "the most branches of a sampler to take for a part\n"
      "(1000000); beyond, a smaller domain is taken"},
     {0, false, false, "seed", "S",
-     "of the search for hostile records; the noise is always\n"
-     "the system's"},
+     "of the search for hostile records; the noise is\n"
+     "always the system's"},
     {0, false, false, "one", NULL,
      "make one report of a hostile record, print it in\n"
      "hexadecimal and stop: what the audit runs afresh"},

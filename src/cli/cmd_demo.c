@@ -309,7 +309,7 @@ match_people(struct demo_story *story)
     if (sotto_table_read(path, NULL, &story->people, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    return records_match(story->mechanism, story->people, NULL,
+    return records_match(story->mechanism, story->people, NULL, NULL,
                          &story->records);
 }
 

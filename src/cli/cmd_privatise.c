@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
+#include "cli/people.h"
 #include "cli/progress.h"
 #include "cli/records.h"
 
@@ -15,6 +16,8 @@ struct job {
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
     struct records records;
+    struct people people;
+    size_t reports; /* written */
     bool simulated;
     uint64_t seed;
 };
@@ -42,18 +45,42 @@ make_report(struct job *job, size_t row, uint8_t *report,
 {
     const struct sotto_value *values = records_at(&job->records, row);
     size_t count = job->records.count, size = job->info.report_size;
+    struct sotto_client *client = sotto_mechanism_client(job->mechanism);
+    if (job->people.ledger != NULL) {
+        return people_report(&job->people, client, row, values, count, report,
+                             size, err);
+    }
     enum sotto_status status =
         job->simulated
             ? sotto_simulate(job->mechanism, job->seed, row, values, count,
                              report, size)
-            : sotto_client_privatise(sotto_mechanism_client(job->mechanism),
-                                     values, count, report, size);
+            : sotto_client_privatise(client, values, count, report, size);
     if (status != SOTTO_STATUS_OK) {
         err->status = status;
         (void)snprintf(err->message, sizeof err->message,
                        "row %zu: no report could be made: %s", row + 1,
                        sotto_status_message(status));
     }
+    return status;
+}
+
+/* The report of one row into the file; none if it was refused, and the first
+   refusal is explained. */
+static enum sotto_status
+add_row(struct job *job, size_t row, uint8_t *report,
+        struct sotto_report_writer *writer, struct sotto_error *err)
+{
+    enum sotto_status status = make_report(job, row, report, err);
+    if (status == SOTTO_STATUS_REFUSED && job->people.ledger != NULL) {
+        if (job->people.refused == 1) {
+            cli_note("row %zu: %s", row + 1, err->message);
+        }
+        return SOTTO_STATUS_OK;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_report_writer_add(writer, report, err);
+    }
+    job->reports += status == SOTTO_STATUS_OK ? 1 : 0;
     return status;
 }
 
@@ -73,10 +100,7 @@ write_reports(struct job *job, size_t rows, const char *path)
     progress_start(&bar, "privatising", rows);
     status = sotto_report_writer_new(job->mechanism, path, &writer, &err);
     for (size_t row = 0; status == SOTTO_STATUS_OK && row < rows; row++) {
-        status = make_report(job, row, report, &err);
-        if (status == SOTTO_STATUS_OK) {
-            status = sotto_report_writer_add(writer, report, &err);
-        }
+        status = add_row(job, row, report, writer, &err);
         progress_step(&bar, row + 1);
     }
     progress_end(&bar);
@@ -90,63 +114,114 @@ write_reports(struct job *job, size_t rows, const char *path)
 }
 
 static void
-tell(const struct cli_args *args, const struct job *job, size_t rows,
-     const char *path)
+tell_json(const struct cli_args *args, const struct job *job, const char *path,
+          FILE *to)
+{
+    json_begin(to);
+    json_text(to, "reports_file", path);
+    json_size(to, "reports", job->reports);
+    json_size(to, "report_size", job->info.report_size);
+    json_number(to, "eps", job->info.eps);
+    json_number(to, "delta", job->info.delta);
+    json_bool(to, "simulated", job->simulated);
+    json_bool(to, "verified", cli_given(args, "pub"));
+    json_text(to, "mechanism", job->info.hash);
+    if (job->people.ledger != NULL) {
+        json_size(to, "new", job->people.made);
+        json_size(to, "replayed", job->people.replayed);
+        json_size(to, "refused", job->people.refused);
+    }
+    json_end(to);
+}
+
+static void
+tell(const struct cli_args *args, const struct job *job, const char *path)
 {
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
-        json_begin(to);
-        json_text(to, "reports_file", path);
-        json_size(to, "reports", rows);
-        json_size(to, "report_size", job->info.report_size);
-        json_number(to, "eps", job->info.eps);
-        json_number(to, "delta", job->info.delta);
-        json_bool(to, "simulated", job->simulated);
-        json_bool(to, "verified", cli_given(args, "pub"));
-        json_text(to, "mechanism", job->info.hash);
-        json_end(to);
+        tell_json(args, job, path, to);
         return;
     }
     (void)fprintf(to, "Wrote ");
     cli_put(to, path, strlen(path));
     (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s%s%s.\n",
-                  rows, rows == 1 ? "" : "s", job->info.report_size,
-                  job->simulated ? "simulates" : "spent", job->info.eps_text,
-                  job->info.delta > 0 ? " and delta " : "",
+                  job->reports, job->reports == 1 ? "" : "s",
+                  job->info.report_size,
+                  job->simulated               ? "simulates"
+                  : job->people.ledger != NULL ? "new one spent"
+                                               : "spent",
+                  job->info.eps_text, job->info.delta > 0 ? " and delta " : "",
                   job->info.delta > 0 ? job->info.delta_text : "");
+    if (job->people.ledger != NULL) {
+        (void)fprintf(to, "new: %zu; replayed: %zu; refused: %zu\n",
+                      job->people.made, job->people.replayed,
+                      job->people.refused);
+    }
     if (job->simulated) {
         cli_note("simulated: not private, never to be sent");
     }
 }
 
+/* What must not be written over: every input, and the ledger's files. */
+static int
+check_output(const struct cli_args *args)
+{
+    const char *ledger = cli_value(args, "ledger");
+    char secret[4200] = "";
+    const char *const inputs[] = {
+        args->word[0],          args->word[1], cli_value(args, "labels"),
+        cli_value(args, "pub"), ledger,        secret};
+    if (ledger != NULL) {
+        (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
+    }
+    return output_file_check(cli_value(args, "output"), inputs,
+                             sizeof inputs / sizeof *inputs);
+}
+
+static int
+read_inputs(const struct cli_args *args, struct job *job,
+            struct sotto_table **ret_table)
+{
+    const char *data = args->word[1];
+    int status = open_mechanism(args, job);
+    if (status == CLI_EXIT_DONE) {
+        status = records_read(args, data, cli_value(args, "labels"), ret_table);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = records_match(job->mechanism, *ret_table, data,
+                               cli_value(args, "person"), &job->records);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status =
+            people_open(args, job->mechanism, *ret_table, data, &job->people);
+    }
+    return status;
+}
+
 static int
 run(const struct cli_args *args)
 {
-    const char *data = args->word[1], *path = cli_value(args, "output");
+    const char *path = cli_value(args, "output");
     struct sotto_table *table = NULL;
     struct job job = {.simulated = cli_given(args, "seed")};
-    const char *const inputs[] = {
-        args->word[0], data, cli_value(args, "labels"), cli_value(args, "pub")};
     if (!cli_whole(args, "seed", &job.seed)) {
         return CLI_EXIT_BAD;
     }
-    int status =
-        output_file_check(path, inputs, sizeof inputs / sizeof *inputs);
+    int status = people_check(args);
     if (status == CLI_EXIT_DONE) {
-        status = open_mechanism(args, &job);
+        status = check_output(args);
     }
     if (status == CLI_EXIT_DONE) {
-        status = records_read(args, data, cli_value(args, "labels"), &table);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = records_match(job.mechanism, table, data, &job.records);
+        status = read_inputs(args, &job, &table);
     }
     if (status == CLI_EXIT_DONE) {
         status = write_reports(&job, sotto_table_rows(table), path);
     }
     if (status == CLI_EXIT_DONE) {
-        tell(args, &job, sotto_table_rows(table), path);
+        tell(args, &job, path);
+        status = job.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
     }
+    people_close(&job.people);
     records_clear(&job.records);
     sotto_table_free(table);
     sotto_mechanism_free(job.mechanism);
@@ -163,6 +238,11 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
+    {0, false, false, "ledger", "L",
+     "charge everybody in this ledger (sotto ledger new):\n"
+     "who was asked before gives the same report again"},
+    {0, false, false, "person", "COL",
+     "with --ledger: the column that tells people apart"},
     {0, false, false, "seed", "S",
      "simulate: the same seed gives the same reports;\n"
      "NOT private"},
@@ -176,12 +256,15 @@ static const struct cli_option options[] = {
 const struct cli_verb cmd_privatise = {
     .name = "privatise",
     .summary = "turn records into reports, as their owners' devices would",
-    .usage = "M F [--labels F] [--pub K.pub] [--seed S] -o R",
+    .usage = "M F [--labels F] [--pub K.pub] [--ledger L --person COL] -o R",
     .about =
         "Each row of F is one person's record and gives one report. Columns "
         "are matched\nby name (c1, c2, ... without a header). Whatever a field "
         "holds, there is a\nreport: an unknown category, text for a number or "
-        "nothing at all counts as\nmissing. Running it twice spends twice.\n",
+        "nothing at all counts as\nmissing. Running it twice spends twice, "
+        "unless --ledger remembers: then whoever\nwas asked before gives the "
+        "stored report, and what exceeds a cap is refused, and\nthe exit "
+        "status is 3 once the reports of the others are written.\n",
     .example = "sotto privatise wdbc.sotto data/wdbc.csv --pub collector.pub "
                "-o wdbc.reports\n",
     .wanted = wanted,

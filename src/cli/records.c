@@ -234,20 +234,20 @@ records_advice(const char *name)
 
 /* Says which columns of the table the mechanism does not ask for. */
 static void
-note_extra(const struct records *records, const char *path)
+note_extra(const struct records *records, const char *path, const char *other)
 {
     size_t columns = sotto_table_columns(records->table), extra = 0;
     char names[400] = "";
     for (size_t i = 0; i < columns; i++) {
-        bool used = false;
+        const char *name = sotto_table_name(records->table, i);
+        bool used = other != NULL && strcmp(name, other) == 0;
         for (size_t j = 0; j < records->count && !used; j++) {
             used = records->column[j] == i;
         }
         if (!used && extra++ < EXTRA_SHOWN) {
             size_t size = strlen(names);
             (void)snprintf(names + size, sizeof names - size, "%s%.60s",
-                           size > 0 ? ", " : "",
-                           sotto_table_name(records->table, i));
+                           size > 0 ? ", " : "", name);
         }
     }
     if (extra > 0) {
@@ -261,7 +261,7 @@ note_extra(const struct records *records, const char *path)
 int
 records_match(const struct sotto_mechanism *mechanism,
               const struct sotto_table *table, const char *path,
-              struct records *ret_records)
+              const char *other, struct records *ret_records)
 {
     struct sotto_mechanism_info info;
     struct records records = {.mechanism = mechanism, .table = table};
@@ -287,7 +287,7 @@ records_match(const struct sotto_mechanism *mechanism,
         }
     }
     if (path != NULL) {
-        note_extra(&records, path);
+        note_extra(&records, path, other);
     }
     *ret_records = records;
     return CLI_EXIT_DONE;

@@ -32,12 +32,13 @@ struct records {
 
 /*
  * Matches; a column that is not in the table is an error that names it, one
- * that is not in the mechanism a note. `path` is for messages; NULL: no note.
- * Both objects must outlive `ret_records`, which records_clear frees.
+ * that is not in the mechanism a note, unless it is `other`, which is used
+ * otherwise (NULL: none is). `path` is for messages; NULL: no note. Both
+ * objects must outlive `ret_records`, which records_clear frees.
  */
 int records_match(const struct sotto_mechanism *mechanism,
                   const struct sotto_table *table, const char *path,
-                  struct records *ret_records);
+                  const char *other, struct records *ret_records);
 void records_clear(struct records *records);
 
 /* The record in a row: `count` values, until the next call. */

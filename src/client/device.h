@@ -158,6 +158,8 @@ void report_point(const struct sotto_client *client,
 /* Whether the bytes are a report of this mechanism, simulated or not. */
 bool report_valid(const struct sotto_client *client, const uint8_t *report,
                   size_t size);
+/* Whether it bears the mark of a simulation: never to be released. */
+bool report_simulated(const uint8_t *report);
 
 /* Wipes everything the last record left in the workspace. */
 void device_wipe(struct sotto_client *client);

@@ -60,7 +60,8 @@ sotto_client_report(struct sotto_client *client,
         status = make_and_keep(client, ledger, &charge, values, count, report,
                                size, err);
     } else if (status == SOTTO_STATUS_OK &&
-               !report_valid(client, report, size)) {
+               (!report_valid(client, report, size) ||
+                report_simulated(report))) {
         status = status_fail(err, SOTTO_STATUS_FORMAT, 0,
                              "what the ledger kept for this person is no "
                              "report of this mechanism: the ledger is damaged");

@@ -95,13 +95,19 @@ starts_with(const uint8_t *report, const char *magic)
 }
 
 bool
+report_simulated(const uint8_t *report)
+{
+    return starts_with(report, REPORT_MAGIC_SIMULATED);
+}
+
+bool
 report_valid(const struct sotto_client *client, const uint8_t *report,
              size_t size)
 {
     const uint8_t *at = report + REPORT_HEADER_SIZE;
-    bool valid = size == client->report_size &&
-                 (starts_with(report, REPORT_MAGIC) ||
-                  starts_with(report, REPORT_MAGIC_SIMULATED));
+    bool valid =
+        size == client->report_size &&
+        (starts_with(report, REPORT_MAGIC) || report_simulated(report));
     for (size_t i = 0; valid && i < SOTTO_HASH_SIZE; i++) {
         valid = report[REPORT_MAGIC_SIZE + i] == client->hash[i];
     }

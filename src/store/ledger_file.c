@@ -253,6 +253,9 @@ ledger_file_open(const char *path, struct sql *ret_sql,
     if (status == SOTTO_STATUS_OK) {
         status = set_durable(&sql, err);
     }
+    if (status == SOTTO_STATUS_OK) { /* SQLite skips a folder it cannot open */
+        status = ledger_file_settle(path, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = check_whole(&sql, err);
     }

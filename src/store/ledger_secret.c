@@ -8,6 +8,7 @@
  * not even by trying all names. Neither the secret nor a name stays in memory
  * that is given back.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,11 +35,10 @@ _Static_assert(sizeof PERSONAL_CHECK ==
 static char *
 secret_path(const char *path)
 {
-    size_t size = strlen(path);
-    char *text = malloc(size + sizeof SUFFIX);
+    size_t size = strlen(path) + sizeof SUFFIX;
+    char *text = malloc(size);
     if (text != NULL) {
-        memcpy(text, path, size);
-        memcpy(text + size, SUFFIX, sizeof SUFFIX);
+        (void)snprintf(text, size, "%s" SUFFIX, path);
     }
     return text;
 }
@@ -107,7 +107,7 @@ ledger_secret_read(const char *path, uint8_t ret_secret[LEDGER_SECRET_SIZE],
         (status == SOTTO_STATUS_OK && size != LEDGER_SECRET_SIZE)) {
         status = fail_secret(path, "is no secret of a ledger", err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && data != NULL) {
         memcpy(ret_secret, data, size);
     }
     host_wipe_free(data, size);

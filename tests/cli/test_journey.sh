@@ -16,10 +16,10 @@ grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-[ "$(echo "$verbs" | wc -l)" -eq 11 ] || fail "not eleven verbs: $verbs"
+[ "$(echo "$verbs" | wc -l)" -eq 12 ] || fail "not twelve verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
-for verb in train keygen sign verify inspect privatise decode account \
+for verb in train keygen sign verify inspect privatise decode ledger account audit \
     bench demo; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
@@ -33,7 +33,7 @@ for verb in train keygen sign verify inspect privatise decode account \
     }
 done
 for file in wdbc.sotto wdbc.sotto.minisig collector.key collector.pub \
-    wdbc.reports wdbc.decoded.csv my-demo/report.html; do
+    wdbc.reports wdbc.decoded.csv my.ledger my-demo/report.html; do
     [ -s $file ] || fail "the examples did not make $file"
 done
 [ "$(stat -c %a collector.key)" = 600 ] || fail "others may read the key"

@@ -209,6 +209,19 @@ test_damaged(void **state)
     expect_wiped();
 }
 
+/* A simulated report that found its way into a ledger stays there
+   (invariant 3). */
+static void
+test_simulated(void **state)
+{
+    (void)state;
+    assert_int_equal(report_of("ann", 3, f.values), SOTTO_STATUS_OK);
+    memcpy(f.memory.kept, REPORT_MAGIC_SIMULATED, REPORT_MAGIC_SIZE);
+    f.memory.found = true;
+    assert_int_equal(report_of("ann", 3, f.values), SOTTO_STATUS_FORMAT);
+    expect_wiped();
+}
+
 static void
 test_usage(void **state)
 {
@@ -243,7 +256,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_new),          TEST(test_found),      TEST(test_refused),
         TEST(test_commit_fails), TEST(test_no_entropy), TEST(test_damaged),
-        TEST(test_usage),
+        TEST(test_usage),        TEST(test_simulated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,7 @@ struct power {
     uint64_t random;
     long left; /* operations until the power fails; -1: it does not */
     bool dark;
+    bool hiccup; /* it does not fail: one operation does, and the rest go on */
     struct entry entry[NAMES];
     struct renaming renaming[CHANGES];
     size_t renamings;
@@ -87,15 +88,17 @@ chance(size_t below)
     return (size_t)(shuffle(&power.random) % below);
 }
 
-/* Counts an operation; true once the power is gone, from this one on. */
+/* Counts an operation; true if it fails: the one whose turn it is, and all
+   that come after the power is gone. */
 static bool
 power_fails(size_t *counter)
 {
-    if (!power.dark && power.left > 0 && --power.left == 0) {
-        power.dark = true;
+    bool turn = !power.dark && power.left > 0 && --power.left == 0;
+    if (turn) {
+        power.dark = !power.hiccup;
         (*counter)++;
     }
-    return power.dark;
+    return turn || power.dark;
 }
 
 static struct node *

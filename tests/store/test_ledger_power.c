@@ -155,6 +155,58 @@ test_no_folder_flush(void **state)
     assert_true(tally.faults > 0);
 }
 
+#define HICCUPS 400
+
+/*
+ * One operation after another fails, as a full or failing disk makes it; the
+ * ledger says so, releases nothing then, and goes on.
+ */
+static void
+test_errors(void **state)
+{
+    size_t size = 0, told = 0, released = 0, rows = 0;
+    uint8_t *image = slurp(in_folder("l"), &size);
+    struct sotto_error err = {0};
+    (void)state;
+    power.lie = POWER_HONEST;
+    power.random = 2;
+    power.hiccup = true;
+    for (long n = 1; n <= HICCUPS; n++) {
+        struct sotto_ledger *ledger = NULL;
+        new_epoch(image, size);
+        ledger = open_ledger(in_folder("l"));
+        power.left = n;
+        for (unsigned i = 0; i < 30; i++) {
+            uint8_t report[REPORT_SIZE];
+            char name[32];
+            size_t person = chance(PEOPLE), q = chance(QUESTIONS);
+            (void)witness_name(person, name);
+            struct sotto_charge charge = fake_charge(
+                name, campaign_name[q / 3], (uint8_t)(q + 1), EPS(1000));
+            enum sotto_status status = ask(ledger, &charge, i, report, &err);
+            if (status == SOTTO_STATUS_OK) {
+                witness_see(&witness, person, q, report);
+            } else if (status != SOTTO_STATUS_REFUSED) {
+                assert_int_equal(status, SOTTO_STATUS_IO);
+                told++;
+            }
+        }
+        assert_int_equal(witness.different, 0);
+        assert_int_equal(witness_faults(&witness, ledger, &rows), 0);
+        sotto_ledger_free(ledger);
+        released += witness.released;
+    }
+    power.hiccup = false;
+    print_message("%d failed operations: %zu told, %zu reports released, 0 "
+                  "faults\n",
+                  HICCUPS, told, released);
+    assert_true(told > HICCUPS / 2);
+    witness_clear(&witness);
+    memset(&witness, 0, sizeof witness);
+    power_clear();
+    free(image);
+}
+
 static int
 setup_power(void **state)
 {
@@ -173,6 +225,7 @@ main(void)
         cmocka_unit_test(test_honest_disk),
         cmocka_unit_test(test_no_flush),
         cmocka_unit_test(test_no_folder_flush),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, setup_power, teardown);
 }

@@ -4,11 +4,32 @@
  */
 #include "ledger_fixture.h"
 
+#include <errno.h>
 #include <sys/wait.h>
 
 #include "fail_alloc.h"
 
 static uint8_t report[REPORT_SIZE], again[REPORT_SIZE];
+
+/* Flushes are counted, not done: test_ledger_power.c is about them. SQLite
+   calls these, too. */
+static unsigned flushes;
+static bool flush_fails;
+
+int
+fsync(int fd)
+{
+    (void)fd;
+    flushes++;
+    errno = EIO;
+    return flush_fails ? -1 : 0;
+}
+
+int
+fdatasync(int fd)
+{
+    return fsync(fd);
+}
 
 /* ---- Lookups ------------------------------------------------------------ */
 
@@ -20,8 +41,12 @@ test_replays(void **state)
     (void)state;
     create(path, "10", NULL);
     struct sotto_ledger *ledger = open_ledger(path);
+    flushes = 0;
     assert_int_equal(ask(ledger, &charge, 1, report, NULL), SOTTO_STATUS_OK);
+    assert_true(flushes >= 4); /* journal, its name, the file, the deletion */
+    flushes = 0;
     assert_int_equal(ask(ledger, &charge, 2, again, NULL), SOTTO_STATUS_OK);
+    assert_int_equal(flushes, 1); /* the folder, before it is sent again */
     assert_memory_equal(report, again, REPORT_SIZE);
     sotto_ledger_free(ledger);
     ledger = open_ledger(path); /* and for good */
@@ -482,6 +507,37 @@ test_names_stay_off_the_disk(void **state)
 
 /* ---- Failures ----------------------------------------------------------- */
 
+/* Nothing is said to be kept, nor found, that could not be flushed. */
+static void
+test_flush_fails(void **state)
+{
+    struct sotto_charge charge = fake_charge("ann", "a", 1, EPS(1000));
+    struct sotto_charge other = fake_charge("bob", "a", 1, EPS(1000));
+    struct sotto_ledger *ledger = NULL;
+    struct sotto_error err = {0};
+    (void)state;
+    create(in_folder("l"), "1", NULL);
+    flush_fails = true;
+    enum sotto_status status = sotto_ledger_open(in_folder("l"), &ledger, &err);
+    flush_fails = false;
+    assert_int_equal(status, SOTTO_STATUS_IO);
+    expect_in(err.message, "cannot flush the folder");
+    ledger = open_ledger(in_folder("l"));
+    assert_int_equal(ask(ledger, &charge, 1, report, &err), SOTTO_STATUS_OK);
+    flush_fails = true;
+    status = ask(ledger, &charge, 2, again, &err);
+    assert_int_equal(status, SOTTO_STATUS_IO);
+    expect_in(err.message, "cannot flush the folder");
+    status = ask(ledger, &other, 3, again, &err);
+    flush_fails = false;
+    assert_int_equal(status, SOTTO_STATUS_IO);
+    assert_true(spent(ledger, "bob", NULL) == 0);
+    assert_int_equal(ask(ledger, &charge, 4, again, &err), SOTTO_STATUS_OK);
+    assert_memory_equal(report, again, REPORT_SIZE);
+    assert_int_equal(ask(ledger, &other, 5, again, &err), SOTTO_STATUS_OK);
+    sotto_ledger_free(ledger);
+}
+
 /* Everything once; the first status that is not OK. */
 static enum sotto_status
 whole_story(const char *path)
@@ -622,6 +678,7 @@ main(void)
         TEST(test_race),
         TEST(test_fork),
         TEST(test_names_stay_off_the_disk),
+        TEST(test_flush_fails),
         TEST(test_allocations_fail),
         TEST(test_sqlite_allocations_fail),
     };

@@ -1,0 +1,126 @@
+#!/bin/sh
+# test_ledger.sh: sotto ledger, and sotto privatise with one.
+# shellcheck source=tests/cli/check.sh
+. "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
+
+printf 'name,age\nann,31\nbob,47\n' >people.csv
+printf 'name,age\nann,99\nbob,\ncy,20\n' >changed.csv
+make() { # NAME CAMPAIGN EPS: a mechanism
+    run 0 train direct --data people.csv --keep age --range age=0:100 \
+        --eps "$3" --name "$1" --campaign "$2" -o "$1.sotto"
+}
+make a spring 1
+make b spring 1.5
+make c autumn 1
+# asked NEW REPLAYED REFUSED: what the last run says of people.
+asked() {
+    grep -q "^new: $1; replayed: $2; refused: $3$" out ||
+        fail "not $1 new, $2 replayed, $3 refused: $(cat out)"
+}
+
+# ---- Making ------------------------------------------------------------------
+run 0 ledger new l --lifetime-eps 3 --campaign-eps 2
+grep -q "epsilon 2 in a campaign, epsilon 3 in all" out || fail "$(cat out)"
+[ "$(stat -c %a l)$(stat -c %a l.secret)" = 600600 ] || fail "others may read"
+cp l l.was
+run 1 ledger new l --lifetime-eps 9
+says "'l' is there already"
+cmp -s l l.was || fail "a ledger was overwritten"
+run 2 ledger new x
+says "lifetime-eps"
+run 2 ledger new x --lifetime-eps 1e3
+says "lifetime's epsilon" "1e3"
+run 2 ledger new x --lifetime-eps 1 --campaign-eps 2
+says "campaign's epsilon"
+run 2 ledger new x --lifetime-eps 1 --lifetime-delta 2
+says "lifetime's delta"
+run 2 ledger new x --lifetime-eps 1 --person ann
+run 2 ledger nwe x --lifetime-eps 1
+says "did you mean new"
+run 2 ledger show l
+says "needs --person"
+run 2 ledger show l --person ann --campaign-eps 1
+says "caps never change"
+run 1 ledger show none --person ann
+says "none"
+run 2 ledger show people.csv --person ann
+says "people.csv" "no ledger"
+absent x
+absent x.secret
+run 0 ledger new j --lifetime-eps 5 --lifetime-delta 0.5 --json
+json out
+grep -q '"campaign_delta": 0.5}' out || fail "json of new: $(cat out)"
+
+# ---- Asking ------------------------------------------------------------------
+run 0 privatise a.sotto people.csv --ledger l --person name -o 1.reports
+asked 2 0 0
+grep -q ignored err && fail "the column of people is called ignored"
+run 0 privatise a.sotto changed.csv --ledger l --person name -o 2.reports
+asked 1 2 0
+cmp -s -n 112 1.reports 2.reports || fail "a changed record, another report"
+[ "$(wc -c <2.reports)" -eq 168 ] || fail "not three reports"
+run 3 privatise b.sotto people.csv --ledger l --person name -o 3.reports
+asked 0 0 2
+says "row 1" "epsilon in a campaign is 2; 1 is spent, 1.5 was asked, 1 is left"
+run 0 privatise c.sotto people.csv --ledger l --person name -o 4.reports
+asked 2 0 0
+printf 'name,age\nann,1\ndan,2\nann,3\n' >mixed.csv
+run 3 privatise b.sotto mixed.csv --ledger l --person name -o 5.reports
+asked 1 0 2
+run 0 decode b.sotto 5.reports --json
+grep -q '"reports": 1,' out || fail "the others' reports are not written"
+run 3 privatise a.sotto mixed.csv --ledger l --person name -o 6.jsonl --json
+json out
+grep -q '"reports": 2, .*"new": 0, "replayed": 2, "refused": 1}' out ||
+    fail "json: $(cat out)"
+run 0 decode a.sotto 6.jsonl
+says "came more than once"
+
+# ---- What a person sees ------------------------------------------------------
+run 0 ledger show l --person ann
+grep -q '^Campaign "spring": epsilon 1 spent of at most epsilon 2; left: epsi' \
+    out || fail "no balance: $(cat out)"
+grep -q '^In all: epsilon 2 spent of at most epsilon 3; left: epsilon 1\.' \
+    out || fail "no total: $(cat out)"
+run 0 ledger show l --person ann --json --reports
+json out
+[ "$(wc -l <out)" -eq 5 ] || fail "not five lines: $(cat out)"
+sent=$(od -An -v -tx1 -N56 1.reports | tr -d ' \n')
+grep -q "\"report\": \"$sent\"" out || fail "not what was sent: $(cat out)"
+run 0 ledger show l --person ann --reports
+grep -q "$sent" out || fail "not what was sent"
+run 0 ledger show l --person nobody
+grep -q "Nothing was asked" out || fail "somebody unknown: $(cat out)"
+run 2 ledger show l --person "$(printf '%0300d' 0)"
+grep -a -q -e ann -e bob l l.secret && fail "a name is on the disk"
+
+# ---- Bad use -----------------------------------------------------------------
+run 2 privatise a.sotto people.csv --ledger l --person name --seed 1 -o r
+says "seed"
+run 2 privatise a.sotto people.csv --ledger l -o r
+says "needs --person"
+run 2 privatise a.sotto people.csv --person name -o r
+says "ledger"
+run 2 privatise a.sotto people.csv --ledger l --person nmae -o r
+says "nmae"
+run 2 privatise a.sotto people.csv --ledger l --person age -o r
+says "asks for"
+for file in l l.secret; do
+    run 2 privatise a.sotto people.csv --ledger l --person name -o $file
+    says "input itself"
+done
+printf 'name,age\neve,1\n,2\n' >nobody.csv
+run 2 privatise a.sotto nobody.csv --ledger l --person name -o r
+says "nobody.csv" "row 2" "line 3" "nobody is named"
+run 0 ledger show l --person eve
+grep -q "Nothing was asked" out || fail "charged before all was checked"
+mv l.secret kept
+run 2 privatise a.sotto people.csv --ledger l --person name -o r
+says "l.secret" "not there"
+cp j.secret l.secret
+run 2 ledger show l --person ann
+says "l.secret" "another ledger"
+cp kept l.secret
+run 0 ledger show l --person ann
+absent r
+finish
