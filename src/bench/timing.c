@@ -302,7 +302,7 @@ describe(const struct channel_instance *instance, char text[64])
                        (double)instance->delta / (double)DECIMAL_UNIT);
     }
     if (instance->l > 0) {
-        (void)snprintf(text, 64, "d %u, l %u, eps %g%s", instance->size,
+        (void)snprintf(text, 64, "d %u l %u, eps %g%s", instance->size,
                        instance->l, instance->eps_exact, delta);
     } else {
         (void)snprintf(text, 64, "k %u, eps %g%s", instance->size,
