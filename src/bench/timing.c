@@ -384,9 +384,11 @@ run_case(struct timing *timing, const struct timing_case *at,
 {
     struct sotto_mechanism *mechanism = NULL;
     struct probe *probe = calloc(1, sizeof *probe);
-    enum sotto_status status = probe == NULL
-                                   ? host_fail_memory(err)
-                                   : compose(at->channel, &mechanism, err);
+    enum sotto_status status;
+    if (probe == NULL) {
+        return host_fail_memory(err);
+    }
+    status = compose(at->channel, &mechanism, err);
     if (status == SOTTO_STATUS_OK) {
         probe->client = sotto_mechanism_client(mechanism);
         probe->report = malloc(probe->client->report_size);
