@@ -77,13 +77,13 @@ const struct cli_verb cmd_bench = {
     .summary = "time what matters on this machine",
     .usage = "[NAME] [--json]",
     .about =
-        "Runs the benchmark of that name (entropy, laplace, subset, privatise "
-        "or timing) on\none thread, or all but timing. Answers are checked "
-        "before they are timed.\n\ntiming takes minutes and runs only if "
-        "named: it times a million reports of every\nchannel, of one fixed "
-        "record and of random ones in random order, and compares\nthem by "
-        "Welch's t-test. |t| of 4.5 or more means that time tells records "
-        "apart:\nexit status 3. Two leaky controls must be seen first.\n",
+        "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
+        "timing) on\none thread, or all but timing. Answers are checked before "
+        "they are timed.\n\ntiming takes minutes and runs only if named: it "
+        "times a million reports of every\nchannel, of one fixed record and of "
+        "random ones in random order, and compares\nthem by Welch's t-test. "
+        "|t| of 4.5 or more means that time tells records apart:\nexit status "
+        "3. Two leaky controls must be seen first.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,
