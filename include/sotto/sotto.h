@@ -731,12 +731,18 @@ struct sotto_bench_row {
     double microseconds; /* each */
     double ratio;        /* to the limit or peer named next, 0: none */
     const char *against;
+    /* "timing" alone: Welch's t between the times of one fixed record and of
+       random ones, and what to think of it; NULL elsewhere. */
+    size_t runs;
+    double t;
+    const char *verdict;
 };
 
 /*
- * Runs the benchmark of that name (NULL: all), on one thread, handing each row
- * to `row`. Answers are checked before they are timed. Statuses: USAGE (no
- * such benchmark), REFUSED (a wrong answer), MEMORY, ENTROPY.
+ * Runs the benchmark of that name (NULL: all but "timing", which takes
+ * minutes), on one thread, handing each row to `row`. Answers are checked
+ * before they are timed. Statuses: USAGE (no such benchmark), REFUSED (a wrong
+ * answer; or the time of a report depends on its record), MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,

@@ -1,5 +1,6 @@
 /*
- * bench.c: timings of the device's path, each beside its limit or a peer.
+ * bench.c: timings of the device's path, each beside its limit or a peer; and
+ * timing.c, whether they depend on the record.
  *
  * One thread. Every benchmark checks its answer before it times it, and runs
  * what it is compared with in the same run: machines differ, ratios less so.
@@ -13,6 +14,7 @@
 
 #include "base/decimal.h"
 #include "bench/sample_encoder.h"
+#include "bench/timing.h"
 #include "channel/channel.h"
 #include "client/device.h"
 #include "host/error.h"
@@ -61,8 +63,12 @@ static void
 emit(const struct bench *bench, const char *name, const char *setting,
      double rate, double ratio, const char *against)
 {
-    struct sotto_bench_row row = {name,       setting, rate,
-                                  1e6 / rate, ratio,   against};
+    struct sotto_bench_row row = {.name = name,
+                                  .setting = setting,
+                                  .rate = rate,
+                                  .microseconds = 1e6 / rate,
+                                  .ratio = ratio,
+                                  .against = against};
     bench->row(bench->context, &row);
 }
 
@@ -348,16 +354,24 @@ bench_privatise(struct bench *bench, struct sotto_error *err)
     return status;
 }
 
+/* ---- Whether time tells ------------------------------------------------- */
+
+static enum sotto_status
+bench_timing(struct bench *bench, struct sotto_error *err)
+{
+    return timing_run(TIMING_RUNS, bench->row, bench->context, err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     enum sotto_status (*run)(struct bench *bench, struct sotto_error *err);
+    bool long_one; /* run only if named */
 } benchmarks[] = {
-    {"entropy", bench_entropy},
-    {"laplace", bench_laplace},
-    {"subset", bench_subset},
-    {"privatise", bench_privatise},
+    {"entropy", bench_entropy, false}, {"laplace", bench_laplace, false},
+    {"subset", bench_subset, false},   {"privatise", bench_privatise, false},
+    {"timing", bench_timing, true},
 };
 
 enum sotto_status
@@ -370,7 +384,8 @@ sotto_bench_run(const char *name,
     bool found = false;
     size_t count = sizeof benchmarks / sizeof benchmarks[0];
     for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
-        if (name == NULL || strcmp(name, benchmarks[i].name) == 0) {
+        if (name == NULL ? !benchmarks[i].long_one
+                         : strcmp(name, benchmarks[i].name) == 0) {
             found = true;
             status = benchmarks[i].run(&bench, err);
         }
@@ -378,7 +393,7 @@ sotto_bench_run(const char *name,
     if (status == SOTTO_STATUS_OK && !found) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is no benchmark '%s': choose entropy, "
-                         "laplace, subset or privatise",
+                         "laplace, subset, privatise or timing",
                          name);
     }
     if (status == SOTTO_STATUS_ENTROPY) {
