@@ -3,7 +3,7 @@
  *
  * They serve the encoder's activations and the collector's log-likelihoods.
  * Privacy rests on them in one place: the gaussian channel chooses sigma by
- * doubles, with a margin a thousand times their error (channel/gaussian.c).
+ * doubles, with a margin eight times their error (channel/gaussian.c).
  * IEEE doubles, no contraction: the same bits on every platform.
  */
 #ifndef SOTTO_BASE_MATHS_H
