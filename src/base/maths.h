@@ -1,9 +1,10 @@
 /*
  * maths.h: the few real functions the trusted part needs, without libm.
  *
- * Nothing about privacy rests on them: they serve the encoder's activations
- * and the collector's log-likelihoods. IEEE doubles, no contraction: the same
- * bits on every platform.
+ * They serve the encoder's activations and the collector's log-likelihoods.
+ * Privacy rests on them in one place: the gaussian channel chooses sigma by
+ * doubles, with a margin eight times their error (channel/gaussian.c).
+ * IEEE doubles, no contraction: the same bits on every platform.
  */
 #ifndef SOTTO_BASE_MATHS_H
 #define SOTTO_BASE_MATHS_H

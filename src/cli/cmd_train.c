@@ -376,14 +376,15 @@ const struct cli_verb cmd_train = {
     .summary = "make a mechanism from auxiliary data",
     .usage = "KIND --data F [--label COL] --eps E [OPTIONS] -o M.sotto",
     .about =
-        "KIND is direct: each column through its own channel, the budget split "
-        "evenly\nbetween them, numbers with noise and categories by randomised "
-        "response. So\nkeep few columns. Categories, and ranges not given, "
-        "come "
-        "from the data, which\ngets no protection by that: use public records, "
-        "not those to be protected.\nThe example gives every range, and its "
-        "categories are the two words everybody\nknows for a diagnosis, B and "
-        "M: so it tells of no record.\n",
+        "KIND is direct: columns go straight through channels, the budget "
+        "split evenly\nbetween them, numbers with noise and categories by "
+        "randomised response. So\nkeep few columns, or send the numbers "
+        "together: --numbers duchi. A number as the\nlabel is the target of a "
+        "regression. Categories, and ranges not given, come\nfrom the data, "
+        "which gets no protection by that: use public records, not those\nto "
+        "be protected. The example gives every range, and its categories are "
+        "the two\nwords everybody knows for a diagnosis, B and M: so it tells "
+        "of no record.\n",
     .example = "sotto train direct --data data/wdbc.csv --label diagnosis "
                "--eps 4 \\\n    --keep radius_mean --range radius_mean=5:30 "
                "\\\n    --keep texture_mean --range texture_mean=5:45 "

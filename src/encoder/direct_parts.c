@@ -35,7 +35,7 @@ is_joint(const struct channel *channel)
 
 /* ---- Channels ----------------------------------------------------------- */
 
-static enum sotto_status
+static void
 fail_channel(const char *option, const char *given, bool symbols,
              struct sotto_error *err)
 {
@@ -56,40 +56,37 @@ fail_channel(const char *option, const char *given, bool symbols,
                     there.data != NULL ? there.data : "");
     host_text_clear(&shown);
     host_text_clear(&there);
-    return SOTTO_STATUS_USAGE;
 }
 
-static enum sotto_status
+/* NULL, and a message, if there is none of that name for such a column. */
+static const struct channel *
 find_channel(const char *option, const char *given, const char *otherwise,
-             bool symbols, const struct channel **ret_channel,
-             struct sotto_error *err)
+             bool symbols, struct sotto_error *err)
 {
     const char *name = given != NULL ? given : otherwise;
     const struct channel *channel = channel_find(name, strlen(name));
-    if (channel == NULL ||
-        (channel->domain == CHANNEL_DOMAIN_SYMBOLS) != symbols) {
-        return fail_channel(option, name, symbols, err);
+    if (channel != NULL &&
+        (channel->domain == CHANNEL_DOMAIN_SYMBOLS) == symbols) {
+        return channel;
     }
-    *ret_channel = channel;
-    return SOTTO_STATUS_OK;
+    fail_channel(option, name, symbols, err);
+    return NULL;
 }
 
-/* The channel of column `at` of those kept. */
-static enum sotto_status
-choose_channel(const struct direct *direct, size_t at,
-               const struct channel **ret_channel, struct sotto_error *err)
+/* The channel of column `at` of those kept; NULL, and a message, for none. */
+static const struct channel *
+choose_channel(const struct direct *direct, size_t at, struct sotto_error *err)
 {
     const struct sotto_direct_options *options = direct->options;
     bool symbols = direct->column[at].kind == SOTTO_COLUMN_CATEGORY;
     if (direct->kept[at] == direct->label) {
         return find_channel("--label-channel", options->label_channel,
-                            symbols ? "flip" : "window", symbols, ret_channel,
-                            err);
+                            symbols ? "flip" : "window", symbols, err);
     }
     return symbols ? find_channel("--categories", options->categories, "flip",
-                                  true, ret_channel, err)
+                                  true, err)
                    : find_channel("--numbers", options->numbers, "laplace",
-                                  false, ret_channel, err);
+                                  false, err);
 }
 
 /* Names that no column needs are looked up all the same. */
@@ -97,22 +94,26 @@ static enum sotto_status
 check_channels(const struct direct *direct, struct sotto_error *err)
 {
     const struct sotto_direct_options *options = direct->options;
-    const struct channel *channel;
-    enum sotto_status status = find_channel("--numbers", options->numbers,
-                                            "laplace", false, &channel, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = find_channel("--categories", options->categories, "flip", true,
-                              &channel, err);
+    if (find_channel("--numbers", options->numbers, "laplace", false, err) ==
+            NULL ||
+        find_channel("--categories", options->categories, "flip", true, err) ==
+            NULL) {
+        return SOTTO_STATUS_USAGE;
     }
-    if (status == SOTTO_STATUS_OK && options->label_channel != NULL &&
-        direct->label == SIZE_MAX) {
-        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "--label-channel needs a label: name one");
+    if (options->label_channel != NULL && direct->label == SIZE_MAX) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "--label-channel needs a label: name one");
     }
-    return status;
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- Numbers ------------------------------------------------------------ */
+
+/* Where a column of numbers went; no channel for categories. */
+struct place {
+    const struct channel *channel;
+    size_t part;
+};
 
 static struct compose_part *
 add_part(struct direct *direct, size_t at, const struct channel *channel)
@@ -167,19 +168,18 @@ add_number(struct direct *direct, size_t at, const struct channel *channel,
 }
 
 static enum sotto_status
-add_numbers(struct direct *direct, size_t *part_of, struct sotto_error *err)
+add_numbers(struct direct *direct, struct place *place, struct sotto_error *err)
 {
     struct compose_part *last = NULL;
     uint32_t from = 0;
     for (size_t i = 0; i < direct->columns; i++) {
-        const struct channel *channel = NULL;
-        enum sotto_status status;
+        const struct channel *channel;
         if (direct->column[i].kind == SOTTO_COLUMN_CATEGORY) {
             continue;
         }
-        status = choose_channel(direct, i, &channel, err);
-        if (status != SOTTO_STATUS_OK) {
-            return status;
+        channel = choose_channel(direct, i, err);
+        if (channel == NULL) {
+            return SOTTO_STATUS_USAGE;
         }
         if (is_joint(channel) && direct->column[i].count > CHANNEL_D_MAX) {
             return host_fail(err, SOTTO_STATUS_LIMIT, 0,
@@ -189,7 +189,8 @@ add_numbers(struct direct *direct, size_t *part_of, struct sotto_error *err)
                              direct->column[i].count);
         }
         last = add_number(direct, i, channel, last, from);
-        part_of[i] = (size_t)(last - direct->part);
+        place[i].channel = channel;
+        place[i].part = direct->parts - 1;
         from += (uint32_t)direct->column[i].count;
     }
     return SOTTO_STATUS_OK;
@@ -201,14 +202,12 @@ add_numbers(struct direct *direct, size_t *part_of, struct sotto_error *err)
  * come out in the column's own units.
  */
 static void
-scale_balls(struct direct *direct, const size_t *part_of)
+scale_balls(struct direct *direct, const struct place *place)
 {
     for (size_t i = 0; i < direct->columns; i++) {
-        const struct compose_part *part = &direct->part[part_of[i]];
-        if (direct->column[i].kind != SOTTO_COLUMN_CATEGORY &&
-            channel_find(part->channel, strlen(part->channel))->domain ==
-                CHANNEL_DOMAIN_BALL) {
-            direct->column[i].scale /= sqrt(part->d);
+        if (place[i].channel != NULL &&
+            place[i].channel->domain == CHANNEL_DOMAIN_BALL) {
+            direct->column[i].scale /= sqrt(direct->part[place[i].part].d);
         }
     }
 }
@@ -219,15 +218,14 @@ static enum sotto_status
 add_categories(struct direct *direct, struct sotto_error *err)
 {
     for (size_t i = 0; i < direct->columns; i++) {
-        const struct channel *channel = NULL;
+        const struct channel *channel;
         struct compose_part *part;
-        enum sotto_status status;
         if (direct->column[i].kind != SOTTO_COLUMN_CATEGORY) {
             continue;
         }
-        status = choose_channel(direct, i, &channel, err);
-        if (status != SOTTO_STATUS_OK) {
-            return status;
+        channel = choose_channel(direct, i, err);
+        if (channel == NULL) {
+            return SOTTO_STATUS_USAGE;
         }
         part = add_part(direct, i, channel);
         part->factors = 1;
@@ -239,10 +237,19 @@ add_categories(struct direct *direct, struct sotto_error *err)
 
 /* ---- Delta -------------------------------------------------------------- */
 
+static const struct channel *
+channel_of(const struct compose_part *part)
+{
+    return part->channel != NULL
+               ? channel_find(part->channel, strlen(part->channel))
+               : NULL;
+}
+
 static bool
 is_approximate(const struct compose_part *part)
 {
-    return channel_find(part->channel, strlen(part->channel))->approximate;
+    const struct channel *channel = channel_of(part);
+    return channel != NULL && channel->approximate;
 }
 
 /* The same for every part that needs one, rounded down. */
@@ -275,7 +282,7 @@ share_delta(struct direct *direct, struct sotto_error *err)
                          "raise --delta",
                          (size_t)needing);
     }
-    for (size_t i = 0; i < direct->parts; i++) {
+    for (size_t i = 0; needing > 0 && i < direct->parts; i++) {
         if (is_approximate(&direct->part[i])) {
             direct->part[i].delta = direct->delta / needing;
         }
@@ -288,27 +295,27 @@ share_delta(struct direct *direct, struct sotto_error *err)
 enum sotto_status
 direct_add_parts(struct direct *direct, struct sotto_error *err)
 {
-    size_t *part_of = NULL;
+    struct place *place = NULL;
     enum sotto_status status = check_channels(direct, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    part_of = calloc(direct->columns, sizeof *part_of);
+    place = calloc(direct->columns, sizeof *place);
     direct->part = calloc(direct->columns, sizeof *direct->part);
-    if (part_of == NULL || direct->part == NULL) {
+    if (place == NULL || direct->part == NULL) {
         status = host_fail_memory(err);
         goto done;
     }
-    status = add_numbers(direct, part_of, err);
+    status = add_numbers(direct, place, err);
     if (status == SOTTO_STATUS_OK) {
-        scale_balls(direct, part_of);
+        scale_balls(direct, place);
         status = add_categories(direct, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = share_delta(direct, err);
     }
 done:
-    free(part_of);
+    free(place);
     return status;
 }
 
@@ -318,10 +325,10 @@ direct_explain(const struct direct *direct, enum sotto_status status,
 {
     for (size_t i = 0; status == SOTTO_STATUS_LIMIT && i < direct->parts; i++) {
         const struct compose_part *part = &direct->part[i];
-        const struct channel *channel =
-            channel_find(part->channel, strlen(part->channel));
+        const struct channel *channel = channel_of(part);
         struct channel_instance instance;
-        void *own = part->d > 0 ? malloc(channel->own_size) : NULL;
+        void *own =
+            channel != NULL && part->d > 0 ? malloc(channel->own_size) : NULL;
         if (own != NULL &&
             channel_init(&instance, channel, part->d, part->l, part->eps,
                          part->delta, own) == SOTTO_STATUS_LIMIT) {

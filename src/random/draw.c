@@ -147,14 +147,16 @@ draw_symbol(struct random *random, struct draw_tables *tables, uint32_t first,
 }
 
 /* The edge of threshold `index` of a table of DRAW_FULL, found by looking at
-   all; one above everything for index 0. */
+   all; one above everything for index 0. The mask is volatile because clang,
+   seeing that it is all ones or nothing, jumps instead. */
 static uint64_t
 pick_edge(const uint64_t *edge, uint32_t index)
 {
     uint64_t picked = (uint64_t)1 << 62;
     for (uint32_t i = 0; i < DRAW_FULL; i++) {
         uint64_t other = (uint64_t)(index ^ (i + 1));
-        uint64_t mask = 0 - ((other - 1) >> 63);
+        volatile uint64_t hidden = 0 - ((other - 1) >> 63);
+        uint64_t mask = hidden;
         picked = (picked & ~mask) | (edge[i] & mask);
     }
     return picked;

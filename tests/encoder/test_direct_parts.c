@@ -136,7 +136,9 @@ images(uint32_t count)
     uint8_t *file = calloc(1, 16 + count);
     struct sotto_table *table;
     assert_non_null(file);
-    memcpy(file, "\0\0\x08\x03\0\0\0\x01\0\0\0\x01", 12);
+    file[2] = 8; /* bytes, 3 dimensions: 1 x 1 x count */
+    file[3] = 3;
+    file[7] = file[11] = 1;
     for (int i = 0; i < 4; i++) {
         file[12 + i] = (uint8_t)(count >> (24 - 8 * i));
     }

@@ -36,7 +36,7 @@ static void
 real_power(uint32_t t, uint64_t w, uint32_t digit, mpfr_t ret)
 {
     mpfr_set_ui(ret, w, MPFR_RNDN);
-    mpfr_mul_2ui(ret, ret, 5 * digit, MPFR_RNDN);
+    mpfr_mul_2ui(ret, ret, 5 * (unsigned long)digit, MPFR_RNDN);
     mpfr_div_ui(ret, ret, t, MPFR_RNDN);
     mpfr_div_ui(ret, ret, t, MPFR_RNDN);
     mpfr_div_ui(ret, ret, 2, MPFR_RNDN);
