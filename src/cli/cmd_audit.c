@@ -348,7 +348,7 @@ static const struct cli_option options[] = {
      "the chance of a false alarm by sampling (0.001)"},
     {0, false, false, "branches", "N",
      "the most branches of a sampler to take for a part\n"
-     "(1000000); beyond, a smaller domain is taken"},
+     "(4000000); beyond, a smaller domain is taken"},
     {0, false, false, "seed", "S",
      "of the search for hostile records; the noise is always\n"
      "the system's"},

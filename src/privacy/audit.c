@@ -16,7 +16,7 @@
 
 #define SAMPLES_DEFAULT 100000u
 #define ALPHA_DEFAULT 0.001
-#define BRANCHES_DEFAULT 1000000u
+#define BRANCHES_DEFAULT 4000000u
 #define LOG_P_MOST 1e-9 /* doubles lose less; a wrong formula more */
 
 /* ---- What the attacks share ---------------------------------------------- */
