@@ -21,6 +21,7 @@
 #include "random/draw.h"
 
 #define POINTS_MOST 1024u
+#define POINTS_ALL 256u /* up to here all points of a domain are taken */
 #define DIMENSIONS_MOST 8u
 #define WORK_MOST UINT64_C(500000000) /* draws and entries, all branches */
 #define COUNT_MOST UINT64_C(20000000) /* the same, for counting branches */
@@ -97,9 +98,9 @@ add_point(struct enumeration *e, const int32_t *q)
 static void
 add_grid(struct enumeration *e, const int32_t *value, uint32_t count)
 {
-    uint32_t digit[16] = {0}, i = 0;
+    uint32_t digit[DIMENSIONS_MOST] = {0}, i = 0;
     while (i < e->width) {
-        int32_t q[16];
+        int32_t q[DIMENSIONS_MOST];
         for (uint32_t j = 0; j < e->width; j++) {
             q[j] = value[digit[j]];
         }
@@ -119,9 +120,9 @@ static void
 add_numbers(struct enumeration *e)
 {
     int32_t l = (int32_t)e->instance.l;
-    int32_t value[17];
+    int32_t value[POINTS_ALL];
     uint32_t count = 0;
-    if (pow(2 * l + 1.0, e->width) <= 256) {
+    if (pow(2 * l + 1.0, e->width) <= POINTS_ALL) {
         for (int32_t i = -l; i <= l; i++) {
             value[count++] = i;
         }
