@@ -584,7 +584,7 @@ struct sotto_audit_options {
     uint64_t samples;  /* reports of each record, for each of two stages; 0:
                           100,000 */
     double alpha;      /* 0: 0.001 */
-    uint64_t branches; /* the most to enumerate for a part; 0: 1,000,000 */
+    uint64_t branches; /* the most to enumerate for a part; 0: 4,000,000 */
     uint64_t seed;     /* of the search for hostile records, not of any noise */
     /* Told how far it is, `done` of `total`; may be NULL. */
     void (*progress)(void *context, const char *attack, uint64_t done,

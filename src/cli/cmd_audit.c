@@ -1,6 +1,8 @@
 /*
  * cmd_audit.c: sotto audit: trying to break a mechanism's claim.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -14,12 +16,17 @@
 
 extern char **environ;
 
+#define PATH_SIZE 540u
+#define WIDTH 80u
+#define INDENT 21u /* of what an attack found */
+
 /* What the library calls back with. */
 struct job {
     const char *path;
     struct progress bar;
     const char *attack;
-    char folder[64]; /* of the ledger; "" if none could be made */
+    char label[32];
+    char folder[512]; /* of the ledger; "" if none could be made */
     struct sotto_ledger *ledger;
     struct sotto_ledger_port port;
 };
@@ -32,7 +39,8 @@ show_progress(void *context, const char *attack, uint64_t done, uint64_t total)
     struct job *job = context;
     if (job->attack == NULL || strcmp(job->attack, attack) != 0) {
         progress_end(&job->bar);
-        progress_start(&job->bar, attack, total);
+        (void)snprintf(job->label, sizeof job->label, "audit: %s", attack);
+        progress_start(&job->bar, job->label, total);
         job->attack = attack;
     }
     progress_step(&job->bar, done);
@@ -90,7 +98,7 @@ make_fresh(void *context, uint8_t *report, size_t size)
     int ends[2], status = -1, result = -1;
     pid_t child;
     FILE *from;
-    if (pipe(ends) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         return -1;
     }
     child = start_again(job, ends[1]);
@@ -102,8 +110,10 @@ make_fresh(void *context, uint8_t *report, size_t size)
     } else {
         (void)close(ends[0]);
     }
-    if (child > 0 && waitpid(child, &status, 0) != child) {
-        status = -1;
+    while (child > 0 && waitpid(child, &status, 0) != child) {
+        if (errno != EINTR) {
+            return -1;
+        }
     }
     return status == 0 ? result : -1;
 }
@@ -111,9 +121,9 @@ make_fresh(void *context, uint8_t *report, size_t size)
 /* ---- A ledger for the time of the audit ---------------------------------- */
 
 static void
-ledger_path(const struct job *job, const char *end, char path[128])
+ledger_path(const struct job *job, const char *end, char path[PATH_SIZE])
 {
-    (void)snprintf(path, 128, "%s/ledger%s", job->folder, end);
+    (void)snprintf(path, PATH_SIZE, "%s/ledger%s", job->folder, end);
 }
 
 static void
@@ -121,7 +131,7 @@ ledger_make(struct job *job)
 {
     const char *temporary = getenv("TMPDIR");
     struct sotto_ledger_caps caps = {"1000000", "1", NULL, NULL};
-    char path[128];
+    char path[PATH_SIZE];
     int size = snprintf(job->folder, sizeof job->folder, "%s/sotto-XXXXXX",
                         temporary != NULL ? temporary : "/tmp");
     if (size < 0 || (size_t)size >= sizeof job->folder ||
@@ -139,7 +149,7 @@ static const struct sotto_ledger_port *
 ledger_open(void *context)
 {
     struct job *job = context;
-    char path[128];
+    char path[PATH_SIZE];
     sotto_ledger_free(job->ledger);
     job->ledger = NULL;
     ledger_path(job, "", path);
@@ -155,7 +165,7 @@ static void
 ledger_remove(struct job *job)
 {
     static const char *const ends[] = {"", ".secret", "-journal"};
-    char path[128];
+    char path[PATH_SIZE];
     sotto_ledger_free(job->ledger);
     for (size_t i = 0; job->folder[0] != '\0' && i < 3; i++) {
         ledger_path(job, ends[i], path);
@@ -210,47 +220,83 @@ tell_json(const struct sotto_audit *audit, const struct sotto_audit_info *info)
     json_end(stdout);
 }
 
+/* Prints words from column `at` on, in lines of WIDTH, the next ones indented
+   by `indent`. */
+static void
+tell_words(const char *text, size_t at, size_t indent)
+{
+    size_t column = at;
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
+        if (column > at && column + 1 + size > WIDTH) {
+            (void)printf("\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > at) {
+            (void)putchar(' ');
+            column++;
+        }
+        cli_put(stdout, text, size);
+        column += size;
+        text += size;
+        text += strspn(text, " ");
+        at = indent;
+    }
+    (void)putchar('\n');
+}
+
 static void
 tell_part(size_t at, const struct sotto_audit_part *part)
 {
     char exact[JSON_NUMBER_SIZE] = "-";
     if (!isnan(part->eps_exact)) {
-        (void)snprintf(exact, sizeof exact, "%.12g", part->eps_exact);
+        (void)snprintf(exact, sizeof exact, "%.10g", part->eps_exact);
     }
-    (void)printf("%5zu  %-8s  %6zu  %-13.12g  %-13s  %-10s  %.6g of %.6g\n",
+    (void)printf("%4zu  %-8s  %6zu  %-12.10g  %-12s  %-10s  %.6g of %.6g\n",
                  at + 1, part->channel, part->blocks, part->eps_stated, exact,
                  part->scope, part->sensitivity_found,
                  part->sensitivity_stated);
 }
 
 static void
-tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
+tell_parts(const struct sotto_audit *audit, const struct sotto_audit_info *info)
 {
-    (void)printf("%5s  %-8s  %6s  %-13s  %-13s  %-10s  %s\n", "part", "channel",
+    (void)printf("%4s  %-8s  %6s  %-12s  %-12s  %-10s  %s\n", "part", "channel",
                  "blocks", "eps stated", "eps exact", "enumerated",
-                 "sensitivity found");
+                 "sensitivity");
     for (size_t i = 0; i < info->parts; i++) {
         struct sotto_audit_part part;
         sotto_audit_part(audit, i, &part);
         tell_part(i, &part);
     }
     (void)putchar('\n');
+}
+
+static void
+tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
+{
+    char text[320], exact[64] = "", delta[64] = "";
+    tell_parts(audit, info);
     for (size_t i = 0; i < info->findings; i++) {
         const struct sotto_audit_finding *found = sotto_audit_finding(audit, i);
-        (void)printf("%s %-9s  ", found->violated ? "VIOLATED" : "     held",
+        (void)printf("%-8s  %-9s  ", found->violated ? "VIOLATED" : "held",
                      found->attack);
-        cli_put(stdout, found->text, strlen(found->text));
-        (void)putchar('\n');
+        tell_words(found->text, INDENT, INDENT);
     }
-    (void)printf("\nStated epsilon %.12g", info->eps_stated);
     if (info->delta_stated > 0) {
-        (void)printf(" and delta %.6g", info->delta_stated);
+        (void)snprintf(delta, sizeof delta, " and delta %.6g",
+                       info->delta_stated);
     }
     if (!isnan(info->eps_exact)) {
-        (void)printf("; exact by enumeration %.12g", info->eps_exact);
+        (void)snprintf(exact, sizeof exact, "; exact by enumeration %.12g",
+                       info->eps_exact);
     }
-    (void)printf("; at least %.6g from %llu reports of each of two records.\n",
-                 info->eps_lower, (unsigned long long)info->samples);
+    (void)snprintf(text, sizeof text,
+                   "Stated epsilon %.12g%s%s; at least %.6g from %llu reports "
+                   "of each of two records.",
+                   info->eps_stated, delta, exact, info->eps_lower,
+                   (unsigned long long)info->samples);
+    (void)putchar('\n');
+    tell_words(text, 0, 0);
     (void)printf("Verdict: the claim %s.\n",
                  info->violated ? "is violated" : "holds");
 }
@@ -348,7 +394,7 @@ static const struct cli_option options[] = {
      "the chance of a false alarm by sampling (0.001)"},
     {0, false, false, "branches", "N",
      "the most branches of a sampler to take for a part\n"
-     "(1000000); beyond, a smaller domain is taken"},
+     "(4000000); beyond, a smaller domain is taken"},
     {0, false, false, "seed", "S",
      "of the search for hostile records; the noise is\n"
      "always the system's"},

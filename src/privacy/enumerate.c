@@ -14,25 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpfr.h>
-
-#include "base/decimal.h"
 #include "host/error.h"
+#include "privacy/divergence.h"
 #include "privacy/tape.h"
+#include "privacy/weights.h"
+#include "random/draw.h"
 
-#define PRECISION 512
 #define POINTS_MOST 1024u
+#define POINTS_ALL 256u /* up to here all points of a domain are taken */
 #define DIMENSIONS_MOST 8u
-#define ALL_MOST 256u /* points up to which all are taken */
-#define REPORTS_MOST (UINT32_C(1) << 22)
+#define WORK_MOST UINT64_C(500000000) /* draws and entries, all branches */
+#define COUNT_MOST UINT64_C(20000000) /* the same, for counting branches */
 #define STEP_BRANCHES 4096u
-
-/* One report seen, and its weight for each point. */
-struct row {
-    uint64_t hash;
-    uint8_t *wire;
-    mpz_t *weight;
-};
 
 struct enumeration {
     struct channel_instance instance;
@@ -40,12 +33,10 @@ struct enumeration {
     uint32_t width;
     uint32_t points;
     int32_t *point; /* `width` integers each */
-    struct row *row;
-    uint32_t rows, room; /* room is a power of two, or 0 */
-    uint32_t *slot;      /* hash table: row + 1, 2 room entries */
-    mpz_t whole;         /* the denominator */
-    mpz_t *sum;          /* of each point */
+    struct weights weights;
+    mpz_t whole; /* the denominator */
     uint64_t shape;
+    bool full; /* there are more weights than can be kept */
     struct tape *tape;
     uint8_t *wire;
     struct enumerate_result *result;
@@ -107,9 +98,9 @@ add_point(struct enumeration *e, const int32_t *q)
 static void
 add_grid(struct enumeration *e, const int32_t *value, uint32_t count)
 {
-    uint32_t digit[16] = {0}, i = 0;
+    uint32_t digit[DIMENSIONS_MOST] = {0}, i = 0;
     while (i < e->width) {
-        int32_t q[16];
+        int32_t q[DIMENSIONS_MOST];
         for (uint32_t j = 0; j < e->width; j++) {
             q[j] = value[digit[j]];
         }
@@ -129,9 +120,9 @@ static void
 add_numbers(struct enumeration *e)
 {
     int32_t l = (int32_t)e->instance.l;
-    int32_t value[ALL_MOST];
+    int32_t value[POINTS_ALL];
     uint32_t count = 0;
-    if (pow(2 * l + 1.0, e->width) <= ALL_MOST) {
+    if (pow(2 * l + 1.0, e->width) <= POINTS_ALL) {
         for (int32_t i = -l; i <= l; i++) {
             value[count++] = i;
         }
@@ -160,102 +151,17 @@ add_symbols(struct enumeration *e)
     }
 }
 
-/* ---- Reports ------------------------------------------------------------- */
-
-static uint64_t
-hash_of(const uint8_t *data, uint32_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t i = 0; i < size; i++) {
-        hash = (hash ^ data[i]) * UINT64_C(0x1000001b3);
-    }
-    return hash ^ hash >> 29;
-}
-
-static void
-put_slot(struct enumeration *e, uint32_t row)
-{
-    uint64_t at = e->row[row].hash;
-    while (e->slot[at & (2 * (uint64_t)e->room - 1)] != 0) {
-        at++;
-    }
-    e->slot[at & (2 * (uint64_t)e->room - 1)] = row + 1;
-}
-
-static bool
-grow(struct enumeration *e)
-{
-    uint32_t room = e->room == 0 ? 64 : 2 * e->room;
-    struct row *row;
-    uint32_t *slot;
-    if (room > REPORTS_MOST) {
-        return false;
-    }
-    row = realloc(e->row, room * sizeof *row);
-    if (row == NULL) {
-        return false;
-    }
-    e->row = row;
-    slot = calloc(2 * (size_t)room, sizeof *slot);
-    if (slot == NULL) {
-        return false;
-    }
-    free(e->slot);
-    e->slot = slot;
-    e->room = room;
-    for (uint32_t i = 0; i < e->rows; i++) {
-        put_slot(e, i);
-    }
-    return true;
-}
-
-static struct row *
-find_row(struct enumeration *e, uint64_t hash)
-{
-    uint32_t size = e->instance.wire_size;
-    for (uint64_t at = hash; e->room > 0; at++) {
-        uint32_t row = e->slot[at & (2 * (uint64_t)e->room - 1)];
-        if (row == 0) {
-            return NULL;
-        }
-        if (e->row[row - 1].hash == hash &&
-            memcmp(e->row[row - 1].wire, e->wire, size) == 0) {
-            return &e->row[row - 1];
-        }
-    }
-    return NULL;
-}
-
-/* The row of the report in e->wire; NULL if there is no memory for it. */
-static struct row *
-get_row(struct enumeration *e)
-{
-    uint64_t hash = hash_of(e->wire, e->instance.wire_size);
-    struct row *row = find_row(e, hash);
-    if (row != NULL) {
-        return row;
-    }
-    if (e->rows == e->room && !grow(e)) {
-        return NULL;
-    }
-    row = &e->row[e->rows];
-    row->hash = hash;
-    row->wire = malloc(e->instance.wire_size);
-    row->weight = malloc(e->points * sizeof *row->weight);
-    if (row->wire == NULL || row->weight == NULL) {
-        free(row->wire);
-        free(row->weight);
-        return NULL;
-    }
-    memcpy(row->wire, e->wire, e->instance.wire_size);
-    for (uint32_t i = 0; i < e->points; i++) {
-        mpz_init(row->weight[i]);
-    }
-    put_slot(e, e->rows++);
-    return row;
-}
-
 /* ---- Running the sampler ------------------------------------------------- */
+
+/* One run of the sampler, on the tape's next branch. */
+static void
+play(struct enumeration *e, uint32_t at)
+{
+    struct random random;
+    tape_random(e->tape, &random);
+    e->instance.channel->sample(&e->instance, e->point + (size_t)at * e->width,
+                                &random, e->wire);
+}
 
 /* The report's memory is dirty before, and differently each time, so that a
    byte the sampler leaves alone shows up as a report too many. */
@@ -263,13 +169,10 @@ static enum sotto_status
 run_branch(struct enumeration *e, uint32_t at, struct sotto_error *err)
 {
     const struct channel *channel = e->instance.channel;
-    struct random random;
-    struct row *row;
     uint64_t branch = e->result->branches++;
-    tape_random(e->tape, &random);
+    enum sotto_status status;
     memset(e->wire, branch % 2 == 0 ? 0x5a : 0xa5, e->instance.wire_size);
-    channel->sample(&e->instance, e->point + (size_t)at * e->width, &random,
-                    e->wire);
+    play(e, at);
     if (tape_fault(e->tape) != NULL) {
         blame(e, "the sampler broke the rules: ", tape_fault(e->tape));
         return SOTTO_STATUS_OK;
@@ -289,13 +192,25 @@ run_branch(struct enumeration *e, uint32_t at, struct sotto_error *err)
     if (tape_rejected(e->tape)) {
         return SOTTO_STATUS_OK;
     }
-    row = get_row(e);
-    if (row == NULL) {
+    status = weights_add(&e->weights, e->wire, at, tape_numerator(e->tape));
+    if (status == SOTTO_STATUS_MEMORY) {
         return host_fail_memory(err);
     }
-    mpz_add(row->weight[at], row->weight[at], tape_numerator(e->tape));
-    mpz_add(e->sum[at], e->sum[at], tape_numerator(e->tape));
+    e->full = status == SOTTO_STATUS_LIMIT;
     return SOTTO_STATUS_OK;
+}
+
+/* What is left once failures are taken away must be the same share. */
+static void
+check_sum(struct enumeration *e, uint32_t at)
+{
+    mpz_t *sum = e->weights.sum;
+    if (mpz_sgn(sum[at]) == 0) {
+        blame(e, "the sampler never gives a report", "");
+    }
+    if (mpz_cmp(sum[at], sum[0]) != 0) {
+        blame(e, "how often the sampler fails depends on the record", "");
+    }
 }
 
 static enum sotto_status
@@ -307,189 +222,58 @@ run_point(struct enumeration *e, uint32_t at, struct sotto_error *err)
         if (e->step != NULL && e->result->branches % STEP_BRANCHES == 0) {
             e->step(e->context, e->result->branches);
         }
-    } while (status == SOTTO_STATUS_OK && !blamed(e) && tape_next(e->tape));
+    } while (status == SOTTO_STATUS_OK && !e->full && !blamed(e) &&
+             tape_next(e->tape));
     if (tape_fault(e->tape) != NULL) {
         blame(e, "the sampler broke the rules: ", tape_fault(e->tape));
     }
-    if (!blamed(e) && mpz_cmp(e->sum[at], e->sum[0]) != 0) {
-        blame(e, "how often the sampler fails depends on the record", "");
+    if (status == SOTTO_STATUS_OK && !e->full && !blamed(e)) {
+        check_sum(e, at);
     }
     return status;
 }
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* ln w, to double precision. */
-static double
-log_of(mpz_srcptr weight)
-{
-    signed long power;
-    double mantissa = mpz_get_d_2exp(&power, weight);
-    return log(mantissa) + (double)power * log(2);
-}
-
 static void
-compare_log_p(struct enumeration *e, const struct row *row)
+compare_log_p(struct enumeration *e, const struct weights_row *row)
 {
     const struct channel *channel = e->instance.channel;
     for (uint32_t i = 0; i < e->points; i++) {
-        double truth, stated;
+        double truth, stated, error;
         if (mpz_sgn(row->weight[i]) == 0) {
             continue;
         }
-        truth = log_of(row->weight[i]) - log_of(e->sum[i]);
+        truth = weights_log(row->weight[i]) - weights_log(e->weights.sum[i]);
         stated = channel->log_p(&e->instance, row->wire,
                                 e->point + (size_t)i * e->width);
-        e->result->log_p_error =
-            fmax(e->result->log_p_error,
-                 fabs(truth - stated) / fmax(1, fabs(truth)));
-    }
-}
-
-/* floor(e^epsilon 2^PRECISION): so the comparison is one of integers. */
-static void
-scaled_bound(uint64_t units, mpz_t ret)
-{
-    mpfr_t bound;
-    mpfr_init2(bound, 2 * PRECISION);
-    mpfr_set_ui(bound, units, MPFR_RNDD);
-    mpfr_div_ui(bound, bound, DECIMAL_UNIT, MPFR_RNDD);
-    mpfr_exp(bound, bound, MPFR_RNDD);
-    mpfr_mul_2ui(bound, bound, PRECISION, MPFR_RNDD);
-    mpfr_get_z(ret, bound, MPFR_RNDD);
-    mpfr_clear(bound);
-}
-
-static void
-extremes(const struct enumeration *e, const struct row *row, mpz_srcptr *least,
-         mpz_srcptr *most)
-{
-    *least = row->weight[0];
-    *most = row->weight[0];
-    for (uint32_t i = 1; i < e->points; i++) {
-        if (mpz_cmp(row->weight[i], *least) < 0) {
-            *least = row->weight[i];
-        }
-        if (mpz_cmp(row->weight[i], *most) > 0) {
-            *most = row->weight[i];
+        error = fabs(truth - stated) / fmax(1, fabs(truth));
+        if (!(error <= e->result->log_p_error)) {
+            e->result->log_p_error = isnan(error) ? INFINITY : error;
         }
     }
 }
 
-/* ln(most / least), rounded up to a double. */
-static double
-log_ratio(mpz_srcptr most, mpz_srcptr least)
+static enum sotto_status
+compare(struct enumeration *e, struct sotto_error *err)
 {
-    mpfr_t ratio, below;
-    double log;
-    if (mpz_sgn(least) == 0) {
-        return INFINITY;
+    const struct channel_instance *own = &e->instance;
+    struct divergence found;
+    for (uint32_t i = 0; i < e->weights.rows; i++) {
+        compare_log_p(e, &e->weights.row[i]);
     }
-    mpfr_init2(ratio, PRECISION);
-    mpfr_init2(below, PRECISION);
-    mpfr_set_z(ratio, most, MPFR_RNDU);
-    mpfr_set_z(below, least, MPFR_RNDD);
-    mpfr_div(ratio, ratio, below, MPFR_RNDU);
-    mpfr_log(ratio, ratio, MPFR_RNDU);
-    log = mpfr_get_d(ratio, MPFR_RNDU);
-    mpfr_clear(ratio);
-    mpfr_clear(below);
-    return log;
-}
-
-/* Sums are the same for all points, so ratios of weights are those of p. */
-static void
-compare_pure(struct enumeration *e)
-{
-    mpz_t bound, left, right;
-    mpz_inits(bound, left, right, NULL);
-    scaled_bound(e->instance.eps, bound);
-    for (uint32_t i = 0; i < e->rows; i++) {
-        mpz_srcptr least, most;
-        extremes(e, &e->row[i], &least, &most);
-        mpz_mul_2exp(left, most, PRECISION);
-        mpz_mul(right, least, bound);
-        if (mpz_cmp(left, right) > 0) {
-            e->result->within = false;
-        }
-        if (mpz_sgn(least) == 0 ||
-            log_of(most) - log_of(least) >= e->result->eps - 1e-9) {
-            e->result->eps = fmax(e->result->eps, log_ratio(most, least));
-        }
+    if (!own->channel->approximate) {
+        divergence_pure(&e->weights, own->eps, &found);
+    } else if (divergence_approximate(&e->weights, own->eps, own->delta,
+                                      &found) != SOTTO_STATUS_OK) {
+        return host_fail_memory(err);
     }
-    mpz_clears(bound, left, right, NULL);
-}
-
-/* Sum over reports of max(0, p(r|a) - e^eps p(r|b)), rounded up a little. */
-static double
-hockey_stick(const struct enumeration *e, uint32_t a, uint32_t b, double eps)
-{
-    double sum = 0, log_sum = log_of(e->sum[0]);
-    for (uint32_t i = 0; i < e->rows; i++) {
-        const struct row *row = &e->row[i];
-        double p, q = 0;
-        if (mpz_sgn(row->weight[a]) == 0) {
-            continue;
-        }
-        p = exp(log_of(row->weight[a]) - log_sum);
-        if (mpz_sgn(row->weight[b]) > 0) {
-            q = exp(log_of(row->weight[b]) - log_sum + eps);
-        }
-        sum += p > q ? p - q : 0;
-    }
-    return sum * (1 + 1e-9);
-}
-
-static double
-worst_delta(const struct enumeration *e, double eps)
-{
-    double worst = 0;
-    for (uint32_t a = 0; a < e->points; a++) {
-        for (uint32_t b = 0; b < e->points; b++) {
-            if (a != b) {
-                worst = fmax(worst, hockey_stick(e, a, b, eps));
-            }
-        }
-    }
-    return worst;
-}
-
-/* The epsilon at which the stated delta is met, by bisection; its upper end. */
-static void
-compare_approximate(struct enumeration *e)
-{
-    double stated = (double)e->instance.eps / (double)DECIMAL_UNIT;
-    double delta = (double)e->instance.delta / (double)DECIMAL_UNIT;
-    double low = 0, high = 2 * stated;
-    e->result->delta = worst_delta(e, stated);
-    e->result->within = e->result->delta <= delta;
-    while (high < 512 && worst_delta(e, high) > delta) {
-        high *= 2;
-    }
-    for (int i = 0; i < 40 && high < 512; i++) {
-        double middle = (low + high) / 2;
-        if (worst_delta(e, middle) > delta) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    e->result->eps = high < 512 ? high : INFINITY;
-}
-
-static void
-compare(struct enumeration *e)
-{
-    for (uint32_t i = 0; i < e->rows; i++) {
-        compare_log_p(e, &e->row[i]);
-    }
-    if (e->instance.channel->approximate) {
-        compare_approximate(e);
-    } else {
-        compare_pure(e);
-    }
+    e->result->within = found.within;
+    e->result->eps = found.eps;
+    e->result->delta = found.delta;
     e->result->points = e->points;
-    e->result->reports = e->rows;
+    e->result->reports = e->weights.rows;
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- One domain ---------------------------------------------------------- */
@@ -502,30 +286,19 @@ struct request {
     void *context;
 };
 
-/* A domain that might be enumerated. */
+/* A domain that might be enumerated, and for how many points at least. */
 struct candidate {
     enum enumerate_scope scope;
     uint32_t size, l;
+    uint32_t points_least;
 };
 
 static void
 clear(struct enumeration *e)
 {
-    for (uint32_t i = 0; i < e->rows; i++) {
-        for (uint32_t j = 0; j < e->points; j++) {
-            mpz_clear(e->row[i].weight[j]);
-        }
-        free(e->row[i].wire);
-        free(e->row[i].weight);
-    }
-    for (uint32_t i = 0; e->sum != NULL && i < e->points; i++) {
-        mpz_clear(e->sum[i]);
-    }
+    weights_clear(&e->weights);
     mpz_clear(e->whole);
     tape_free(e->tape);
-    free(e->sum);
-    free(e->row);
-    free(e->slot);
     free(e->point);
     free(e->wire);
     free(e->own);
@@ -550,7 +323,7 @@ set_up(struct enumeration *e, const struct request *request,
     }
     e->width = channel_width(&e->instance);
     e->point = calloc((size_t)POINTS_MOST * e->width, sizeof *e->point);
-    e->wire = malloc(e->instance.wire_size);
+    e->wire = calloc(1, e->instance.wire_size);
     if (e->point == NULL || e->wire == NULL) {
         return host_fail_memory(err);
     }
@@ -559,42 +332,94 @@ set_up(struct enumeration *e, const struct request *request,
     } else {
         add_numbers(e);
     }
-    e->sum = malloc(e->points * sizeof *e->sum);
-    if (e->sum == NULL) {
-        return host_fail_memory(err);
-    }
-    for (uint32_t i = 0; i < e->points; i++) {
-        mpz_init(e->sum[i]);
-    }
     return SOTTO_STATUS_OK;
 }
 
-/* Branches of all points together, about: of the one with most, for each. */
-static double
-measure(struct enumeration *e)
+/* What one branch costs, about: its draws, and looking at its report. */
+static uint64_t
+work_of(const struct enumeration *e)
 {
-    double most = 0;
-    for (uint32_t i = 0; i < e->points && i < 64; i++) {
-        struct random random;
-        tape_random(e->tape, &random);
-        e->instance.channel->sample(
-            &e->instance, e->point + (size_t)i * e->width, &random, e->wire);
-        most = fmax(most, tape_breadth(e->tape));
-        tape_rewind(e->tape);
+    return tape_steps(e->tape) + e->instance.size;
+}
+
+/* How many branches there are for a point; beyond `most` it stops counting. */
+static uint64_t
+count_branches(struct enumeration *e, uint32_t at, uint64_t most)
+{
+    uint64_t count = 0, work = 0;
+    do {
+        play(e, at);
+        count++;
+        work += work_of(e);
+    } while (count <= most && work <= COUNT_MOST && tape_next(e->tape));
+    tape_rewind(e->tape);
+    return work <= COUNT_MOST ? count : most + 1;
+}
+
+/* Keeps `count` of the points, the first and the last among them. */
+static void
+thin(struct enumeration *e, uint32_t count)
+{
+    size_t size = e->width * sizeof *e->point;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t from = (uint64_t)i * (e->points - 1) / (count - 1);
+        memmove(e->point + (size_t)i * e->width,
+                e->point + (size_t)from * e->width, size);
     }
-    return most * e->points;
+    e->points = count;
+}
+
+/* The most branches for all points together. */
+static uint64_t
+most_branches(struct enumeration *e, uint64_t branches_most)
+{
+    uint64_t most;
+    play(e, 0);
+    most = WORK_MOST / work_of(e);
+    tape_rewind(e->tape);
+    return most < branches_most ? most : branches_most;
+}
+
+/*
+ * Whether the branches of as many points as needed are few enough; leaves out
+ * points beyond that. Counted at three points: a sampler whose number of
+ * branches depends on the point takes somewhat longer.
+ */
+static bool
+fits(struct enumeration *e, uint32_t points_least, uint64_t branches_most)
+{
+    uint32_t least = e->points < points_least ? e->points : points_least;
+    uint64_t all, most, count = 1;
+    if (e->instance.entropy_size / DRAW_SYMBOL_SIZE > TAPE_STEPS_MOST) {
+        return false;
+    }
+    all = most_branches(e, branches_most);
+    most = all / least;
+    for (uint32_t i = 0; i < 3 && count <= most; i++) {
+        uint64_t other = count_branches(e, i * (e->points - 1) / 2, most);
+        count = other > count ? other : count;
+    }
+    if (count <= most && e->points > all / count) {
+        thin(e, (uint32_t)(all / count));
+    }
+    return count <= most;
 }
 
 static enum sotto_status
 run_points(struct enumeration *e, struct sotto_error *err)
 {
-    enum sotto_status status = SOTTO_STATUS_OK;
+    enum sotto_status status =
+        weights_init(&e->weights, e->instance.wire_size, e->points);
+    if (status != SOTTO_STATUS_OK) {
+        return host_fail_memory(err);
+    }
     for (uint32_t i = 0;
-         status == SOTTO_STATUS_OK && !blamed(e) && i < e->points; i++) {
+         status == SOTTO_STATUS_OK && !e->full && !blamed(e) && i < e->points;
+         i++) {
         status = run_point(e, i, err);
     }
-    if (status == SOTTO_STATUS_OK && !blamed(e)) {
-        compare(e);
+    if (status == SOTTO_STATUS_OK && !e->full && !blamed(e)) {
+        status = compare(e, err);
     }
     return status;
 }
@@ -620,7 +445,8 @@ merge(struct enumerate_result *to, const struct enumerate_result *from)
     }
 }
 
-/* Adds what is found to `all`; nothing if it would take too long. */
+/* Adds what is found to `all` (NULL: only sees whether it fits); nothing if it
+   would take too long. */
 static enum sotto_status
 run_candidate(const struct request *request, const struct candidate *candidate,
               struct enumerate_result *all, bool *ret_done,
@@ -633,41 +459,70 @@ run_candidate(const struct request *request, const struct candidate *candidate,
     struct enumeration e = {
         .result = &result, .step = request->step, .context = request->context};
     enum sotto_status status = set_up(&e, request, candidate, err);
-    *ret_done = status == SOTTO_STATUS_OK &&
-                measure(&e) <= (double)request->branches_most;
-    if (*ret_done) {
+    bool done = status == SOTTO_STATUS_OK &&
+                fits(&e, candidate->points_least, request->branches_most);
+    if (done && all != NULL) {
         status = run_points(&e, err);
+        done = status == SOTTO_STATUS_OK && !e.full;
+    }
+    if (done && all != NULL) {
         merge(all, &result);
     }
+    *ret_done = done;
     clear(&e);
     return status;
 }
 
 /* ---- From the domain to those that can be enumerated --------------------- */
 
-/* Largest first. A domain of more than DIMENSIONS_MOST numbers is beyond. */
-static uint32_t
-list_candidates(const struct channel *channel, uint32_t size, uint32_t l,
-                struct candidate *ret)
+/* The largest number of symbols, below `size`, for which all points fit. */
+static enum sotto_status
+run_fewer_symbols(const struct request *request, uint32_t size,
+                  struct enumerate_result *all, bool *ret_done,
+                  struct sotto_error *err)
 {
-    bool symbols = channel->domain == CHANNEL_DOMAIN_SYMBOLS;
-    uint32_t count = 0;
-    if (symbols || size <= DIMENSIONS_MOST) {
-        ret[count++] = (struct candidate){ENUMERATE_WHOLE, size, l};
+    uint32_t low = 2, high = size < POINTS_MOST ? size : POINTS_MOST + 1;
+    struct candidate candidate = {ENUMERATE_SMALLER, low, 0, POINTS_MOST};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    while (status == SOTTO_STATUS_OK && high - low > 1) {
+        bool fitting = false;
+        candidate.size = low + (high - low) / 2;
+        status = run_candidate(request, &candidate, NULL, &fitting, err);
+        low = fitting ? candidate.size : low;
+        high = fitting ? high : candidate.size;
     }
-    if (symbols) {
-        for (uint32_t k = size < 32 ? size - 1 : 32; k >= 2; k--) {
-            ret[count++] = (struct candidate){ENUMERATE_SMALLER, k, 0};
+    for (*ret_done = false;
+         status == SOTTO_STATUS_OK && !*ret_done && low >= 2 && low < size;
+         low /= 2) {
+        candidate.size = low;
+        status = run_candidate(request, &candidate, all, ret_done, err);
+    }
+    return status;
+}
+
+/* One coordinate, with the radius as it is or halved until it fits; then how
+   coordinates go together, which shows in two or three of them. */
+static enum sotto_status
+run_fewer_numbers(const struct request *request, uint32_t size, uint32_t l,
+                  struct enumerate_result *all, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    bool done = false;
+    for (uint32_t radius = size > 1 ? l : l / 2;
+         status == SOTTO_STATUS_OK && !done && radius > 0; radius /= 2) {
+        struct candidate one = {radius == l ? ENUMERATE_COORDINATE
+                                            : ENUMERATE_SMALLER,
+                                1, radius, 2};
+        status = run_candidate(request, &one, all, &done, err);
+    }
+    for (uint32_t d = 2; d <= 3 && d <= size && !request->channel->scalar;
+         d++) {
+        struct candidate few = {ENUMERATE_SMALLER, d, 1, 2};
+        if (status == SOTTO_STATUS_OK && all->fault[0] == '\0') {
+            status = run_candidate(request, &few, all, &done, err);
         }
-        return count;
     }
-    if (size > 1) {
-        ret[count++] = (struct candidate){ENUMERATE_COORDINATE, 1, l};
-    }
-    for (uint32_t smaller = l / 2; smaller >= 1; smaller /= 2) {
-        ret[count++] = (struct candidate){ENUMERATE_SMALLER, 1, smaller};
-    }
-    return count;
+    return status;
 }
 
 enum sotto_status
@@ -678,21 +533,16 @@ enumerate_channel(const struct channel *channel, uint32_t size, uint32_t l,
 {
     struct request request = {channel,       eps,  delta,
                               branches_most, step, context};
-    struct candidate candidate[64];
+    struct candidate whole = {ENUMERATE_WHOLE, size, l, 2};
     struct enumerate_result all = {.within = true};
-    uint32_t count = list_candidates(channel, size, l, candidate);
     enum sotto_status status = SOTTO_STATUS_OK;
-    bool done = false;
-    for (uint32_t i = 0; i < count && status == SOTTO_STATUS_OK && !done; i++) {
-        status = run_candidate(&request, &candidate[i], &all, &done, err);
+    bool symbols = channel->domain == CHANNEL_DOMAIN_SYMBOLS, done = false;
+    if (symbols || size <= DIMENSIONS_MOST) {
+        status = run_candidate(&request, &whole, &all, &done, err);
     }
-    /* How coordinates go together shows in two or three of them. */
-    for (uint32_t d = 2; d <= 3 && d <= size && l > 0; d++) {
-        struct candidate few = {ENUMERATE_SMALLER, d, 1};
-        if (status == SOTTO_STATUS_OK && all.scope < ENUMERATE_WHOLE &&
-            all.fault[0] == '\0') {
-            status = run_candidate(&request, &few, &all, &done, err);
-        }
+    if (status == SOTTO_STATUS_OK && !done) {
+        status = symbols ? run_fewer_symbols(&request, size, &all, &done, err)
+                         : run_fewer_numbers(&request, size, l, &all, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_result = all;

@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -157,16 +158,23 @@ try_calls(struct restart *r, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Waits for a child of ours to end; false unless it ended well. */
+/* Waits for a child of ours to stop or end, whatever signals come. */
+static bool
+wait_for(pid_t child, int *ret_status)
+{
+    pid_t got;
+    do {
+        got = waitpid(child, ret_status, 0);
+    } while (got < 0 && errno == EINTR);
+    return got == child;
+}
+
 static bool
 ended_well(pid_t child)
 {
     int status;
-    pid_t got;
-    do {
-        got = waitpid(child, &status, 0);
-    } while (got < 0 && errno == EINTR);
-    return got == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return wait_for(child, &status) && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 static void
@@ -219,13 +227,23 @@ try_fresh(struct restart *r)
 
 /* ---- Tracing a child ----------------------------------------------------- */
 
+static void
+stop_traced(pid_t child)
+{
+    int status = 0;
+    (void)kill(child, SIGKILL);
+    while (wait_for(child, &status) && WIFSTOPPED(status)) {
+        (void)kill(child, SIGKILL);
+    }
+}
+
 /* Starts a child that stops, waits to be traced, and runs `body`. */
 static pid_t
 start_traced(struct restart *r, void (*body)(struct restart *, uint64_t),
              uint64_t record)
 {
     pid_t child = fork();
-    int status;
+    int status = 0;
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
@@ -235,27 +253,32 @@ start_traced(struct restart *r, void (*body)(struct restart *, uint64_t),
         body(r, record);
         _exit(0);
     }
-    if (child < 0) {
-        return -1;
-    }
-    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
+    if (child < 0 || !wait_for(child, &status) || !WIFSTOPPED(status)) {
         return -1; /* it is gone: tracing is not allowed here */
     }
     if (ptrace(PTRACE_SETOPTIONS, child, NULL,
                PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0) {
-        (void)kill(child, SIGKILL);
-        (void)waitpid(child, &status, 0);
+        stop_traced(child);
         return -1;
     }
     return child;
 }
 
-static void
-stop_traced(pid_t child)
+/* Lets it run to its next stop; false if it ended, or cannot be followed, and
+   then it is gone. */
+static bool
+next_stop(pid_t child, enum __ptrace_request how, int deliver, int *ret_status)
 {
-    int status;
-    (void)kill(child, SIGKILL);
-    (void)waitpid(child, &status, 0);
+    if (ptrace(how, child, NULL, (void *)(intptr_t)deliver) != 0) {
+        stop_traced(child);
+        *ret_status = -1;
+        return false;
+    }
+    if (!wait_for(child, ret_status)) {
+        *ret_status = -1;
+        return false;
+    }
+    return WIFSTOPPED(*ret_status);
 }
 
 /* ---- Entropy ------------------------------------------------------------- */
@@ -316,33 +339,37 @@ one_report(struct restart *r, uint64_t record)
     }
 }
 
-/* One report at report_at(r, 0) of a child that is told stream `stream`. */
-static bool
-report_told(struct restart *r, uint64_t stream, struct told *told)
+/* Where the C library has entropy without a system call (the kernel's vDSO),
+   not even a plain request is seen. */
+static void
+plain_request(struct restart *r, uint64_t record)
 {
-    pid_t child = start_traced(r, one_report, RECORD);
-    int status = 0, deliver = 0;
-    bool good = child > 0;
+    uint8_t bytes[16];
+    (void)r;
+    (void)record;
+    _exit(getrandom(bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes ? 0 : 1);
+}
+
+/* Runs `body` in a child that is told stream `stream`; one_report's report is
+   at report_at(r, 0) then. */
+static bool
+run_told(struct restart *r, void (*body)(struct restart *, uint64_t),
+         uint64_t stream, struct told *told)
+{
+    pid_t child = start_traced(r, body, RECORD);
+    int status = -1, deliver = 0;
     memset(told, 0, sizeof *told);
     seeded_init(&told->seeded, r->audit->options.seed, stream);
-    while (good) {
-        good = ptrace(PTRACE_SYSCALL, child, NULL, (void *)(intptr_t)deliver) ==
-                   0 &&
-               waitpid(child, &status, 0) == child;
-        if (good && (WIFEXITED(status) || WIFSIGNALED(status))) {
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        }
+    while (child > 0 && next_stop(child, PTRACE_SYSCALL, deliver, &status)) {
         deliver = 0;
-        if (good && WSTOPSIG(status) == (SIGTRAP | 0x80)) {
-            good = at_system_call(child, told);
-        } else if (good) {
+        if (WSTOPSIG(status) != (SIGTRAP | 0x80)) {
             deliver = WSTOPSIG(status);
+        } else if (!at_system_call(child, told)) {
+            stop_traced(child);
+            return false;
         }
     }
-    if (child > 0) {
-        stop_traced(child);
-    }
-    return false;
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static void
@@ -350,21 +377,22 @@ try_entropy(struct restart *r)
 {
     struct told told;
     uint8_t *first = report_at(r, STREAMS + 1);
-    bool good, same, bytes = true;
-    good = report_told(r, 1, &told);
+    bool good, same, bytes;
+    good = run_told(r, plain_request, 1, &told) && told.bytes > 0 &&
+           run_told(r, one_report, 1, &told);
     memcpy(first, report_at(r, 0), r->size);
-    good = good && report_told(r, 1, &told);
+    good = good && run_told(r, one_report, 1, &told);
     step(r);
     if (!good) {
         audit_note(r->audit, "restart", false,
                    "entropy could not be interposed: this system does not let "
-                   "a process trace its child");
+                   "a process trace its child, or see it ask for entropy");
         return;
     }
     same = memcmp(first, report_at(r, 0), r->size) == 0;
     bytes = told.bytes > 0;
     for (uint64_t i = STREAMS; good && i > 0; i--) {
-        good = report_told(r, i, &told);
+        good = run_told(r, one_report, i, &told);
         memcpy(report_at(r, i), report_at(r, 0), r->size);
         step(r);
     }
@@ -390,14 +418,15 @@ try_entropy(struct restart *r)
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* Marks where the part that must not depend on the record begins and ends. */
+/* Marks where the part that must not depend on the record begins and ends, by
+   a signal that cannot be blocked. */
 static void
 marked_report(struct restart *r, uint64_t record)
 {
     audit_encode(r->client, hostile_record(r->hostile, record));
-    (void)raise(SIGUSR1);
+    (void)raise(SIGSTOP);
     report_make(r->client, &r->client->entropy, report_at(r, 0));
-    (void)raise(SIGUSR1);
+    (void)raise(SIGSTOP);
 }
 
 /* Instructions between the two marks; 0 if they could not be counted. */
@@ -407,24 +436,21 @@ count_steps(struct restart *r, uint64_t record)
     pid_t child = start_traced(r, marked_report, record);
     int status = 0;
     uint64_t steps = 0;
-    bool marked = false;
-    while (child > 0 && steps < STEPS_MOST) {
-        enum __ptrace_request how = marked ? PTRACE_SINGLESTEP : PTRACE_CONT;
-        if (ptrace(how, child, NULL, NULL) != 0 ||
-            waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
+    bool marked = false, ended = false;
+    if (child < 0) {
+        return 0;
+    }
+    while (steps < STEPS_MOST && !ended) {
+        if (!next_stop(child, marked ? PTRACE_SINGLESTEP : PTRACE_CONT, 0,
+                       &status)) {
             return 0;
         }
-        if (WSTOPSIG(status) == SIGUSR1 && marked) {
-            stop_traced(child);
-            return steps;
-        }
-        marked = marked || WSTOPSIG(status) == SIGUSR1;
-        steps += marked;
+        ended = marked && WSTOPSIG(status) == SIGSTOP;
+        marked = marked || WSTOPSIG(status) == SIGSTOP;
+        steps += marked && !ended;
     }
-    if (child > 0) {
-        stop_traced(child);
-    }
-    return 0;
+    stop_traced(child);
+    return ended ? steps : 0;
 }
 
 static void
@@ -539,25 +565,35 @@ clear(struct restart *r)
     hostile_free(r->hostile);
 }
 
+static enum sotto_status
+try_all(struct restart *r, struct sotto_error *err)
+{
+    enum sotto_status status;
+    audit_encode(r->client, hostile_record(r->hostile, RECORD));
+    audit_points(r->client, r->q);
+    status = try_calls(r, err);
+    if (status == SOTTO_STATUS_OK) {
+        try_forks(r);
+        try_fresh(r);
+        try_entropy(r);
+        try_steps(r);
+        try_ledger(r);
+        audit_progress(r->audit, "restart", 32, 32);
+    }
+    return status;
+}
+
+/* A caller that ignores SIGCHLD, or reaps in a handler, would take our
+   children from us: for this time it does not. */
 enum sotto_status
 audit_restart(struct sotto_audit *audit, struct sotto_error *err)
 {
     struct restart r = {.audit = audit, .client = audit->mechanism->client};
-    enum sotto_status status =
-        set_up(&r) ? SOTTO_STATUS_OK : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        audit_encode(r.client, hostile_record(r.hostile, RECORD));
-        audit_points(r.client, r.q);
-        status = try_calls(&r, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        try_forks(&r);
-        try_fresh(&r);
-        try_entropy(&r);
-        try_steps(&r);
-        try_ledger(&r);
-        audit_progress(audit, "restart", 32, 32);
-    }
+    struct sigaction ours = {.sa_handler = SIG_DFL}, theirs;
+    enum sotto_status status;
+    (void)sigaction(SIGCHLD, &ours, &theirs);
+    status = set_up(&r) ? try_all(&r, err) : host_fail_memory(err);
+    (void)sigaction(SIGCHLD, &theirs, NULL);
     clear(&r);
     return status;
 }

@@ -18,7 +18,6 @@
 
 #include "random/draw.h"
 
-#define STEPS_MAX 512u
 #define BITS 256u
 
 enum kind { KIND_BELOW, KIND_BERNOULLI, KIND_SYMBOL, KIND_UNDER };
@@ -38,7 +37,7 @@ struct tape {
     bool rejected;
     const char *fault;
     mpz_t one, next;
-    struct step step[STEPS_MAX];
+    struct step step[TAPE_STEPS_MOST];
 };
 
 struct tape *
@@ -50,7 +49,7 @@ tape_new(void)
     }
     mpz_init_set_ui(tape->one, 1);
     mpz_init(tape->next);
-    for (uint32_t i = 0; i < STEPS_MAX; i++) {
+    for (uint32_t i = 0; i < TAPE_STEPS_MOST; i++) {
         mpz_inits(tape->step[i].product, tape->step[i].whole, NULL);
     }
     return tape;
@@ -62,7 +61,7 @@ tape_free(struct tape *tape)
     if (tape == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < STEPS_MAX; i++) {
+    for (uint32_t i = 0; i < TAPE_STEPS_MOST; i++) {
         mpz_clears(tape->step[i].product, tape->step[i].whole, NULL);
     }
     mpz_clears(tape->one, tape->next, NULL);
@@ -193,7 +192,7 @@ play(void *context, const struct step *asked)
 {
     struct tape *tape = context;
     struct step *step;
-    if (tape->at == STEPS_MAX) {
+    if (tape->at == TAPE_STEPS_MOST) {
         blame(tape, "it draws without end");
         return 0;
     }
@@ -320,23 +319,10 @@ tape_fault(const struct tape *tape)
     return tape->fault;
 }
 
-double
-tape_breadth(struct tape *tape)
+uint32_t
+tape_steps(const struct tape *tape)
 {
-    double breadth = 1;
-    mpz_t weight;
-    mpz_init(weight);
-    for (uint32_t i = 0; i < tape->at; i++) {
-        const struct step *step = &tape->step[i];
-        uint32_t possible = 0;
-        for (uint32_t j = 0; j < choices_of(step); j++) {
-            weigh(tape, step, j, weight);
-            possible += mpz_sgn(weight) > 0;
-        }
-        breadth *= possible;
-    }
-    mpz_clear(weight);
-    return breadth;
+    return tape->at;
 }
 
 mpz_srcptr

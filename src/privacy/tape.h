@@ -33,6 +33,9 @@
 
 #include "random/random.h"
 
+/* More draws than this in one run are "without end". */
+#define TAPE_STEPS_MOST 1024u
+
 struct tape;
 
 /* NULL if there is no memory. */
@@ -57,9 +60,8 @@ void tape_rewind(struct tape *tape);
  */
 const char *tape_fault(const struct tape *tape);
 
-/* About how many branches there are, from the one just run: what its steps
-   offered, multiplied. Exact where no step's choices depend on another's. */
-double tape_breadth(struct tape *tape);
+/* How many draws the branch just run made. */
+uint32_t tape_steps(const struct tape *tape);
 
 /* The exact probability of the branch just run, not reduced. */
 mpz_srcptr tape_numerator(const struct tape *tape);

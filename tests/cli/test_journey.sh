@@ -19,8 +19,8 @@ verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
 [ "$(echo "$verbs" | wc -l)" -eq 12 ] || fail "not twelve verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
-for verb in train keygen sign verify inspect privatise decode ledger account audit \
-    bench demo; do
+for verb in train keygen sign verify inspect privatise decode ledger account \
+    audit bench demo; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
     awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||

@@ -410,6 +410,146 @@ test_only_a_second_tie_draws_a_new_tail(void **state)
     check_batch(four, 5, 3);
 }
 
+/* ---- draw_under -----------------------------------------------------------
+ */
+
+/* One coin from a fresh batch, with threshold `index` of a table of 32. */
+static void
+check_under(const struct draw_threshold *threshold, uint32_t first,
+            uint32_t index, uint64_t u, const uint32_t tail[TAIL_WORDS])
+{
+    struct script script;
+    struct draw_tables tables;
+    uint32_t expected = 1; /* S_0 = 1 */
+    if (index > 0) {
+        expected = expected_symbol(threshold + first + index - 1, 1, u, tail);
+    }
+    script_init(&script);
+    add_tail(&script, tail);
+    script_add(&script, DRAW_SYMBOL_SIZE, u);
+    draw_tables(&script.random, threshold, TABLES_COUNT, &tables);
+    assert_int_equal(draw_under(&script.random, &tables, first, index),
+                     expected);
+    assert_int_equal(script_used(&script), DRAW_TABLES_SIZE + DRAW_SYMBOL_SIZE);
+    assert_false(script.random.failed);
+}
+
+/* Every threshold against uniforms on and next to every threshold, its own
+   tail among them; index 0, 32 and those that are zero. */
+static void
+test_under_is_exact_at_every_edge(void **state)
+{
+    const uint64_t most = (UINT64_C(1) << 56) - 1;
+    struct draw_threshold threshold[TABLES_COUNT];
+    uint32_t tail[TAIL_WORDS];
+    (void)state;
+    make_tables(threshold);
+    for (uint32_t table = 1; table < 3; table++) {
+        uint32_t first = table_first[table];
+        for (uint32_t i = 0; i < DRAW_FULL * (DRAW_FULL + 1); i++) {
+            const struct draw_threshold *t = &threshold[first + i % DRAW_FULL];
+            uint32_t index = i / DRAW_FULL;
+            for (int by = -1; by <= 1; by++) {
+                move_tail(t->low, by, tail);
+                check_under(threshold, first, index, t->high, tail);
+                check_under(threshold, first, index, t->high + 1, tail);
+                check_under(threshold, first, index, 0, tail);
+                check_under(threshold, first, index, most, tail);
+            }
+        }
+    }
+}
+
+/* Coins and symbols share one tail: whichever ties second draws a new one. */
+static void
+test_under_spends_the_tail(void **state)
+{
+    struct draw_threshold threshold[TABLES_COUNT];
+    struct draw_tables tables;
+    struct script script;
+    size_t used = DRAW_TABLES_SIZE;
+    (void)state;
+    make_tables(threshold);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint64_t tie = threshold[DRAW_SMALL + 9].high;
+        script_init(&script);
+        memset(script.byte, 0x77, sizeof script.byte);
+        draw_tables(&script.random, threshold, TABLES_COUNT, &tables);
+        bytes_store(script.buffer + used, DRAW_SYMBOL_SIZE,
+                    i % 2 == 0 ? tie : tie + 100);
+        (void)draw_under(&script.random, &tables, DRAW_SMALL, 10);
+        assert_int_equal(script_used(&script), used + DRAW_SYMBOL_SIZE);
+        assert_int_equal(tables.spent, i % 2 == 0);
+        bytes_store(script.buffer + used + DRAW_SYMBOL_SIZE, DRAW_SYMBOL_SIZE,
+                    i / 2 == 0 ? tie : tie + 100);
+        (void)draw_under(&script.random, &tables, DRAW_SMALL, 10);
+        assert_int_equal(script_used(&script),
+                         used + 2 * DRAW_SYMBOL_SIZE +
+                             (i == 0 ? DRAW_TABLES_SIZE : 0));
+    }
+}
+
+/* ---- draw_accepted --------------------------------------------------------
+ */
+
+/* Keeps a byte-sized draw below 3 of 4, at its place. */
+struct attempts {
+    uint32_t made;
+    uint32_t kept[3 + 1];
+};
+
+static uint32_t
+attempt(struct random *random, void *context, uint32_t place)
+{
+    struct attempts *attempts = context;
+    uint32_t drawn = random_u32(random);
+    attempts->made++;
+    assert_in_range(place, 0, 3);
+    attempts->kept[place] = drawn;
+    return drawn % 4 != 3;
+}
+
+/* All ways to keep or reject six attempts: the first three kept are there, in
+   order, after the same six attempts and bytes. */
+static void
+test_accepted_keeps_the_first(void **state)
+{
+    (void)state;
+    for (uint32_t pattern = 0; pattern < 64; pattern++) {
+        struct attempts attempts = {0, {0}};
+        struct script script;
+        uint32_t expected[3], count = 0;
+        script_init(&script);
+        for (uint32_t i = 0; i < 6; i++) {
+            uint32_t drawn = 4 * (i + 1) + 3 * (pattern >> i & 1);
+            script_add(&script, 4, drawn);
+            if (drawn % 4 != 3 && count < 3) {
+                expected[count++] = drawn;
+            }
+        }
+        draw_accepted(&script.random, attempt, &attempts, 3, 6);
+        assert_int_equal(attempts.made, 6);
+        assert_int_equal(script_used(&script), 24);
+        assert_int_equal(script.random.failed, count < 3);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(attempts.kept[i], expected[i]);
+        }
+    }
+}
+
+/* A failure stays, whatever comes after. */
+static void
+test_accepted_never_mends_a_failure(void **state)
+{
+    struct attempts attempts = {0, {0}};
+    struct script script;
+    (void)state;
+    script_init(&script); /* zeros are kept */
+    script.random.failed = true;
+    draw_accepted(&script.random, attempt, &attempts, 3, 6);
+    assert_true(script.random.failed);
+}
+
 /* ---- Independence of the draws of a batch ---------------------------------
  */
 
@@ -557,6 +697,10 @@ main(void)
         cmocka_unit_test(test_symbol_is_exact_at_every_edge),
         cmocka_unit_test(test_padding_is_never_above),
         cmocka_unit_test(test_only_a_second_tie_draws_a_new_tail),
+        cmocka_unit_test(test_under_is_exact_at_every_edge),
+        cmocka_unit_test(test_under_spends_the_tail),
+        cmocka_unit_test(test_accepted_keeps_the_first),
+        cmocka_unit_test(test_accepted_never_mends_a_failure),
         cmocka_unit_test(test_draws_of_a_batch_are_independent),
         cmocka_unit_test(test_primitives_end_without_entropy),
     };
