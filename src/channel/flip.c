@@ -22,7 +22,7 @@ init(struct channel_instance *instance, void *own)
     symbols_init(instance, symbols, 1);
     symbols->names = names;
     instance->wire_size = instance->size <= 256 ? 1 : 2;
-    instance->entropy_size = SYMBOLS_HIT_SIZE + DRAW_BELOW_SIZE;
+    instance->entropy_size = ODDS_DRAW_SIZE + DRAW_BELOW_SIZE;
     instance->values = 1;
     return SOTTO_STATUS_OK;
 }
@@ -33,7 +33,7 @@ sample(const struct channel_instance *instance, const int32_t *q,
        struct random *random, uint8_t *ret_wire)
 {
     uint32_t truth = (uint32_t)q[0];
-    uint32_t hit = symbols_draw_hit(symbols_of(instance), random);
+    uint32_t hit = odds_draw(&symbols_of(instance)->odds, random);
     uint32_t other = draw_below(random, instance->size - 1);
     other += (uint32_t)(((uint64_t)other - truth) >> 63) ^ 1; /* skip truth */
     bytes_store(ret_wire, instance->wire_size,

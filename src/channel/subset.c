@@ -32,7 +32,7 @@ init(struct channel_instance *instance, void *own)
     symbols_init(instance, symbols, symbols_best_w(k, instance->eps));
     symbols->names = names;
     instance->wire_size = (k + 7) / 8;
-    instance->entropy_size = SYMBOLS_HIT_SIZE + (k - 1) * DRAW_BELOW_SIZE;
+    instance->entropy_size = ODDS_DRAW_SIZE + (k - 1) * DRAW_BELOW_SIZE;
     instance->values = symbols->w;
     return SOTTO_STATUS_OK;
 }
@@ -64,7 +64,7 @@ sample(const struct channel_instance *instance, const int32_t *q,
 {
     const struct symbols *own = symbols_of(instance);
     uint32_t k = instance->size;
-    uint32_t hit = symbols_draw_hit(own, random);
+    uint32_t hit = odds_draw(&own->odds, random);
     ret_wire[(k - 1) / 8] = 0;
     subsets_draw(random, k - 1, own->w - hit, ret_wire);
     insert_bit(ret_wire, k, (uint32_t)q[0], hit);

@@ -3,20 +3,7 @@
  */
 #include "channel/symbols.h"
 
-#include "base/bytes.h"
-#include "base/decimal.h"
 #include "base/maths.h"
-#include "base/wide.h"
-#include "random/threshold.h"
-
-/* E: e^epsilon from below. */
-static void
-exp_eps(uint64_t eps, struct wide *ret)
-{
-    struct wide x;
-    wide_ratio(eps, DECIMAL_UNIT, &x);
-    wide_exp(&x, ret);
-}
 
 /*
  * With e = e^epsilon, rate_in = we/Z and rate_other = w(e(w-1)+k-w)/((k-1)Z),
@@ -41,7 +28,7 @@ symbols_best_w(uint32_t k, uint64_t eps)
     struct wide power;
     double e, least = 0;
     uint32_t best = 0, start;
-    exp_eps(eps, &power);
+    odds_exp(eps, &power);
     e = wide_double(&power);
     start = (uint32_t)((double)k / (e + 1));
     for (uint32_t w = start > 1 ? start - 1 : 1; w <= start + 2 && w < k; w++) {
@@ -69,15 +56,14 @@ log_binomial(uint32_t n, uint32_t m)
 }
 
 static void
-set_moments(struct channel_instance *instance, struct symbols *symbols,
-            double rate_out)
+set_moments(struct channel_instance *instance, struct symbols *symbols)
 {
     double k = instance->size, w = symbols->w, gap;
-    double in = symbols->rate_in, other;
-    other = (w - 1 + rate_out) / (k - 1); /* (w-h)/(k-1), 1-h kept exact */
+    double in = symbols->odds.in, out = symbols->odds.out, other;
+    other = (w - 1 + out) / (k - 1); /* (w-h)/(k-1), 1-h kept exact */
     symbols->rate_other = other;
     gap = in - other;
-    instance->variance_true = in * rate_out / (gap * gap);
+    instance->variance_true = in * out / (gap * gap);
     instance->variance_other = other * (1 - other) / (gap * gap);
     instance->bias = 0;
 }
@@ -87,32 +73,11 @@ symbols_init(struct channel_instance *instance, struct symbols *symbols,
              uint32_t w)
 {
     uint32_t k = instance->size;
-    struct wide power, one, rest, h;
-    double rate_out;
-    exp_eps(instance->eps, &power);
-    wide_scale(&power, w, &power);
-    wide_ratio(k - w, 1, &rest);
-    wide_add(&power, &rest, &rest);
-    wide_divide(&power, &rest, &h);
+    odds_init(&symbols->odds, instance->eps, w, k - w);
     symbols->w = w;
-    bytes_clear((uint8_t *)symbols->threshold, sizeof symbols->threshold);
-    threshold_from(&h, &symbols->threshold[0]);
-    threshold_wide(&symbols->threshold[0], &h); /* as it will be drawn */
-    wide_ratio(1, 1, &one);
-    wide_subtract(&one, &h, &rest);
-    rate_out = wide_double(&rest);
-    symbols->rate_in = wide_double(&h);
-    symbols->log_in = maths_log(symbols->rate_in) - log_binomial(k - 1, w - 1);
-    symbols->log_out = maths_log(rate_out) - log_binomial(k - 1, w);
-    set_moments(instance, symbols, rate_out);
-}
-
-uint32_t
-symbols_draw_hit(const struct symbols *symbols, struct random *random)
-{
-    struct draw_tables tables;
-    draw_tables(random, symbols->threshold, DRAW_SMALL, &tables);
-    return draw_symbol(random, &tables, 0, DRAW_SMALL);
+    symbols->log_in = maths_log(symbols->odds.in) - log_binomial(k - 1, w - 1);
+    symbols->log_out = maths_log(symbols->odds.out) - log_binomial(k - 1, w);
+    set_moments(instance, symbols);
 }
 
 bool
@@ -150,7 +115,7 @@ symbols_estimate(const struct channel_instance *instance, const uint8_t *wire,
                  double *ret_estimate)
 {
     const struct symbols *own = symbols_of(instance);
-    double gap = own->rate_in - own->rate_other;
+    double gap = own->odds.in - own->rate_other;
     for (uint32_t i = 0; i < instance->size; i++) {
         double named = own->names(instance, wire, i);
         ret_estimate[i] = (named - own->rate_other) / gap;

@@ -14,17 +14,16 @@
 #define SOTTO_CHANNEL_SYMBOLS_H
 
 #include "channel/channel.h"
-#include "random/draw.h"
+#include "channel/odds.h"
 
 struct symbols {
     uint32_t w;
     /* Whether a report names symbol i: the one thing the two differ in. */
     uint32_t (*names)(const struct channel_instance *instance,
                       const uint8_t *wire, uint32_t i);
-    struct draw_threshold threshold[DRAW_SMALL]; /* the first is h */
-    double log_in;                               /* ln p(S | q), q in S */
-    double log_out;                              /* ln p(S | q), q not in S */
-    double rate_in;                              /* P(true symbol named) = h */
+    struct odds odds;  /* h: the true symbol is to be named */
+    double log_in;     /* ln p(S | q), q in S */
+    double log_out;    /* ln p(S | q), q not in S */
     double rate_other; /* P(another given symbol named) = (w-h)/(k-1) */
 };
 
@@ -34,10 +33,6 @@ void symbols_init(struct channel_instance *instance, struct symbols *symbols,
 
 /* The w in {1, ..., k-1} that minimises the variance of a frequency. */
 uint32_t symbols_best_w(uint32_t k, uint64_t eps);
-
-/* 1 with probability h: the true symbol is to be named. */
-uint32_t symbols_draw_hit(const struct symbols *symbols, struct random *random);
-#define SYMBOLS_HIT_SIZE (DRAW_TABLES_SIZE + DRAW_SYMBOL_SIZE)
 
 /* The collector's half of both channels, by `names` alone: see channel.h. */
 bool symbols_valid(const struct channel_instance *instance,

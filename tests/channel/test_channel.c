@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,19 @@ set_up(struct channel_instance *instance, const char *name, uint32_t size,
     assert_int_equal(instance->size, size);
     assert_int_equal(instance->l, l);
     assert_true(instance->eps == eps);
+}
+
+/* A size and a radius that this channel takes. */
+static uint32_t
+size_for(const struct channel *channel, uint32_t size)
+{
+    return channel->scalar ? 1 : size;
+}
+
+static uint32_t
+l_for(const struct channel *channel)
+{
+    return channel->domain != CHANNEL_DOMAIN_SYMBOLS;
 }
 
 /* ---- Registry and limits ---------------------------------------------------
@@ -98,6 +112,20 @@ test_limits(void **state)
                 SOTTO_STATUS_LIMIT);
     check_limit("laplace", 1, CHANNEL_L_MAX + 1, DECIMAL_UNIT,
                 SOTTO_STATUS_LIMIT);
+    check_limit("duchi", 0, 1, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("duchi", 1, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("duchi", CHANNEL_D_MAX, CHANNEL_L_MAX, DECIMAL_UNIT,
+                SOTTO_STATUS_OK);
+    check_limit("duchi", CHANNEL_D_MAX + 1, 1, DECIMAL_UNIT,
+                SOTTO_STATUS_LIMIT);
+    check_limit("duchi", 1, CHANNEL_L_MAX + 1, DECIMAL_UNIT,
+                SOTTO_STATUS_LIMIT);
+    check_limit("window", 0, 1, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("window", 1, 0, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("window", 2, 1, DECIMAL_UNIT, SOTTO_STATUS_LIMIT);
+    check_limit("window", 1, CHANNEL_L_MAX, DECIMAL_UNIT, SOTTO_STATUS_OK);
+    check_limit("window", 1, CHANNEL_L_MAX + 1, DECIMAL_UNIT,
+                SOTTO_STATUS_LIMIT);
 }
 
 static void
@@ -106,13 +134,13 @@ test_budget_limits(void **state)
     (void)state;
     for (size_t i = 0; channel_at(i) != NULL; i++) {
         const char *name = channel_at(i)->name;
-        uint32_t l = channel_at(i)->domain == CHANNEL_DOMAIN_LATTICE;
-        check_limit(name, 2, l, 0, SOTTO_STATUS_BUDGET);
-        check_limit(name, 2, l, DECIMAL_EPS_MIN - 1, SOTTO_STATUS_BUDGET);
-        check_limit(name, 2, l, DECIMAL_EPS_MIN, SOTTO_STATUS_OK);
-        check_limit(name, 2, l, DECIMAL_EPS_MAX, SOTTO_STATUS_OK);
-        check_limit(name, 2, l, DECIMAL_EPS_MAX + 1, SOTTO_STATUS_BUDGET);
-        check_limit(name, 2, l, UINT64_MAX, SOTTO_STATUS_BUDGET);
+        uint32_t size = size_for(channel_at(i), 2), l = l_for(channel_at(i));
+        check_limit(name, size, l, 0, SOTTO_STATUS_BUDGET);
+        check_limit(name, size, l, DECIMAL_EPS_MIN - 1, SOTTO_STATUS_BUDGET);
+        check_limit(name, size, l, DECIMAL_EPS_MIN, SOTTO_STATUS_OK);
+        check_limit(name, size, l, DECIMAL_EPS_MAX, SOTTO_STATUS_OK);
+        check_limit(name, size, l, DECIMAL_EPS_MAX + 1, SOTTO_STATUS_BUDGET);
+        check_limit(name, size, l, UINT64_MAX, SOTTO_STATUS_BUDGET);
     }
 }
 
@@ -187,6 +215,56 @@ test_laplace_is_valid_up_to_its_clamp(void **state)
     }
 }
 
+static void
+test_duchi_is_valid_with_no_bit_past_d(void **state)
+{
+    struct channel_instance instance;
+    (void)state;
+    for (uint32_t d = 1; d <= 16; d++) {
+        set_up(&instance, "duchi", d, 3, DECIMAL_UNIT);
+        assert_int_equal(instance.wire_size, d <= 8 ? 1 : 2);
+        for (uint32_t j = 0; j < UINT32_C(1) << (8 * instance.wire_size); j++) {
+            uint8_t wire[2];
+            bytes_store(wire, 2, j);
+            assert_int_equal(instance.channel->valid(&instance, wire),
+                             j >> d == 0);
+        }
+    }
+}
+
+/* w is at hand as the largest report less l. */
+static void
+test_window_is_valid_up_to_its_ends(void **state)
+{
+    static const uint32_t l[] = {1, 100, 16384, 32767, CHANNEL_L_MAX};
+    static const uint64_t eps[] = {DECIMAL_EPS_MIN, DECIMAL_UNIT,
+                                   DECIMAL_EPS_MAX};
+    struct channel_instance instance;
+    (void)state;
+    for (size_t i = 0; i < 15; i++) {
+        int64_t most = l[i / 3];
+        uint8_t wire[4];
+        set_up(&instance, "window", 1, l[i / 3], eps[i % 3]);
+        while (instance.channel->pack(&instance, &most, wire)) {
+            most++;
+        }
+        most--;
+        assert_in_range(most, l[i / 3], 2 * l[i / 3] + 1);
+        assert_int_equal(instance.wire_size, most <= INT16_MAX ? 2 : 4);
+        for (int64_t off = -2; off <= 2; off++) {
+            if (instance.wire_size == 2 && most + off > INT16_MAX) {
+                continue; /* two bytes cannot say it */
+            }
+            bytes_store(wire, 4, (uint64_t)(most + off));
+            assert_int_equal(instance.channel->valid(&instance, wire),
+                             off <= 0);
+            bytes_store(wire, 4, (uint64_t)(-most - off));
+            assert_int_equal(instance.channel->valid(&instance, wire),
+                             off <= 0);
+        }
+    }
+}
+
 /* ---- Samples, packing, bytes drawn ------------------------------------------
  */
 
@@ -203,7 +281,7 @@ fill_from_stream(void *context, void *buffer, size_t size)
     return 0;
 }
 
-/* A point of the domain: a vertex, or any symbol. */
+/* A point of the domain: a vertex, or any symbol; any point of a cube. */
 static void
 draw_point(const struct channel_instance *instance, struct seeded *seeded,
            int32_t *ret_q)
@@ -211,6 +289,15 @@ draw_point(const struct channel_instance *instance, struct seeded *seeded,
     uint32_t word = random_u32(&seeded->random);
     if (instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         ret_q[0] = (int32_t)(word % instance->size);
+        return;
+    }
+    for (uint32_t i = 0;
+         instance->channel->domain == CHANNEL_DOMAIN_CUBE && i < instance->size;
+         i++) {
+        uint32_t any = random_u32(&seeded->random) % (2 * instance->l + 1);
+        ret_q[i] = (int32_t)any - (int32_t)instance->l;
+    }
+    if (instance->channel->domain == CHANNEL_DOMAIN_CUBE) {
         return;
     }
     memset(ret_q, 0, instance->size * sizeof *ret_q);
@@ -283,12 +370,35 @@ test_samples_are_reports_of_the_stated_size(void **state)
             check_samples("subset", size[i], 0, eps[j]);
             for (size_t m = 0; m < 3; m++) {
                 check_samples("laplace", size[i], l[m], eps[j]);
+                check_samples("duchi", size[i], l[m], eps[j]);
+                check_samples("window", 1, l[m], eps[j]);
             }
         }
     }
     check_samples("flip", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
     check_samples("subset", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
     check_samples("laplace", 1, 1, DECIMAL_UNIT);
+    check_samples("duchi", 1, 1, DECIMAL_UNIT);
+}
+
+/* Settings at random: l and epsilon of every magnitude. */
+static void
+test_duchi_and_window_anywhere(void **state)
+{
+    struct seeded seeded;
+    (void)state;
+    seeded_init(&seeded, 19, 0);
+    for (int i = 0; i < 300; i++) {
+        uint32_t d = 1 + random_u32(&seeded.random) % 512;
+        uint32_t l = 1 + (random_u32(&seeded.random) % CHANNEL_L_MAX >>
+                          random_u32(&seeded.random) % 20);
+        uint64_t eps =
+            DECIMAL_EPS_MIN +
+            (random_u56(&seeded.random) % (DECIMAL_EPS_MAX - DECIMAL_EPS_MIN) >>
+             random_u32(&seeded.random) % 25);
+        check_samples("duchi", d, l, eps);
+        check_samples("window", 1, l, eps);
+    }
 }
 
 static void
@@ -354,6 +464,167 @@ test_subset_has_the_best_size(void **state)
     }
 }
 
+/* The variance at q = +-l, from the definition: e^eps : 1 are the weights of a
+   y near q and of any other. */
+static double
+window_variance(uint32_t l, uint32_t w, double eps)
+{
+    int64_t most = (int64_t)l + w;
+    double mass = 0, first = 0, second = 0;
+    for (int64_t y = -most; y <= most; y++) {
+        double weight = y >= (int64_t)l - w ? exp(eps) : 1;
+        mass += weight;
+        first += weight * (double)y;
+        second += weight * (double)y * (double)y;
+    }
+    return l * (l * (second / mass) / (first / mass) / (first / mass) - l);
+}
+
+static void
+test_window_has_the_best_width(void **state)
+{
+    static const double eps[] = {0.001, 0.1, 0.5, 1, 2, 4, 8, 16};
+    struct channel_instance instance;
+    (void)state;
+    for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
+        for (uint32_t l = 1; l <= 64; l++) {
+            set_up(&instance, "window", 1, l,
+                   (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
+            for (uint32_t w = 0; w <= 3 * l; w++) {
+                assert_true(instance.variance_true <=
+                            window_variance(l, w, eps[i]) * (1 + 1e-9));
+            }
+        }
+    }
+}
+
+/* What docs/channels.md shows: the noise of one number, relative to l. */
+static void
+test_noise_of_one_number(void **state)
+{
+    static const char *const names[] = {"laplace", "duchi", "window"};
+    static const double eps[] = {0.5, 1, 2, 4, 8};
+    (void)state;
+    printf("| epsilon | laplace | duchi | window |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
+        double deviation[3];
+        for (size_t j = 0; j < 3; j++) {
+            struct channel_instance instance;
+            set_up(&instance, names[j], 1, 4096,
+                   (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
+            deviation[j] = sqrt(instance.variance_true) / 4096;
+        }
+        printf("| %g | %.4f | %.4f | %.4f |\n", eps[i], deviation[0],
+               deviation[1], deviation[2]);
+        assert_true(deviation[2] < deviation[0]);
+    }
+}
+
+/* P(more than half of the v_j are t_j), every t_j = +1, from all counts. */
+static long double
+majority(const int32_t *q, uint32_t d, uint32_t l)
+{
+    static long double at[CHANNEL_D_MAX + 1];
+    long double sum = 0;
+    memset(at, 0, sizeof at);
+    at[0] = 1;
+    for (uint32_t j = 0; j < d; j++) {
+        long double yes = ((long double)l + q[j]) / (2 * (long double)l);
+        for (uint32_t i = j + 1; i > 0; i--) {
+            at[i] = at[i] * (1 - yes) + at[i - 1] * yes;
+        }
+        at[0] *= 1 - yes;
+    }
+    for (uint32_t i = d / 2 + 1; i <= d; i++) {
+        sum += at[i];
+    }
+    return sum;
+}
+
+/* At the centre every report is equally likely, which takes b, R, A and the
+   recursion to be right together: ln p = -d ln 2. And one way from it. */
+static void
+test_duchi_log_p_where_there_are_many_signs(void **state)
+{
+    static const uint32_t d[] = {1, 2, 99, 100, 1000, 4095, 4096};
+    static int32_t centre[CHANNEL_D_MAX], q[CHANNEL_D_MAX];
+    static uint8_t wire[CHANNEL_D_MAX / 8];
+    struct channel_instance instance;
+    double h = exp(2) / (exp(2) + 1);
+    (void)state;
+    for (uint32_t i = 0; i < sizeof d / sizeof d[0]; i++) {
+        double size = d[i] * log(2), one, far, near;
+        set_up(&instance, "duchi", d[i], 1000, 2 * DECIMAL_UNIT);
+        memset(wire, 0, sizeof wire);
+        for (uint32_t j = 0; j < d[i]; j++) {
+            wire[j / 8] |= (uint8_t)(1u << j % 8);
+            q[j] = (int32_t)(j * 7919 % 2001) - 995;
+        }
+        one = instance.channel->log_p(&instance, wire, centre);
+        assert_true(fabs(one + size) <= 1e-14 * size);
+        near = (double)majority(centre, d[i], 1000);
+        far = (double)majority(q, d[i], 1000);
+        one += log((1 - h + (2 * h - 1) * far) / (1 - h + (2 * h - 1) * near));
+        assert_true(fabs(instance.channel->log_p(&instance, wire, q) - one) <=
+                    1e-13 * fmax(1, size));
+    }
+}
+
+/* ---- Statistics ----------------------------------------------------------
+ */
+
+#define REPORTS 20000
+#define WIDE_D 100u
+
+/*
+ * duchi at d = 100: the mean of every coordinate over 20,000 seeded reports,
+ * and how often t.q > 0 at a corner q, which has probability
+ * h (1-b) / (1-R). Each of the 101 may be off by 5.8 standard deviations:
+ * alpha = 101 * 6.7e-9 < 1e-6 in all.
+ */
+static void
+test_duchi_has_the_right_means(void **state)
+{
+    static double sum[WIDE_D];
+    double estimate[WIDE_D], h = exp(1) / (exp(1) + 1), b = 1, share;
+    int32_t q[WIDE_D], corner[WIDE_D];
+    uint8_t wire[(WIDE_D + 7) / 8];
+    struct channel_instance instance;
+    struct seeded seeded;
+    uint32_t along = 0;
+    (void)state;
+    set_up(&instance, "duchi", WIDE_D, 50, DECIMAL_UNIT);
+    seeded_init(&seeded, 20, 0);
+    for (uint32_t j = 0; j < WIDE_D; j++) {
+        q[j] = (int32_t)j - 49;
+        corner[j] = j % 3 == 0 ? 50 : -50;
+        b *= j % 2 == 0 ? (double)(j + 1) : 1 / (double)(j + 1);
+    }
+    for (int i = 0; i < REPORTS; i++) {
+        double dot = 0;
+        instance.channel->sample(&instance, q, &seeded.random, wire);
+        instance.channel->estimate(&instance, wire, estimate);
+        for (uint32_t j = 0; j < WIDE_D; j++) {
+            sum[j] += estimate[j];
+        }
+        instance.channel->sample(&instance, corner, &seeded.random, wire);
+        instance.channel->estimate(&instance, wire, estimate);
+        for (uint32_t j = 0; j < WIDE_D; j++) {
+            dot += estimate[j] > 0 ? corner[j] : -corner[j];
+        }
+        along += dot > 0;
+    }
+    assert_false(seeded.random.failed);
+    for (uint32_t j = 0; j < WIDE_D; j++) {
+        double variance = instance.variance_true - q[j] * q[j];
+        assert_true(fabs(sum[j] / REPORTS - q[j]) <=
+                    5.8 * sqrt(variance / REPORTS));
+    }
+    share = h * (1 - b) / (1 - (2 * h - 1) * b);
+    assert_true(fabs((double)along / REPORTS - share) <=
+                5.8 * sqrt(share * (1 - share) / REPORTS));
+}
+
 /*
  * Invariant 2: never above what is stated. As near to it as doubles are, for
  * any k and for epsilons large and small.
@@ -372,8 +643,9 @@ test_eps_exact_is_the_stated_one_and_never_above(void **state)
         for (size_t j = 0; j < sizeof size / sizeof size[0]; j++) {
             for (size_t m = 0; channel_at(m) != NULL; m++) {
                 struct channel_instance instance;
-                uint32_t l = channel_at(m)->domain == CHANNEL_DOMAIN_LATTICE;
-                set_up(&instance, channel_at(m)->name, size[j], l, eps[i]);
+                set_up(&instance, channel_at(m)->name,
+                       size_for(channel_at(m), size[j]), l_for(channel_at(m)),
+                       eps[i]);
                 assert_true(instance.eps_exact <= stated);
                 assert_true(instance.eps_exact >= stated * (1 - 1e-15));
                 assert_true(instance.bias >= 0);
@@ -431,9 +703,16 @@ main(void)
         cmocka_unit_test(test_flip_is_valid_below_k),
         cmocka_unit_test(test_subset_is_valid_with_w_bits_below_k),
         cmocka_unit_test(test_laplace_is_valid_up_to_its_clamp),
+        cmocka_unit_test(test_duchi_is_valid_with_no_bit_past_d),
+        cmocka_unit_test(test_window_is_valid_up_to_its_ends),
         cmocka_unit_test(test_samples_are_reports_of_the_stated_size),
+        cmocka_unit_test(test_duchi_and_window_anywhere),
         cmocka_unit_test(test_pack_refuses_a_set_that_is_not_in_order),
         cmocka_unit_test(test_subset_has_the_best_size),
+        cmocka_unit_test(test_window_has_the_best_width),
+        cmocka_unit_test(test_noise_of_one_number),
+        cmocka_unit_test(test_duchi_log_p_where_there_are_many_signs),
+        cmocka_unit_test(test_duchi_has_the_right_means),
         cmocka_unit_test(test_eps_exact_is_the_stated_one_and_never_above),
         cmocka_unit_test(test_log_p_of_large_sets_sums_to_one),
     };

@@ -6,8 +6,9 @@
  * For each domain and epsilon, with probabilities as exact integers over one
  * common denominator:
  *
- *   - they sum to one, every report is valid, and every report that one point
- *     can give, every other point can give (invariant 1);
+ *   - they sum to one (with rejection sampling: to the same number for every
+ *     point, by which they are then divided), every report is valid, and every
+ *     report that one point can give, every other point can give (invariant 1);
  *   - the largest ratio p(report | q) / p(report | q') over all reports and
  *     pairs is at most e^epsilon, and within 1e-15 of it in the exponent at the
  *     domain's vertices (invariant 2);
@@ -37,7 +38,7 @@
 
 #define PRECISION 512
 #define ROOM (1u << 16) /* slots for reports, a power of two */
-#define POINTS_MAX 64u
+#define POINTS_MAX 256u
 #define ENTRIES_MAX 16u /* k, or d */
 #define WIRE_MAX 8u
 
@@ -68,9 +69,11 @@ struct exact {
     uint64_t branches;
     uint64_t shape;
     mpz_t denominator;
+    mpz_t whole; /* what is left of it when rejected branches are not counted */
 
     mpfr_t gap; /* epsilon - ln of the largest ratio */
     double log_error;
+    double variance; /* the largest of the estimator's, over points */
 };
 
 /* ---- Setting up -----------------------------------------------------------
@@ -110,22 +113,29 @@ add_point(struct exact *exact, const int32_t *q, bool vertex)
     exact->vertices += vertex;
 }
 
-/* Every q in Z^d with |q|_1 <= l, by counting through the cube around it. */
+/*
+ * Every q in Z^d with |q|_1 <= l, by counting through the cube around it; or
+ * that cube; or, from d = 4 on, its corners alone.
+ */
 static void
 add_lattice(struct exact *exact, uint32_t d, int32_t l)
 {
+    bool cube = exact->instance.channel->domain == CHANNEL_DOMAIN_CUBE;
     int32_t q[ENTRIES_MAX];
     uint32_t i = 0;
     for (uint32_t j = 0; j < d; j++) {
         q[j] = -l;
     }
     while (i < d) {
-        int32_t norm = 0, largest = 0;
+        int32_t norm = 0, largest = 0, least = l;
         for (uint32_t j = 0; j < d; j++) {
             norm += abs(q[j]);
             largest = abs(q[j]) > largest ? abs(q[j]) : largest;
+            least = abs(q[j]) < least ? abs(q[j]) : least;
         }
-        if (norm <= l) {
+        if (cube && (d <= 3 || least == l)) {
+            add_point(exact, q, least == l);
+        } else if (!cube && norm <= l) {
             add_point(exact, q, largest == l);
         }
         for (i = 0; i < d && q[i] == l; i++) {
@@ -142,12 +152,12 @@ exact_new(const char *name, uint32_t size, uint32_t l, uint64_t eps)
 {
     const struct channel *channel = channel_find(name, strlen(name));
     struct exact *exact = calloc(1, sizeof *exact);
-    bool lattice = channel->domain == CHANNEL_DOMAIN_LATTICE;
+    bool lattice = channel->domain != CHANNEL_DOMAIN_SYMBOLS;
     assert_non_null(exact);
     exact->own = malloc(channel->own_size);
     exact->report = calloc(ROOM, sizeof *exact->report);
     exact->width = lattice ? size : 1;
-    mpz_init(exact->denominator);
+    mpz_inits(exact->denominator, exact->whole, NULL);
     mpfr_init2(exact->gap, PRECISION);
     assert_int_equal(
         channel_init(&exact->instance, channel, size, l, eps, 0, exact->own),
@@ -173,7 +183,7 @@ exact_free(struct exact *exact)
             range_clear(&exact->report[i].vertices);
         }
     }
-    mpz_clear(exact->denominator);
+    mpz_clears(exact->denominator, exact->whole, NULL);
     mpfr_clear(exact->gap);
     free(exact->report);
     free(exact->own);
@@ -220,14 +230,25 @@ run_branch(struct exact *exact, struct tape *tape, const int32_t *q)
     channel->sample(&exact->instance, q, &random, wire);
     assert_false(random.failed);
     assert_true(channel->valid(&exact->instance, wire));
-    report = find_report(exact, bytes_load(wire, exact->instance.wire_size));
-    mpz_add(report->p, report->p, tape_numerator(tape));
+    if (!tape_rejected(tape)) {
+        report =
+            find_report(exact, bytes_load(wire, exact->instance.wire_size));
+        mpz_add(report->p, report->p, tape_numerator(tape));
+    }
     if (exact->branches++ == 0) {
         mpz_set(exact->denominator, tape_denominator(tape));
         exact->shape = tape_shape(tape);
     }
     assert_int_equal(mpz_cmp(exact->denominator, tape_denominator(tape)), 0);
     assert_true(exact->shape == tape_shape(tape)); /* invariant 7 */
+}
+
+/* Whether the channel samples by rejection on this domain. */
+static bool
+rejects(const struct exact *exact)
+{
+    return strcmp(exact->instance.channel->name, "duchi") == 0 &&
+           exact->instance.size % 2 == 0;
 }
 
 static void
@@ -249,7 +270,11 @@ run_point(struct exact *exact, const int32_t *q)
             mpz_add(sum, sum, exact->report[i].p);
         }
     }
-    assert_int_equal(mpz_cmp(sum, exact->denominator), 0);
+    if (mpz_sgn(exact->whole) == 0) {
+        mpz_set(exact->whole, sum);
+    }
+    assert_int_equal(mpz_cmp(sum, exact->whole), 0);
+    assert_int_equal(mpz_cmp(sum, exact->denominator) != 0, rejects(exact));
     mpz_clear(sum);
     tape_free(tape);
 }
@@ -265,7 +290,7 @@ probability(const struct exact *exact, const struct report *report,
     mpfr_t whole;
     mpfr_init2(whole, PRECISION);
     mpfr_set_z(ret_log, report->p, MPFR_RNDN);
-    mpfr_set_z(whole, exact->denominator, MPFR_RNDN);
+    mpfr_set_z(whole, exact->whole, MPFR_RNDN);
     mpfr_div(ret_log, ret_log, whole, MPFR_RNDN);
     *ret_p = mpfr_get_d(ret_log, MPFR_RNDN);
     mpfr_log(ret_log, ret_log, MPFR_RNDN);
@@ -305,7 +330,7 @@ check_log_p(struct exact *exact, uint32_t at, const uint8_t *wire,
 static double
 truth_at(const struct exact *exact, uint32_t at, uint32_t entry)
 {
-    if (exact->instance.channel->domain == CHANNEL_DOMAIN_LATTICE) {
+    if (exact->instance.channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
         return exact->point[at][entry];
     }
     return exact->point[at][0] == (int32_t)entry;
@@ -314,20 +339,42 @@ truth_at(const struct exact *exact, uint32_t at, uint32_t entry)
 static double
 variance_at(const struct exact *exact, uint32_t at, uint32_t entry)
 {
-    bool is_truth = exact->instance.channel->domain == CHANNEL_DOMAIN_LATTICE ||
-                    truth_at(exact, at, entry) == 1;
-    return is_truth ? exact->instance.variance_true
-                    : exact->instance.variance_other;
+    double truth = truth_at(exact, at, entry);
+    switch (exact->instance.channel->domain) {
+    case CHANNEL_DOMAIN_SYMBOLS:
+        return truth == 1 ? exact->instance.variance_true
+                          : exact->instance.variance_other;
+    case CHANNEL_DOMAIN_CUBE: /* signs: l^2/c^2 - q_j^2 */
+        return exact->instance.variance_true - truth * truth;
+    default:
+        return exact->instance.variance_true;
+    }
 }
 
+/* The claim is the variance, or where there is but one number its largest. */
 static void
-check_moments(const struct exact *exact, uint32_t at, const double *mean,
+check_moments(struct exact *exact, uint32_t at, const double *mean,
               const double *square)
 {
     for (uint32_t i = 0; i < exact->instance.size; i++) {
         double variance = variance_at(exact, at, i);
-        assert_true(fabs(mean[i]) <= 1e-9 + exact->instance.bias);
-        assert_true(fabs(square[i] - variance) <= 1e-9 * variance);
+        double above = square[i] - variance;
+        double slack = 1e-9 * variance + 1e-15 * exact->instance.variance_true;
+        assert_true(fabs(mean[i]) <=
+                    1e-9 * fmax(1, sqrt(variance)) + exact->instance.bias);
+        assert_true(above <= slack);
+        assert_true(exact->instance.channel->scalar || -above <= slack);
+        exact->variance = fmax(exact->variance, square[i]);
+    }
+}
+
+/* And there it is reached. */
+static void
+check_worst(const struct exact *exact)
+{
+    double claimed = exact->instance.variance_true;
+    if (exact->instance.channel->scalar) {
+        assert_true(fabs(exact->variance - claimed) <= 1e-9 * claimed);
     }
 }
 
@@ -466,13 +513,13 @@ print_row(const struct exact *exact)
     const struct channel_instance *instance = &exact->instance;
     char domain[32], eps[DECIMAL_TEXT_SIZE];
     decimal_write(instance->eps, eps);
-    if (instance->channel->domain == CHANNEL_DOMAIN_LATTICE) {
+    if (instance->channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
         snprintf(domain, sizeof domain, "d=%u l=%u", instance->size,
                  instance->l);
     } else {
         snprintf(domain, sizeof domain, "k=%u", instance->size);
     }
-    mpfr_printf("| %-7s | %-8s | %8s | %2u | %5u | %7lu | %9.2Re | %7.1e |\n",
+    mpfr_printf("| %-7s | %-8s | %8s | %3u | %5u | %7lu | %9.2Re | %7.1e |\n",
                 instance->channel->name, domain, eps, exact->points,
                 exact->reports, (unsigned long)exact->branches, exact->gap,
                 exact->log_error);
@@ -487,6 +534,7 @@ check_channel(const char *name, uint32_t size, uint32_t l, uint64_t eps)
         check_point(exact, i);
     }
     check_ratio(exact);
+    check_worst(exact);
     print_row(exact);
     assert_true(exact->log_error <= 1e-15);
     exact_free(exact);
@@ -542,6 +590,90 @@ test_laplace_in_space_is_exact_invariants_1_and_2(void **state)
     check_channel("laplace", 3, 1, 10 * DECIMAL_UNIT);
 }
 
+/* Every point of the cube up to d = 3, its corners above. */
+static void
+test_duchi_is_exact_invariants_1_and_2(void **state)
+{
+    (void)state;
+    for (uint32_t d = 1; d <= 8; d++) {
+        for (size_t j = 0; j < EPSILONS; j++) {
+            if (d <= 5 || j == 1 || j == 2) {
+                check_channel("duchi", d, 1, epsilons[j]);
+            }
+            if (d <= 3) {
+                check_channel("duchi", d, 2, epsilons[j]);
+            }
+        }
+    }
+}
+
+/* p(t | v) of a corner v, where t.v is positive or negative, from the sampler:
+   integers over exact->whole. */
+static void
+take_sides(struct exact *exact, mpz_t ret_agree, mpz_t ret_differ)
+{
+    uint64_t all = (UINT64_C(1) << exact->instance.size) - 1;
+    run_point(exact, exact->point[exact->points - 1]); /* every v_j = +1 */
+    mpz_set(ret_agree, find_report(exact, all)->p);
+    mpz_set(ret_differ, find_report(exact, 0)->p);
+    assert_int_equal(exact->reports, all + 1);
+}
+
+/*
+ * Commonly t is drawn uniformly from {t.v >= 0} with probability e/(e+1),
+ * e = e^eps, and else from {t.v <= 0}: a tie has what either side has,
+ * together. Such a t is opposite to the corner -t, so the ratio would be
+ * (agree + differ) / differ = 1 + e.
+ */
+static void
+test_ties_on_both_sides_would_not_meet_epsilon(void **state)
+{
+    (void)state;
+    for (uint32_t d = 2; d <= 8; d += 2) {
+        struct exact *exact = exact_new("duchi", d, 1, DECIMAL_UNIT);
+        struct range tie, ours;
+        mpz_t agree, differ;
+        mpfr_t gap, expected;
+        mpz_inits(agree, differ, NULL);
+        mpfr_inits2(PRECISION, gap, expected, (mpfr_ptr)NULL);
+        range_init(&tie);
+        range_init(&ours);
+        take_sides(exact, agree, differ);
+        range_add(&ours, agree);
+        range_add(&ours, differ);
+        range_add(&tie, differ);
+        mpz_add(agree, agree, differ);
+        range_add(&tie, agree);
+        mpfr_set_ui(expected, 1, MPFR_RNDN);
+        mpfr_exp(expected, expected, MPFR_RNDN);
+        mpfr_add_ui(expected, expected, 1, MPFR_RNDN);
+        mpfr_log(expected, expected, MPFR_RNDN); /* ln(1 + e) = 1.313... */
+        mpfr_set_inf(gap, 1);
+        take_gap(&tie, expected, gap);
+        assert_true(mpfr_sgn(gap) >= 0 && mpfr_cmp_d(gap, 1e-15) <= 0);
+        mpfr_set_ui(expected, 1, MPFR_RNDN);
+        mpfr_set_inf(gap, 1);
+        take_gap(&ours, expected, gap);
+        assert_true(mpfr_sgn(gap) >= 0 && mpfr_cmp_d(gap, 1e-15) <= 0);
+        range_clear(&tie);
+        range_clear(&ours);
+        mpfr_clears(gap, expected, (mpfr_ptr)NULL);
+        mpz_clears(agree, differ, NULL);
+        exact_free(exact);
+    }
+}
+
+static void
+test_window_is_exact_invariants_1_and_2(void **state)
+{
+    (void)state;
+    for (uint32_t l = 1; l <= 8; l++) {
+        for (size_t j = 0; j < EPSILONS; j++) {
+            check_channel("window", 1, l, epsilons[j]);
+        }
+    }
+}
+
 /* Digits are least probable, and thresholds closest to 0 and 1, out here. */
 static void
 test_channels_are_exact_at_the_ends_of_epsilon(void **state)
@@ -557,6 +689,12 @@ test_channels_are_exact_at_the_ends_of_epsilon(void **state)
         check_channel("laplace", 1, l, DECIMAL_EPS_MAX);
     }
     check_channel("laplace", 3, 1, DECIMAL_EPS_MAX);
+    for (uint32_t d = 1; d <= 4; d++) {
+        check_channel("duchi", d, 1, DECIMAL_EPS_MIN);
+        check_channel("duchi", d, 1, DECIMAL_EPS_MAX);
+    }
+    check_channel("window", 1, 8, DECIMAL_EPS_MIN);
+    check_channel("window", 1, 8, DECIMAL_EPS_MAX);
 }
 
 int
@@ -567,6 +705,9 @@ main(void)
         cmocka_unit_test(test_subset_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_laplace_on_a_line_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_laplace_in_space_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_duchi_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_ties_on_both_sides_would_not_meet_epsilon),
+        cmocka_unit_test(test_window_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_channels_are_exact_at_the_ends_of_epsilon),
     };
     printf("| channel | domain | eps | points | reports | branches "

@@ -75,6 +75,9 @@ static const struct setting settings[] = {
      2,
      30,
      {"features", "laplace", EPS(0.1), 30, 0, 1, 50, {{0}}, 0}},
+    {"duchi-8", 2, 8, {"features", "duchi", EPS(1), 1, 0, 8, 128, {{0}}, 0}},
+    {"duchi-9", 2, 9, {"features", "duchi", EPS(4), 1, 0, 9, 128, {{0}}, 0}},
+    {"window", 2, 1, {"features", "window", EPS(2), 1, 0, 1, 4096, {{0}}, 0}},
 };
 
 static struct sotto_client *
