@@ -4,19 +4,16 @@
  * For |q|_1 <= l and |q'|_1 <= l, |q - q'|_1 <= 2l, and noise of scale
  * t = 2l/epsilon on every coordinate gives e^epsilon (the papers' Eq. 3 and 4,
  * on integers). The sum q + X is clamped to [-c, c], c = horizon - l, which
- * is post-processing; the noise never is. A report is d integers of 2, 4 or 8
- * bytes, two's complement, little-endian.
+ * is post-processing; the noise never is.
  */
-#include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/maths.h"
 #include "base/wide.h"
-#include "channel/channel.h"
+#include "channel/integers.h"
 #include "random/dlaplace.h"
 
 struct laplace {
-    int64_t clamp; /* c */
-    uint32_t width;
+    struct integers integers;
     double rate;     /* 1/t = -ln r */
     double log_zero; /* ln P(X = 0) = ln (1-r)/(1+r) */
     double log_tail; /* ln 1/(1+r): P(X >= m) = r^m/(1+r), m >= 1 */
@@ -27,15 +24,6 @@ static const struct laplace *
 own_of(const struct channel_instance *instance)
 {
     return (const struct laplace *)instance->own;
-}
-
-static uint32_t
-width_of(int64_t clamp)
-{
-    if (clamp <= INT16_MAX) {
-        return 2;
-    }
-    return clamp <= INT32_MAX ? 4 : 8;
 }
 
 /*
@@ -61,9 +49,9 @@ set_moments(struct channel_instance *instance, struct laplace *own)
     own->rate = wide_double(&x);
     instance->variance_true = 2 * r / (left * left);
     instance->variance_other = instance->variance_true;
-    instance->bias =
-        maths_exp(-own->rate * (double)(own->clamp - instance->l + 1)) /
-        (left * right);
+    instance->bias = maths_exp(-own->rate * (double)(own->integers.clamp -
+                                                     instance->l + 1)) /
+                     (left * right);
 }
 
 static enum sotto_status
@@ -72,23 +60,13 @@ init(struct channel_instance *instance, void *memory)
     struct laplace *own = (struct laplace *)memory;
     uint32_t batches = (instance->size + DRAW_BATCH - 1) / DRAW_BATCH;
     dlaplace_init(&own->noise, instance->l, instance->eps);
-    own->clamp = (int64_t)own->noise.horizon - instance->l;
-    own->width = width_of(own->clamp);
-    instance->wire_size = instance->size * own->width;
+    integers_init(&own->integers, (int64_t)own->noise.horizon - instance->l,
+                  instance);
     instance->entropy_size =
         batches * DRAW_TABLES_SIZE +
         instance->size * (uint32_t)dlaplace_draw_size(&own->noise);
-    instance->values = instance->size;
     set_moments(instance, own);
     return SOTTO_STATUS_OK;
-}
-
-/* y if y <= bound, else bound; without a branch. */
-static int64_t
-least(int64_t y, int64_t bound)
-{
-    uint64_t over = 0 - ((uint64_t)(bound - y) >> 63);
-    return (int64_t)((uint64_t)y ^ (((uint64_t)y ^ (uint64_t)bound) & over));
 }
 
 static void
@@ -98,36 +76,13 @@ sample(const struct channel_instance *instance, const int32_t *q,
     const struct laplace *own = own_of(instance);
     struct draw_tables tables;
     for (uint32_t i = 0; i < instance->size; i++) {
-        int64_t y;
         if (i % DRAW_BATCH == 0) {
             draw_tables(random, own->noise.threshold, own->noise.count,
                         &tables);
         }
-        y = q[i] + dlaplace_draw(&own->noise, random, &tables);
-        y = -least(-least(y, own->clamp), own->clamp);
-        bytes_store(ret_wire + (size_t)i * own->width, own->width, (uint64_t)y);
+        integers_put(&own->integers, ret_wire, i,
+                     q[i] + dlaplace_draw(&own->noise, random, &tables));
     }
-}
-
-static int64_t
-value_at(const struct laplace *own, const uint8_t *wire, uint32_t i)
-{
-    uint32_t shift = 64 - 8 * own->width;
-    uint64_t bits = bytes_load(wire + (size_t)i * own->width, own->width);
-    return (int64_t)(bits << shift) / ((int64_t)1 << shift);
-}
-
-static bool
-valid(const struct channel_instance *instance, const uint8_t *wire)
-{
-    const struct laplace *own = own_of(instance);
-    for (uint32_t i = 0; i < instance->size; i++) {
-        int64_t y = value_at(own, wire, i);
-        if (y > own->clamp || y < -own->clamp) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /*
@@ -138,7 +93,7 @@ static double
 log_p_one(const struct laplace *own, int64_t y, int64_t q)
 {
     int64_t distance = y > q ? y - q : q - y;
-    bool clamped = y == own->clamp || y == -own->clamp;
+    bool clamped = y == own->integers.clamp || y == -own->integers.clamp;
     return (clamped ? own->log_tail : own->log_zero) -
            own->rate * (double)distance;
 }
@@ -150,7 +105,7 @@ log_p(const struct channel_instance *instance, const uint8_t *wire,
     const struct laplace *own = own_of(instance);
     double sum = 0;
     for (uint32_t i = 0; i < instance->size; i++) {
-        sum += log_p_one(own, value_at(own, wire, i), q[i]);
+        sum += log_p_one(own, integers_at(&own->integers, wire, i), q[i]);
     }
     return sum;
 }
@@ -167,7 +122,7 @@ log_p_many(const struct channel_instance *instance, const uint8_t *wire,
         ret_log_p[j] = 0;
     }
     for (uint32_t i = 0; i < d; i++) {
-        int64_t y = value_at(own, wire, i);
+        int64_t y = integers_at(&own->integers, wire, i);
         constant += log_p_one(own, y, y);
         for (size_t j = 0; j < n; j++) {
             int64_t distance = y - q[j * d + i];
@@ -179,39 +134,6 @@ log_p_many(const struct channel_instance *instance, const uint8_t *wire,
     }
 }
 
-static void
-estimate(const struct channel_instance *instance, const uint8_t *wire,
-         double *ret_estimate)
-{
-    for (uint32_t i = 0; i < instance->size; i++) {
-        ret_estimate[i] = (double)value_at(own_of(instance), wire, i);
-    }
-}
-
-static void
-unpack(const struct channel_instance *instance, const uint8_t *wire,
-       int64_t *ret_values)
-{
-    for (uint32_t i = 0; i < instance->size; i++) {
-        ret_values[i] = value_at(own_of(instance), wire, i);
-    }
-}
-
-static bool
-pack(const struct channel_instance *instance, const int64_t *values,
-     uint8_t *ret_wire)
-{
-    const struct laplace *own = own_of(instance);
-    for (uint32_t i = 0; i < instance->size; i++) {
-        if (values[i] > own->clamp || values[i] < -own->clamp) {
-            return false;
-        }
-        bytes_store(ret_wire + (size_t)i * own->width, own->width,
-                    (uint64_t)values[i]);
-    }
-    return true;
-}
-
 const struct channel channel_laplace = {
     .name = "laplace",
     .domain = CHANNEL_DOMAIN_LATTICE,
@@ -219,10 +141,10 @@ const struct channel channel_laplace = {
     .own_size = sizeof(struct laplace),
     .init = init,
     .sample = sample,
-    .valid = valid,
+    .valid = integers_valid,
     .log_p = log_p,
     .log_p_many = log_p_many,
-    .estimate = estimate,
-    .unpack = unpack,
-    .pack = pack,
+    .estimate = integers_estimate,
+    .unpack = integers_unpack,
+    .pack = integers_pack,
 };

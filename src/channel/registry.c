@@ -7,12 +7,14 @@
 extern const struct channel channel_flip;
 extern const struct channel channel_subset;
 extern const struct channel channel_laplace;
+extern const struct channel channel_gaussian;
 extern const struct channel channel_duchi;
 extern const struct channel channel_window;
 
 static const struct channel *const registry[] = {
-    &channel_flip,  &channel_subset, &channel_laplace,
-    &channel_duchi, &channel_window, NULL,
+    &channel_flip,     &channel_subset, &channel_laplace,
+    &channel_gaussian, &channel_duchi,  &channel_window,
+    NULL,
 };
 
 const struct channel *

@@ -24,6 +24,13 @@
 
 static uint64_t own_memory[OWN_MAX / 8];
 
+/* The largest there is, for a channel that needs one. */
+static uint64_t
+delta_of(const struct channel *channel)
+{
+    return channel->approximate ? DECIMAL_DELTA_MAX : 0;
+}
+
 /* Sets up a channel by name; one at a time. */
 static void
 set_up(struct channel_instance *instance, const char *name, uint32_t size,
@@ -34,9 +41,9 @@ set_up(struct channel_instance *instance, const char *name, uint32_t size,
     assert_true(channel->own_size <= OWN_MAX);
     memset(instance, 0x5a, sizeof *instance);
     memset(own_memory, 0x5a, sizeof own_memory);
-    assert_int_equal(
-        channel_init(instance, channel, size, l, eps, 0, own_memory),
-        SOTTO_STATUS_OK);
+    assert_int_equal(channel_init(instance, channel, size, l, eps,
+                                  delta_of(channel), own_memory),
+                     SOTTO_STATUS_OK);
     assert_ptr_equal(instance->channel, channel);
     assert_int_equal(instance->size, size);
     assert_int_equal(instance->l, l);
@@ -84,8 +91,9 @@ check_limit(const char *name, uint32_t size, uint32_t l, uint64_t eps,
 {
     struct channel_instance instance;
     const struct channel *channel = channel_find(name, strlen(name));
-    assert_int_equal(
-        channel_init(&instance, channel, size, l, eps, 0, own_memory), status);
+    assert_int_equal(channel_init(&instance, channel, size, l, eps,
+                                  delta_of(channel), own_memory),
+                     status);
 }
 
 static void
@@ -373,12 +381,15 @@ test_samples_are_reports_of_the_stated_size(void **state)
                 check_samples("duchi", size[i], l[m], eps[j]);
                 check_samples("window", 1, l[m], eps[j]);
             }
+            check_samples("gaussian", size[i], 1, eps[j]);
+            check_samples("gaussian", size[i], 1000, eps[j]);
         }
     }
     check_samples("flip", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
     check_samples("subset", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
     check_samples("laplace", 1, 1, DECIMAL_UNIT);
     check_samples("duchi", 1, 1, DECIMAL_UNIT);
+    check_samples("gaussian", 1, 1, DECIMAL_UNIT);
 }
 
 /* Settings at random: l and epsilon of every magnitude. */
