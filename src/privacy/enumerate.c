@@ -128,7 +128,7 @@ static void
 add_numbers(struct enumeration *e)
 {
     int32_t l = (int32_t)e->instance.l;
-    int32_t value[17];
+    int32_t value[256]; /* of one coordinate: 2l+1 of them at most */
     uint32_t count = 0;
     if (pow(2 * l + 1.0, e->width) <= 256) {
         for (int32_t i = -l; i <= l; i++) {
