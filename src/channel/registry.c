@@ -12,8 +12,12 @@ extern const struct channel channel_duchi;
 extern const struct channel channel_window;
 
 static const struct channel *const registry[] = {
-    &channel_flip,     &channel_subset, &channel_laplace,
-    &channel_gaussian, &channel_duchi,  &channel_window,
+    &channel_flip,
+    &channel_subset,
+    &channel_laplace,
+    &channel_gaussian,
+    &channel_duchi,
+    &channel_window,
     NULL,
 };
 
