@@ -7,13 +7,17 @@
 extern const struct channel channel_flip;
 extern const struct channel channel_subset;
 extern const struct channel channel_laplace;
+extern const struct channel channel_gaussian;
 extern const struct channel channel_duchi;
 extern const struct channel channel_window;
-extern const struct channel channel_gaussian;
 
 static const struct channel *const registry[] = {
-    &channel_flip,  &channel_subset, &channel_laplace,
-    &channel_duchi, &channel_window, &channel_gaussian,
+    &channel_flip,
+    &channel_subset,
+    &channel_laplace,
+    &channel_gaussian,
+    &channel_duchi,
+    &channel_window,
     NULL,
 };
 

@@ -377,7 +377,9 @@ try_entropy(struct restart *r)
 {
     struct told told;
     uint8_t *first = report_at(r, STREAMS + 1);
+    uint64_t need;
     bool good, same, bytes;
+    (void)report_measure(r->client, &need);
     good = run_told(r, plain_request, 1, &told) && told.bytes > 0 &&
            run_told(r, one_report, 1, &told);
     memcpy(first, report_at(r, 0), r->size);
@@ -400,6 +402,11 @@ try_entropy(struct restart *r)
     if (!bytes) {
         audit_note(r->audit, "restart", true,
                    "a report was made without asking the system for entropy");
+    } else if (told.bytes < need) {
+        audit_note(r->audit, "restart", true,
+                   "a report that draws %llu bytes was made of %llu bytes of "
+                   "entropy: the rest is stretched",
+                   (unsigned long long)need, (unsigned long long)told.bytes);
     } else if (!same) {
         audit_note(r->audit, "restart", true,
                    "the same entropy gave two different reports: something "

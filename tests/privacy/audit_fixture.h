@@ -1,0 +1,186 @@
+/*
+ * audit_fixture.h: mechanisms of one channel, opened in memory and audited.
+ *
+ *     symbols   one category column of `size` symbols, the last "other"
+ *     numbers   `size` number columns from -1 to 1
+ *
+ * and the same with a layer in front (`encoded`): then the numbers, or the
+ * largest of them, are a linear encoder's outputs.
+ */
+#ifndef SOTTO_TESTS_AUDIT_FIXTURE_H
+#define SOTTO_TESTS_AUDIT_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "channel/channel.h"
+#include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
+#include "privacy/audit.h"
+
+#define UNITS(x) ((uint64_t)((x)*1e6 + 0.5) * (DECIMAL_UNIT / 1000000))
+#define FIXTURE_COLUMNS_MOST 64u
+#define FIXTURE_SYMBOLS_MOST 1024u
+
+struct setting {
+    const char *channel;
+    uint32_t size, l;
+    uint64_t eps, delta;
+    uint32_t blocks; /* 0: one */
+    bool encoded;
+};
+
+static inline const struct channel *
+setting_channel(const struct setting *setting)
+{
+    const struct channel *channel =
+        channel_find(setting->channel, strlen(setting->channel));
+    assert_non_null(channel);
+    return channel;
+}
+
+/* ---- Mechanisms ---------------------------------------------------------- */
+
+static inline struct sotto_mechanism *
+mechanism_of(const struct compose_spec *spec)
+{
+    struct sotto_error err;
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    if (compose_mechanism(spec, &data, &size, &err) != SOTTO_STATUS_OK ||
+        sotto_mechanism_parse(data, size, "fixture", &mechanism, &err) !=
+            SOTTO_STATUS_OK) {
+        fail_msg("%s: %s", spec->name, err.message);
+    }
+    free(data);
+    return mechanism;
+}
+
+/* Distinct texts; they stay. */
+static inline const char *
+name_of(uint32_t i)
+{
+    static char names[FIXTURE_SYMBOLS_MOST][8];
+    assert_true(i < FIXTURE_SYMBOLS_MOST);
+    (void)snprintf(names[i], sizeof names[i], "v%u", (unsigned)i);
+    return names[i];
+}
+
+/* A layer of `out` outputs of `in` numbers, the identity and a little more. */
+static inline struct compose_layer
+layer_of(uint32_t in, uint32_t out, float *weight, float *bias)
+{
+    for (uint32_t i = 0; i < out; i++) {
+        bias[i] = 0.125f;
+        for (uint32_t j = 0; j < in; j++) {
+            weight[i * in + j] = i % in == j ? 1 : -0.25f;
+        }
+    }
+    return (struct compose_layer){in, out, "none", weight, bias};
+}
+
+static inline struct sotto_mechanism *
+setting_open(const struct setting *setting)
+{
+    static const char *values[FIXTURE_SYMBOLS_MOST];
+    static float weight[FIXTURE_COLUMNS_MOST * FIXTURE_COLUMNS_MOST];
+    static float bias[FIXTURE_COLUMNS_MOST];
+    bool symbols = setting_channel(setting)->domain == CHANNEL_DOMAIN_SYMBOLS;
+    uint32_t blocks = setting->blocks > 0 ? setting->blocks : 1;
+    uint32_t outputs = symbols ? setting->size : blocks * setting->size;
+    struct compose_column column[FIXTURE_COLUMNS_MOST];
+    struct compose_part part = {.covers = "features",
+                                .channel = setting->channel,
+                                .eps = setting->eps,
+                                .blocks = blocks,
+                                .delta = setting->delta};
+    struct compose_spec spec = {.name = setting->channel,
+                                .campaign = "spring",
+                                .auxiliary = "none",
+                                .eps = blocks * setting->eps,
+                                .column = column,
+                                .part = &part,
+                                .parts = 1};
+    struct compose_layer layer;
+    spec.columns = symbols ? 1 : outputs;
+    if (setting->encoded) {
+        spec.columns = 3;
+        layer = layer_of(3, outputs, weight, bias);
+        spec.layer = &layer;
+        spec.layers = 1;
+    }
+    for (uint32_t i = 0; i < spec.columns; i++) {
+        column[i] = (struct compose_column){
+            name_of(i), SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    }
+    for (uint32_t i = 0; symbols && i + 1 < setting->size; i++) {
+        values[i] = name_of(i);
+    }
+    if (symbols) {
+        part.factors = 1;
+        part.factor[0].is_column = !setting->encoded;
+        part.factor[0].k = setting->encoded ? setting->size : 0;
+    } else {
+        part.d = setting->size;
+        part.l = setting->l;
+    }
+    if (symbols && !setting->encoded) {
+        column[0].kind = SOTTO_COLUMN_CATEGORY;
+        column[0].count = setting->size;
+        column[0].values = values;
+        column[0].name = "symbol";
+        column[0].scale = 0;
+    }
+    return mechanism_of(&spec);
+}
+
+/* ---- Audits -------------------------------------------------------------- */
+
+static inline struct sotto_audit *
+audit_of(struct sotto_mechanism *mechanism,
+         const struct sotto_audit_options *options)
+{
+    struct sotto_audit *audit = NULL;
+    struct sotto_error err;
+    memset(&err, 0, sizeof err);
+    if (sotto_audit_run(mechanism, options, &audit, &err) != SOTTO_STATUS_OK) {
+        fail_msg("the audit itself failed: %s", err.message);
+    }
+    return audit;
+}
+
+/* The first violation that an attack found (NULL: any attack); or NULL. */
+static inline const char *
+violation_by(const struct sotto_audit *audit, const char *attack)
+{
+    struct sotto_audit_info info;
+    sotto_audit_info(audit, &info);
+    for (size_t i = 0; i < info.findings; i++) {
+        const struct sotto_audit_finding *finding =
+            sotto_audit_finding(audit, i);
+        if (finding->violated &&
+            (attack == NULL || strcmp(attack, finding->attack) == 0)) {
+            return finding->text;
+        }
+    }
+    return NULL;
+}
+
+static inline bool
+sanitized(void)
+{
+    const char *sanitize = getenv("SOTTO_SANITIZE");
+    return sanitize != NULL && sanitize[0] != '\0';
+}
+
+#endif
