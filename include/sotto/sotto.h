@@ -545,7 +545,8 @@ void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
 /* What an attack found, or what it tried in vain. */
 struct sotto_audit_finding {
     const char *attack; /* "enumerate", "replay", "sample" or "restart" */
-    bool violated;      /* false: the claim held, or this could not be tried */
+    bool violated;      /* false: the claim held, or: */
+    bool untried;       /* it could not be tried here */
     char text[320];     /* the evidence, for a person */
 };
 
@@ -576,7 +577,8 @@ struct sotto_audit_info {
     uint64_t samples; /* of each of the pair's records */
     /* Of the part where the second is the largest share of the first. */
     double sensitivity_stated, sensitivity_found;
-    bool violated; /* the verdict */
+    bool violated;  /* the verdict */
+    size_t untried; /* findings that say what could not be tried */
     size_t parts, findings;
 };
 

@@ -204,6 +204,7 @@ tell_json(const struct sotto_audit *audit, const struct sotto_audit_info *info)
         json_begin(stdout);
         json_text(stdout, "attack", found->attack);
         json_bool(stdout, "violated", found->violated);
+        json_bool(stdout, "untried", found->untried);
         json_text(stdout, "evidence", found->text);
         json_end(stdout);
     }
@@ -216,6 +217,7 @@ tell_json(const struct sotto_audit *audit, const struct sotto_audit_info *info)
     json_size(stdout, "samples", info->samples);
     json_number(stdout, "sensitivity_stated", info->sensitivity_stated);
     json_number(stdout, "sensitivity_found", info->sensitivity_found);
+    json_size(stdout, "untried", info->untried);
     json_text(stdout, "verdict", info->violated ? "violated" : "holds");
     json_end(stdout);
 }
@@ -278,7 +280,10 @@ tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
     tell_parts(audit, info);
     for (size_t i = 0; i < info->findings; i++) {
         const struct sotto_audit_finding *found = sotto_audit_finding(audit, i);
-        (void)printf("%-8s  %-9s  ", found->violated ? "VIOLATED" : "held",
+        (void)printf("%-8s  %-9s  ",
+                     found->violated  ? "VIOLATED"
+                     : found->untried ? "untried"
+                                      : "held",
                      found->attack);
         tell_words(found->text, INDENT, INDENT);
     }
@@ -297,8 +302,9 @@ tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
                    (unsigned long long)info->samples);
     (void)putchar('\n');
     tell_words(text, 0, 0);
-    (void)printf("Verdict: the claim %s.\n",
-                 info->violated ? "is violated" : "holds");
+    (void)printf("Verdict: the claim %s%s.\n",
+                 info->violated ? "is violated" : "holds",
+                 info->untried > 0 ? ", as far as it could be tried" : "");
 }
 
 /* ---- The verb ------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/decimal.h"
 #include "host/error.h"
 #include "privacy/enumerate.h"
@@ -21,29 +22,57 @@
 
 /* ---- What the attacks share ---------------------------------------------- */
 
+/* A finding with room made for it; NULL if there is no memory. */
+static struct sotto_audit_finding *
+add_finding(struct sotto_audit *audit, const char *attack, const char *format,
+            va_list args)
+{
+    struct sotto_audit_finding *finding;
+    if (audit->info.findings == audit->room) {
+        size_t room = audit->room == 0 ? 16 : 2 * audit->room;
+        finding = realloc(audit->finding, room * sizeof *finding);
+        if (finding == NULL) {
+            audit->failed = true;
+            return NULL;
+        }
+        audit->finding = finding;
+        audit->room = room;
+    }
+    finding = &audit->finding[audit->info.findings++];
+    memset(finding, 0, sizeof *finding);
+    finding->attack = attack;
+    (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+    return finding;
+}
+
 void
 audit_note(struct sotto_audit *audit, const char *attack, bool violated,
            const char *format, ...)
 {
     struct sotto_audit_finding *finding;
     va_list args;
-    audit->info.violated = audit->info.violated || violated;
-    if (audit->info.findings == audit->room) {
-        size_t room = audit->room == 0 ? 16 : 2 * audit->room;
-        finding = realloc(audit->finding, room * sizeof *finding);
-        if (finding == NULL) {
-            audit->failed = true;
-            return;
-        }
-        audit->finding = finding;
-        audit->room = room;
-    }
-    finding = &audit->finding[audit->info.findings++];
-    finding->attack = attack;
-    finding->violated = violated;
     va_start(args, format);
-    (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+    finding = add_finding(audit, attack, format, args);
     va_end(args);
+    if (finding != NULL) {
+        finding->violated = violated;
+    }
+    audit->info.violated = audit->info.violated || violated;
+}
+
+void
+audit_skip(struct sotto_audit *audit, const char *attack, const char *format,
+           ...)
+{
+    struct sotto_audit_finding *finding;
+    va_list args;
+    va_start(args, format);
+    finding = add_finding(audit, attack, format, args);
+    va_end(args);
+    if (finding != NULL) {
+        finding->untried = true;
+    }
+    audit->info.untried++;
 }
 
 void
@@ -200,6 +229,68 @@ copy_part(struct sotto_audit *audit, uint32_t from, uint32_t to)
     audit->part[to].log_p_error = audit->part[from].log_p_error;
 }
 
+/*
+ * What the mechanism was opened with must be what its channel computes anew
+ * from the domain and the budget (invariant 1): so that what is enumerated is
+ * what will run. Padding is what two fresh ones, in memory of zeros and of
+ * ones, do not agree in.
+ */
+static enum sotto_status
+check_parameters(struct sotto_audit *audit, uint32_t at,
+                 struct sotto_error *err)
+{
+    const struct channel_instance *own =
+        &audit->mechanism->client->part[at].instance;
+    size_t size = own->channel->own_size;
+    const uint8_t *opened = own->own;
+    uint8_t *fresh[2] = {malloc(size), malloc(size)};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    bool same = true;
+    for (int i = 0; i < 2 && status == SOTTO_STATUS_OK; i++) {
+        struct channel_instance instance;
+        if (fresh[i] == NULL) {
+            status = host_fail_memory(err);
+            break;
+        }
+        memset(fresh[i], i == 0 ? 0 : 0xff, size);
+        same = same &&
+               channel_init(&instance, own->channel, own->size, own->l,
+                            own->eps, own->delta, fresh[i]) == SOTTO_STATUS_OK;
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < size; i++) {
+        same = same && (fresh[0][i] != fresh[1][i] || fresh[0][i] == opened[i]);
+    }
+    if (status == SOTTO_STATUS_OK && !same) {
+        audit_note(audit, "enumerate", true,
+                   "part %u (%s): the noise's parameters are not those that "
+                   "its domain and budget give",
+                   at + 1, own->channel->name);
+    }
+    free(fresh[0]);
+    free(fresh[1]);
+    return status;
+}
+
+/* The stated total must cover the parts' sum, in whole units. */
+static void
+check_total(struct sotto_audit *audit)
+{
+    const struct sotto_client *client = audit->mechanism->client;
+    uint64_t eps = 0, delta = 0;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        eps = checked_add(eps, part->blocks * part->instance.eps);
+        delta = checked_add(delta, part->blocks * part->instance.delta);
+    }
+    if (eps > client->eps || delta > client->delta) {
+        audit_note(audit, "enumerate", true,
+                   "the parts spend epsilon %.12g and delta %.6g together, "
+                   "more than the stated total",
+                   (double)eps / (double)DECIMAL_UNIT,
+                   (double)delta / (double)DECIMAL_UNIT);
+    }
+}
+
 static enum sotto_status
 audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
 {
@@ -212,6 +303,10 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
         enum sotto_status status;
         uint32_t before;
         at.part = i;
+        status = check_parameters(audit, i, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
         if (same_as(client, i, &before) != NULL) {
             copy_part(audit, before, i);
             continue;
@@ -226,6 +321,7 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
         branches += result.branches;
         parts++;
     }
+    check_total(audit);
     audit_progress(audit, "enumerate", at.total, at.total);
     audit_note(audit, "enumerate", false,
                "took all %llu branches of the samplers of %llu kind%s of part",

@@ -25,6 +25,10 @@ struct sotto_audit {
 void audit_note(struct sotto_audit *audit, const char *attack, bool violated,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Adds what could not be tried: the verdict says so. */
+void audit_skip(struct sotto_audit *audit, const char *attack,
+                const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Tells the caller how far an attack is. */
 void audit_progress(const struct sotto_audit *audit, const char *attack,
                     uint64_t done, uint64_t total);
@@ -42,11 +46,14 @@ void audit_points(struct sotto_client *client, int32_t *ret_q);
 double audit_log_p(const struct sotto_client *client, const int32_t *q,
                    const uint8_t *report);
 
-/* The attacks. Statuses: MEMORY, ENTROPY, IO. */
+/* The attacks; audit_independence is a part of restart. Statuses: MEMORY,
+   ENTROPY, IO. */
 SOTTO_CHECKED enum sotto_status audit_replay(struct sotto_audit *audit,
                                              struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status audit_sample(struct sotto_audit *audit,
                                              struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status audit_independence(struct sotto_audit *audit,
+                                                   struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status audit_restart(struct sotto_audit *audit,
                                               struct sotto_error *err);
 

@@ -20,20 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <linux/ptrace.h>
 
 #include "host/error.h"
 #include "privacy/audit.h"
 #include "privacy/hostile.h"
-#include "random/seeded.h"
+#include "privacy/trace.h"
 
 #define RECORD 1u  /* every number at the upper end of its range */
 #define CALLS 64u  /* reports of one process */
@@ -42,7 +36,9 @@
 #define FRESH 3u   /* fresh processes */
 #define STREAMS 8u /* of bytes in place of the system's */
 #define STEPS_MOST UINT64_C(3000000)
-#define CHANCE 1e-12 /* below which a coincidence is none */
+#define STEPS_SPENT UINT64_C(600000) /* beyond, three records must do */
+#define OTHER 0u                     /* every number at the lower end */
+#define CHANCE 1e-12                 /* below which a coincidence is none */
 
 struct restart {
     struct sotto_audit *audit;
@@ -52,6 +48,7 @@ struct restart {
     size_t room;     /* reports that fit in `shared` */
     uint8_t *shared; /* reports, written by children too */
     int32_t *q;      /* the record's points */
+    uint64_t record; /* that a child is to use */
     uint64_t done;
 };
 
@@ -158,22 +155,11 @@ try_calls(struct restart *r, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Waits for a child of ours to stop or end, whatever signals come. */
-static bool
-wait_for(pid_t child, int *ret_status)
-{
-    pid_t got;
-    do {
-        got = waitpid(child, ret_status, 0);
-    } while (got < 0 && errno == EINTR);
-    return got == child;
-}
-
 static bool
 ended_well(pid_t child)
 {
     int status;
-    return wait_for(child, &status) && WIFEXITED(status) &&
+    return trace_wait(child, &status) && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
 }
 
@@ -203,7 +189,7 @@ try_forks(struct restart *r)
     if (good) {
         judge_repeats(r, (size_t)FORKS * EACH, "of forked processes");
     } else {
-        audit_note(r->audit, "restart", false, "forks could not be tried: %s",
+        audit_skip(r->audit, "restart", "forks could not be tried: %s",
                    strerror(errno));
     }
 }
@@ -214,7 +200,7 @@ try_fresh(struct restart *r)
     const struct sotto_audit_options *options = &r->audit->options;
     for (size_t i = 0; options->fresh != NULL && i < FRESH; i++) {
         if (options->fresh(options->context, report_at(r, i), r->size) != 0) {
-            audit_note(r->audit, "restart", false,
+            audit_skip(r->audit, "restart",
                        "fresh processes could not be tried");
             return;
         }
@@ -225,116 +211,13 @@ try_fresh(struct restart *r)
     }
 }
 
-/* ---- Tracing a child ----------------------------------------------------- */
-
-static void
-stop_traced(pid_t child)
-{
-    int status = 0;
-    (void)kill(child, SIGKILL);
-    while (wait_for(child, &status) && WIFSTOPPED(status)) {
-        (void)kill(child, SIGKILL);
-    }
-}
-
-/* Starts a child that stops, waits to be traced, and runs `body`. */
-static pid_t
-start_traced(struct restart *r, void (*body)(struct restart *, uint64_t),
-             uint64_t record)
-{
-    pid_t child = fork();
-    int status = 0;
-    if (child == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(1);
-        }
-        (void)raise(SIGSTOP);
-        body(r, record);
-        _exit(0);
-    }
-    if (child < 0 || !wait_for(child, &status) || !WIFSTOPPED(status)) {
-        return -1; /* it is gone: tracing is not allowed here */
-    }
-    if (ptrace(PTRACE_SETOPTIONS, child, NULL,
-               PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0) {
-        stop_traced(child);
-        return -1;
-    }
-    return child;
-}
-
-/* Lets it run to its next stop; false if it ended, or cannot be followed, and
-   then it is gone. */
-static bool
-next_stop(pid_t child, enum __ptrace_request how, int deliver, int *ret_status)
-{
-    if (ptrace(how, child, NULL, (void *)(intptr_t)deliver) != 0) {
-        stop_traced(child);
-        *ret_status = -1;
-        return false;
-    }
-    if (!wait_for(child, ret_status)) {
-        *ret_status = -1;
-        return false;
-    }
-    return WIFSTOPPED(*ret_status);
-}
-
 /* ---- Entropy ------------------------------------------------------------- */
 
-/* What the child was told in place of entropy. */
-struct told {
-    struct seeded seeded;
-    uint64_t calls, bytes;
-    uint64_t buffer; /* of the call under way; 0: another call */
-};
-
-static bool
-tell(pid_t child, struct told *told, size_t size)
-{
-    uint8_t bytes[4096];
-    while (size > 0) {
-        size_t part = size < sizeof bytes ? size : sizeof bytes;
-        struct iovec local = {bytes, part};
-        struct iovec remote = {(void *)(uintptr_t)told->buffer, part};
-        for (size_t i = 0; i < part; i++) {
-            bytes[i] = (uint8_t)random_u32(&told->seeded.random);
-        }
-        if (process_vm_writev(child, &local, 1, &remote, 1, 0) !=
-            (ssize_t)part) {
-            return false;
-        }
-        told->buffer += part;
-        told->bytes += part;
-        size -= part;
-    }
-    return true;
-}
-
-/* One stop at a system call: its entry or its return. */
-static bool
-at_system_call(pid_t child, struct told *told)
-{
-    struct __ptrace_syscall_info info;
-    memset(&info, 0, sizeof info);
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) <= 0) {
-        return false;
-    }
-    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-        told->buffer = info.entry.nr == SYS_getrandom ? info.entry.args[0] : 0;
-    } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && told->buffer != 0 &&
-               info.exit.rval > 0) {
-        told->calls++;
-        return tell(child, told, (size_t)info.exit.rval);
-    }
-    return true;
-}
-
 static void
-one_report(struct restart *r, uint64_t record)
+one_report(void *context)
 {
-    if (privatise(r, record, report_at(r, 0)) != SOTTO_STATUS_OK) {
+    struct restart *r = context;
+    if (privatise(r, r->record, report_at(r, 0)) != SOTTO_STATUS_OK) {
         _exit(1);
     }
 }
@@ -342,141 +225,136 @@ one_report(struct restart *r, uint64_t record)
 /* Where the C library has entropy without a system call (the kernel's vDSO),
    not even a plain request is seen. */
 static void
-plain_request(struct restart *r, uint64_t record)
+plain_request(void *context)
 {
     uint8_t bytes[16];
-    (void)r;
-    (void)record;
+    (void)context;
     _exit(getrandom(bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes ? 0 : 1);
 }
 
-/* Runs `body` in a child that is told stream `stream`; one_report's report is
-   at report_at(r, 0) then. */
+/* A report of `record` at report_at(r, to), of a child told that stream. */
 static bool
-run_told(struct restart *r, void (*body)(struct restart *, uint64_t),
-         uint64_t stream, struct told *told)
+report_told(struct restart *r, uint64_t record, uint64_t stream, size_t to,
+            uint64_t *ret_bytes)
 {
-    pid_t child = start_traced(r, body, RECORD);
-    int status = -1, deliver = 0;
-    memset(told, 0, sizeof *told);
-    seeded_init(&told->seeded, r->audit->options.seed, stream);
-    while (child > 0 && next_stop(child, PTRACE_SYSCALL, deliver, &status)) {
-        deliver = 0;
-        if (WSTOPSIG(status) != (SIGTRAP | 0x80)) {
-            deliver = WSTOPSIG(status);
-        } else if (!at_system_call(child, told)) {
-            stop_traced(child);
-            return false;
-        }
+    bool good;
+    r->record = record;
+    good = trace_told(one_report, r, r->audit->options.seed, stream, ret_bytes);
+    memmove(report_at(r, to), report_at(r, 0), r->size);
+    return good;
+}
+
+/* Two reports of one entropy: of the same record, then of another. */
+static bool
+judge_same(struct restart *r, uint64_t bytes)
+{
+    const uint8_t *report = report_at(r, 1);
+    uint64_t need;
+    (void)report_measure(r->client, &need);
+    if (bytes == 0) {
+        audit_note(r->audit, "restart", true,
+                   "a report was made without asking the system for entropy");
+    } else if (bytes < need) {
+        audit_note(r->audit, "restart", true,
+                   "a report that draws %llu bytes was made of %llu bytes of "
+                   "entropy: the rest is stretched",
+                   (unsigned long long)need, (unsigned long long)bytes);
+    } else if (memcmp(report, report_at(r, 2), r->size) != 0) {
+        audit_note(r->audit, "restart", true,
+                   "the same entropy gave two different reports: something "
+                   "else decides the noise, too");
+    } else if (memcmp(report, report_at(r, 3), REPORT_HEADER_SIZE) != 0) {
+        audit_note(r->audit, "restart", true,
+                   "the beginning of a report, its id, depends on the record");
+    } else {
+        return true;
     }
-    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return false;
+}
+
+static void
+judge_streams(struct restart *r, uint64_t bytes)
+{
+    if (ids_repeat(r, STREAMS) || noise_repeats(r, STREAMS)) {
+        audit_note(r->audit, "restart", true,
+                   "different entropy gave the same noise: it does not come "
+                   "from the system");
+    } else {
+        audit_note(r->audit, "restart", false,
+                   "the system's entropy alone decides a report and its id: "
+                   "%llu bytes of it were exchanged, %u times",
+                   (unsigned long long)bytes, STREAMS + 3);
+    }
 }
 
 static void
 try_entropy(struct restart *r)
 {
-    struct told told;
-    uint8_t *first = report_at(r, STREAMS + 1);
-    uint64_t need;
-    bool good, same, bytes;
-    (void)report_measure(r->client, &need);
-    good = run_told(r, plain_request, 1, &told) && told.bytes > 0 &&
-           run_told(r, one_report, 1, &told);
-    memcpy(first, report_at(r, 0), r->size);
-    good = good && run_told(r, one_report, 1, &told);
+    uint64_t bytes = 0;
+    bool good = trace_told(plain_request, r, 0, 0, &bytes) && bytes > 0;
+    good = good && report_told(r, RECORD, 1, 1, &bytes) &&
+           report_told(r, RECORD, 1, 2, &bytes) &&
+           report_told(r, OTHER, 1, 3, &bytes);
     step(r);
-    if (!good) {
-        audit_note(r->audit, "restart", false,
-                   "entropy could not be interposed: this system does not let "
-                   "a process trace its child, or see it ask for entropy");
+    if (good && !judge_same(r, bytes)) {
         return;
     }
-    same = memcmp(first, report_at(r, 0), r->size) == 0;
-    bytes = told.bytes > 0;
-    for (uint64_t i = STREAMS; good && i > 0; i--) {
-        good = run_told(r, one_report, i, &told);
-        memcpy(report_at(r, i), report_at(r, 0), r->size);
+    for (size_t i = STREAMS; good && i > 0; i--) {
+        good = report_told(r, RECORD, i, i - 1, &bytes);
         step(r);
     }
-    memcpy(report_at(r, 0), report_at(r, STREAMS), r->size);
-    if (!bytes) {
-        audit_note(r->audit, "restart", true,
-                   "a report was made without asking the system for entropy");
-    } else if (told.bytes < need) {
-        audit_note(r->audit, "restart", true,
-                   "a report that draws %llu bytes was made of %llu bytes of "
-                   "entropy: the rest is stretched",
-                   (unsigned long long)need, (unsigned long long)told.bytes);
-    } else if (!same) {
-        audit_note(r->audit, "restart", true,
-                   "the same entropy gave two different reports: something "
-                   "else decides the noise, too");
-    } else if (good && (ids_repeat(r, STREAMS) || noise_repeats(r, STREAMS))) {
-        audit_note(r->audit, "restart", true,
-                   "different entropy gave the same noise: it does not come "
-                   "from the system");
-    } else if (good) {
-        audit_note(r->audit, "restart", false,
-                   "the system's entropy alone decides a report: %llu bytes "
-                   "of it were exchanged, %u times",
-                   (unsigned long long)told.bytes, STREAMS + 2);
+    if (good) {
+        judge_streams(r, bytes);
+    } else {
+        audit_skip(r->audit, "restart",
+                   "entropy could not be interposed: this system does not let "
+                   "a process trace its child, or see it ask for entropy");
     }
 }
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* Marks where the part that must not depend on the record begins and ends, by
-   a signal that cannot be blocked. */
 static void
-marked_report(struct restart *r, uint64_t record)
+marked_report(void *context)
 {
-    audit_encode(r->client, hostile_record(r->hostile, record));
-    (void)raise(SIGSTOP);
+    struct restart *r = context;
+    audit_encode(r->client, hostile_record(r->hostile, r->record));
+    trace_mark();
     report_make(r->client, &r->client->entropy, report_at(r, 0));
-    (void)raise(SIGSTOP);
+    trace_mark();
 }
 
-/* Instructions between the two marks; 0 if they could not be counted. */
-static uint64_t
-count_steps(struct restart *r, uint64_t record)
+/* Counts for one record after another; returns how many were counted. */
+static size_t
+count_steps(struct restart *r, uint64_t *ret_least, uint64_t *ret_most)
 {
-    pid_t child = start_traced(r, marked_report, record);
-    int status = 0;
-    uint64_t steps = 0;
-    bool marked = false, ended = false;
-    if (child < 0) {
-        return 0;
-    }
-    while (steps < STEPS_MOST && !ended) {
-        if (!next_stop(child, marked ? PTRACE_SINGLESTEP : PTRACE_CONT, 0,
-                       &status)) {
+    static const uint64_t records[] = {0, 1, 5, 3, 12, 19, 2, 17};
+    size_t count = sizeof records / sizeof records[0], i;
+    uint64_t all = 0;
+    *ret_least = UINT64_MAX;
+    *ret_most = 0;
+    for (i = 0; i < count && (i < 3 || all < STEPS_SPENT); i++) {
+        uint64_t steps;
+        r->record = records[i];
+        steps = trace_steps(marked_report, r, STEPS_MOST);
+        if (steps == 0) {
             return 0;
         }
-        ended = marked && WSTOPSIG(status) == SIGSTOP;
-        marked = marked || WSTOPSIG(status) == SIGSTOP;
-        steps += marked && !ended;
+        *ret_least = steps < *ret_least ? steps : *ret_least;
+        *ret_most = steps > *ret_most ? steps : *ret_most;
+        all += steps;
+        step(r);
     }
-    stop_traced(child);
-    return ended ? steps : 0;
+    return i;
 }
 
 static void
 try_steps(struct restart *r)
 {
-    static const uint64_t records[] = {0, 1, 5, 3, 12, 19, 2, 17};
-    size_t count = sizeof records / sizeof records[0], i;
-    uint64_t first = count_steps(r, records[0]), least = first, most = first;
-    uint64_t all = first;
-    step(r);
-    for (i = 1; i < count && first > 0 && all < STEPS_MOST; i++) {
-        uint64_t steps = count_steps(r, records[i]);
-        least = steps < least ? steps : least;
-        most = steps > most ? steps : most;
-        all += steps;
-        step(r);
-    }
-    if (least == 0) {
-        audit_note(r->audit, "restart", false,
+    uint64_t least, most;
+    size_t count = count_steps(r, &least, &most);
+    if (count == 0) {
+        audit_skip(r->audit, "restart",
                    "instructions could not be counted: there are too many, or "
                    "this system does not let a process trace its child");
     } else if (least != most) {
@@ -489,7 +367,7 @@ try_steps(struct restart *r)
         audit_note(r->audit, "restart", false,
                    "%llu instructions from the encoder's output to the report, "
                    "for each of %zu records",
-                   (unsigned long long)least, i);
+                   (unsigned long long)least, count);
     }
 }
 
@@ -526,8 +404,7 @@ try_ledger(struct restart *r)
     }
     step(r);
     if (status != SOTTO_STATUS_OK) {
-        audit_note(r->audit, "restart", false,
-                   "the ledger could not be tried: %s",
+        audit_skip(r->audit, "restart", "the ledger could not be tried: %s",
                    sotto_status_message(status));
     } else if (memcmp(report_at(r, 0), report_at(r, 1), r->size) != 0) {
         audit_note(r->audit, "restart", true,
@@ -579,6 +456,9 @@ try_all(struct restart *r, struct sotto_error *err)
     audit_encode(r->client, hostile_record(r->hostile, RECORD));
     audit_points(r->client, r->q);
     status = try_calls(r, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = audit_independence(r->audit, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         try_forks(r);
         try_fresh(r);
