@@ -523,7 +523,8 @@ size_t sotto_estimate_rows(const struct sotto_estimate *estimate);
 void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
                         double z, struct sotto_estimate_row *ret_row);
 
-/* ---- Audit: trying to break a mechanism's claim --------------------------- */
+/* ---- Audit: trying to break a mechanism's claim ---------------------------
+ */
 
 /* What an attack found, or what it tried in vain. */
 struct sotto_audit_finding {

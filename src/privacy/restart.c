@@ -41,8 +41,9 @@
 #define EACH 3u    /* reports of a child */
 #define FRESH 3u   /* fresh processes */
 #define STREAMS 8u /* of bytes in place of the system's */
-#define STEPS_MOST UINT64_C(3000000)
-#define CHANCE 1e-12 /* below which a coincidence is none */
+#define STEPS_MOST UINT64_C(3000000)  /* of one report */
+#define STEPS_ENOUGH UINT64_C(400000) /* of several */
+#define CHANCE 1e-12                  /* below which a coincidence is none */
 
 struct restart {
     struct sotto_audit *audit;
@@ -461,7 +462,7 @@ try_steps(struct restart *r)
     uint64_t first = count_steps(r, records[0]), least = first, most = first;
     uint64_t all = first;
     step(r);
-    for (i = 1; i < count && first > 0 && all < STEPS_MOST; i++) {
+    for (i = 1; i < count && first > 0 && (i < 2 || all < STEPS_ENOUGH); i++) {
         uint64_t steps = count_steps(r, records[i]);
         least = steps < least ? steps : least;
         most = steps > most ? steps : most;
