@@ -14,8 +14,6 @@
 #include "cli/json_print.h"
 #include "cli/progress.h"
 
-extern char **environ;
-
 #define PATH_SIZE 540u
 #define WIDTH 80u
 #define INDENT 21u /* of what an attack found */

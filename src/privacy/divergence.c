@@ -20,6 +20,7 @@
 #include "base/decimal.h"
 
 #define PRECISION 512
+#define WORKING 1024   /* bits for e^epsilon, of which PRECISION are kept */
 #define EPS_MOST 512.0 /* beyond, epsilon might as well be infinite */
 #define NEAR 1e-12     /* of the worst pair, relatively: looked at exactly */
 #define NEAR_MOST 64u
@@ -29,7 +30,7 @@ static void
 scaled_bound(uint64_t units, mpz_t ret)
 {
     mpfr_t bound;
-    mpfr_init2(bound, 2 * PRECISION);
+    mpfr_init2(bound, WORKING);
     mpfr_set_ui(bound, units, MPFR_RNDD);
     mpfr_div_ui(bound, bound, DECIMAL_UNIT, MPFR_RNDD);
     mpfr_exp(bound, bound, MPFR_RNDD);
@@ -188,31 +189,42 @@ is_within(const struct weights *weights, mpz_srcptr excess, uint64_t units)
     return within;
 }
 
-/* Pairs that doubles cannot tell from the worst are all looked at. */
+/* Looks at one pair as integers. */
 static void
-compare_exactly(const struct weights *weights, const double *p, uint64_t eps,
-                uint64_t delta, double least, struct divergence *ret)
+compare_exactly(const struct weights *weights, uint32_t a, uint32_t b,
+                mpz_srcptr bound, uint64_t delta, struct divergence *ret)
+{
+    double whole = weights_log(weights->sum[0]) + PRECISION * log(2);
+    mpz_t excess;
+    mpz_init(excess);
+    exact_excess(weights, a, b, bound, excess);
+    if (mpz_sgn(excess) > 0) {
+        ret->delta = fmax(ret->delta, exp(weights_log(excess) - whole));
+    }
+    ret->within = ret->within && is_within(weights, excess, delta);
+    mpz_clear(excess);
+}
+
+/* Pairs that doubles cannot tell from the worst are looked at, too. */
+static void
+compare_worst(const struct weights *weights, const double *p, uint64_t eps,
+              uint64_t delta, double least, struct divergence *ret)
 {
     double stated = (double)eps / (double)DECIMAL_UNIT;
-    uint32_t points = weights->points, looked = 0;
-    mpz_t bound, excess;
-    mpz_inits(bound, excess, NULL);
+    uint32_t looked = 0;
+    mpz_t bound;
+    mpz_init(bound);
     scaled_bound(eps, bound);
-    for (uint32_t i = 0; i < points * points && looked < NEAR_MOST; i++) {
-        uint32_t a = i / points, b = i % points;
-        double whole;
-        if (a == b || hockey_stick(p, weights->rows, a, b, stated) < least) {
-            continue;
+    for (uint32_t a = 0; a < weights->points; a++) {
+        for (uint32_t b = 0; b < weights->points && looked < NEAR_MOST; b++) {
+            if (a != b &&
+                hockey_stick(p, weights->rows, a, b, stated) >= least) {
+                compare_exactly(weights, a, b, bound, delta, ret);
+                looked++;
+            }
         }
-        exact_excess(weights, a, b, bound, excess);
-        whole = weights_log(weights->sum[0]) + PRECISION * log(2);
-        if (mpz_sgn(excess) > 0) {
-            ret->delta = fmax(ret->delta, exp(weights_log(excess) - whole));
-        }
-        ret->within = ret->within && is_within(weights, excess, delta);
-        looked++;
     }
-    mpz_clears(bound, excess, NULL);
+    mpz_clear(bound);
 }
 
 /* The epsilon at which one pair meets delta, from above. */
@@ -265,7 +277,7 @@ divergence_approximate(const struct weights *weights, uint64_t eps,
     }
     *ret = (struct divergence){.within = true};
     worst = worst_pair(weights, p, stated);
-    compare_exactly(weights, p, eps, delta, worst.delta * (1 - NEAR), ret);
+    compare_worst(weights, p, eps, delta, worst.delta * (1 - NEAR), ret);
     ret->eps =
         solve_all(weights, p, worst, (double)delta / (double)DECIMAL_UNIT);
     if (ret->within) {
