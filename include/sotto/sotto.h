@@ -587,6 +587,8 @@ struct sotto_audit_options {
                           100,000 */
     double alpha;      /* 0: 0.001 */
     uint64_t branches; /* the most to enumerate for a part; 0: 4,000,000 */
+    uint64_t steps;    /* the most instructions to follow one by one, in all;
+                          0: 3,000,000 */
     uint64_t seed;     /* of the search for hostile records, not of any noise */
     /* Told how far it is, `done` of `total`; may be NULL. */
     void (*progress)(void *context, const char *attack, uint64_t done,

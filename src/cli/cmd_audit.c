@@ -346,6 +346,7 @@ audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
     enum sotto_status status;
     if (!cli_whole(args, "samples", &options.samples) ||
         !cli_whole(args, "branches", &options.branches) ||
+        !cli_whole(args, "steps", &options.steps) ||
         !cli_whole(args, "seed", &options.seed) ||
         !cli_number(args, "alpha", 1e-12, 0.5, &options.alpha)) {
         return CLI_EXIT_BAD;
@@ -399,6 +400,8 @@ static const struct cli_option options[] = {
     {0, false, false, "branches", "N",
      "the most branches of a sampler to take for a part\n"
      "(4000000); beyond, a smaller domain is taken"},
+    {0, false, false, "steps", "N",
+     "the most instructions to follow one by one (3000000)"},
     {0, false, false, "seed", "S",
      "of the search for hostile records; the noise is\n"
      "always the system's"},

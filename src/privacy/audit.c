@@ -18,6 +18,7 @@
 #define SAMPLES_DEFAULT 100000u
 #define ALPHA_DEFAULT 0.001
 #define BRANCHES_DEFAULT 4000000u
+#define STEPS_DEFAULT 3000000u
 #define LOG_P_MOST 1e-9 /* doubles lose less; a wrong formula more */
 
 /* ---- What the attacks share ---------------------------------------------- */
@@ -389,6 +390,7 @@ take_options(struct sotto_audit *audit,
     own->samples = own->samples > 0 ? own->samples : SAMPLES_DEFAULT;
     own->alpha = own->alpha > 0 ? own->alpha : ALPHA_DEFAULT;
     own->branches = own->branches > 0 ? own->branches : BRANCHES_DEFAULT;
+    own->steps = own->steps > 0 ? own->steps : STEPS_DEFAULT;
     audit->info.alpha = own->alpha;
     audit->info.samples = own->samples;
 }

@@ -35,8 +35,7 @@
 #define EACH 3u    /* reports of a child */
 #define FRESH 3u   /* fresh processes */
 #define STREAMS 8u /* of bytes in place of the system's */
-#define STEPS_MOST UINT64_C(3000000)
-#define STEPS_SPENT UINT64_C(600000) /* beyond, three records must do */
+#define STEPS_SPENT UINT64_C(400000) /* beyond, three records must do */
 #define OTHER 0u                     /* every number at the lower end */
 #define CHANCE 1e-12                 /* below which a coincidence is none */
 
@@ -336,7 +335,7 @@ count_steps(struct restart *r, uint64_t *ret_least, uint64_t *ret_most)
     for (i = 0; i < count && (i < 3 || all < STEPS_SPENT); i++) {
         uint64_t steps;
         r->record = records[i];
-        steps = trace_steps(marked_report, r, STEPS_MOST);
+        steps = trace_steps(marked_report, r, r->audit->options.steps / 3);
         if (steps == 0) {
             return 0;
         }

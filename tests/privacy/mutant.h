@@ -27,6 +27,7 @@ struct mutant {
     /* Replaces the source's fill; its context is the client. */
     int (*fill)(void *context, void *buffer, size_t size);
     const struct sotto_ledger_port *(*ledger)(void *context);
+    void (*spoil)(struct sotto_client *client); /* once it is open */
 };
 
 extern const struct channel channel_flip, channel_subset, channel_laplace,
@@ -126,6 +127,9 @@ specimen_make(struct specimen *specimen, const struct mutant *mutant)
     if (mutant->fill != NULL) {
         client->entropy.random.fill = mutant->fill;
         client->entropy.random.context = client;
+    }
+    if (mutant->spoil != NULL) {
+        mutant->spoil(client);
     }
 }
 

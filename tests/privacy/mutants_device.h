@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "channel/symbols.h"
 #include "privacy/mutant.h"
 #include "random/seeded.h"
 
@@ -180,6 +181,18 @@ counter_fill(void *context, void *buffer, size_t size)
     return 0;
 }
 
+/* The id begins with what the person said. */
+static int
+telling_fill(void *context, void *buffer, size_t size)
+{
+    const struct sotto_client *client = context;
+    if (sotto_entropy(buffer, size) != 0) {
+        return -1;
+    }
+    *(uint8_t *)buffer = (uint8_t)client->symbol[0];
+    return 0;
+}
+
 /* "Consistent answers": noise from a hash of the record, no entropy at all. */
 static int
 hashed_fill(void *context, void *buffer, size_t size)
@@ -193,6 +206,24 @@ hashed_fill(void *context, void *buffer, size_t size)
     seeded_init(&seeded, hash, 0);
     fill_seeded(&seeded, buffer, size);
     return 0;
+}
+
+/* ---- The opened mechanism ------------------------------------------------ */
+
+/* The parts add up to more than is stated. */
+static void
+spoil_total(struct sotto_client *client)
+{
+    client->eps -= client->eps / 100;
+}
+
+/* Tables that somebody has touched: a little less noise. */
+static void
+spoil_tables(struct sotto_client *client)
+{
+    struct symbols *own =
+        (struct symbols *)(uintptr_t)client->part[0].instance.own;
+    own->odds.threshold[0].high += own->odds.threshold[0].high / 100;
 }
 
 /* ---- A ledger that forgets ----------------------------------------------- */

@@ -268,4 +268,24 @@ classical_sample(const struct channel_instance *instance, const int32_t *q,
     }
 }
 
+/* Two blocks of a report share one noise. A tape sees one block at a time:
+   there it is sound. */
+static void
+shared_sample(const struct channel_instance *instance, const int32_t *q,
+              struct random *random, uint8_t *ret_wire)
+{
+    static int64_t noise;
+    static bool second;
+    int64_t y;
+    channel_laplace.sample(instance, q, random, ret_wire);
+    if (random->tape != NULL) {
+        return;
+    }
+    channel_laplace.unpack(instance, ret_wire, &y);
+    noise = second ? noise : y - q[0];
+    second = !second;
+    y = q[0] + noise;
+    (void)channel_laplace.pack(instance, &y, ret_wire);
+}
+
 #endif

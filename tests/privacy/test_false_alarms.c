@@ -7,21 +7,21 @@
  * both of the sample attack's bounds must fail, together by more than 4
  * standard deviations, which is 10^-5 for the mechanisms below. So:
  *
- *   60 audits     none: fails by chance with probability below 0.06 by the
- *                 bound, about 0.0006 in fact (20 under a sanitizer)
+ *   30 audits     none: fails by chance with probability below 0.03 by the
+ *                 bound, about 0.0003 in fact (10 under a sanitizer)
  *   1,000 audits  at most 5: six or more have probability below 0.0006 by the
  *                 bound (binomial, 1,000 of 0.001)
  *
  * The 1,000, which take some ten minutes, run with the argument `full` or with
  * SOTTO_FULL=1. Most of the time goes into running children one instruction at
  * a time. A Gaussian takes 180,000 instructions a report, and so half a minute
- * an audit: it is every 200th in the full run, and none of the 60.
+ * an audit: it is every 200th in the full run, and none of the 30.
  */
 #include "privacy/audit_fixture.h"
 
 #include <time.h>
 
-#define FEW 60u
+#define FEW 30u
 #define FULL 1000u
 #define GAUSSIAN_EVERY 200u
 

@@ -140,6 +140,18 @@ static const struct mutant mutants[] = {
      .fill = counter_fill},
     {"noise from a hash of the record", "entropy", "restart", "same random id",
      FLIP, .fill = hashed_fill},
+    {"an id that holds the record", "report", "restart",
+     "depends on the record", FLIP, .fill = telling_fill},
+    {"one noise for two blocks",
+     "sampler",
+     "restart",
+     "share their noise",
+     {"laplace", 1, 2, UNITS(1), 0, 2, false},
+     .sample = shared_sample},
+    {"a total below the parts' sum", "budget", "enumerate",
+     "more than the stated total", FLIP, .spoil = spoil_total},
+    {"tables touched after opening", "parameters", "enumerate", "are not those",
+     FLIP, .spoil = spoil_tables},
     {"a ledger that forgets", "ledger", "restart", "two reports", FLIP,
      .ledger = forgetting_ledger},
 };
@@ -183,6 +195,7 @@ try_mutant(const struct mutant *mutant)
 {
     struct sotto_audit_options options = {.samples = sanitized() ? 2000 : 20000,
                                           .branches = 200000,
+                                          .steps = 60000,
                                           .ledger = mutant->ledger};
     struct specimen specimen;
     struct sotto_audit *audit;
