@@ -24,7 +24,7 @@
 /* ---- What the attacks share ---------------------------------------------- */
 
 /* A finding with room made for it; NULL if there is no memory. */
-static struct sotto_audit_finding *
+__attribute__((format(printf, 3, 0))) static struct sotto_audit_finding *
 add_finding(struct sotto_audit *audit, const char *attack, const char *format,
             va_list args)
 {
