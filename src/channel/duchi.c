@@ -35,8 +35,9 @@
 
 #define BITMAP_MAX (CHANNEL_D_MAX / 8)
 
-/* R^tries must be below this. */
-#define FAILURE 0x1p-70
+/* R^tries must be below this: 2^-65 for the 2^15 blocks of two numbers that a
+   report may have. One number, or any odd d, is never rejected. */
+#define FAILURE 0x1p-80
 
 struct duchi {
     /* Two tables, of one threshold each: h, then 2(1-h). */

@@ -21,6 +21,8 @@
 #define DEVICE_FACTORS_MAX 4u
 #define DEVICE_WIDTH_MAX (1u << 20)  /* entries of x, z or a layer */
 #define DEVICE_POINTS_MAX (1u << 16) /* domains of one report */
+#define DEVICE_OWN_MAX (1u << 24)    /* bytes of channels' own parameters */
+#define DEVICE_DRAWN_MAX (1u << 26)  /* bytes of entropy that a report draws */
 #define DEVICE_HEADER_MAX (1u << 24) /* bytes of JSON */
 #define DEVICE_TEXT_MAX 120u         /* characters of a name */
 #define DEVICE_ENTROPY_MAX 4096u     /* bytes fetched at a time */

@@ -29,6 +29,7 @@ struct reading {
     struct sotto_client *client; /* NULL while measuring */
     uint32_t width;              /* of what the next stage sees */
     uint64_t eps, delta;         /* sums over parts */
+    uint64_t drawn;              /* likewise, of entropy */
 };
 
 static uint32_t
@@ -233,7 +234,8 @@ read_factors(struct reading *reading, struct device_part *part)
     return (uint32_t)k;
 }
 
-/* Sets the part's channel up in the workspace. */
+/* Sets the part's channel up in the workspace. What a report draws is what it
+   costs in time: a hostile file must not make a device work for minutes. */
 static void
 keep_part(struct reading *reading, uint32_t at, struct device_part *part,
           uint32_t size, uint32_t l)
@@ -247,6 +249,12 @@ keep_part(struct reading *reading, uint32_t at, struct device_part *part,
         reader_fail(reading->reader, status,
                     "a part's domain or budget is beyond what its channel "
                     "allows");
+        return;
+    }
+    reading->drawn += (uint64_t)part->blocks * part->instance.entropy_size;
+    if (reading->drawn > DEVICE_DRAWN_MAX) {
+        reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
+                    "a report of this mechanism would draw too much entropy");
         return;
     }
     client->channels += channel->own_size;
@@ -303,6 +311,10 @@ count_part(struct reading *reading, const struct device_part *part,
     reading->delta =
         checked_add(reading->delta, part->blocks * instance->delta);
     reading->sizes->channels += instance->channel->own_size;
+    if (reading->sizes->channels > DEVICE_OWN_MAX) {
+        reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
+                    "the mechanism's channels take too much memory");
+    }
     if (part->place != NULL && size > reading->sizes->q) {
         reading->sizes->q = size;
     }
@@ -399,7 +411,7 @@ void
 manifest_read(struct reader *reader, struct device_sizes *sizes,
               struct sotto_client *client)
 {
-    struct reading reading = {reader, sizes, client, 0, 0, 0};
+    struct reading reading = {reader, sizes, client, 0, 0, 0, 0};
     struct reader_word eps_text, delta_text = {"0", 1};
     uint64_t eps, delta;
     reader->escaped = true;

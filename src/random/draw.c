@@ -13,10 +13,11 @@
  * fresh one. Whether the tail is spent depends on the ties so far and not on
  * the tail itself (it must not: a tail that survives because of its value is
  * no longer uniform), so every draw is exact and independent of all others.
- * Only a second tie changes the number of steps. A sample meets at most 416
- * thresholds and ties with probability below 2^-47.2, so two ties in a batch
- * of 64 have probability below 2^-83, and in the largest report, of 2^12
- * batches, below 2^-71, whatever the record.
+ * Only a second tie changes the number of steps. A sample meets at most 324
+ * thresholds of one tail (draw_under looks at one of its 32) and ties with
+ * probability below 2^-47.6, so two ties in a batch of 64 have probability
+ * below 2^-84. The largest report has 2^10 such batches, or 2^16 of attempts
+ * that meet 164: below 2^-69, whatever the record (docs/channels.md).
  */
 #include "random/draw.h"
 
@@ -28,7 +29,10 @@
  * Lemire's method on 96 bits: U n = outcome 2^96 + rest, rejected if rest <
  * 2^96 mod n, which leaves exactly floor(2^96 / n) values of U for every
  * outcome. A rejection has probability below n 2^-96 <= 2^-64 and is
- * independent of the outcome; after eight in a row the source is broken.
+ * independent of the outcome; after eight in a row the source is broken. Two
+ * differences are negative if it is one, and one jump looks at both: of two
+ * comparisons clang makes two jumps, and the first would be taken or not once
+ * in 2^32/n draws.
  */
 uint32_t
 draw_below(struct random *random, uint32_t n)
@@ -42,8 +46,8 @@ draw_below(struct random *random, uint32_t n)
         uint64_t low = (uint64_t)random_u32(random) * n;
         uint64_t middle = (uint64_t)random_u32(random) * n + (low >> 32);
         uint64_t high = (uint64_t)random_u32(random) * n + (middle >> 32);
-        uint32_t above = (uint32_t)high | (uint32_t)middle;
-        if ((above != 0) | ((uint32_t)low >= excess)) {
+        uint64_t above = (uint32_t)high | (uint32_t)middle;
+        if ((((uint32_t)low - excess) & (above - 1)) >> 63 == 0) {
             return (uint32_t)(high >> 32);
         }
     }

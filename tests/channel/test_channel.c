@@ -240,6 +240,30 @@ test_duchi_is_valid_with_no_bit_past_d(void **state)
     }
 }
 
+/* No attempt kept in any block of the largest report, 2^16/d of them: below
+   2^-64. The number of attempts is at hand in the entropy that they draw. */
+static void
+test_duchi_hardly_ever_fails(void **state)
+{
+    static const double eps[] = {0.000001, 0.1, 1, 4, 32};
+    struct channel_instance instance;
+    (void)state;
+    for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
+        double b = 1;
+        for (uint32_t d = 2; d <= CHANNEL_D_MAX; d += 2) {
+            uint32_t each, tries;
+            b *= (d - 1.0) / d;
+            set_up(&instance, "duchi", d, 1,
+                   (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
+            each = instance.wire_size * DRAW_BELOW_SIZE + DRAW_TABLES_SIZE +
+                   2 * DRAW_SYMBOL_SIZE;
+            tries = (instance.entropy_size - d * DRAW_BELOW_SIZE) / each;
+            assert_true(tries * log2(b * tanh(eps[i] / 2)) + log2(65536.0 / d) <
+                        -64);
+        }
+    }
+}
+
 /* w is at hand as the largest report less l. */
 static void
 test_window_is_valid_up_to_its_ends(void **state)
@@ -715,6 +739,7 @@ main(void)
         cmocka_unit_test(test_subset_is_valid_with_w_bits_below_k),
         cmocka_unit_test(test_laplace_is_valid_up_to_its_clamp),
         cmocka_unit_test(test_duchi_is_valid_with_no_bit_past_d),
+        cmocka_unit_test(test_duchi_hardly_ever_fails),
         cmocka_unit_test(test_window_is_valid_up_to_its_ends),
         cmocka_unit_test(test_samples_are_reports_of_the_stated_size),
         cmocka_unit_test(test_duchi_and_window_anywhere),

@@ -571,6 +571,74 @@ test_too_many_points(void **state)
     assert_null(data);
 }
 
+/* ---- What a file may cost a device -------------------------------------- */
+
+static void
+check_limit(const struct compose_spec *spec, const char *message)
+{
+    struct sotto_error err;
+    uint8_t *data = NULL;
+    size_t size;
+    poison(&err);
+    assert_int_equal(compose_mechanism(spec, &data, &size, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_non_null(strstr(err.message, message));
+    assert_null(data);
+}
+
+/* As many channels as the workspace may hold, and one more. */
+static void
+test_channels_take_memory(void **state)
+{
+    static struct compose_part parts[1024];
+    static const struct compose_column column = {
+        "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    size_t most = DEVICE_OWN_MAX / channel_find("gaussian", 8)->own_size;
+    struct compose_spec spec = {"m", "c",  "a", UNITS(32), &column,
+                                1,   NULL, 0,   parts,     most};
+    (void)state;
+    assert_true(most < 1024);
+    for (size_t i = 0; i < 1024; i++) {
+        parts[i] = (struct compose_part){
+            "features", "gaussian", UNITS(0.01), 1, 0,
+            1,          16,         {{0}},       0, UNITS(0.000001),
+        };
+    }
+    free(file_make(&spec).data);
+    spec.parts = most + 1;
+    check_limit(&spec, "too much memory");
+}
+
+/* 65,536 runs of attempts; 4,096 subsets of 65,536 symbols, which are refused
+   long before the last is set up. */
+static void
+test_reports_draw_entropy(void **state)
+{
+    static float weights[65536];
+    static struct compose_part subsets[4096];
+    static const struct compose_column column = {
+        "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    struct compose_layer layer = {1, 65536, "none", weights, weights};
+    struct compose_part part = {
+        "features", "gaussian", UNITS(0.0004), 8192, 0,
+        1,          16,         {{0}},         0,    100000 /* 10^-7 */};
+    struct compose_spec spec = {"e", "c",    "a", UNITS(32), &column,
+                                1,   &layer, 1,   &part,     1};
+    (void)state;
+    free(file_make(&spec).data);
+    part.blocks = 65536;
+    check_limit(&spec, "too much entropy");
+    for (size_t i = 0; i < 4096; i++) {
+        subsets[i] = (struct compose_part){
+            "both", "subset", UNITS(0.001), 1, 0, 0, 0, {{false, 0, 65536}}, 1};
+    }
+    spec.part = subsets;
+    spec.parts = 64;
+    free(file_make(&spec).data);
+    spec.parts = 4096;
+    check_limit(&spec, "too much entropy");
+}
+
 int
 main(void)
 {
@@ -590,6 +658,8 @@ main(void)
         cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_long_lists),
         cmocka_unit_test(test_too_many_points),
+        cmocka_unit_test(test_channels_take_memory),
+        cmocka_unit_test(test_reports_draw_entropy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,12 @@ static const struct setting settings[] = {
      {"features", "laplace", EPS(0.1), 30, 0, 1, 50, {{0}}, 0}},
     {"duchi-8", 2, 8, {"features", "duchi", EPS(1), 1, 0, 8, 128, {{0}}, 0}},
     {"duchi-9", 2, 9, {"features", "duchi", EPS(4), 1, 0, 9, 128, {{0}}, 0}},
+    /* 2^96 mod 2l is almost 2l: the last 32 bits of a draw_below fall short of
+       it in one of 2,050. */
+    {"duchi-odd-l",
+     2,
+     63,
+     {"features", "duchi", EPS(1), 1, 0, 63, 1047553, {{0}}, 0}},
     {"window", 2, 1, {"features", "window", EPS(2), 1, 0, 1, 4096, {{0}}, 0}},
     {"gaussian-8",
      2,
