@@ -21,7 +21,7 @@ struct question {
 enum method { BASIC, DRV, KOV, OPTIMAL, EXACT, METHODS };
 
 struct answer {
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     bool known;
 };
 
@@ -41,8 +41,8 @@ static const struct {
 /* ---- Answers ------------------------------------------------------------- */
 
 static enum sotto_status
-ask(const struct question *q, enum method method, struct sotto_cost *ret_cost,
-    struct sotto_error *err)
+ask(const struct question *q, enum method method,
+    struct sotto_account_cost *ret_cost, struct sotto_error *err)
 {
     switch (method) {
     case BASIC:
