@@ -183,10 +183,12 @@ mechanism_budget(const struct sotto_mechanism *mechanism, struct question *q,
     sotto_mechanism_info(mechanism, &info);
     enum sotto_status status =
         sotto_account_budget_parse(info.eps_text, q->budgets, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_delta_parse(info.delta_text, &q->budgets->delta, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    q->budgets->delta = 0; /* every channel there is today is pure */
     sotto_mechanism_part(mechanism, 0, &part);
     if (info.parts == 1 && part.blocks == 1 &&
         strcmp(part.channel, "flip") == 0) {

@@ -259,6 +259,17 @@ check_slack(uint64_t slack, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* The basic cost, which a slack can only improve on. */
+static enum sotto_status
+basic_for_slack(const struct sotto_account_budget *budgets, size_t count,
+                uint64_t slack, struct sotto_account_cost *ret_cost,
+                struct sotto_error *err)
+{
+    enum sotto_status status =
+        sotto_account_basic(budgets, count, ret_cost, err);
+    return status == SOTTO_STATUS_OK ? check_slack(slack, err) : status;
+}
+
 enum sotto_status
 sotto_account_drv(const struct sotto_account_budget *budgets, size_t count,
                   uint64_t slack, struct sotto_account_cost *ret_cost,
@@ -267,10 +278,8 @@ sotto_account_drv(const struct sotto_account_budget *budgets, size_t count,
     struct sotto_account_cost cost;
     struct moments moments;
     struct real tail, eps;
-    enum sotto_status status = sotto_account_basic(budgets, count, &cost, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_slack(slack, err);
-    }
+    enum sotto_status status =
+        basic_for_slack(budgets, count, slack, &cost, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -323,10 +332,8 @@ sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
     struct sotto_account_cost cost;
     struct moments moments;
     struct real tail, other, eps;
-    enum sotto_status status = sotto_account_basic(budgets, count, &cost, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_slack(slack, err);
-    }
+    enum sotto_status status =
+        basic_for_slack(budgets, count, slack, &cost, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
