@@ -96,7 +96,8 @@ check_names(const struct sotto_table *table, size_t column, const char *path)
                            "%s; give everybody 1 to %u bytes",
                            path, row + 1, sotto_table_line(table, row),
                            sotto_table_name(table, column),
-                           cell.size == 0 ? "nobody is named"
+                           cell.size == 0 ? "nobody is named (NA, NaN, null "
+                                            "and ? stand for nothing)"
                                           : "the name is too long",
                            SOTTO_PERSON_MAX);
         }
