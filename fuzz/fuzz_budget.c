@@ -22,7 +22,7 @@ insist(int holds)
 static void
 check_costs(const struct sotto_account_budget *budget)
 {
-    struct sotto_cost basic, kov;
+    struct sotto_account_cost basic, kov;
     if (sotto_account_basic(budget, 1, &basic, NULL) != SOTTO_STATUS_OK) {
         return; /* the sum is beyond what is counted */
     }

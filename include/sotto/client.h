@@ -193,21 +193,25 @@ struct sotto_ledger_port {
      * is what was sent before, nothing is charged, nothing is locked. OK and
      * *ret_found clear: there is room for the charge under every cap, and
      * commit or cancel must follow. Statuses: REFUSED (a cap would be
-     * exceeded), IO, MEMORY, FORMAT (the ledger is damaged), USAGE.
+     * exceeded), IO, MEMORY, FORMAT (the ledger is damaged), USAGE (something
+     * is begun already, or this process did not open the ledger).
      */
     enum sotto_status (*begin)(void *context, const struct sotto_charge *charge,
                                uint8_t *report, size_t size, int *ret_found,
                                struct sotto_error *err);
     /*
      * Keeps charge, report and id, durably: once it returns OK, neither a kill
-     * nor a loss of power loses any of them. Unlocks. After a failure nothing
-     * may be released: it may or may not have been kept. Statuses: IO, MEMORY.
+     * nor a loss of power loses any of them. After a failure nothing may be
+     * released: it may or may not have been kept. Unlocks either way, unless
+     * nothing was begun. Statuses: IO, MEMORY, FORMAT (the ledger is damaged),
+     * REFUSED (a cap would be exceeded after all), USAGE (nothing was begun,
+     * this process did not open the ledger, or `report` is none).
      */
     enum sotto_status (*commit)(void *context,
                                 const struct sotto_charge *charge,
                                 const uint8_t *report, size_t size,
                                 struct sotto_error *err);
-    /* Unlocks without charging. */
+    /* Unlocks without charging; does nothing where nothing was begun. */
     void (*cancel)(void *context);
 };
 

@@ -1,11 +1,14 @@
 /*
  * sotto/sotto.h: everything beyond the device: reading data, making and
- * signing mechanisms, report files, estimates, simulation, benchmarks.
+ * signing mechanisms, report files, the ledger, estimates, simulation, audits,
+ * privacy arithmetic, benchmarks.
  *
- * The library never prints, exits or aborts. Functions that can fail return
- * an enum sotto_status and fill `err` (which may be NULL). Results come out
- * through `ret_` parameters, untouched on failure. Every `_free(NULL)` is
- * fine. Objects are for one thread at a time unless said otherwise.
+ * The library never prints, exits or aborts, with one exception: GMP, behind
+ * sotto_audit_run, ends the program where there is no memory. Functions that
+ * can fail return an enum sotto_status and fill `err` (which may be NULL).
+ * Results come out through `ret_` parameters, untouched on failure. Every
+ * `_free(NULL)` is fine. Objects are for one thread at a time unless said
+ * otherwise.
  */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
@@ -394,6 +397,18 @@ sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
                uint64_t stream, const struct sotto_value *values, size_t count,
                uint8_t *report, size_t size);
 
+/* ---- Amounts of privacy ------------------------------------------------- */
+
+#define SOTTO_UNIT UINT64_C(1000000000000) /* units in 1: 10^-12 each */
+#define SOTTO_UNITS_SIZE 24u /* longest text of units, with its NUL */
+
+/* Reads a delta, 0 to below 1, into units. Statuses: FORMAT, LIMIT, BUDGET. */
+SOTTO_CHECKED enum sotto_status sotto_delta_parse(const char *text,
+                                                  uint64_t *ret_delta,
+                                                  struct sotto_error *err);
+/* Writes the shortest decimal that is exactly `units`; returns its length. */
+size_t sotto_units_write(uint64_t units, char text[SOTTO_UNITS_SIZE]);
+
 /* ---- The ledger --------------------------------------------------------- */
 
 /*
@@ -450,19 +465,17 @@ void sotto_ledger_free(struct sotto_ledger *ledger);
 /* What sotto_client_report takes; valid as long as the ledger. */
 struct sotto_ledger_port sotto_ledger_port(struct sotto_ledger *ledger);
 
-#define SOTTO_BUDGET_TEXT_SIZE 24u
-
-/* An amount of privacy: the text is exact. */
-struct sotto_budget {
+/* An amount of privacy; the text is exact, the numbers are its nearest. */
+struct sotto_ledger_amount {
     double eps, delta;
-    char eps_text[SOTTO_BUDGET_TEXT_SIZE];
-    char delta_text[SOTTO_BUDGET_TEXT_SIZE];
+    char eps_text[SOTTO_UNITS_SIZE];
+    char delta_text[SOTTO_UNITS_SIZE];
 };
 
 /* The ledger's caps. */
 void sotto_ledger_caps(const struct sotto_ledger *ledger,
-                       struct sotto_budget *ret_lifetime,
-                       struct sotto_budget *ret_campaign);
+                       struct sotto_ledger_amount *ret_lifetime,
+                       struct sotto_ledger_amount *ret_campaign);
 
 /*
  * What a person has spent, and what is left: in the campaign of that name, or
@@ -471,11 +484,10 @@ void sotto_ledger_caps(const struct sotto_ledger *ledger,
  * nothing. Statuses: USAGE (the name has not 1 to SOTTO_PERSON_MAX bytes),
  * FORMAT, IO, MEMORY.
  */
-SOTTO_CHECKED enum sotto_status
-sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
-                     size_t person_size, const char *campaign,
-                     struct sotto_budget *ret_spent,
-                     struct sotto_budget *ret_left, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_ledger_balance(
+    struct sotto_ledger *ledger, const void *person, size_t person_size,
+    const char *campaign, struct sotto_ledger_amount *ret_spent,
+    struct sotto_ledger_amount *ret_left, struct sotto_error *err);
 
 /* One charge. What it points to lives until the callback returns. */
 struct sotto_ledger_row {
@@ -483,7 +495,7 @@ struct sotto_ledger_row {
     char mechanism[2 * SOTTO_HASH_SIZE + 1]; /* hexadecimal */
     char id[2 * SOTTO_ID_SIZE + 1];          /* the report's, hexadecimal */
     int64_t charged_at;                      /* seconds since 1970, UTC */
-    struct sotto_budget cost;
+    struct sotto_ledger_amount cost;
     const uint8_t *report; /* what was sent */
     size_t report_size;
 };
@@ -539,8 +551,7 @@ size_t sotto_estimate_rows(const struct sotto_estimate *estimate);
 void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
                         double z, struct sotto_estimate_row *ret_row);
 
-/* ---- Audit: trying to break a mechanism's claim ---------------------------
- */
+/* ---- Audit: trying to break a mechanism's claim ------------------------- */
 
 /* What an attack found, or what it tried in vain. */
 struct sotto_audit_finding {
@@ -642,14 +653,15 @@ sotto_audit_one(struct sotto_mechanism *mechanism, uint8_t *report, size_t size,
  * it may be called from several threads.
  *
  *     struct sotto_account_budget weekly;
- *     struct sotto_cost year;
- *     if (sotto_account_budget_parse("0.1x52", &weekly, &err) ==
- * SOTTO_STATUS_OK && sotto_account_optimal(&weekly, 1, 2, slack, &year, &err)
- * == SOTTO_STATUS_OK) sotto_units_write(year.eps, text);
+ *     struct sotto_account_cost year;
+ *     char text[SOTTO_UNITS_SIZE];
+ *     status = sotto_account_budget_parse("0.1x52", &weekly, &err);
+ *     if (status == SOTTO_STATUS_OK)
+ *         status = sotto_account_optimal(&weekly, 1, 2, slack, &year, &err);
+ *     if (status == SOTTO_STATUS_OK)
+ *         sotto_units_write(year.eps, text);
  */
 
-#define SOTTO_UNIT UINT64_C(1000000000000) /* units in 1 */
-#define SOTTO_UNITS_SIZE 24u /* longest text of units, with its NUL */
 #define SOTTO_ACCOUNT_TIMES_MAX 1000000u /* for optimal and delta */
 
 /* `times` mechanisms, each (eps, delta)-private. */
@@ -661,7 +673,7 @@ struct sotto_account_budget {
 
 /* What they cost together: (eps, delta), in units. A delta of 1 means that
    nothing is promised. */
-struct sotto_cost {
+struct sotto_account_cost {
     uint64_t eps;
     uint64_t delta;
 };
@@ -672,12 +684,6 @@ SOTTO_CHECKED enum sotto_status
 sotto_account_budget_parse(const char *word,
                            struct sotto_account_budget *ret_budget,
                            struct sotto_error *err);
-/* Reads a delta, 0 to below 1. Statuses: FORMAT, LIMIT, BUDGET. */
-SOTTO_CHECKED enum sotto_status sotto_delta_parse(const char *text,
-                                                  uint64_t *ret_delta,
-                                                  struct sotto_error *err);
-/* Writes the shortest decimal that is exactly `units`; returns its length. */
-size_t sotto_units_write(uint64_t units, char text[SOTTO_UNITS_SIZE]);
 
 /*
  * All of these take `count` >= 1 budgets and hold under adaptive composition:
@@ -690,7 +696,8 @@ size_t sotto_units_write(uint64_t units, char text[SOTTO_UNITS_SIZE]);
  */
 SOTTO_CHECKED enum sotto_status
 sotto_account_basic(const struct sotto_account_budget *budgets, size_t count,
-                    struct sotto_cost *ret_cost, struct sotto_error *err);
+                    struct sotto_account_cost *ret_cost,
+                    struct sotto_error *err);
 /*
  * Advanced, for a slack `slack` >= 0 added to the deltas: Dwork, Rothblum and
  * Vadhan's bound, and Kairouz, Oh and Viswanath's (Theorem 3.5), which is never
@@ -698,11 +705,11 @@ sotto_account_basic(const struct sotto_account_budget *budgets, size_t count,
  */
 SOTTO_CHECKED enum sotto_status
 sotto_account_drv(const struct sotto_account_budget *budgets, size_t count,
-                  uint64_t slack, struct sotto_cost *ret_cost,
+                  uint64_t slack, struct sotto_account_cost *ret_cost,
                   struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status
 sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
-                  uint64_t slack, struct sotto_cost *ret_cost,
+                  uint64_t slack, struct sotto_account_cost *ret_cost,
                   struct sotto_error *err);
 /*
  * For budgets that are all the same, the least epsilon at that slack:
@@ -718,7 +725,8 @@ sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
  */
 SOTTO_CHECKED enum sotto_status
 sotto_account_optimal(const struct sotto_account_budget *budgets, size_t count,
-                      uint32_t k, uint64_t slack, struct sotto_cost *ret_cost,
+                      uint32_t k, uint64_t slack,
+                      struct sotto_account_cost *ret_cost,
                       struct sotto_error *err);
 /* The same the other way round: the least delta at the epsilon `eps`. */
 SOTTO_CHECKED enum sotto_status

@@ -21,7 +21,7 @@ struct question {
 enum method { BASIC, DRV, KOV, OPTIMAL, EXACT, METHODS };
 
 struct answer {
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     bool known;
 };
 
@@ -41,8 +41,8 @@ static const struct {
 /* ---- Answers ------------------------------------------------------------- */
 
 static enum sotto_status
-ask(const struct question *q, enum method method, struct sotto_cost *ret_cost,
-    struct sotto_error *err)
+ask(const struct question *q, enum method method,
+    struct sotto_account_cost *ret_cost, struct sotto_error *err)
 {
     switch (method) {
     case BASIC:
@@ -183,10 +183,12 @@ mechanism_budget(const struct sotto_mechanism *mechanism, struct question *q,
     sotto_mechanism_info(mechanism, &info);
     enum sotto_status status =
         sotto_account_budget_parse(info.eps_text, q->budgets, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_delta_parse(info.delta_text, &q->budgets->delta, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    q->budgets->delta = 0; /* every channel there is today is pure */
     sotto_mechanism_part(mechanism, 0, &part);
     if (info.parts == 1 && part.blocks == 1 &&
         strcmp(part.channel, "flip") == 0) {

@@ -301,8 +301,8 @@ tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
     (void)putchar('\n');
     tell_words(text, 0, 0);
     (void)printf("Verdict: the claim %s%s.\n",
-                 info->violated ? "is violated" : "holds",
-                 info->untried > 0 ? ", as far as it could be tried" : "");
+                 info->violated ? "is violated" : "held against every attack",
+                 info->untried > 0 ? " that could be tried" : "");
 }
 
 /* ---- The verb ------------------------------------------------------------ */

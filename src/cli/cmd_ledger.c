@@ -10,7 +10,7 @@
 #define TIME_SIZE 24u
 
 static void
-put_budget(FILE *to, const struct sotto_budget *budget)
+put_budget(FILE *to, const struct sotto_ledger_amount *budget)
 {
     (void)fprintf(to, "epsilon %s", budget->eps_text);
     if (budget->delta > 0) {
@@ -25,7 +25,7 @@ static int
 tell_caps(const char *path, bool json)
 {
     struct sotto_ledger *ledger = NULL;
-    struct sotto_budget lifetime, campaign;
+    struct sotto_ledger_amount lifetime, campaign;
     struct sotto_error err = {0};
     if (sotto_ledger_open(path, &ledger, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
@@ -100,9 +100,9 @@ write_time(int64_t seconds, char text[TIME_SIZE])
 
 static void
 put_balance_json(FILE *to, const char *campaign,
-                 const struct sotto_budget *spent,
-                 const struct sotto_budget *cap,
-                 const struct sotto_budget *left)
+                 const struct sotto_ledger_amount *spent,
+                 const struct sotto_ledger_amount *cap,
+                 const struct sotto_ledger_amount *left)
 {
     json_begin(to);
     json_text(to, "kind", campaign != NULL ? "campaign" : "lifetime");
@@ -120,7 +120,7 @@ put_balance_json(FILE *to, const char *campaign,
 static void
 put_balance(struct show *show, const char *campaign)
 {
-    struct sotto_budget spent, left, lifetime, each;
+    struct sotto_ledger_amount spent, left, lifetime, each;
     if (sotto_ledger_balance(show->ledger, show->person, strlen(show->person),
                              campaign, &spent, &left,
                              &show->err) != SOTTO_STATUS_OK) {
@@ -128,7 +128,8 @@ put_balance(struct show *show, const char *campaign)
         return;
     }
     sotto_ledger_caps(show->ledger, &lifetime, &each);
-    const struct sotto_budget *cap = campaign != NULL ? &each : &lifetime;
+    const struct sotto_ledger_amount *cap =
+        campaign != NULL ? &each : &lifetime;
     if (cli_given(show->args, "json")) {
         put_balance_json(show->to, campaign, &spent, cap, &left);
         return;

@@ -13,6 +13,8 @@
 #include "cli/records.h"
 
 struct job {
+    const char *data; /* the file of records */
+    const struct sotto_table *table;
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
     struct records records;
@@ -58,10 +60,27 @@ make_report(struct job *job, size_t row, uint8_t *report,
     if (status != SOTTO_STATUS_OK) {
         err->status = status;
         (void)snprintf(err->message, sizeof err->message,
-                       "row %zu: no report could be made: %s", row + 1,
+                       "no report could be made: %s",
                        sotto_status_message(status));
     }
     return status;
+}
+
+/* Says before a message which row it is about. */
+static void
+name_row(const struct job *job, size_t row, struct sotto_error *err)
+{
+    char why[sizeof err->message];
+    size_t line = sotto_table_line(job->table, row);
+    (void)snprintf(why, sizeof why, "%s", err->message);
+    if (line > 0) {
+        (void)snprintf(err->message, sizeof err->message,
+                       "'%.120s', row %zu (line %zu): %.300s", job->data,
+                       row + 1, line, why);
+    } else {
+        (void)snprintf(err->message, sizeof err->message,
+                       "'%.120s', record %zu: %.300s", job->data, row + 1, why);
+    }
 }
 
 /* The report of one row into the file; none if it was refused, and the first
@@ -71,9 +90,12 @@ add_row(struct job *job, size_t row, uint8_t *report,
         struct sotto_report_writer *writer, struct sotto_error *err)
 {
     enum sotto_status status = make_report(job, row, report, err);
+    if (status != SOTTO_STATUS_OK) {
+        name_row(job, row, err);
+    }
     if (status == SOTTO_STATUS_REFUSED && job->people.ledger != NULL) {
         if (job->people.refused == 1) {
-            cli_note("row %zu: %s", row + 1, err->message);
+            cli_note("%s", err->message);
         }
         return SOTTO_STATUS_OK;
     }
@@ -174,8 +196,11 @@ check_output(const struct cli_args *args)
     if (ledger != NULL) {
         (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
     }
-    return output_file_check(cli_value(args, "output"), inputs,
-                             sizeof inputs / sizeof *inputs);
+    int status = people_check_output(args);
+    return status != CLI_EXIT_DONE
+               ? status
+               : output_file_check(cli_value(args, "output"), inputs,
+                                   sizeof inputs / sizeof *inputs);
 }
 
 static int
@@ -203,7 +228,8 @@ run(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
     struct sotto_table *table = NULL;
-    struct job job = {.simulated = cli_given(args, "seed")};
+    struct job job = {.data = args->word[1],
+                      .simulated = cli_given(args, "seed")};
     if (!cli_whole(args, "seed", &job.seed)) {
         return CLI_EXIT_BAD;
     }
@@ -215,6 +241,7 @@ run(const struct cli_args *args)
         status = read_inputs(args, &job, &table);
     }
     if (status == CLI_EXIT_DONE) {
+        job.table = table;
         status = write_reports(&job, sotto_table_rows(table), path);
     }
     if (status == CLI_EXIT_DONE) {

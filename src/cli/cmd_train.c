@@ -364,7 +364,7 @@ static const struct cli_option options[] = {
      "with gaussian 256)"},
     {0, false, false, "name", "TEXT", "a name for people (direct)"},
     {0, false, false, "campaign", "TEXT",
-     "the campaign: one report a person in each (the name)"},
+     "the campaign it counts in (the name)"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,

@@ -6,6 +6,7 @@
  */
 #include "cli/people.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/records.h"
@@ -27,6 +28,32 @@ people_check(const struct cli_args *args)
                        "asked; make one with 'sotto ledger new'");
     }
     return CLI_EXIT_DONE;
+}
+
+/* SQLite deletes what it finds under these names, or takes it for its own; the
+   ledger's are those of the file behind a link. */
+int
+people_check_output(const struct cli_args *args)
+{
+    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
+    const char *ledger = cli_value(args, "ledger");
+    const char *output = cli_value(args, "output");
+    char *real = ledger != NULL ? realpath(ledger, NULL) : NULL;
+    bool taken = false;
+    if (real != NULL) {
+        const char *name = strrchr(real, '/') + 1;
+        const char *slash = strrchr(output, '/');
+        const char *base = slash != NULL ? slash + 1 : output;
+        size_t size = strlen(name);
+        for (size_t i = 0; i < 3 && strncmp(base, name, size) == 0; i++) {
+            taken = taken || strcmp(base + size, suffixes[i]) == 0;
+        }
+    }
+    free(real);
+    return taken ? cli_bad("-o '%.240s' is a name that the ledger needs for "
+                           "itself: choose another",
+                           output)
+                 : CLI_EXIT_DONE;
 }
 
 static int
@@ -69,7 +96,8 @@ check_names(const struct sotto_table *table, size_t column, const char *path)
                            "%s; give everybody 1 to %u bytes",
                            path, row + 1, sotto_table_line(table, row),
                            sotto_table_name(table, column),
-                           cell.size == 0 ? "nobody is named"
+                           cell.size == 0 ? "nobody is named (NA, NaN, null "
+                                            "and ? stand for nothing)"
                                           : "the name is too long",
                            SOTTO_PERSON_MAX);
         }

@@ -19,6 +19,10 @@ struct people {
    message printed. */
 int people_check(const struct cli_args *args);
 
+/* Whether -o is none of the names beside the ledger that are SQLite's own; the
+   exit status, the message printed. */
+int people_check_output(const struct cli_args *args);
+
 /*
  * Opens --ledger, if it is given, and finds the column --person of the table,
  * which must name somebody in every row and be nothing that the mechanism asks

@@ -276,6 +276,21 @@ fit(struct direct *direct, struct sotto_error *err)
     return status;
 }
 
+/* What protects the auxiliary data, in a mechanism's words. */
+static const char *
+auxiliary_of(const struct direct *direct)
+{
+    if (direct->ranges_fitted && direct->categories_fitted) {
+        return "none: ranges and categories were taken from the auxiliary data";
+    }
+    if (direct->ranges_fitted) {
+        return "none: ranges were taken from the auxiliary data";
+    }
+    return direct->categories_fitted
+               ? "none: categories were taken from the auxiliary data"
+               : "not used";
+}
+
 /* Opened before it is written: what no device opens is never a file. */
 static enum sotto_status
 write_mechanism(const struct direct *direct, const char *path,
@@ -286,9 +301,7 @@ write_mechanism(const struct direct *direct, const char *path,
     struct compose_spec spec = {
         .name = name,
         .campaign = options->campaign != NULL ? options->campaign : name,
-        .auxiliary = direct->fitted ? "none: ranges and categories were taken "
-                                      "from the auxiliary data"
-                                    : "not used",
+        .auxiliary = auxiliary_of(direct),
         .eps = direct->eps,
         .column = direct->column,
         .columns = direct->columns,

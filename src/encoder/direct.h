@@ -18,7 +18,7 @@ struct direct {
     uint64_t eps;   /* stated total */
     uint64_t delta; /* likewise; 0: none */
     uint64_t each;  /* epsilon of one number or category */
-    bool fitted;    /* something was taken from the data */
+    bool ranges_fitted, categories_fitted; /* taken from the data */
     struct compose_column *column;
     struct compose_part *part;
     size_t parts;

@@ -71,7 +71,7 @@ fit_number(struct direct *direct, size_t column, struct compose_column *ret,
         low = range->low;
         high = range->high;
     } else if (find_range(direct->table, column, &low, &high)) {
-        direct->fitted = true;
+        direct->ranges_fitted = true;
     } else {
         return fail_missing(direct, column, err);
     }
@@ -169,7 +169,7 @@ fit_category(struct direct *direct, size_t column, struct compose_column *ret,
     } else {
         ret->values = copy_words(words, count);
         ret->count = count + 1;
-        direct->fitted = true;
+        direct->categories_fitted = true;
         if (ret->values == NULL) {
             status = host_fail_memory(err);
         }

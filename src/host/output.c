@@ -67,18 +67,18 @@ advice_write(int error)
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-        return "; free some space or choose another place with -o";
+        return "; free some space or choose another place";
     case ENOENT:
     case ENOTDIR:
-        return "; make the folder first or choose another place with -o";
+        return "; make the folder first or choose another place";
     case EEXIST:
-        return "; remove it first or choose another name with -o";
+        return "; remove it first or choose another name";
     case EACCES:
     case EPERM:
     case EROFS:
     case EISDIR:
     case ENAMETOOLONG:
-        return "; choose another place with -o";
+        return "; choose another place";
     default:
         return "";
     }
@@ -229,8 +229,7 @@ output_open(struct sotto_output *output, unsigned mode, struct sotto_error *err)
     }
     if (there && S_ISDIR(info.st_mode)) {
         return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "cannot write '%s': it is a folder; name a file in it "
-                         "with -o",
+                         "cannot write '%s': it is a folder; name a file in it",
                          host_shown(output->path));
     }
     if (named || (there && !S_ISREG(info.st_mode))) {

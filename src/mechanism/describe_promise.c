@@ -187,8 +187,9 @@ say_approximate(struct page *page, const char *factor)
              belief);
     page_gap(page);
     page_say(page, 0,
-             "Delta is to be far below one in the number of people asked: of "
-             "a million people, this one may give away %.12g on average.",
+             "Delta is to be far below one in the number of people asked: if "
+             "a million people were asked, a delta of this size could give "
+             "away the records of %.12g of them on average.",
              1e6 * info->delta);
 }
 

@@ -16,6 +16,7 @@
 #include "mechanism/minisign.h"
 
 #define MECHANISM_MOST MINISIGN_DATA_MAX
+#define END_ROUNDING 1e-12 /* of a range: what its scale may round */
 
 /* Prefixes a device's message with the file it is about. */
 static enum sotto_status
@@ -245,6 +246,13 @@ reach_of(const struct sotto_client *client, size_t column)
     return 1;
 }
 
+/* An end of a range, 0 where only rounding keeps it from that; a NaN stays. */
+static double
+end_of(double end, double half)
+{
+    return fabs(end) < half * END_ROUNDING ? 0 : end;
+}
+
 void
 sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
                        struct sotto_column_info *ret_info)
@@ -256,8 +264,8 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
     ret_info->name = (const char *)own->text;
     ret_info->kind = (enum sotto_column_kind)own->kind;
     ret_info->count = own->count;
-    ret_info->low = client->shift[column] - half;
-    ret_info->high = client->shift[column] + half;
+    ret_info->low = end_of(client->shift[column] - half, fabs(half));
+    ret_info->high = end_of(client->shift[column] + half, fabs(half));
 }
 
 const char *

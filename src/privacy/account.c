@@ -146,9 +146,10 @@ delta_add(uint64_t a, uint64_t b)
 
 enum sotto_status
 sotto_account_basic(const struct sotto_account_budget *budgets, size_t count,
-                    struct sotto_cost *ret_cost, struct sotto_error *err)
+                    struct sotto_account_cost *ret_cost,
+                    struct sotto_error *err)
 {
-    struct sotto_cost sum = {0, 0};
+    struct sotto_account_cost sum = {0, 0};
     enum sotto_status status = check(budgets, count, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -258,18 +259,27 @@ check_slack(uint64_t slack, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* The basic cost, which a slack can only improve on. */
+static enum sotto_status
+basic_for_slack(const struct sotto_account_budget *budgets, size_t count,
+                uint64_t slack, struct sotto_account_cost *ret_cost,
+                struct sotto_error *err)
+{
+    enum sotto_status status =
+        sotto_account_basic(budgets, count, ret_cost, err);
+    return status == SOTTO_STATUS_OK ? check_slack(slack, err) : status;
+}
+
 enum sotto_status
 sotto_account_drv(const struct sotto_account_budget *budgets, size_t count,
-                  uint64_t slack, struct sotto_cost *ret_cost,
+                  uint64_t slack, struct sotto_account_cost *ret_cost,
                   struct sotto_error *err)
 {
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     struct moments moments;
     struct real tail, eps;
-    enum sotto_status status = sotto_account_basic(budgets, count, &cost, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_slack(slack, err);
-    }
+    enum sotto_status status =
+        basic_for_slack(budgets, count, slack, &cost, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -316,16 +326,14 @@ total_delta(const struct sotto_account_budget *budgets, size_t count,
 
 enum sotto_status
 sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
-                  uint64_t slack, struct sotto_cost *ret_cost,
+                  uint64_t slack, struct sotto_account_cost *ret_cost,
                   struct sotto_error *err)
 {
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     struct moments moments;
     struct real tail, other, eps;
-    enum sotto_status status = sotto_account_basic(budgets, count, &cost, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_slack(slack, err);
-    }
+    enum sotto_status status =
+        basic_for_slack(budgets, count, slack, &cost, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -356,8 +364,8 @@ sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
 /* All budgets as one, and their basic cost; fails where they differ. */
 static enum sotto_status
 merge(const struct sotto_account_budget *budgets, size_t count, uint32_t k,
-      struct sotto_account_budget *ret_one, struct sotto_cost *ret_basic,
-      struct sotto_error *err)
+      struct sotto_account_budget *ret_one,
+      struct sotto_account_cost *ret_basic, struct sotto_error *err)
 {
     uint64_t times = 0;
     enum sotto_status status =
@@ -393,11 +401,12 @@ merge(const struct sotto_account_budget *budgets, size_t count, uint32_t k,
 
 enum sotto_status
 sotto_account_optimal(const struct sotto_account_budget *budgets, size_t count,
-                      uint32_t k, uint64_t slack, struct sotto_cost *ret_cost,
+                      uint32_t k, uint64_t slack,
+                      struct sotto_account_cost *ret_cost,
                       struct sotto_error *err)
 {
     struct sotto_account_budget one;
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     enum sotto_status status = merge(budgets, count, k, &one, &cost, err);
     if (status == SOTTO_STATUS_OK) {
         status = check_slack(slack, err);
@@ -420,7 +429,7 @@ sotto_account_delta(const struct sotto_account_budget *budgets, size_t count,
                     struct sotto_error *err)
 {
     struct sotto_account_budget one;
-    struct sotto_cost basic;
+    struct sotto_account_cost basic;
     enum sotto_status status = merge(budgets, count, k, &one, &basic, err);
     if (status != SOTTO_STATUS_OK) {
         return status;

@@ -7,7 +7,8 @@
 #include "base/wide.h"
 
 #define EXP_STEP DECIMAL_EPS_MAX /* in units: what wide_exp takes at once */
-#define EXP_SLACK_BITS 200       /* real_exp_down is nearer than 2^-this */
+#define LN2_DOWN UINT64_C(693147180559) /* ln 2 in units, rounded down */
+#define EXP_SLACK_BITS 200 /* real_exp_down is nearer than 2^-this */
 
 void
 real_init(struct real *x)
@@ -98,21 +99,25 @@ exp_step_down(mpfr_ptr ret, uint64_t units)
  * e^x = (e^32)^m e^rest. With m < 2^20 the power's squarings and products
  * lose less than 2^20 2^-250 relatively: see EXP_SLACK_BITS.
  */
-void
-real_exp_down(mpfr_ptr ret, uint64_t units)
+static void
+exp_down(mpfr_ptr ret, uint64_t units, mpfr_srcptr step)
 {
     struct real rest;
     real_init(&rest);
     exp_step_down(rest.value, units % EXP_STEP);
+    real_power(ret, step, (uint32_t)(units / EXP_STEP), MPFR_RNDD);
+    (void)mpfr_mul(ret, ret, rest.value, MPFR_RNDD);
+}
+
+void
+real_exp_down(mpfr_ptr ret, uint64_t units)
+{
+    struct real step;
+    real_init(&step);
     if (units >= EXP_STEP) {
-        struct real step;
-        real_init(&step);
         exp_step_down(step.value, EXP_STEP);
-        real_power(ret, step.value, (uint32_t)(units / EXP_STEP), MPFR_RNDD);
-        (void)mpfr_mul(ret, ret, rest.value, MPFR_RNDD);
-    } else {
-        (void)mpfr_set(ret, rest.value, MPFR_RNDD);
     }
+    exp_down(ret, units, step.value);
 }
 
 void
@@ -125,16 +130,34 @@ real_exp_up(mpfr_ptr ret, uint64_t units)
     (void)mpfr_add(ret, ret, more.value, MPFR_RNDU);
 }
 
-/* The least u with a lower bound of e^u at x or above: then e^u >= x. */
+/* times * each, or `most` if that is less. */
+static uint64_t
+multiple(uint64_t times, uint64_t each, uint64_t most)
+{
+    return times > most / each ? most : times * each;
+}
+
+/*
+ * The least u with a lower bound of e^u at x or above: then e^u >= x. With
+ * 2^(n-1) <= x < 2^n it is looked for between multiples of ln 2, so that the
+ * work is some 40 exponentials, whatever x and `most` are.
+ */
 uint64_t
 real_log_up(mpfr_srcptr x, uint64_t most)
 {
-    struct real power;
-    uint64_t low = 0, high = most;
+    struct real power, step;
+    if (mpfr_cmp_ui(x, 1) <= 0) {
+        return 0;
+    }
+    uint64_t n = (uint64_t)mpfr_get_exp(x);
+    uint64_t low = multiple(n - 1, LN2_DOWN, most);
+    uint64_t high = multiple(n, LN2_DOWN + 1, most);
     real_init(&power);
+    real_init(&step);
+    exp_step_down(step.value, EXP_STEP);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        real_exp_down(power.value, middle);
+        exp_down(power.value, middle, step.value);
         if (mpfr_cmp(power.value, x) >= 0) {
             high = middle;
         } else {

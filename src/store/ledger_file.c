@@ -142,6 +142,13 @@ connect(struct sql *sql, struct sotto_error *err)
     }
     (void)snprintf(name, size, "%s%s", sql->path[0] == '/' ? "" : "./",
                    sql->path);
+    if (access(name, F_OK) != 0 && errno == ENOENT) {
+        free(name);
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "there is no ledger '%s'; check the name, or make one "
+                         "with 'sotto ledger new'",
+                         host_shown(sql->path));
+    }
     int code = sqlite3_open_v2(
         name, &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE, NULL);
     free(name);

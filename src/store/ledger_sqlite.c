@@ -30,7 +30,7 @@
 #include "host/wipe.h"
 #include "store/ledger.h"
 
-_Static_assert(DECIMAL_TEXT_SIZE <= SOTTO_BUDGET_TEXT_SIZE, "amounts fit");
+_Static_assert(DECIMAL_TEXT_SIZE <= SOTTO_UNITS_SIZE, "amounts fit");
 
 struct sotto_ledger {
     struct sql sql;
@@ -432,7 +432,8 @@ sotto_ledger_port(struct sotto_ledger *ledger)
 /* ---- What a person may see ---------------------------------------------- */
 
 static void
-write_budget(const struct ledger_budget *units, struct sotto_budget *ret_budget)
+write_budget(const struct ledger_budget *units,
+             struct sotto_ledger_amount *ret_budget)
 {
     ret_budget->eps = (double)units->eps / (double)DECIMAL_UNIT;
     ret_budget->delta = (double)units->delta / (double)DECIMAL_UNIT;
@@ -442,8 +443,8 @@ write_budget(const struct ledger_budget *units, struct sotto_budget *ret_budget)
 
 void
 sotto_ledger_caps(const struct sotto_ledger *ledger,
-                  struct sotto_budget *ret_lifetime,
-                  struct sotto_budget *ret_campaign)
+                  struct sotto_ledger_amount *ret_lifetime,
+                  struct sotto_ledger_amount *ret_campaign)
 {
     write_budget(&ledger->caps.lifetime, ret_lifetime);
     write_budget(&ledger->caps.campaign, ret_campaign);
@@ -475,8 +476,9 @@ lesser(uint64_t a, uint64_t b)
 enum sotto_status
 sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
                      size_t person_size, const char *campaign,
-                     struct sotto_budget *ret_spent,
-                     struct sotto_budget *ret_left, struct sotto_error *err)
+                     struct sotto_ledger_amount *ret_spent,
+                     struct sotto_ledger_amount *ret_left,
+                     struct sotto_error *err)
 {
     uint8_t key[LEDGER_PERSON_SIZE];
     struct sums sums = {{0, 0}, {0, 0}};

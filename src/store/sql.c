@@ -18,6 +18,21 @@ fail_format(const struct sql *sql, const char *why, struct sotto_error *err)
                      host_shown(sql->path), why);
 }
 
+static const char *
+advice(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return "; free some space and try again";
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+        return "; check who may write to it and to its folder";
+    default:
+        return "";
+    }
+}
+
 enum sotto_status
 sql_fail(const struct sql *sql, int code, struct sotto_error *err)
 {
@@ -43,9 +58,9 @@ sql_fail(const struct sql *sql, int code, struct sotto_error *err)
     case SQLITE_CONSTRAINT:
     case SQLITE_INTERRUPT:
         return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "cannot read or write '%s': %.160s%s%s",
+                         "cannot read or write '%s': %.160s%s%s%s",
                          host_shown(sql->path), why, error != 0 ? ": " : "",
-                         error != 0 ? strerror(error) : "");
+                         error != 0 ? strerror(error) : "", advice(code));
     default:
         return fail_format(sql, why, err);
     }

@@ -103,9 +103,21 @@ run 1 account --mechanism none.sotto
 says none.sotto
 run 2 account --mechanism small.csv
 says small.csv
+run 0 train direct --data small.csv --keep age --range age=0:100 --eps 1 \
+    --numbers gaussian --delta 0.000001 -o gaussian.sotto
+run 0 account --mechanism gaussian.sotto --times 3
+grep -q '^basic     3                       0\.000003$' out ||
+    fail "the mechanism's delta is lost: $(cat out)"
 printf '\033[31m' >word
 run 2 account "$(cat word)"
-grep -q "$(cat word)" err && fail "a word steers the terminal"
+grep -q -F "$(cat word)" err && fail "a word steers the terminal"
+# ---- The largest questions are answered in seconds ---------------------------
+for words in 0.000001x4294967295 "0.000001x1000000 --k 4294967295" \
+    "32x576460 --k 2" "0.004x4294967295" "0.000001:0.999999999999x1000000"; do
+    # shellcheck disable=SC2086 # several words
+    timeout 60 "$SOTTO" account $words --delta 0.000000000001 >out 2>err ||
+        fail "account $words: status $?"
+done
 # shellcheck disable=SC2086 # a list
-only $small_files exact.out colour.csv flip.sotto word
+only $small_files exact.out colour.csv flip.sotto gaussian.sotto word
 finish

@@ -39,7 +39,7 @@ clean
 run 0 audit m.sotto $quick --alpha 0.01 --seed 3
 awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||
     fail "wider than 80 columns"
-grep -q "^Verdict: the claim holds.$" out || fail "no verdict"
+grep -q "^Verdict: the claim held against every attack.$" out || fail "no verdict"
 grep -q "99% confidence" out || fail "--alpha changes nothing"
 grep -q "VIOLATED" out && fail "violated"
 clean

@@ -42,7 +42,7 @@ says "needs --person"
 run 2 ledger show l --person ann --campaign-eps 1
 says "caps never change"
 run 1 ledger show none --person ann
-says "none"
+says "there is no ledger 'none'" "sotto ledger new"
 run 2 ledger show people.csv --person ann
 says "people.csv" "no ledger"
 absent x
@@ -61,7 +61,8 @@ cmp -s -n 112 1.reports 2.reports || fail "a changed record, another report"
 [ "$(wc -c <2.reports)" -eq 168 ] || fail "not three reports"
 run 3 privatise b.sotto people.csv --ledger l --person name -o 3.reports
 asked 0 0 2
-says "row 1" "epsilon in a campaign is 2; 1 is spent, 1.5 was asked, 1 is left"
+says "'people.csv', row 1 (line 2)" \
+    "epsilon in a campaign is 2; 1 is spent, 1.5 was asked, 1 is left"
 run 0 privatise c.sotto people.csv --ledger l --person name -o 4.reports
 asked 2 0 0
 printf 'name,age\nann,1\ndan,2\nann,3\n' >mixed.csv
@@ -108,6 +109,13 @@ says "asks for"
 for file in l l.secret; do
     run 2 privatise a.sotto people.csv --ledger l --person name -o $file
     says "input itself"
+done
+ln -s l link
+cp l.secret link.secret
+for file in l-journal l-wal ./l-shm; do
+    run 2 privatise a.sotto people.csv --ledger link --person name -o $file
+    says "ledger needs for itself"
+    absent $file
 done
 printf 'name,age\neve,1\n,2\n' >nobody.csv
 run 2 privatise a.sotto nobody.csv --ledger l --person name -o r

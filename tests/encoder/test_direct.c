@@ -111,7 +111,42 @@ test_ranges(void **state)
     options.range_count = 1; /* age from the data */
     mechanism = train(table, &options);
     sotto_mechanism_info(mechanism, &info);
-    assert_memory_equal(info.auxiliary, "none", 4);
+    assert_string_equal(info.auxiliary,
+                        "none: ranges were taken from the auxiliary data");
+    sotto_mechanism_free(mechanism);
+
+    options.range_count = 2;
+    options.drops = 1; /* drops no label */
+    mechanism = train(table, &options);
+    sotto_mechanism_info(mechanism, &info);
+    assert_string_equal(info.auxiliary,
+                        "none: categories were taken from the auxiliary data");
+    sotto_mechanism_free(mechanism);
+    sotto_table_free(table);
+}
+
+/* What the ball's scaling rounds is not shown: 0 is 0. */
+static void
+test_range_in_a_ball(void **state)
+{
+    static const struct sotto_range ranges[] = {{"height", -200, 0},
+                                                {"age", 0, 120}};
+    static const char *const drop[] = {"colour", "label"};
+    struct sotto_direct_options options = {.eps = "1",
+                                           .drop = drop,
+                                           .drops = 2,
+                                           .ranges = ranges,
+                                           .range_count = 2,
+                                           .numbers = "gaussian",
+                                           .delta = "0.000001"};
+    struct sotto_table *table = parse(people, strlen(people));
+    struct sotto_mechanism *mechanism = train(table, &options);
+    struct sotto_column_info column;
+    (void)state;
+    sotto_mechanism_column(mechanism, 0, &column);
+    assert_true(column.low == 0 && fabs(column.high - 120) < 1e-9);
+    sotto_mechanism_column(mechanism, 1, &column);
+    assert_true(column.high == 0 && fabs(column.low + 200) < 1e-9);
     sotto_mechanism_free(mechanism);
     sotto_table_free(table);
 }
@@ -372,10 +407,10 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_parts),        TEST(test_scaling), TEST(test_ranges),
-        TEST(test_number_label), TEST(test_images),  TEST(test_awkward),
-        TEST(test_usage),        TEST(test_budget),  TEST(test_input),
-        TEST(test_unwritable),   TEST(test_memory),
+        TEST(test_parts),           TEST(test_scaling),      TEST(test_ranges),
+        TEST(test_range_in_a_ball), TEST(test_number_label), TEST(test_images),
+        TEST(test_awkward),         TEST(test_usage),        TEST(test_budget),
+        TEST(test_input),           TEST(test_unwritable),   TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

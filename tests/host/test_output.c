@@ -234,7 +234,7 @@ test_write_failures(void **state)
     put(in_folder("a"), "old", 3);
     assert_unwritable(in_folder("none/x"), false,
                       "/none/x': No such file or directory; make the folder "
-                      "first or choose another place with -o");
+                      "first or choose another place");
     assert_unwritable(in_folder("a/x"), false, "Not a directory; make");
     assert_unwritable(folder, false, "it is a folder; name a file");
     assert_unwritable(in_folder("new/"), false, "make the folder first");
@@ -246,7 +246,7 @@ test_write_failures(void **state)
         host_file_write(in_folder("x"), 0644, false, "new", 3, &err);
     become_self();
     assert_error(status, SOTTO_STATUS_IO,
-                 "Permission denied; choose another place with -o");
+                 "Permission denied; choose another place");
     assert_int_equal(chmod(folder, 0700), 0);
     assert_int_equal(entries(), 1);
 }
@@ -275,7 +275,7 @@ test_write_full(void **state)
 {
     static const char message[] =
         "cannot write '/dev/full': No space left on device; free some space "
-        "or choose another place with -o";
+        "or choose another place";
     struct sotto_output *output;
     uint8_t *data = pattern(BUFFER);
     (void)state;

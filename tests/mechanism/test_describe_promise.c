@@ -57,7 +57,7 @@ test_prose(void **state)
         "with probability delta says outright which of the two it is, and "
         "otherwise shifts their odds by at most that factor",
         "must name one is right at most 98.3% of the time.",
-        "of a million people, this one may give away 1.5 on average.",
+        "could give away the records of 1.5 of them on average.",
         "Epsilon and delta of one report:",
         "about all of the record: at most 4 and 0.0000015, as stated",
         "realised by the exact samplers: epsilon 4, not above",

@@ -108,7 +108,7 @@ test_basic(void **state)
         {4 * UNIT, 0, 1}, {UNIT / 2, 0, 20}, {UNIT, 1000000, 3}};
     static const struct sotto_account_budget leaky[] = {
         {UNIT, UNIT / 2, 1}, {UNIT, UNIT - 1, UINT32_MAX}};
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     assert_int_equal(sotto_account_basic(budgets, 3, &cost, &err), OK);
     assert_int_equal(cost.eps, 17 * UNIT);
     assert_int_equal(cost.delta, 3000000);
@@ -125,7 +125,7 @@ static void
 assert_all(const struct sotto_account_budget *budgets, size_t count,
            uint64_t slack, enum sotto_status status)
 {
-    struct sotto_cost cost = {1, 2};
+    struct sotto_account_cost cost = {1, 2};
     uint64_t delta = 3;
     if (slack < UNIT) {
         assert_int_equal(sotto_account_basic(budgets, count, &cost, &err),
@@ -157,7 +157,7 @@ test_refuses(void **state)
     static const struct sotto_account_budget most = {32 * UNIT, 0, 576461};
     static const struct sotto_account_budget two[] = {{9 * UNIT, 0, 1000000},
                                                       {9 * UNIT, 0, 1049639}};
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     assert_all(&pure, 0, 0, SOTTO_STATUS_USAGE);
     assert_all(&never, 1, 0, SOTTO_STATUS_USAGE);
     for (size_t i = 0; i < 3; i++) {
@@ -179,7 +179,7 @@ test_optimal_refuses(void **state)
     static const struct sotto_account_budget two[] = {{UNIT, 0, 1},
                                                       {UNIT, 1, 1}};
     static const struct sotto_account_budget many = {UNIT, 0, 1000001};
-    struct sotto_cost cost = {1, 2};
+    struct sotto_account_cost cost = {1, 2};
     assert_int_equal(sotto_account_optimal(two, 2, 2, 1, &cost, &err),
                      SOTTO_STATUS_USAGE);
     assert_non_null(strstr(err.message, "budget 2 differs"));
@@ -274,7 +274,7 @@ test_advanced_is_the_formula(void **state)
         const struct sotto_account_budget *list = lists[i / 15];
         size_t count = 1 + i % 3;
         uint64_t slack = slacks[i / 3 % 5];
-        struct sotto_cost basic, drv, kov;
+        struct sotto_account_cost basic, drv, kov;
         assert_int_equal(sotto_account_basic(list, count, &basic, &err), OK);
         assert_int_equal(sotto_account_drv(list, count, slack, &drv, &err), OK);
         assert_int_equal(sotto_account_kov(list, count, slack, &kov, &err), OK);
@@ -307,7 +307,7 @@ test_known_values(void **state)
 {
     (void)state;
     static const struct sotto_account_budget weekly = {UNIT / 10, 0, 52};
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     /* sqrt(2 52 0.01 ln 10^6) + 52 0.1 (e^0.1 - 1) = 3.790533 + 0.546888 */
     assert_int_equal(sotto_account_drv(&weekly, 1, 1000000, &cost, &err), OK);
     assert_int_equal((cost.eps + 500000) / 1000000, 4337421);
@@ -328,7 +328,7 @@ test_kov_is_sound(void **state)
     brute_init(&brute);
     for (uint64_t slack = UNIT / 200; slack < UNIT; slack *= 3) {
         struct sotto_account_budget budgets[10];
-        struct sotto_cost cost;
+        struct sotto_account_cost cost;
         brute.rounds = 0;
         for (size_t i = 0; i < 10; i++) {
             budgets[i].eps = UNIT * (i + 1) / 40;
@@ -356,7 +356,7 @@ test_optimal_with_delta(void **state)
     brute_init(&brute);
     for (uint32_t n = 1; n <= 6; n++) {
         struct sotto_account_budget one = {UNIT / 2, UNIT / 100, n};
-        struct sotto_cost cost;
+        struct sotto_account_cost cost;
         uint64_t delta;
         brute_add_leaky(&brute, one.eps, one.delta);
         for (uint64_t eps = 0; eps <= n * one.eps; eps += UNIT / 5) {
@@ -387,7 +387,7 @@ test_order(void **state)
         struct sotto_account_budget one = {eps[i / 4], 0, times[i % 4]};
         struct sotto_account_budget parts[2] = {one, one};
         for (uint64_t slack = 0; slack < UNIT; slack = 1000 * slack + 7) {
-            struct sotto_cost basic, kov, optimal, exact, split;
+            struct sotto_account_cost basic, kov, optimal, exact, split;
             assert_int_equal(sotto_account_basic(&one, 1, &basic, &err), OK);
             assert_int_equal(sotto_account_kov(&one, 1, slack, &kov, &err), OK);
             assert_int_equal(

@@ -150,7 +150,7 @@ test_no_heap(void **state)
     (void)state;
     static const struct sotto_account_budget budgets[] = {
         {UNIT / 10, 1000000, 2000}, {DECIMAL_EPS_MAX, 0, 3}};
-    struct sotto_cost cost;
+    struct sotto_account_cost cost;
     uint64_t delta;
     mp_set_memory_functions(count_new, count_resize, count_free);
     allocations = 0;

@@ -36,8 +36,8 @@ static void
 test_no_ledger(void **state)
 {
     (void)state;
-    expect_closed(in_folder("none"), SOTTO_STATUS_IO, "No such file");
-    expect_closed(in_folder("none/l"), SOTTO_STATUS_IO, "No such file");
+    expect_closed(in_folder("none"), SOTTO_STATUS_IO, "there is no ledger '");
+    expect_closed(in_folder("none/l"), SOTTO_STATUS_IO, "there is no ledger '");
     assert_int_equal(mkdir(in_folder("dir"), 0700), 0);
     expect_closed(in_folder("dir"), SOTTO_STATUS_IO, "");
     spill(in_folder("empty"), "", 0);

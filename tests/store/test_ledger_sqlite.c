@@ -59,7 +59,7 @@ test_replays(void **state)
 static double
 spent(struct sotto_ledger *ledger, const char *person, const char *campaign)
 {
-    struct sotto_budget spent = {0}, left = {0};
+    struct sotto_ledger_amount spent = {0}, left = {0};
     assert_int_equal(sotto_ledger_balance(ledger, person, strlen(person),
                                           campaign, &spent, &left, NULL),
                      SOTTO_STATUS_OK);
@@ -167,7 +167,7 @@ static void
 test_campaign_cap(void **state)
 {
     struct sotto_error err = {0};
-    struct sotto_budget used = {0}, left = {0};
+    struct sotto_ledger_amount used = {0}, left = {0};
     (void)state;
     create(in_folder("l"), "10", "2");
     struct sotto_ledger *ledger = open_ledger(in_folder("l"));
@@ -445,7 +445,7 @@ static void
 test_fork(void **state)
 {
     struct sotto_charge charge = fake_charge("ann", "a", 1, EPS(1000));
-    struct sotto_budget used, left;
+    struct sotto_ledger_amount used, left;
     int found = 0, status = 0;
     (void)state;
     create(in_folder("l"), "1", NULL);
@@ -544,7 +544,7 @@ whole_story(const char *path)
 {
     struct sotto_ledger_caps caps = {"2", NULL, NULL, NULL};
     struct sotto_charge charge = fake_charge("ann", "a", 1, EPS(1000));
-    struct sotto_budget used, left;
+    struct sotto_ledger_amount used, left;
     struct seen seen = {0};
     struct sotto_ledger *ledger = NULL;
     enum sotto_status status = sotto_ledger_create(path, &caps, NULL);
