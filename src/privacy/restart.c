@@ -259,6 +259,14 @@ headers_agree(const struct restart *r)
     return true;
 }
 
+static void
+judge_other(struct restart *r)
+{
+    audit_note(r->audit, "restart", true,
+               "the same entropy gave two different reports: something else "
+               "decides the noise, too");
+}
+
 /* Reports of one entropy: two of the same record, then of others. */
 static bool
 judge_same(struct restart *r, uint64_t bytes)
@@ -274,9 +282,7 @@ judge_same(struct restart *r, uint64_t bytes)
                    "entropy: the rest is stretched",
                    (unsigned long long)need, (unsigned long long)bytes);
     } else if (memcmp(report_at(r, 1), report_at(r, 2), r->size) != 0) {
-        audit_note(r->audit, "restart", true,
-                   "the same entropy gave two different reports: something "
-                   "else decides the noise, too");
+        judge_other(r);
     } else if (!headers_agree(r)) {
         audit_note(r->audit, "restart", true,
                    "the beginning of a report, its id, depends on the record");
@@ -297,7 +303,8 @@ judge_streams(struct restart *r, uint64_t bytes)
         audit_note(r->audit, "restart", false,
                    "the system's entropy alone decides a report and its id: "
                    "%llu bytes of it were exchanged, %u times",
-                   (unsigned long long)bytes, STREAMS + 2 + (unsigned)OTHERS);
+                   (unsigned long long)bytes,
+                   2 * STREAMS + 2 + (unsigned)OTHERS);
     }
 }
 
@@ -306,6 +313,7 @@ try_entropy(struct restart *r)
 {
     uint64_t bytes = 0;
     bool good = trace_told(plain_request, r, 0, 0, &bytes) && bytes > 0;
+    bool same = true;
     good = good && report_told(r, RECORD, 1, 1, &bytes) &&
            report_told(r, RECORD, 1, 2, &bytes);
     for (size_t i = 0; good && i < OTHERS; i++) {
@@ -316,10 +324,15 @@ try_entropy(struct restart *r)
         return;
     }
     for (size_t i = STREAMS; good && i > 0; i--) {
-        good = report_told(r, RECORD, i, i - 1, &bytes);
+        good = report_told(r, RECORD, i, STREAMS, &bytes) &&
+               report_told(r, RECORD, i, i - 1, &bytes);
+        same = same &&
+               memcmp(report_at(r, STREAMS), report_at(r, i - 1), r->size) == 0;
         step(r);
     }
-    if (good) {
+    if (good && !same) {
+        judge_other(r);
+    } else if (good) {
         judge_streams(r, bytes);
     } else {
         audit_skip(r->audit, "restart",
