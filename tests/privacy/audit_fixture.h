@@ -80,6 +80,7 @@ name_of(uint32_t i)
 static inline struct compose_layer
 layer_of(uint32_t in, uint32_t out, float *weight, float *bias)
 {
+    assert_true(in <= FIXTURE_COLUMNS_MOST && out <= FIXTURE_COLUMNS_MOST);
     for (uint32_t i = 0; i < out; i++) {
         bias[i] = 0.125f;
         for (uint32_t j = 0; j < in; j++) {
