@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,10 +119,48 @@ make_fresh(void *context, uint8_t *report, size_t size)
 
 /* ---- A ledger for the time of the audit ---------------------------------- */
 
+static const char *const ledger_ends[] = {"", ".secret", "-journal"};
+#define LEDGER_FILES (sizeof ledger_ends / sizeof ledger_ends[0])
+
+/* What is to be removed, the folder last; for the handler of a signal. */
+static char litter[LEDGER_FILES + 1][PATH_SIZE];
+
 static void
 ledger_path(const struct job *job, const char *end, char path[PATH_SIZE])
 {
     (void)snprintf(path, PATH_SIZE, "%s/ledger%s", job->folder, end);
+}
+
+static void
+sweep(void)
+{
+    for (size_t i = 0; i < LEDGER_FILES; i++) {
+        (void)unlink(litter[i]);
+    }
+    (void)rmdir(litter[LEDGER_FILES]);
+}
+
+/* Everything here may be called in a handler. */
+static void
+sweep_and_end(int number)
+{
+    sweep();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/* An interrupted audit leaves no folder, either. What is ignored stays so. */
+static void
+catch_signals(void (*handler)(int))
+{
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++) {
+        struct sigaction now;
+        if (sigaction(caught[i], NULL, &now) == 0 &&
+            now.sa_handler != SIG_IGN) {
+            (void)signal(caught[i], handler);
+        }
+    }
 }
 
 static void
@@ -137,6 +176,11 @@ ledger_make(struct job *job)
         job->folder[0] = '\0';
         return;
     }
+    for (size_t i = 0; i < LEDGER_FILES; i++) {
+        ledger_path(job, ledger_ends[i], litter[i]);
+    }
+    (void)snprintf(litter[LEDGER_FILES], PATH_SIZE, "%s", job->folder);
+    catch_signals(sweep_and_end);
     ledger_path(job, "", path);
     if (sotto_ledger_create(path, &caps, NULL) != SOTTO_STATUS_OK) {
         cli_note("no ledger could be made in %s", job->folder);
@@ -162,15 +206,10 @@ ledger_open(void *context)
 static void
 ledger_remove(struct job *job)
 {
-    static const char *const ends[] = {"", ".secret", "-journal"};
-    char path[PATH_SIZE];
     sotto_ledger_free(job->ledger);
-    for (size_t i = 0; job->folder[0] != '\0' && i < 3; i++) {
-        ledger_path(job, ends[i], path);
-        (void)unlink(path);
-    }
     if (job->folder[0] != '\0') {
-        (void)rmdir(job->folder);
+        sweep();
+        catch_signals(SIG_DFL);
     }
 }
 
@@ -300,9 +339,10 @@ tell_text(const struct sotto_audit *audit, const struct sotto_audit_info *info)
                    (unsigned long long)info->samples);
     (void)putchar('\n');
     tell_words(text, 0, 0);
-    (void)printf("Verdict: the claim %s%s.\n",
-                 info->violated ? "is violated" : "held against every attack",
-                 info->untried > 0 ? " that could be tried" : "");
+    (void)printf("Verdict: the claim %s.\n",
+                 info->violated      ? "is violated"
+                 : info->untried > 0 ? "holds, as far as it could be tried"
+                                     : "holds");
 }
 
 /* ---- The verb ------------------------------------------------------------ */
@@ -416,7 +456,7 @@ static const struct cli_option options[] = {
 const struct cli_verb cmd_audit = {
     .name = "audit",
     .summary = "try to break a mechanism's claim",
-    .usage = "M [--samples N] [--alpha A] [--branches N] [--seed S] [--json]",
+    .usage = "M [OPTIONS] [--json]",
     .about =
         "Attacks the file and the code that runs it in four ways: takes every "
         "branch of\nthe samplers and compares exact probabilities; searches "

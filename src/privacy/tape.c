@@ -36,6 +36,7 @@ struct tape {
     uint32_t at;    /* steps replayed in this run */
     bool rejected;
     const char *fault;
+    uint64_t escapes; /* answers given after a fault */
     mpz_t one, next;
     struct step step[TAPE_STEPS_MOST];
 };
@@ -74,6 +75,19 @@ blame(struct tape *tape, const char *fault)
     if (tape->fault == NULL) {
         tape->fault = fault;
     }
+}
+
+/*
+ * What is answered after a fault: 0 to n - 1 in no order, so that a sampler
+ * that waits for some answer gets it, and ends. (The finalizer of splitmix64.)
+ */
+static uint32_t
+escape(struct tape *tape, uint32_t n)
+{
+    uint64_t x = ++tape->escapes * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((x ^ x >> 31) >> 32) % n;
 }
 
 /* ---- Weights ------------------------------------------------------------- */
@@ -194,7 +208,7 @@ play(void *context, const struct step *asked)
     struct step *step;
     if (tape->at == TAPE_STEPS_MOST) {
         blame(tape, "it draws without end");
-        return 0;
+        return escape(tape, choices_of(asked));
     }
     step = &tape->step[tape->at++];
     if (tape->at > tape->count) {
@@ -203,7 +217,7 @@ play(void *context, const struct step *asked)
     if (step->kind != asked->kind || step->choices != asked->choices ||
         step->argument != asked->argument || step->table != asked->table) {
         blame(tape, "given the same answers, it asked another question");
-        return 0;
+        return escape(tape, choices_of(asked));
     }
     return step->choice;
 }
@@ -262,12 +276,14 @@ play_rejected(void *context)
 
 /* No sampler may take bytes past the primitives. */
 static int
-refuse(void *context, void *buffer, size_t size)
+escape_bytes(void *context, void *buffer, size_t size)
 {
-    (void)buffer;
-    (void)size;
+    uint8_t *bytes = buffer;
     blame(context, "it took random bytes past the exact primitives");
-    return -1;
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)escape(context, 256);
+    }
+    return 0;
 }
 
 /* ---- The tape ------------------------------------------------------------ */
@@ -283,7 +299,7 @@ tape_random(struct tape *tape, struct random *ret_random)
         .rejected = play_rejected,
     };
     static uint8_t nothing[24];
-    random_init(ret_random, nothing, sizeof nothing, refuse, tape);
+    random_init(ret_random, nothing, sizeof nothing, escape_bytes, tape);
     ret_random->tape = &primitives;
 }
 

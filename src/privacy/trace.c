@@ -161,6 +161,19 @@ trace_mark(void)
     (void)raise(SIGSTOP);
 }
 
+/* Whether it stopped because it raised SIGSTOP itself. */
+static bool
+at_mark(pid_t child, int status)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    return WSTOPSIG(status) == SIGSTOP &&
+           ptrace(PTRACE_GETSIGINFO, child, NULL, &info) == 0 &&
+           info.si_pid == child;
+}
+
+/* Other signals (a window that changes its size) are no step, and the child is
+   not told of them. */
 uint64_t
 trace_steps(trace_body *body, void *context, uint64_t most)
 {
@@ -176,9 +189,9 @@ trace_steps(trace_body *body, void *context, uint64_t most)
                        &status)) {
             return 0;
         }
-        ended = marked && WSTOPSIG(status) == SIGSTOP;
-        marked = marked || WSTOPSIG(status) == SIGSTOP;
-        steps += marked && !ended;
+        ended = marked && at_mark(child, status);
+        marked = marked || at_mark(child, status);
+        steps += marked && WSTOPSIG(status) == SIGTRAP;
     }
     stop_traced(child);
     return ended ? steps : 0;

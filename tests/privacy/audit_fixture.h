@@ -80,6 +80,7 @@ name_of(uint32_t i)
 static inline struct compose_layer
 layer_of(uint32_t in, uint32_t out, float *weight, float *bias)
 {
+    assert_true(in <= FIXTURE_COLUMNS_MOST && out <= FIXTURE_COLUMNS_MOST);
     for (uint32_t i = 0; i < out; i++) {
         bias[i] = 0.125f;
         for (uint32_t j = 0; j < in; j++) {
@@ -157,6 +158,42 @@ audit_of(struct sotto_mechanism *mechanism,
         fail_msg("the audit itself failed: %s", err.message);
     }
     return audit;
+}
+
+/* An audit about to begin, for one attack alone: its own parts of what
+   sotto_audit_run fills in. Free it with sotto_audit_free. */
+static inline struct sotto_audit *
+audit_begin(struct sotto_mechanism *mechanism,
+            const struct sotto_audit_options *options)
+{
+    const struct sotto_client *client = mechanism->client;
+    struct sotto_audit *audit = calloc(1, sizeof *audit);
+    assert_non_null(audit);
+    audit->mechanism = mechanism;
+    audit->options = *options;
+    audit->info.parts = client->sizes.parts;
+    audit->info.eps_stated = (double)client->eps / (double)DECIMAL_UNIT;
+    audit->info.delta_stated = (double)client->delta / (double)DECIMAL_UNIT;
+    audit->part = calloc(audit->info.parts, sizeof *audit->part);
+    assert_non_null(audit->part);
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct channel_instance *own = &client->part[i].instance;
+        audit->part[i].channel = own->channel->name;
+        audit->part[i].sensitivity_stated = own->l > 0 ? 2.0 * own->l : 1;
+    }
+    return audit;
+}
+
+/* A finding with these words; NULL if there is none. */
+static inline const struct sotto_audit_finding *
+finding_with(const struct sotto_audit *audit, const char *words)
+{
+    for (size_t i = 0; i < audit->info.findings; i++) {
+        if (strstr(audit->finding[i].text, words) != NULL) {
+            return &audit->finding[i];
+        }
+    }
+    return NULL;
 }
 
 /* The first violation that an attack found (NULL: any attack); or NULL. */

@@ -11,6 +11,7 @@
 #include "privacy/mutant.h"
 #include "random/dgauss.h"
 #include "random/dlaplace.h"
+#include "random/draw.h"
 
 /* ---- The wrong amount ---------------------------------------------------- */
 
@@ -124,6 +125,48 @@ cached_sample(const struct channel_instance *instance, const int32_t *q,
     for (uint32_t i = 0; i < instance->size; i++) {
         put(instance, ret_wire, i, q[i] + cached.x);
     }
+}
+
+/* A buffer of eight, which is not filled again: the ninth coordinate has the
+   noise of the first. Few coordinates are enumerated, and there it is sound. */
+static void
+wrapped_sample(const struct channel_instance *instance, const int32_t *q,
+               struct random *random, uint8_t *ret_wire)
+{
+    int64_t noise[8];
+    for (uint32_t i = 0; i < 8 && i < instance->size; i++) {
+        noise[i] = draw_noise(instance, random);
+    }
+    for (uint32_t i = 0; i < instance->size; i++) {
+        put(instance, ret_wire, i, q[i] + noise[i % 8]);
+    }
+}
+
+/* A draw is good for two: its negative is kept for the next report. */
+static void
+spare_noise_sample(const struct channel_instance *instance, const int32_t *q,
+                   struct random *random, uint8_t *ret_wire)
+{
+    static int64_t spare;
+    static bool kept;
+    if (!kept) {
+        spare = -draw_noise(instance, random);
+    }
+    put(instance, ret_wire, 0, q[0] + (kept ? spare : -spare));
+    kept = !kept;
+}
+
+/* Coins until one falls on its head: a geometric as one would write it. */
+static void
+coins_sample(const struct channel_instance *instance, const int32_t *q,
+             struct random *random, uint8_t *ret_wire)
+{
+    int64_t x = 0;
+    while (draw_bernoulli(random, 1, 4) == 0) {
+        x++;
+    }
+    put(instance, ret_wire, 0,
+        draw_bernoulli(random, 1, 2) ? q[0] + x : q[0] - x);
 }
 
 /* ---- Floats and forgotten bytes ------------------------------------------ */

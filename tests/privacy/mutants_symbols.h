@@ -49,6 +49,21 @@ modulo_sample(const struct channel_instance *instance, const int32_t *q,
                hit ? (uint32_t)q[0] : past(other, (uint32_t)q[0]));
 }
 
+/* As C libraries have it: draw again while below 2^32 mod n. Exact, but the
+   steps depend on the noise. */
+static void
+rejecting_sample(const struct channel_instance *instance, const int32_t *q,
+                 struct random *random, uint8_t *ret_wire)
+{
+    uint32_t hit = odds_draw(&symbols_of(instance)->odds, random);
+    uint32_t n = instance->size - 1, least = (0 - n) % n, other;
+    do {
+        other = random_u32(random);
+    } while (other < least);
+    put_symbol(instance, ret_wire,
+               hit ? (uint32_t)q[0] : past(other % n, (uint32_t)q[0]));
+}
+
 /* Done once the truth is to be told: the other symbol is not drawn. */
 static void
 early_exit_sample(const struct channel_instance *instance, const int32_t *q,

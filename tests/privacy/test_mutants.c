@@ -6,6 +6,7 @@
  * runs, and the attack that must find it has to, for the reason named. With
  * `sample`, that is a matter of chance: 20,000 reports a record (2,000 under a
  * sanitizer) put the event found many standard deviations beyond its bound.
+ * Instructions, which take long to count, only where they must tell.
  */
 #include "privacy/mutants_device.h"
 #include "privacy/mutants_noise.h"
@@ -142,6 +143,27 @@ static const struct mutant mutants[] = {
      FLIP, .fill = hashed_fill},
     {"an id that holds the record", "report", "restart",
      "depends on the record", FLIP, .fill = telling_fill},
+    {"a flag in the id for an unknown answer", "report", "restart",
+     "depends on the record", FLIP, .fill = flagging_fill},
+    {"a buffer of noise that is not filled again",
+     "sampler",
+     "restart",
+     "coordinates",
+     {"laplace", 12, 1, UNITS(4), 0, 0, false},
+     .init = noise_init,
+     .sample = wrapped_sample,
+     .extra = sizeof(struct dlaplace)},
+    {"noise kept for the next report", "sampler", "restart",
+     "the report before it", LAPLACE, .init = noise_init,
+     .sample = spare_noise_sample, .extra = sizeof(struct dlaplace)},
+    {"coins until a head", "sampler", "enumerate", "without end", LAPLACE,
+     .sample = coins_sample},
+    {"rejection until it fits",
+     "sampler",
+     "enumerate",
+     "past the exact primitives",
+     {"flip", 6, 0, UNITS(1), 0, 0, false},
+     .sample = rejecting_sample},
     {"one noise for two blocks",
      "sampler",
      "restart",
@@ -193,9 +215,10 @@ found(const struct sotto_audit *audit, const char *attack, const char *says)
 static bool
 try_mutant(const struct mutant *mutant)
 {
+    bool steps = strcmp(mutant->says, "instructions") == 0;
     struct sotto_audit_options options = {.samples = sanitized() ? 2000 : 20000,
                                           .branches = 200000,
-                                          .steps = 60000,
+                                          .steps = steps ? 60000 : 3000,
                                           .ledger = mutant->ledger};
     struct specimen specimen;
     struct sotto_audit *audit;
