@@ -244,32 +244,33 @@ check_parameters(struct sotto_audit *audit, uint32_t at,
         &audit->mechanism->client->part[at].instance;
     size_t size = own->channel->own_size;
     const uint8_t *opened = own->own;
-    uint8_t *fresh[2] = {malloc(size), malloc(size)};
-    enum sotto_status status = SOTTO_STATUS_OK;
+    size_t room = (size + 7) / 8 * 8;
+    uint8_t *first = malloc(2 * room), *second;
     bool same = true;
-    for (int i = 0; i < 2 && status == SOTTO_STATUS_OK; i++) {
+    if (first == NULL) {
+        return host_fail_memory(err);
+    }
+    second = first + room;
+    memset(first, 0, room);
+    memset(second, 0xff, room);
+    for (int i = 0; i < 2; i++) {
         struct channel_instance instance;
-        if (fresh[i] == NULL) {
-            status = host_fail_memory(err);
-            break;
-        }
-        memset(fresh[i], i == 0 ? 0 : 0xff, size);
-        same = same &&
-               channel_init(&instance, own->channel, own->size, own->l,
-                            own->eps, own->delta, fresh[i]) == SOTTO_STATUS_OK;
+        same =
+            same && channel_init(&instance, own->channel, own->size, own->l,
+                                 own->eps, own->delta,
+                                 first + (size_t)i * room) == SOTTO_STATUS_OK;
     }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < size; i++) {
-        same = same && (fresh[0][i] != fresh[1][i] || fresh[0][i] == opened[i]);
+    for (size_t i = 0; i < size; i++) {
+        same = same && (first[i] != second[i] || first[i] == opened[i]);
     }
-    if (status == SOTTO_STATUS_OK && !same) {
+    if (!same) {
         audit_note(audit, "enumerate", true,
                    "part %u (%s): the noise's parameters are not those that "
                    "its domain and budget give",
                    at + 1, own->channel->name);
     }
-    free(fresh[0]);
-    free(fresh[1]);
-    return status;
+    free(first);
+    return SOTTO_STATUS_OK;
 }
 
 /* The stated total must cover the parts' sum, in whole units. */
