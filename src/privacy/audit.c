@@ -247,26 +247,27 @@ check_parameters(struct sotto_audit *audit, uint32_t at,
     uint8_t *fresh[2] = {malloc(size), malloc(size)};
     enum sotto_status status = SOTTO_STATUS_OK;
     bool same = true;
-    for (int i = 0; i < 2 && status == SOTTO_STATUS_OK; i++) {
+    if (fresh[0] == NULL || fresh[1] == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    for (int i = 0; i < 2; i++) {
         struct channel_instance instance;
-        if (fresh[i] == NULL) {
-            status = host_fail_memory(err);
-            break;
-        }
         memset(fresh[i], i == 0 ? 0 : 0xff, size);
         same = same &&
                channel_init(&instance, own->channel, own->size, own->l,
                             own->eps, own->delta, fresh[i]) == SOTTO_STATUS_OK;
     }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < size; i++) {
+    for (size_t i = 0; i < size; i++) {
         same = same && (fresh[0][i] != fresh[1][i] || fresh[0][i] == opened[i]);
     }
-    if (status == SOTTO_STATUS_OK && !same) {
+    if (!same) {
         audit_note(audit, "enumerate", true,
                    "part %u (%s): the noise's parameters are not those that "
                    "its domain and budget give",
                    at + 1, own->channel->name);
     }
+done:
     free(fresh[0]);
     free(fresh[1]);
     return status;

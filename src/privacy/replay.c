@@ -106,8 +106,9 @@ compare(struct replay *replay, uint32_t part, bool keep)
         double apart = distance(own, q, archive->point + (size_t)i * width);
         farthest = fmax(farthest, apart);
     }
-    if (keep && (archive->count < 2 ||
-                 farthest > replay->audit->part[part].sensitivity_found)) {
+    if (keep && archive->point != NULL &&
+        (archive->count < 2 ||
+         farthest > replay->audit->part[part].sensitivity_found)) {
         uint32_t at = archive->count < ARCHIVE ? archive->count++ : ARCHIVE - 1;
         memcpy(archive->point + (size_t)at * width, q, width * sizeof *q);
     }

@@ -210,7 +210,8 @@ consider_ratios(struct sampling *s, struct event *best)
     }
     for (uint32_t i = 0; i < 2 * CUTS; i++) {
         const double *from = s->world[i % 2].ratio;
-        double share = (1 - cos(M_PI * (i / 2) / CUTS)) / 2;
+        uint32_t step = i / 2;
+        double share = (1 - cos(M_PI * step / CUTS)) / 2;
         struct event event = {.kind = EVENT_RATIO_ABOVE};
         uint64_t below[2];
         event.cut = from[(uint64_t)(share * (double)(s->n - 1))];
