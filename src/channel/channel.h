@@ -50,7 +50,8 @@ struct channel_instance {
     uint32_t entropy_size; /* bytes one sample draws, almost surely */
     uint32_t values;       /* integers in one unpacked report */
     double eps_exact;      /* realised: below eps by less than 2^-59 of it, so
-                              as a double it is eps */
+                              as a double it is eps; with a delta, what holds
+                              is the pair */
 
     /* The estimator's variance for the entry that is the truth, and for the
        others (the same but for symbols; the largest where it depends on q),

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -190,6 +191,7 @@ start_nuisance(void)
 {
     pid_t nuisance = fork();
     if (nuisance == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
         for (;;) {
             (void)kill(0, SIGWINCH);
             (void)usleep(200);
