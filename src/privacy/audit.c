@@ -170,6 +170,12 @@ judge_part(struct sotto_audit *audit, size_t at,
                    part->channel, result->fault);
         return;
     }
+    if (result->scope == ENUMERATE_NOTHING) {
+        audit_skip(audit, "enumerate",
+                   "part %zu (%s): no domain is small enough to take all of "
+                   "its sampler's branches",
+                   at + 1, part->channel);
+    }
     if (!result->within && part->delta_stated > 0) {
         audit_note(audit, "enumerate", true,
                    "part %zu (%s): delta is %.6g at epsilon %.12g, above the "

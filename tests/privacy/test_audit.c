@@ -126,6 +126,7 @@ test_nothing_enumerated(void **state)
     assert_true(isnan(info.eps_exact) && isnan(part.eps_exact));
     assert_string_equal(part.scope, "nothing");
     assert_false(info.violated);
+    assert_true(info.untried > 0);
     sotto_audit_free(audit);
     sotto_mechanism_free(mechanism);
 }
