@@ -23,10 +23,9 @@
 
 /* ---- What the attacks share ---------------------------------------------- */
 
-/* A finding with room made for it; NULL if there is no memory. */
-__attribute__((format(printf, 3, 0))) static struct sotto_audit_finding *
-add_finding(struct sotto_audit *audit, const char *attack, const char *format,
-            va_list args)
+/* Room for a finding; NULL if there is no memory for it. */
+static struct sotto_audit_finding *
+add_finding(struct sotto_audit *audit, const char *attack)
 {
     struct sotto_audit_finding *finding;
     if (audit->info.findings == audit->room) {
@@ -42,7 +41,6 @@ add_finding(struct sotto_audit *audit, const char *attack, const char *format,
     finding = &audit->finding[audit->info.findings++];
     memset(finding, 0, sizeof *finding);
     finding->attack = attack;
-    (void)vsnprintf(finding->text, sizeof finding->text, format, args);
     return finding;
 }
 
@@ -50,30 +48,30 @@ void
 audit_note(struct sotto_audit *audit, const char *attack, bool violated,
            const char *format, ...)
 {
-    struct sotto_audit_finding *finding;
-    va_list args;
-    va_start(args, format);
-    finding = add_finding(audit, attack, format, args);
-    va_end(args);
-    if (finding != NULL) {
-        finding->violated = violated;
-    }
+    struct sotto_audit_finding *finding = add_finding(audit, attack);
     audit->info.violated = audit->info.violated || violated;
+    if (finding != NULL) {
+        va_list args;
+        finding->violated = violated;
+        va_start(args, format);
+        (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+        va_end(args);
+    }
 }
 
 void
 audit_skip(struct sotto_audit *audit, const char *attack, const char *format,
            ...)
 {
-    struct sotto_audit_finding *finding;
-    va_list args;
-    va_start(args, format);
-    finding = add_finding(audit, attack, format, args);
-    va_end(args);
-    if (finding != NULL) {
-        finding->untried = true;
-    }
+    struct sotto_audit_finding *finding = add_finding(audit, attack);
     audit->info.untried++;
+    if (finding != NULL) {
+        va_list args;
+        finding->untried = true;
+        va_start(args, format);
+        (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+        va_end(args);
+    }
 }
 
 void

@@ -213,18 +213,48 @@ hostile_record(struct hostile *hostile, uint64_t number)
     return hostile->value;
 }
 
+/* Remembers a column, which is about to change. */
+static void
+remember(struct hostile *hostile, size_t at,
+         const struct sotto_column_info *column)
+{
+    hostile->changed = at;
+    hostile->before = hostile->value[at];
+    if (hostile->bytes[at] != NULL) {
+        memcpy(hostile->bytes_before, hostile->bytes[at], column->count + 1);
+    }
+}
+
 const struct sotto_value *
 hostile_mutate(struct hostile *hostile, uint64_t draw)
 {
     size_t at = (size_t)(draw % hostile->columns);
     struct sotto_column_info column;
     sotto_mechanism_column(hostile->mechanism, at, &column);
-    hostile->changed = at;
-    hostile->before = hostile->value[at];
-    if (hostile->bytes[at] != NULL) {
-        memcpy(hostile->bytes_before, hostile->bytes[at], column.count + 1);
-    }
+    remember(hostile, at, &column);
     hostile->value[at] = make_random(hostile, at, draw / hostile->columns);
+    return hostile->value;
+}
+
+/* By 2^-1 to 2^-8 of the range; a sample by 1 to 128. */
+const struct sotto_value *
+hostile_nudge(struct hostile *hostile, uint64_t draw, bool up)
+{
+    size_t at = (size_t)(draw % hostile->columns);
+    uint64_t rest = draw / hostile->columns;
+    int power = (int)(rest % 8);
+    struct sotto_value *value = &hostile->value[at];
+    struct sotto_column_info column;
+    sotto_mechanism_column(hostile->mechanism, at, &column);
+    remember(hostile, at, &column);
+    if (value->kind == SOTTO_VALUE_NUMBER && isfinite(value->number)) {
+        double step = ldexp(column.high / 2 - column.low / 2, -power);
+        value->number += up ? step : -step;
+    } else if (value->kind == SOTTO_VALUE_BYTES) {
+        uint8_t *sample = &hostile->bytes[at][rest / 8 % column.count];
+        int moved = *sample + (up ? 1 : -1) * (1 << power);
+        *sample = (uint8_t)(moved < 0 ? 0 : moved > 255 ? 255 : moved);
+    }
     return hostile->value;
 }
 

@@ -30,6 +30,10 @@ const struct sotto_value *hostile_record(struct hostile *hostile,
 /* Changes one column of the record at hand at random, by `draw`; returns it. */
 const struct sotto_value *hostile_mutate(struct hostile *hostile,
                                          uint64_t draw);
+/* Moves one number or sample of the record at hand a little, up or down; which
+   and how far, `draw` decides. */
+const struct sotto_value *hostile_nudge(struct hostile *hostile, uint64_t draw,
+                                        bool up);
 /* Takes the last change back. */
 void hostile_undo(struct hostile *hostile);
 

@@ -202,29 +202,46 @@ spread(const struct sotto_client *client, const struct device_part *part)
     return sum;
 }
 
-/* From a random record, changes that take its point farther from the others
-   are kept. */
-static void
-climb(struct replay *replay, uint32_t part)
+/* Whether the record's point is no nearer to the others than `*best`; then it
+   stays, and else its last change is taken back. */
+static bool
+climbs(struct replay *replay, uint32_t part, const struct sotto_value *values,
+       double *best)
 {
     struct sotto_client *client = replay->client;
     const struct device_part *own = &client->part[part];
+    double height;
+    audit_encode(client, values);
+    look(replay);
+    report_point(client, own, 0);
+    height = compare(replay, part, false) + 1e-7 * spread(client, own);
+    if (height < *best) {
+        hostile_undo(replay->hostile);
+        return false;
+    }
+    *best = height;
+    return true;
+}
+
+/* From a random record: a column is drawn anew, or moved a little, up or else
+   down, whichever takes its point farther from the others. */
+static void
+climb(struct replay *replay, uint32_t part)
+{
+    struct hostile *hostile = replay->hostile;
     struct seeded seeded;
     double best = -1;
     seeded_init(&seeded, replay->audit->options.seed, UINT64_C(1) << 40 | part);
-    (void)hostile_record(replay->hostile, HOSTILE_KINDS + part);
+    (void)hostile_record(hostile, HOSTILE_KINDS + part);
     for (uint32_t i = 0; i < CLIMBS; i++) {
         uint64_t draw = (uint64_t)random_u32(&seeded.random) << 32 |
                         random_u32(&seeded.random);
-        double height;
-        audit_encode(client, hostile_mutate(replay->hostile, draw));
-        look(replay);
-        report_point(client, own, 0);
-        height = compare(replay, part, false) + 1e-7 * spread(client, own);
-        if (height >= best) {
-            best = height;
-        } else {
-            hostile_undo(replay->hostile);
+        if (i % 2 == 0) {
+            (void)climbs(replay, part, hostile_mutate(hostile, draw), &best);
+        } else if (!climbs(replay, part, hostile_nudge(hostile, draw, true),
+                           &best)) {
+            (void)climbs(replay, part, hostile_nudge(hostile, draw, false),
+                         &best);
         }
         step(replay);
     }

@@ -73,6 +73,30 @@ test_changes_are_taken_back(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* A nudge moves a number or a sample one way or the other, and is undone. */
+static void
+test_nudges(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    struct hostile *hostile = hostile_new(mechanism, 1);
+    size_t up = 0, down = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 2000; i++) {
+        uint64_t draw = i * 2654435761u;
+        uint64_t before = digest(hostile_record(hostile, 17));
+        uint64_t above = digest(hostile_nudge(hostile, draw, true));
+        hostile_undo(hostile);
+        uint64_t below = digest(hostile_nudge(hostile, draw, false));
+        hostile_undo(hostile);
+        up += above != before;
+        down += below != before && below != above;
+        assert_true(digest(hostile_record(hostile, 17)) == before);
+    }
+    assert_true(up > 500 && down > 500);
+    hostile_free(hostile);
+    sotto_mechanism_free(mechanism);
+}
+
 /* Invariant 4 on every one of them. */
 static void
 test_each_yields_a_report(void **state)
@@ -116,6 +140,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decided_by_number_and_seed),
         cmocka_unit_test(test_changes_are_taken_back),
+        cmocka_unit_test(test_nudges),
         cmocka_unit_test(test_each_yields_a_report),
         cmocka_unit_test(test_memory),
     };
