@@ -35,19 +35,3 @@ threshold_double(const struct draw_threshold *t, struct draw_threshold *ret)
     wide_add(&value, &value, &value);
     threshold_from(&value, ret);
 }
-
-void
-threshold_exp(uint64_t numerator, uint64_t denominator,
-              struct draw_threshold *ret)
-{
-    struct wide x, one, power;
-    wide_ratio(numerator, denominator, &x);
-    wide_exp(&x, &power); /* a lower bound, so its inverse is an upper one */
-    wide_ratio(1, 1, &one);
-    wide_divide(&one, &power, &x);
-    x.limb[2] += 1; /* past what the division and the cut to 256 bits drop */
-    for (uint32_t i = 2; x.limb[i] == 0 && i + 1 < WIDE_LIMBS; i++) {
-        x.limb[i + 1] += 1;
-    }
-    threshold_from(&x, ret);
-}

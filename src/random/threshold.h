@@ -14,13 +14,6 @@ void threshold_from(const struct wide *p, struct draw_threshold *ret);
 void threshold_double(const struct draw_threshold *t,
                       struct draw_threshold *ret);
 
-/*
- * e^(-numerator/denominator), rounded up by less than 2^-250; the exponent is
- * in [2^-54, 40] and denominator < 2^63.
- */
-void threshold_exp(uint64_t numerator, uint64_t denominator,
-                   struct draw_threshold *ret);
-
 /* t as a fixed-point number. */
 void threshold_wide(const struct draw_threshold *t, struct wide *ret);
 
