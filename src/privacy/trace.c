@@ -29,6 +29,13 @@ trace_wait(pid_t child, int *ret_status)
 
 /* ---- Starting and stopping ----------------------------------------------- */
 
+/* A signal that cannot be blocked. */
+void
+trace_mark(void)
+{
+    (void)raise(SIGSTOP);
+}
+
 static void
 stop_traced(pid_t child)
 {
@@ -39,23 +46,51 @@ stop_traced(pid_t child)
     }
 }
 
+/* Whether it stopped because it raised SIGSTOP itself. */
+static bool
+at_mark(pid_t child, int status)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    return WSTOPSIG(status) == SIGSTOP &&
+           ptrace(PTRACE_GETSIGINFO, child, NULL, &info) == 0 &&
+           info.si_pid == child;
+}
+
+/* Waits until the child stops at its first mark; other signals may come before,
+   and it is not told of them. */
+static bool
+wait_for_mark(pid_t child)
+{
+    int status = 0;
+    while (trace_wait(child, &status) && WIFSTOPPED(status)) {
+        if (at_mark(child, status)) {
+            return true;
+        }
+        if (ptrace(PTRACE_CONT, child, NULL, NULL) != 0) {
+            stop_traced(child);
+            return false;
+        }
+    }
+    return false; /* it is gone: tracing is not allowed here */
+}
+
 /* Starts a child that stops, waits to be traced, and runs `body`. */
 static pid_t
 start_traced(trace_body *body, void *context)
 {
     pid_t child = fork();
-    int status = 0;
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
             _exit(1);
         }
-        (void)raise(SIGSTOP);
+        trace_mark();
         body(context);
         _exit(0);
     }
-    if (child < 0 || !trace_wait(child, &status) || !WIFSTOPPED(status)) {
-        return -1; /* it is gone: tracing is not allowed here */
+    if (child < 0 || !wait_for_mark(child)) {
+        return -1;
     }
     if (ptrace(PTRACE_SETOPTIONS, child, NULL,
                PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0) {
@@ -153,24 +188,6 @@ trace_told(trace_body *body, void *context, uint64_t seed, uint64_t stream,
 }
 
 /* ---- Steps --------------------------------------------------------------- */
-
-/* A signal that cannot be blocked. */
-void
-trace_mark(void)
-{
-    (void)raise(SIGSTOP);
-}
-
-/* Whether it stopped because it raised SIGSTOP itself. */
-static bool
-at_mark(pid_t child, int status)
-{
-    siginfo_t info;
-    memset(&info, 0, sizeof info);
-    return WSTOPSIG(status) == SIGSTOP &&
-           ptrace(PTRACE_GETSIGINFO, child, NULL, &info) == 0 &&
-           info.si_pid == child;
-}
 
 /* Other signals (a window that changes its size) are no step, and the child is
    not told of them. */
