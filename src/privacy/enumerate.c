@@ -16,6 +16,7 @@
 
 #include "host/error.h"
 #include "privacy/divergence.h"
+#include "privacy/points.h"
 #include "privacy/tape.h"
 #include "privacy/weights.h"
 #include "random/draw.h"
@@ -61,33 +62,10 @@ blamed(const struct enumeration *e)
 
 /* ---- Points -------------------------------------------------------------- */
 
-/* Whether q lies in the domain. */
-static bool
-inside(const struct enumeration *e, const int32_t *q)
-{
-    int64_t l = e->instance.l, sum = 0;
-    for (uint32_t i = 0; i < e->width; i++) {
-        int64_t a = q[i] < 0 ? -(int64_t)q[i] : q[i];
-        switch (e->instance.channel->domain) {
-        case CHANNEL_DOMAIN_LATTICE:
-            sum += a;
-            break;
-        case CHANNEL_DOMAIN_BALL:
-            sum += a * a;
-            break;
-        default:
-            sum = a > sum ? a : sum;
-            break;
-        }
-    }
-    return sum <=
-           (e->instance.channel->domain == CHANNEL_DOMAIN_BALL ? l * l : l);
-}
-
 static void
 add_point(struct enumeration *e, const int32_t *q)
 {
-    if (e->points < POINTS_MOST && inside(e, q)) {
+    if (e->points < POINTS_MOST && points_inside(&e->instance, q)) {
         memcpy(e->point + (size_t)e->points * e->width, q,
                e->width * sizeof *q);
         e->points++;

@@ -16,6 +16,7 @@
 #include "host/error.h"
 #include "privacy/audit.h"
 #include "privacy/hostile.h"
+#include "privacy/points.h"
 #include "random/seeded.h"
 
 #define RECORDS 400u      /* hostile ones, the first of them fixed */
@@ -57,42 +58,6 @@ step(struct replay *replay)
 
 /* ---- Distances ----------------------------------------------------------- */
 
-/* Of q from p (NULL: from the middle), in the norm of the part's domain; for
-   symbols whether they differ. */
-static double
-distance(const struct channel_instance *instance, const int32_t *q,
-         const int32_t *p)
-{
-    double sum = 0;
-    if (instance->l == 0) {
-        return p == NULL || q[0] != p[0];
-    }
-    for (uint32_t i = 0; i < instance->size; i++) {
-        double a = fabs((double)q[i] - (p != NULL ? p[i] : 0));
-        switch (instance->channel->domain) {
-        case CHANNEL_DOMAIN_BALL:
-            sum += a * a;
-            break;
-        case CHANNEL_DOMAIN_CUBE:
-            sum = fmax(sum, a);
-            break;
-        default:
-            sum += a;
-            break;
-        }
-    }
-    return instance->channel->domain == CHANNEL_DOMAIN_BALL ? sqrt(sum) : sum;
-}
-
-static bool
-inside(const struct channel_instance *instance, const int32_t *q)
-{
-    if (instance->l == 0) {
-        return q[0] >= 0 && (uint32_t)q[0] < instance->size;
-    }
-    return distance(instance, q, NULL) <= instance->l;
-}
-
 /* The farthest that q is from a point kept; keeps it if it adds to that. */
 static double
 compare(struct replay *replay, uint32_t part, bool keep)
@@ -103,7 +68,8 @@ compare(struct replay *replay, uint32_t part, bool keep)
     uint32_t width = channel_width(own);
     double farthest = 0;
     for (uint32_t i = 0; i < archive->count; i++) {
-        double apart = distance(own, q, archive->point + (size_t)i * width);
+        double apart =
+            points_distance(own, q, archive->point + (size_t)i * width);
         farthest = fmax(farthest, apart);
     }
     if (keep && archive->point != NULL &&
@@ -131,14 +97,14 @@ look(struct replay *replay)
         for (uint32_t j = 0; j < part->blocks; j++) {
             report_point(client, part, j);
             replay->points++;
-            if (!inside(&part->instance, client->q)) {
+            if (!points_inside(&part->instance, client->q)) {
                 if (replay->outside++ == 0) {
                     replay->culprit = i;
                 }
                 /* Two such points may lie twice as far apart. */
                 replay->audit->part[i].sensitivity_found =
                     fmax(replay->audit->part[i].sensitivity_found,
-                         2 * distance(&part->instance, client->q, NULL));
+                         2 * points_distance(&part->instance, client->q, NULL));
             }
             if (j == 0) {
                 (void)compare(replay, i, true);
