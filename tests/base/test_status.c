@@ -49,6 +49,7 @@ test_values_are_pinned(void **state)
     assert_int_equal(SOTTO_STATUS_INPUT, 10);
     assert_int_equal(SOTTO_STATUS_USAGE, 11);
     assert_int_equal(SOTTO_STATUS_REFUSED, 12);
+    assert_int_equal(SOTTO_STATUS_STOPPED, 13);
 }
 
 static void

@@ -1,0 +1,75 @@
+/*
+ * stack.h: dense layers one after another, with batch norm where asked for.
+ *
+ *     struct nn_arena arena;
+ *     struct nn_stack net;
+ *     nn_arena_init(&arena);
+ *     nn_stack_plan(&net, &arena, "net", 784, layers, 2);   // rows of the
+ * arena nn_arena_allocate(&arena, err); nn_stack_init(&net, seed); // weights
+ *     nn_stack_reserve(&net, 64, err);                      // activations
+ *     const float *y = nn_stack_forward(&net, backend, x, n, true);
+ *     nn_stack_backward(&net, backend, x, n, dy, NULL);     // fills gradients
+ */
+#ifndef SOTTO_NN_STACK_H
+#define SOTTO_NN_STACK_H
+
+#include "nn/arena.h"
+
+#define NN_LAYERS_MAX 16u
+
+struct nn_layer {
+    size_t out;
+    enum tensor_activation activation;
+    bool norm; /* batch norm between the product and the activation */
+};
+
+struct nn_place { /* where a layer's parameters and activations are */
+    size_t in, out;
+    enum tensor_activation activation;
+    bool norm;
+    size_t weight, bias, gain, shift, mean, variance; /* rows of the arena */
+    float *before; /* product, where there is a norm */
+    float *y, *dy; /* output, and its gradient */
+    float *batch_mean, *batch_inverse;
+};
+
+struct nn_stack {
+    struct nn_arena *arena;
+    size_t in, out, layers;
+    struct nn_place layer[NN_LAYERS_MAX];
+    size_t reserved; /* rows */
+    void *memory;
+};
+
+/* Adds the rows "PREFIX.I.weight" and so on. Statuses: LIMIT. */
+SOTTO_CHECKED enum sotto_status
+nn_stack_plan(struct nn_stack *stack, struct nn_arena *arena,
+              const char *prefix, size_t in, const struct nn_layer *layer,
+              size_t layers, struct sotto_error *err);
+/* Glorot's uniform weights (He's before ReLU), biases 0, from (seed, stream):
+   the same whatever the number of threads. */
+void nn_stack_init(struct nn_stack *stack, uint64_t seed, uint64_t stream);
+/* Activations for batches of up to n rows. Statuses: MEMORY, LIMIT. */
+SOTTO_CHECKED enum sotto_status
+nn_stack_reserve(struct nn_stack *stack, size_t n, struct sotto_error *err);
+void nn_stack_clear(struct nn_stack *stack);
+
+/* n rows of `out`, in the stack until the next call. */
+const float *nn_stack_forward(struct nn_stack *stack,
+                              struct tensor_backend *backend, const float *x,
+                              size_t n, bool training);
+/*
+ * After a forward with the same x and n. `dy` (n rows of out) is overwritten.
+ * Sets the gradients of all its rows of the arena; and dx, unless NULL.
+ */
+void nn_stack_backward(struct nn_stack *stack, struct tensor_backend *backend,
+                       const float *x, size_t n, float *dy, float *dx);
+/* The last layer's own room for a gradient: n rows of out, to pass as dy. */
+float *nn_stack_dy(struct nn_stack *stack);
+
+/* A layer with its norm folded in: weight out rows of in, and bias, into the
+   caller's room. */
+void nn_stack_folded(const struct nn_stack *stack, size_t layer, float *weight,
+                     float *bias);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * tensor.h: single-precision operations behind a table.
+ *
+ * A back-end is one struct tensor_ops. Layers (src/nn) call nothing else, so
+ * that another back-end is a new folder beside cpu/ and no change elsewhere.
+ * Matrices are row-major without gaps; shapes are n (rows of a batch), `in` and
+ * `out`. Results do not depend on the number of threads: work is cut into tiles
+ * whose shape depends on the shapes alone, and partial sums are added in a
+ * fixed order.
+ */
+#ifndef SOTTO_TENSOR_TENSOR_H
+#define SOTTO_TENSOR_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+
+struct host_pool;
+struct tensor_backend;
+
+enum tensor_activation {
+    TENSOR_ACTIVATION_NONE = 0,
+    TENSOR_ACTIVATION_RELU = 1,
+    TENSOR_ACTIVATION_SIGMOID = 2,
+    TENSOR_ACTIVATION_TANH = 3
+};
+
+/* "none", "relu", "sigmoid", "tanh": the mechanism file's words. */
+const char *tensor_activation_name(enum tensor_activation activation);
+
+struct tensor_adam {
+    float rate, beta1, beta2, epsilon;
+    float decay;   /* decoupled weight decay, times the rate */
+    uint64_t step; /* from 1: for the bias correction */
+};
+
+struct tensor_ops {
+    const char *name;
+
+    /* c = alpha op(a) op(b) + beta c; op is the transpose where asked for; c
+       is m rows of n, and k is summed over. */
+    void (*multiply)(struct tensor_backend *self, bool transpose_a,
+                     bool transpose_b, size_t m, size_t n, size_t k,
+                     float alpha, const float *a, const float *b, float beta,
+                     float *c);
+
+    /* y = activation(x weight^T + bias); weight is out rows of in. */
+    void (*dense)(struct tensor_backend *self, size_t n, size_t in, size_t out,
+                  const float *x, const float *weight, const float *bias,
+                  enum tensor_activation activation, float *y);
+    /* dy is overwritten with the gradient before the activation. dweight and
+       dbias are set, not added to; dx too, unless it is NULL. */
+    void (*dense_back)(struct tensor_backend *self, size_t n, size_t in,
+                       size_t out, const float *x, const float *weight,
+                       const float *y, enum tensor_activation activation,
+                       float *dy, float *dweight, float *dbias, float *dx);
+
+    /* Batch norm over n rows, then the activation. Training: the batch's own
+       moments go to mean and inverse (1/sqrt(variance + 1e-5)), and into the
+       running ones with weight `momentum`; else the running ones are used. */
+    void (*norm)(struct tensor_backend *self, size_t n, size_t width,
+                 bool training, float momentum, const float *x,
+                 const float *gain, const float *shift, float *running_mean,
+                 float *running_variance, enum tensor_activation activation,
+                 float *mean, float *inverse, float *y);
+    void (*norm_back)(struct tensor_backend *self, size_t n, size_t width,
+                      const float *x, const float *gain, const float *mean,
+                      const float *inverse, const float *y,
+                      enum tensor_activation activation, float *dy,
+                      float *dgain, float *dshift, float *dx);
+
+    /* Rows of k: p = softmax(logits); and dlogits from p and dp. */
+    void (*softmax)(struct tensor_backend *self, size_t n, size_t k,
+                    const float *logits, float *p);
+    void (*softmax_back)(struct tensor_backend *self, size_t n, size_t k,
+                         const float *p, const float *dp, float *dlogits);
+
+    /*
+     * Negative log-likelihoods, summed over all n * width entries, and the
+     * gradient of scale times that: set, not added to.
+     *   bernoulli    logits against targets in [0, 1]
+     *   gaussian     (a - x)^2 / 2 for unit variance, without the constant
+     * and per row of k
+     *   categorical  logits against a one-hot (or any distribution) of k
+     */
+    double (*bernoulli)(struct tensor_backend *self, size_t n, size_t width,
+                        const float *logits, const float *target, float scale,
+                        float *dlogits);
+    double (*gaussian)(struct tensor_backend *self, size_t n, size_t width,
+                       const float *a, const float *target, float scale,
+                       float *da);
+    double (*categorical)(struct tensor_backend *self, size_t n, size_t k,
+                          const float *logits, const float *target, float scale,
+                          float *dlogits);
+
+    /* P0 Eq. 4: nu(h) = h min(1, l / |h|_1), rows of d; and its gradient. */
+    void (*clip_l1)(struct tensor_backend *self, size_t n, size_t d, float l,
+                    const float *h, float *z);
+    void (*clip_l1_back)(struct tensor_backend *self, size_t n, size_t d,
+                         float l, const float *h, const float *dz, float *dh);
+
+    /* Rows of x in the order of `row`. */
+    void (*gather)(struct tensor_backend *self, size_t n, size_t width,
+                   const float *x, const uint32_t *row, float *y);
+
+    void (*adam)(struct tensor_backend *self, size_t size,
+                 const struct tensor_adam *adam, float *value,
+                 const float *gradient, float *first, float *second);
+    /* first = momentum first + gradient; value -= rate (first + decay value) */
+    void (*sgd)(struct tensor_backend *self, size_t size, float rate,
+                float momentum, float decay, float *value,
+                const float *gradient, float *first);
+
+    void (*free)(struct tensor_backend *self);
+};
+
+/* What every back-end begins with. */
+struct tensor_backend {
+    const struct tensor_ops *ops;
+    struct host_pool *pool; /* for work of the caller's own, too */
+};
+
+/* cpu/: OpenBLAS on tiles, the rest vectorised by hand. Owns its pool of
+   `threads` (0: all cores). Statuses: MEMORY, LIMIT, IO. */
+SOTTO_CHECKED enum sotto_status tensor_cpu_new(unsigned threads,
+                                               struct tensor_backend **ret,
+                                               struct sotto_error *err);
+/* The plain loops, one thread: what every fast kernel is tested against. */
+SOTTO_CHECKED enum sotto_status tensor_plain_new(struct tensor_backend **ret,
+                                                 struct sotto_error *err);
+void tensor_backend_free(struct tensor_backend *backend);
+
+#endif
