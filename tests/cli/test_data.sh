@@ -81,6 +81,36 @@ absent relative
 (unset HOME XDG_CACHE_HOME && run 1 data list && says "set HOME" &&
     exit "$failures") || fail "no home at all"
 
+# ---- numpy's files -----------------------------------------------------------
+python3 - <<'END'
+def save(name, kind, shape, data):
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (
+        kind, shape)
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(name, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little"))
+        file.write(header.encode() + data)
+save("image.npy", "|u1", (4, 2, 2), bytes(range(16)))
+save("label.npy", "<i8", (4,), b"".join(
+    n.to_bytes(8, "little") for n in (7, 1, 7, 1)))
+save("float.npy", "<f4", (4,), bytes(16))
+save("big.npy", ">f4", (4,), bytes(16))
+open("image.idx", "wb").write(bytes([0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2,
+                                     0, 0, 0, 2]) + bytes(range(16)))
+open("label.idx", "wb").write(bytes([0, 0, 8, 1, 0, 0, 0, 4, 7, 1, 7, 1]))
+END
+gzip -k image.npy
+run 0 train direct --data image.idx --labels label.idx --eps 8 -o i.sotto
+for image in image.npy image.npy.gz; do
+    run 0 train direct --data $image --labels label.npy --eps 8 -o n.sotto
+    cmp -s i.sotto n.sotto || fail "$image is not what the IDX file is"
+done
+run 2 train direct --data image.npy --labels float.npy --eps 8 -o f.sotto
+says "'float.npy' holds no labels" "floats"
+run 2 train direct --data big.npy --eps 8 -o f.sotto
+says "big.npy: a .npy file of big-endian numbers"
+absent f.sotto
+
 # ---- The right files, if they are at hand ------------------------------------
 if [ -d "${SOTTO_MNIST:-/nonexistent}" ]; then
     run 0 data get mnist --from "$SOTTO_MNIST" --json
