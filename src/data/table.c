@@ -1,7 +1,8 @@
 /*
  * table.c: tables: telling a file's format, looking at cells, joining.
  *
- * The readers are csv.c and idx.c; table.h draws how a table lies in memory.
+ * The readers are csv.c, idx.c and npy.c, and selection.c takes some of the
+ * rows; table.h draws how a table lies in memory.
  * What is asked of a row or column that is not there is answered with nothing
  * (a missing cell, an empty name, 0), never with other memory.
  */
@@ -15,6 +16,7 @@
 #include "data/csv.h"
 #include "data/gunzip.h"
 #include "data/idx.h"
+#include "data/npy.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
@@ -34,10 +36,23 @@ table_block_free(struct table_block *block)
     if (block == NULL) {
         return;
     }
-    host_wipe_free(block->bytes, block->size);
-    host_wipe_free(block->cells, block->count * sizeof *block->cells);
-    free(block->lines);
+    if (block->of != NULL) {
+        table_block_drop(block->of);
+    } else {
+        host_wipe_free(block->bytes, block->size);
+        host_wipe_free(block->cells, block->count * sizeof *block->cells);
+        free(block->lines);
+    }
+    free(block->order);
     free(block);
+}
+
+void
+table_block_drop(struct table_block *block)
+{
+    if (--block->references == 0) {
+        table_block_free(block);
+    }
 }
 
 struct sotto_table *
@@ -67,9 +82,7 @@ column_clear(struct table_column *column, size_t rows)
 {
     free(column->name);
     host_wipe_free(column->numbers, rows * sizeof *column->numbers);
-    if (--column->block->references == 0) {
-        table_block_free(column->block);
-    }
+    table_block_drop(column->block);
 }
 
 void
@@ -175,6 +188,8 @@ parse_owned(uint8_t *bytes, size_t size, const char *name,
 
     if (idx_detect(bytes, size)) {
         status = idx_parse(bytes, size, name, ret_table, err);
+    } else if (npy_detect(bytes, size)) {
+        status = npy_parse(bytes, size, name, ret_table, err);
     } else {
         status =
             csv_parse(bytes, size, name, options == NULL ? -1 : options->header,
@@ -252,12 +267,25 @@ sotto_table_width(const struct sotto_table *table, size_t column)
     return column < table->count ? table->columns[column].width : 0;
 }
 
+/* A number that no text was read for. */
+static struct sotto_value
+number_cell(double number)
+{
+    struct sotto_value value = {.kind = SOTTO_VALUE_MISSING};
+    if (!isnan(number)) {
+        value.kind = SOTTO_VALUE_NUMBER;
+        value.number = number;
+    }
+    return value;
+}
+
 static struct sotto_value
 text_cell(const struct table_column *column, size_t row)
 {
     const struct table_block *block = column->block;
     const struct table_cell *cell =
-        &block->cells[row * block->stride + column->index];
+        &block->cells[table_block_row(block, row) * block->stride +
+                      column->index];
     struct sotto_value value = {.kind = SOTTO_VALUE_MISSING};
     if (cell->missing) {
         return value;
@@ -281,10 +309,12 @@ sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
 
     const struct table_column *of = &table->columns[column];
     if (of->kind != SOTTO_COLUMN_BYTES) {
-        return text_cell(of, row);
+        return of->block->cells != NULL ? text_cell(of, row)
+                                        : number_cell(of->numbers[row]);
     }
     value.kind = SOTTO_VALUE_BYTES;
-    value.data = of->block->bytes + of->offset + row * of->width;
+    value.data = of->block->bytes + of->offset +
+                 table_block_row(of->block, row) * of->width;
     value.size = of->width;
     return value;
 }
@@ -292,8 +322,10 @@ sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
 size_t
 sotto_table_line(const struct sotto_table *table, size_t row)
 {
-    const uint32_t *lines = table->columns[0].block->lines;
-    return lines != NULL && row < table->rows ? lines[row] : 0;
+    const struct table_block *block = table->columns[0].block;
+    return block->lines != NULL && row < table->rows
+               ? block->lines[table_block_row(block, row)]
+               : 0;
 }
 
 /* ---- Changing ---------------------------------------------------------- */
@@ -312,6 +344,12 @@ sotto_table_set_category(struct sotto_table *table, size_t column,
             err, SOTTO_STATUS_USAGE, 0,
             "column \"%.80s\" holds images: it cannot be a category",
             table->columns[column].name);
+    }
+    if (table->columns[column].block->cells == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "column \"%.80s\" holds floats: it cannot be a "
+                         "category; save it as whole numbers or as CSV",
+                         table->columns[column].name);
     }
     table->columns[column].kind = SOTTO_COLUMN_CATEGORY;
     return SOTTO_STATUS_OK;
