@@ -842,11 +842,13 @@ SOTTO_CHECKED enum sotto_status sotto_dataset_find(const char *name,
  * with a decoder under Laplace noise. Zeros stand for what is said behind them.
  */
 struct sotto_vlm_options {
-    const char *eps;      /* total per report, decimal text */
-    double lambda;        /* the record's share of it, 0.7; without a label 1 */
-    const char *label;    /* the label's column, or NULL */
-    const char *name;     /* for people; NULL: "vlm" */
-    const char *campaign; /* NULL: the same as the name */
+    const char *eps;   /* total per report, decimal text */
+    double lambda;     /* the record's share of it, 0.7; without a label 1 */
+    const char *label; /* the label's column, or NULL */
+    const char *label_channel; /* NULL: "flip"; "subset" is better at small
+                                  epsilon */
+    const char *name;          /* for people; NULL: "vlm" */
+    const char *campaign;      /* NULL: the same as the name */
     const char *const *drop;
     size_t drops;
     size_t d;               /* of the representation, 8 */
@@ -904,7 +906,9 @@ struct sotto_pca_options {
     const char *eps;
     double lambda;
     const char *label;
-    const char *name; /* NULL: "pca" */
+    const char *label_channel; /* NULL: "flip"; "subset" is better at small
+                                  epsilon */
+    const char *name;          /* NULL: "pca" */
     const char *campaign;
     const char *const *drop;
     size_t drops;
@@ -922,14 +926,14 @@ SOTTO_CHECKED enum sotto_status sotto_train_pca(
 /*
  * The same schema, encoder and domains at another budget: its records need no
  * new training, and the analyst file of the one serves the other. `lambda`
- * splits eps between features and label; 0: as it was. Statuses: as
+ * splits eps between features and label; 0: as it was. `label_channel` is
+ * "flip" or "subset"; NULL: as it was. Statuses: as
  * sotto_train_vlm.
  */
-SOTTO_CHECKED enum sotto_status
-sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
-                         const char *eps, double lambda, const char *path,
-                         struct sotto_mechanism **ret_mechanism,
-                         struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_mechanism_rebudget(
+    const struct sotto_mechanism *mechanism, const char *eps, double lambda,
+    const char *label_channel, const char *path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
 /* ---- Analyst files ---------------------------------------------------------
  */
@@ -1001,6 +1005,12 @@ struct sotto_fit_options {
     double marginal;   /* weight of the divergence of the model's share of each
                           class from the label reports'; 0: none; negative:
                           chosen */
+    bool balanced;     /* that share is the same for every class, known */
+    double entropy;    /* weight of the entropy of p(class | point), so that
+                          boundaries run where few records are; negative:
+                          chosen */
+    bool bootstrap;    /* all networks but the first weigh the reports by lot
+                          (exponential weights): candidates to choose from */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;
@@ -1067,6 +1077,30 @@ sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
 SOTTO_CHECKED enum sotto_status
 sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
                             size_t n, double *ret_p, struct sotto_error *err);
+
+/* Networks in it: those that restarts made. */
+size_t sotto_model_networks(const struct sotto_model *model);
+
+/* What choosing found. */
+struct sotto_choice {
+    size_t network;  /* the one that is kept */
+    size_t people;   /* who were asked, one question each */
+    double accuracy; /* of the one kept, as their answers estimate it: biased
+                        upward, since it won (docs/learning.md) */
+};
+/*
+ * Private validation (P0 appendix C), simulated: the networks are candidates,
+ * and the table's people are asked, each about one of them, whether it is right
+ * about their record. An answer goes through flip on {no, yes} at `eps`, which
+ * is all that the person spends. Half of the candidates are dropped after each
+ * round, the rest go on with new people; the last one alone stays in the model.
+ * (seed, row) decide the noise. Statuses: FORMAT, BUDGET, INPUT (fewer people
+ * than candidates), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
+                   const char *eps, uint64_t seed,
+                   struct sotto_choice *ret_choice, struct sotto_error *err);
 
 struct sotto_evaluation {
     size_t rows; /* with a known label */

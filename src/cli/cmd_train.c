@@ -31,7 +31,7 @@ static const struct {
     {"numbers", "direct"},
     {"categories", "direct"},
     {"delta", "direct"},
-    {"label-channel", "direct"},
+    {"label-channel", "direct vlm pca from"},
     {"l", "direct vlm"},
     {"lambda", "vlm pca from"},
     {"d", "vlm pca"},
@@ -232,8 +232,9 @@ static const struct cli_option options[] = {
      "direct: laplace, window, duchi or gaussian (laplace)"},
     {0, false, false, "categories", "CHANNEL", "direct: flip or subset (flip)"},
     {0, false, false, "label-channel", "CHANNEL",
-     "direct: the label's (window for a number, flip for\n"
-     "a category)"},
+     "the label's: flip or subset for a category (flip);\n"
+     "direct: also window for a number, and that by\n"
+     "default"},
     {0, false, false, "delta", "D",
      "direct with gaussian: the report's delta, a decimal\n"
      "far below one in the number of people"},

@@ -297,6 +297,7 @@ train_vlm(const struct cli_args *args, const struct sotto_table *table)
         struct watch watch;
         options.lambda = plan.lambda;
         options.label = plan.label;
+        options.label_channel = cli_value(args, "label-channel");
         options.drop = plan.drop;
         options.drops = plan.drops;
         options.d = (size_t)plan.d;
@@ -338,6 +339,7 @@ train_pca(const struct cli_args *args, const struct sotto_table *table)
     if (status == CLI_EXIT_DONE) {
         options.lambda = plan.lambda;
         options.label = plan.label;
+        options.label_channel = cli_value(args, "label-channel");
         options.drop = plan.drop;
         options.drops = plan.drops;
         options.d = (size_t)plan.d;
@@ -371,7 +373,8 @@ train_from(const struct cli_args *args)
     }
     if (sotto_mechanism_read(cli_value(args, "from"), &old, &err) !=
             SOTTO_STATUS_OK ||
-        sotto_mechanism_rebudget(old, cli_value(args, "eps"), lambda, path,
+        sotto_mechanism_rebudget(old, cli_value(args, "eps"), lambda,
+                                 cli_value(args, "label-channel"), path,
                                  &mechanism, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {

@@ -29,6 +29,7 @@ static enum sotto_status
 check_options(struct learnt *learnt, struct sotto_error *err)
 {
     struct learnt_options *options = &learnt->options;
+    enum sotto_status status;
     if (options->eps == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "epsilon is missing: give one with --eps");
@@ -43,6 +44,13 @@ check_options(struct learnt *learnt, struct sotto_error *err)
                          "a representation has at most %u numbers, and a "
                          "lattice at most %u steps",
                          (unsigned)CHANNEL_D_MAX, (unsigned)CHANNEL_L_MAX);
+    }
+    if (options->label_channel == NULL) {
+        options->label_channel = "flip";
+    }
+    status = rebudget_check_channel(options->label_channel, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
     options->lambda = options->lambda > 0 ? options->lambda : LAMBDA_DEFAULT;
     options->d = options->d > 0 ? options->d : D_DEFAULT;

@@ -20,6 +20,7 @@ struct learnt_options {
     const char *eps;
     double lambda; /* 0: 0.7 */
     const char *label;
+    const char *label_channel; /* NULL: "flip" */
     const char *name, *campaign;
     const char *const *drop;
     size_t drops;

@@ -116,7 +116,7 @@ learn_settle(const struct sotto_fit_options *options, double eps_x,
     }
     if (!fits(options->rate, 0, 10) || !fits(options->smoothing, 0, 1) ||
         !(options->decay < 1e6) || !(options->marginal < 1e6) ||
-        !(options->validation < 0.9)) {
+        !(options->entropy < 1e6) || !(options->validation < 0.9)) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a rate, a decay, a smoothing, a weight or a share "
                          "for validation is out of range");
@@ -126,6 +126,8 @@ learn_settle(const struct sotto_fit_options *options, double eps_x,
     setting.decay = options->decay >= 0 ? options->decay : setting.decay;
     setting.marginal =
         options->marginal >= 0 ? options->marginal : setting.marginal;
+    setting.entropy =
+        options->entropy >= 0 ? options->entropy : setting.entropy;
     setting.batches = options->batches > 0 ? options->batches : setting.batches;
     setting.restarts =
         options->restarts > 0 ? options->restarts : setting.restarts;

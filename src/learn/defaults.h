@@ -17,6 +17,7 @@ struct learn_setting {
     uint32_t restarts;
     double smoothing;
     double marginal;
+    double entropy;
     double validation;
 };
 

@@ -25,6 +25,7 @@
 #define PRIOR_STREAM 0x7072696f72u
 #define HIDDEN 50u
 #define BLOCK 1024u
+#define OTHER_SHARE 1e-6
 
 static const uint32_t hidden_default[] = {HIDDEN};
 
@@ -393,6 +394,7 @@ train(struct fit *fit, struct sotto_error *err)
         .rows = fit->rows,
         .in = fit->in,
         .x = fit->x,
+        .bootstrap = fit->options->bootstrap,
         .seed = fit->options->seed,
         .watch = &fit->options->watch};
     float *shift = malloc(2 * fit->in * sizeof *shift), *scale;
@@ -434,6 +436,22 @@ keep_prior(struct fit *fit, struct sotto_error *err)
 
 /* ---- From reports ------------------------------------------------------- */
 
+/* The same share for every class; hardly any for a column's "other". */
+static void
+balance(struct fit *fit)
+{
+    size_t classes = fit->labels.classes;
+    bool other = sotto_mechanism_part_column(
+                     fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
+    double least = OTHER_SHARE / (double)classes;
+    for (size_t y = 0; y < classes; y++) {
+        fit->labels.share[y] = other && y + 1 == classes
+                                   ? least
+                                   : (1 - (other ? least : 0)) /
+                                         (double)(classes - (other ? 1 : 0));
+    }
+}
+
 /* Reports in the order of the plan. */
 static enum sotto_status
 take_reports(struct fit *fit, const struct sotto_report_reader *reader,
@@ -459,6 +477,9 @@ take_reports(struct fit *fit, const struct sotto_report_reader *reader,
         status = plan_init(&fit->plan, &fit->labels, batches_of(fit),
                            fit->setting.validation, POSTERIOR_CHUNK,
                            fit->options->seed, err);
+    }
+    if (status == SOTTO_STATUS_OK && fit->options->balanced) {
+        balance(fit);
     }
     if (status == SOTTO_STATUS_OK) {
         for (size_t i = 0; i < n; i++) {

@@ -209,3 +209,57 @@ model_forward(struct sotto_model *model, const float *input, size_t n,
     free(room);
     return SOTTO_STATUS_OK;
 }
+
+/* ---- One of several networks --------------------------------------------- */
+
+/* What the networks say of the points of the prior. */
+static enum sotto_status
+weigh_points(struct sotto_model *model, float *ret_p, struct sotto_error *err)
+{
+    float *input = malloc((model->points * model->in + 1) * sizeof *input);
+    enum sotto_status status;
+    if (input == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t m = 0; m < model->points; m++) {
+        prior_input(&model->shape, model->point + m * model->shape.width,
+                    input + m * model->in);
+    }
+    status = model_forward(model, input, model->points, ret_p, err);
+    free(input);
+    return status;
+}
+
+static void
+swap_nets(struct model_net *a, struct model_net *b)
+{
+    struct model_net held = *a;
+    *a = *b;
+    *b = held;
+    a->stack.arena = &a->arena; /* each points to its own */
+    b->stack.arena = &b->arena;
+}
+
+enum sotto_status
+model_keep(struct sotto_model *model, size_t network, struct sotto_error *err)
+{
+    size_t nets = model->nets;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (model->p != NULL && model->level == SOTTO_LEVEL_FEATURE) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "candidates are chosen at the level of "
+                         "representations");
+    }
+    if (network > 0) {
+        swap_nets(&model->net[0], &model->net[network]);
+    }
+    model->nets = 1;
+    if (model->p != NULL) {
+        status = weigh_points(model, model->p, err);
+    }
+    for (size_t i = 1; i < nets; i++) {
+        nn_stack_clear(&model->net[i].stack);
+        nn_arena_clear(&model->net[i].arena);
+    }
+    return status;
+}

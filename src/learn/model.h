@@ -59,6 +59,22 @@ SOTTO_CHECKED enum sotto_status model_forward(struct sotto_model *model,
 SOTTO_CHECKED enum sotto_status model_backend(struct sotto_model *model,
                                               struct sotto_error *err);
 
+/*
+ * Drops all networks but one, and what the others said of the prior. Statuses:
+ * MEMORY, LIMIT, IO, USAGE (a classifier of records).
+ */
+SOTTO_CHECKED enum sotto_status
+model_keep(struct sotto_model *model, size_t network, struct sotto_error *err);
+
+/* predict.c: the class of every row, SIZE_MAX where it is not known. Statuses:
+   INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
+                                            const struct sotto_table *table,
+                                            size_t *ret_truth,
+                                            struct sotto_error *err);
+/* The first of the largest. */
+size_t model_likeliest(const double *p, size_t classes);
+
 /* model_file.c: from bytes; `name` stands in messages for the file's path.
    Statuses: FORMAT, MEMORY, LIMIT. */
 SOTTO_CHECKED enum sotto_status model_parse(const void *data, size_t size,

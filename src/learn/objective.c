@@ -113,9 +113,11 @@ pass_chunk(void *context, size_t task, unsigned worker)
         size_t rows = end - n < WEIGH_ROWS ? end - n : WEIGH_ROWS;
         posterior_dots(posterior, n, rows, v, s);
         for (size_t i = 0; i < rows; i++) {
+            double by =
+                marginal->weight != NULL ? (double)marginal->weight[n + i] : 1;
             s[i] = s[i] > S_LEAST ? s[i] : S_LEAST;
-            sum += log(s[i]) + marginal->labels->log_t[group];
-            s[i] = 1 / s[i];
+            sum += by * (log(s[i]) + marginal->labels->log_t[group]);
+            s[i] = by / s[i];
         }
         if (pass->dp != NULL) {
             posterior_add(posterior, n, rows, s, a);
@@ -218,4 +220,23 @@ share_pass(const struct labels *labels, double kappa, const float *p, size_t n,
         }
     }
     return kappa * divergence;
+}
+
+/* ---- Confidence -----------------------------------------------------------
+ */
+
+/* dH/dp(y) = -ln p(y) - 1, of which a softmax takes the 1 away again. */
+double
+entropy_pass(size_t classes, double eta, const float *p, size_t n, float *dp)
+{
+    double scale = eta / (double)n, sum = 0;
+    for (size_t i = 0; i < n * classes; i++) {
+        double at = (double)p[i] > S_LEAST ? (double)p[i] : S_LEAST;
+        double log_p = log(at);
+        sum -= at * log_p;
+        if (dp != NULL) {
+            dp[i] -= (float)(scale * log_p);
+        }
+    }
+    return scale * sum;
 }

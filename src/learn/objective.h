@@ -21,9 +21,10 @@ struct marginal {
     const struct labels *labels;
     const struct plan *plan;
     struct host_pool *pool;
-    float *v;      /* padded, one a worker */
-    float *a;      /* padded, one a task of a wave */
-    double *log_s; /* one a task */
+    const float *weight; /* of every row of the plan; NULL: 1 each */
+    float *v;            /* padded, one a worker */
+    float *a;            /* padded, one a task of a wave */
+    double *log_s;       /* one a task */
 };
 
 /* Statuses: MEMORY. */
@@ -33,8 +34,8 @@ marginal_init(struct marginal *marginal, const struct posterior *posterior,
               struct host_pool *pool, struct sotto_error *err);
 void marginal_clear(struct marginal *marginal);
 /*
- * Sum of log s_n over the chunks from `first` to before `end`; p is points
- * rows of classes. `dp`, unless NULL, is added to.
+ * Sum of weight_n log s_n over the chunks from `first` to before `end`; p is
+ * points rows of classes. `dp`, unless NULL, is added to.
  */
 double marginal_pass(struct marginal *marginal, size_t first, size_t end,
                      const float *p, double scale, float *dp);
@@ -47,5 +48,9 @@ double conditional_pass(const struct labels *labels, const uint32_t *group,
    to. */
 double share_pass(const struct labels *labels, double kappa, const float *p,
                   size_t n, float *dp);
+
+/* eta times the mean entropy of p's n rows; likewise. */
+double entropy_pass(size_t classes, double eta, const float *p, size_t n,
+                    float *dp);
 
 #endif

@@ -252,6 +252,32 @@ predict_simulated(struct sotto_model *model, struct rows *rows, uint64_t seed,
     return status;
 }
 
+size_t
+model_likeliest(const double *p, size_t classes)
+{
+    size_t best = 0;
+    for (size_t y = 1; y < classes; y++) {
+        best = p[y] > p[best] ? y : best;
+    }
+    return best;
+}
+
+enum sotto_status
+model_truth(struct sotto_model *model, const struct sotto_table *table,
+            size_t *ret_truth, struct sotto_error *err)
+{
+    struct rows rows;
+    enum sotto_status status = rows_init(&rows, model->mechanism, table, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < sotto_table_rows(table); i++) {
+        ret_truth[i] = rows_class(&rows, i);
+    }
+    rows_clear(&rows);
+    return SOTTO_STATUS_OK;
+}
+
 /* Counts the answers against the truth. */
 static void
 score(struct sotto_model *model, struct rows *rows, const double *p,
@@ -262,12 +288,10 @@ score(struct sotto_model *model, struct rows *rows, const double *p,
     memset(model->confusion, 0, classes * classes * sizeof *model->confusion);
     for (size_t i = 0; i < sotto_table_rows(rows->table); i++) {
         const double *at = p + i * classes;
-        size_t truth = rows_class(rows, i), best = 0;
+        size_t truth = rows_class(rows, i);
+        size_t best = model_likeliest(at, classes);
         if (truth >= classes) {
             continue;
-        }
-        for (size_t y = 1; y < classes; y++) {
-            best = at[y] > at[best] ? y : best;
         }
         ret->rows++;
         right += best == truth ? 1 : 0;

@@ -91,6 +91,10 @@ batch_marginal(const struct trainer *trainer, struct nn_stack *stack,
             (void)share_pass(trainer->labels, trainer->setting.marginal,
                              trainer->p, trainer->rows, trainer->dp);
         }
+        if (trainer->setting.entropy > 0) {
+            (void)entropy_pass(classes, trainer->setting.entropy, trainer->p,
+                               trainer->rows, trainer->dp);
+        }
         backward(trainer, stack, trainer->x, trainer->rows);
     }
     return sum;
@@ -140,6 +144,7 @@ struct run {
     struct nn_optimiser optimiser;
     struct nn_stopping stopping;
     uint32_t *order; /* of the batches */
+    float *weight;   /* of the reports, for a bootstrap; else NULL */
     uint64_t stream, streams;
     uint64_t epoch;
 };
@@ -169,6 +174,30 @@ shuffle_batches(struct run *run)
         run->order[i - 1] = run->order[j];
         run->order[j] = held;
     }
+}
+
+/*
+ * The Bayesian bootstrap: every report weighs -ln u, u uniform in (0, 1]. The
+ * classifiers of many such draws vary as if the people had been drawn anew.
+ */
+static enum sotto_status
+draw_weights(struct run *run, struct sotto_error *err)
+{
+    const struct trainer *trainer = run->trainer;
+    struct seeded seeded;
+    if (trainer->marginal == NULL || !trainer->bootstrap || run->stream == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    run->weight = malloc((trainer->plan->rows + 1) * sizeof *run->weight);
+    if (run->weight == NULL) {
+        return host_fail_memory(err);
+    }
+    seeded_init(&seeded, trainer->seed, (run->stream + 1) * EPOCH_STREAM - 1);
+    for (size_t n = 0; n < trainer->plan->rows; n++) {
+        double u = ((double)random_u32(&seeded.random) + 1) / 4294967296.0;
+        run->weight[n] = (float)-log(u);
+    }
+    return SOTTO_STATUS_OK;
 }
 
 /* The mean of -log s over the batches, each before its step. */
@@ -250,8 +279,17 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
     }
     status = nn_stack_reserve(&net->stack, trainer->room, err);
     if (status == SOTTO_STATUS_OK) {
+        status = draw_weights(&run, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
         nn_stack_init(&net->stack, trainer->seed, stream);
+        if (trainer->marginal != NULL) {
+            trainer->marginal->weight = run.weight;
+        }
         status = run_epochs(&run, err);
+        if (trainer->marginal != NULL) {
+            trainer->marginal->weight = NULL;
+        }
     }
     if (status == SOTTO_STATUS_OK) {
         ret_result->epochs = run.epoch;
@@ -262,6 +300,7 @@ done:
     nn_stack_clear(&net->stack);
     nn_stopping_clear(&run.stopping);
     free(run.order);
+    free(run.weight);
     return status;
 }
 

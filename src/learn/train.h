@@ -24,6 +24,7 @@ struct trainer {
     size_t rows, in; /* of x */
     float *p, *dp;   /* of as many rows as go through the network at a time */
     size_t room;     /* that many */
+    bool bootstrap;  /* reports weighed by lot in all networks but the first */
     uint64_t seed;
     const struct sotto_watch *watch;
 };

@@ -282,8 +282,34 @@ share_out(struct copy *copy, uint64_t eps, double lambda,
 }
 
 enum sotto_status
+rebudget_check_channel(const char *name, struct sotto_error *err)
+{
+    const struct channel *channel = channel_find(name, strlen(name));
+    if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "--label-channel: \"%.40s\" is no channel for a "
+                         "label: take flip or subset",
+                         name);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+set_label_channel(struct copy *copy, const char *name, struct sotto_error *err)
+{
+    enum sotto_status status = rebudget_check_channel(name, err);
+    for (size_t i = 0; i < copy->spec.parts; i++) {
+        if (covers(&copy->part[i], "label")) {
+            copy->part[i].channel = name;
+        }
+    }
+    return status;
+}
+
+enum sotto_status
 sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
-                         const char *eps, double lambda, const char *path,
+                         const char *eps, double lambda,
+                         const char *label_channel, const char *path,
                          struct sotto_mechanism **ret_mechanism,
                          struct sotto_error *err)
 {
@@ -304,6 +330,9 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
     }
     if (status == SOTTO_STATUS_OK) {
         status = share_out(&copy, units, lambda, err);
+    }
+    if (status == SOTTO_STATUS_OK && label_channel != NULL) {
+        status = set_label_channel(&copy, label_channel, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = compose_mechanism(&copy.spec, &data, &size, err);

@@ -26,4 +26,8 @@ SOTTO_CHECKED enum sotto_status rebudget_split(uint64_t eps, double lambda,
                                                uint64_t *ret_eps_y,
                                                struct sotto_error *err);
 
+/* Whether a channel of that name takes symbols. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status rebudget_check_channel(const char *name,
+                                                       struct sotto_error *err);
+
 #endif

@@ -125,8 +125,8 @@ test_check(void **state)
     (void)state;
     must(sotto_analyst_read(path, &analyst, &err));
     must(sotto_analyst_check(analyst, mechanism, &err));
-    must(sotto_mechanism_rebudget(mechanism, "0.5", 0.2, in_folder("c.sotto"),
-                                  &cheaper, &err));
+    must(sotto_mechanism_rebudget(mechanism, "0.5", 0.2, NULL,
+                                  in_folder("c.sotto"), &cheaper, &err));
     must(sotto_analyst_check(analyst, cheaper, &err));
     must(sotto_train_direct(table, &options, in_folder("o.sotto"), &other,
                             &err));

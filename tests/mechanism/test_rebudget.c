@@ -101,7 +101,7 @@ static struct sotto_mechanism *
 rebudget(const struct sotto_mechanism *from, const char *eps, double lambda)
 {
     struct sotto_mechanism *mechanism = NULL;
-    if (sotto_mechanism_rebudget(from, eps, lambda, in_folder("m.sotto"),
+    if (sotto_mechanism_rebudget(from, eps, lambda, NULL, in_folder("m.sotto"),
                                  &mechanism, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
@@ -156,7 +156,7 @@ test_shares(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_mechanism *mechanism = NULL, *read = NULL;
         enum sotto_status status =
-            sotto_mechanism_rebudget(old, cases[i].eps, cases[i].lambda,
+            sotto_mechanism_rebudget(old, cases[i].eps, cases[i].lambda, NULL,
                                      in_folder("m.sotto"), &mechanism, &err);
         if (cases[i].x == 0) {
             assert_int_equal(status, SOTTO_STATUS_BUDGET);
@@ -250,30 +250,30 @@ test_refused(void **state)
     struct sotto_mechanism *old = make(&whole), *ret = NULL;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(sotto_mechanism_rebudget(old, "1", bad[i],
+        assert_int_equal(sotto_mechanism_rebudget(old, "1", bad[i], NULL,
                                                   in_folder("x"), &ret, &err),
                          SOTTO_STATUS_USAGE);
         assert_non_null(strstr(err.message, "lambda"));
     }
-    assert_int_equal(
-        sotto_mechanism_rebudget(old, "1", 1e-9, in_folder("x"), &ret, &err),
-        SOTTO_STATUS_BUDGET);
-    assert_int_equal(
-        sotto_mechanism_rebudget(old, "100", 0, in_folder("x"), &ret, &err),
-        SOTTO_STATUS_BUDGET);
-    assert_int_equal(
-        sotto_mechanism_rebudget(old, "1,5", 0, in_folder("x"), &ret, NULL),
-        SOTTO_STATUS_FORMAT);
-    assert_int_equal(
-        sotto_mechanism_rebudget(old, "1", 0, in_folder("no/x"), &ret, &err),
-        SOTTO_STATUS_IO);
+    assert_int_equal(sotto_mechanism_rebudget(old, "1", 1e-9, NULL,
+                                              in_folder("x"), &ret, &err),
+                     SOTTO_STATUS_BUDGET);
+    assert_int_equal(sotto_mechanism_rebudget(old, "100", 0, NULL,
+                                              in_folder("x"), &ret, &err),
+                     SOTTO_STATUS_BUDGET);
+    assert_int_equal(sotto_mechanism_rebudget(old, "1,5", NULL, 0,
+                                              in_folder("x"), &ret, NULL),
+                     SOTTO_STATUS_FORMAT);
+    assert_int_equal(sotto_mechanism_rebudget(old, "1", 0, NULL,
+                                              in_folder("no/x"), &ret, &err),
+                     SOTTO_STATUS_IO);
     sotto_mechanism_free(old);
     spec.part = three;
     spec.parts = 3;
     spec.eps = UINT64_C(1300000000000);
     old = make(&spec);
     assert_int_equal(
-        sotto_mechanism_rebudget(old, "1", 0, in_folder("x"), &ret, &err),
+        sotto_mechanism_rebudget(old, "1", 0, NULL, in_folder("x"), &ret, &err),
         SOTTO_STATUS_USAGE);
     assert_non_null(strstr(err.message, "one part for the record"));
     assert_null(ret);
@@ -290,8 +290,8 @@ test_memory(void **state)
     (void)state;
     do {
         fail_alloc_at(++n);
-        status = sotto_mechanism_rebudget(old, "2", 0, in_folder("m.sotto"),
-                                          &ret, &err);
+        status = sotto_mechanism_rebudget(old, "2", 0, NULL,
+                                          in_folder("m.sotto"), &ret, &err);
         if (status != SOTTO_STATUS_OK) {
             assert_null(ret);
             assert_int_equal(status, SOTTO_STATUS_MEMORY);

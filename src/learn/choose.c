@@ -1,0 +1,207 @@
+/*
+ * choose.c: which of a model's networks is best, by private answers.
+ *
+ * Sequential halving: with C candidates there are ceil(log2 C) rounds, and the
+ * people are shared out over them evenly. In a round every candidate that is
+ * left is shown to people of its own; a person's answer is one bit through
+ * flip, so one person spends eps once (invariant 5). From `yes` of n answers,
+ * with p the chance of a flip,
+ *
+ *     accuracy = (yes / n - p) / (1 - 2 p)
+ *
+ * is unbiased; answers of all rounds count. Who is asked about what is public:
+ * it depends on the order of the people and on answers given before.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "channel/channel.h"
+#include "host/error.h"
+#include "learn/model.h"
+#include "random/seeded.h"
+
+#define ANSWERS 2u
+
+struct candidate {
+    size_t network;
+    double yes, asked;
+    double accuracy; /* as estimated */
+};
+
+struct choosing {
+    struct sotto_model *model;
+    const struct sotto_table *people;
+    struct channel_instance flip;
+    void *own;
+    uint64_t seed;
+    uint8_t *right; /* networks rows of people */
+    struct candidate candidate[MODEL_NETS_MAX];
+    size_t left; /* candidates */
+    size_t next; /* person */
+};
+
+/* ---- What the people know ----------------------------------------------- */
+
+/* Whether every network is right about every person. */
+static enum sotto_status
+find_right(struct choosing *choosing, struct sotto_error *err)
+{
+    struct sotto_model *model = choosing->model;
+    struct model_net *net = model->net;
+    size_t nets = model->nets, n = sotto_table_rows(choosing->people);
+    size_t classes = model->classes;
+    double *p = malloc((n * classes + 1) * sizeof *p);
+    size_t *truth = malloc((n + 1) * sizeof *truth);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    choosing->right = calloc(nets * n + 1, 1);
+    if (p == NULL || truth == NULL || choosing->right == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = model_truth(model, choosing->people, truth, err);
+    for (size_t i = 0; i < nets && status == SOTTO_STATUS_OK; i++) {
+        model->net = net + i; /* this one alone */
+        model->nets = 1;
+        status = sotto_model_predict(model, choosing->people, p, err);
+        for (size_t j = 0; j < n && status == SOTTO_STATUS_OK; j++) {
+            choosing->right[i * n + j] =
+                model_likeliest(p + j * classes, classes) == truth[j];
+        }
+    }
+    model->net = net;
+    model->nets = nets;
+done:
+    free(p);
+    free(truth);
+    return status;
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+/* A person's answer, privatised. */
+static bool
+answer(const struct choosing *choosing, size_t network, size_t person)
+{
+    size_t n = sotto_table_rows(choosing->people);
+    int32_t q = choosing->right[network * n + person];
+    const struct channel *channel = choosing->flip.channel;
+    uint8_t wire[16];
+    int64_t value;
+    struct seeded seeded;
+    seeded_init(&seeded, choosing->seed, person);
+    channel->sample(&choosing->flip, &q, &seeded.random, wire);
+    channel->unpack(&choosing->flip, wire, &value);
+    return value == 1;
+}
+
+static int
+compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->accuracy != y->accuracy) {
+        return x->accuracy < y->accuracy ? 1 : -1;
+    }
+    return x->network < y->network ? -1 : x->network > y->network;
+}
+
+/* Every candidate that is left, before `each` people of its own. */
+static void
+ask_round(struct choosing *choosing, size_t each)
+{
+    double e = exp(choosing->flip.eps_exact);
+    double flipped = 1 / (1 + e);
+    for (size_t i = 0; i < choosing->left; i++) {
+        struct candidate *candidate = &choosing->candidate[i];
+        for (size_t j = 0; j < each; j++) {
+            candidate->yes +=
+                answer(choosing, candidate->network, choosing->next++) ? 1 : 0;
+        }
+        candidate->asked += (double)each;
+        candidate->accuracy =
+            (candidate->yes / candidate->asked - flipped) / (1 - 2 * flipped);
+    }
+    qsort(choosing->candidate, choosing->left, sizeof *choosing->candidate,
+          compare_candidates);
+    choosing->left = (choosing->left + 1) / 2;
+}
+
+static void
+ask(struct choosing *choosing)
+{
+    size_t people = sotto_table_rows(choosing->people), rounds = 0, each;
+    for (size_t left = choosing->left; left > 1; left = (left + 1) / 2) {
+        rounds++;
+    }
+    while (choosing->left > 1) {
+        size_t share = (people - choosing->next) / rounds--;
+        each = share / choosing->left;
+        ask_round(choosing, each > 0 ? each : 1);
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static enum sotto_status
+set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
+{
+    const struct channel *flip = channel_find("flip", 4);
+    uint64_t units;
+    enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    choosing->own = malloc(flip->own_size);
+    if (choosing->own == NULL) {
+        return host_fail_memory(err);
+    }
+    status = channel_init(&choosing->flip, flip, ANSWERS, 0, units, 0,
+                          choosing->own);
+    return status == SOTTO_STATUS_OK
+               ? status
+               : host_fail(err, status, 0, "%s", sotto_status_message(status));
+}
+
+size_t
+sotto_model_networks(const struct sotto_model *model)
+{
+    return model->nets;
+}
+
+enum sotto_status
+sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
+                   const char *eps, uint64_t seed,
+                   struct sotto_choice *ret_choice, struct sotto_error *err)
+{
+    struct choosing choosing = {
+        .model = model, .people = people, .seed = seed, .left = model->nets};
+    enum sotto_status status = set_flip(&choosing, eps, err);
+    if (status == SOTTO_STATUS_OK &&
+        sotto_table_rows(people) < 2 * model->nets) {
+        status =
+            host_fail(err, SOTTO_STATUS_INPUT, 0,
+                      "%zu people cannot choose between %zu candidates: "
+                      "at least %zu are needed",
+                      sotto_table_rows(people), model->nets, 2 * model->nets);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = find_right(&choosing, err);
+    }
+    for (size_t i = 0; i < model->nets; i++) {
+        choosing.candidate[i].network = i;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        ask(&choosing);
+        status = model_keep(model, choosing.candidate[0].network, err);
+    }
+    if (status == SOTTO_STATUS_OK && ret_choice != NULL) {
+        *ret_choice =
+            (struct sotto_choice){.network = choosing.candidate[0].network,
+                                  .people = choosing.next,
+                                  .accuracy = choosing.candidate[0].accuracy};
+    }
+    free(choosing.own);
+    free(choosing.right);
+    return status;
+}
