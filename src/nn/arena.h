@@ -7,7 +7,7 @@
  *     second    its second moment (Adam)
  *
  * Every row begins at a multiple of 16 floats. Rows of running statistics
- * (batch norm) are `fixed`: no gradient moves them.
+ * (batch norm) are `fixed`: no gradient moves them, and they come last.
  */
 #ifndef SOTTO_NN_ARENA_H
 #define SOTTO_NN_ARENA_H
@@ -32,7 +32,8 @@ struct nn_row {
 struct nn_arena {
     struct nn_row row[NN_ROWS_MAX];
     size_t count;
-    size_t size; /* floats in each of the four */
+    size_t size;  /* floats in each of the four */
+    size_t moved; /* of these, what an optimiser moves: they come first */
     float *value, *gradient, *first, *second;
     uint64_t step; /* of the optimiser, taken so far */
     void *memory;
@@ -46,6 +47,7 @@ size_t nn_arena_add(struct nn_arena *arena, const char *name, size_t rows,
 SOTTO_CHECKED enum sotto_status nn_arena_allocate(struct nn_arena *arena,
                                                   struct sotto_error *err);
 void nn_arena_clear(struct nn_arena *arena);
+/* Where a row is; NULL for a number that is none. */
 float *nn_arena_value(const struct nn_arena *arena, size_t row);
 float *nn_arena_gradient(const struct nn_arena *arena, size_t row);
 

@@ -1,14 +1,16 @@
 /*
  * stack.h: dense layers one after another, with batch norm where asked for.
  *
- *     struct nn_arena arena;
- *     struct nn_stack net;
  *     nn_arena_init(&arena);
- *     nn_stack_plan(&net, &arena, "net", 784, layers, 2);   // rows of the
- * arena nn_arena_allocate(&arena, err); nn_stack_init(&net, seed); // weights
- *     nn_stack_reserve(&net, 64, err);                      // activations
+ *     nn_stack_plan(&net, &arena, "net", 784, layers, 2, err); // arena's rows
+ *     nn_arena_allocate(&arena, err);
+ *     nn_stack_init(&net, seed, stream);                       // weights
+ *     nn_stack_reserve(&net, 64, err);                         // activations
  *     const float *y = nn_stack_forward(&net, backend, x, n, true);
- *     nn_stack_backward(&net, backend, x, n, dy, NULL);     // fills gradients
+ *     nn_stack_backward(&net, backend, x, n, dy, NULL);        // gradients
+ *
+ * A layer with a norm has no bias: `bias` is SIZE_MAX there, as `gain` and the
+ * rest are without one.
  */
 #ifndef SOTTO_NN_STACK_H
 #define SOTTO_NN_STACK_H
@@ -59,8 +61,9 @@ const float *nn_stack_forward(struct nn_stack *stack,
                               struct tensor_backend *backend, const float *x,
                               size_t n, bool training);
 /*
- * After a forward with the same x and n. `dy` (n rows of out) is overwritten.
- * Sets the gradients of all its rows of the arena; and dx, unless NULL.
+ * After a forward in training with the same x and n. `dy` (n rows of out) is
+ * overwritten. Sets the gradients of all its rows of the arena; and dx, unless
+ * NULL.
  */
 void nn_stack_backward(struct nn_stack *stack, struct tensor_backend *backend,
                        const float *x, size_t n, float *dy, float *dx);

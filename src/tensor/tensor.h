@@ -46,7 +46,8 @@ struct tensor_ops {
                      float alpha, const float *a, const float *b, float beta,
                      float *c);
 
-    /* y = activation(x weight^T + bias); weight is out rows of in. */
+    /* y = activation(x weight^T + bias); weight is out rows of in. A NULL bias
+       is 0, and then dbias is NULL too. */
     void (*dense)(struct tensor_backend *self, size_t n, size_t in, size_t out,
                   const float *x, const float *weight, const float *bias,
                   enum tensor_activation activation, float *y);
@@ -59,7 +60,9 @@ struct tensor_ops {
 
     /* Batch norm over n rows, then the activation. Training: the batch's own
        moments go to mean and inverse (1/sqrt(variance + 1e-5)), and into the
-       running ones with weight `momentum`; else the running ones are used. */
+       running ones with weight `momentum` (the unbiased variance there); else
+       the running ones are used, and mean and inverse set from them. The
+       gradient is that of training; dx may be dy. */
     void (*norm)(struct tensor_backend *self, size_t n, size_t width,
                  bool training, float momentum, const float *x,
                  const float *gain, const float *shift, float *running_mean,
@@ -79,7 +82,8 @@ struct tensor_ops {
 
     /*
      * Negative log-likelihoods, summed over all n * width entries, and the
-     * gradient of scale times that: set, not added to.
+     * gradient of scale times that: set, not added to; not wanted if NULL, and
+     * it may take the logits' own place.
      *   bernoulli    logits against targets in [0, 1]
      *   gaussian     (a - x)^2 / 2 for unit variance, without the constant
      * and per row of k
