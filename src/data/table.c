@@ -1,7 +1,8 @@
 /*
  * table.c: tables: telling a file's format, looking at cells, joining.
  *
- * The readers are csv.c and idx.c; table.h draws how a table lies in memory.
+ * The readers are csv.c, idx.c and npy.c, and selection.c takes some of the
+ * rows; table.h draws how a table lies in memory.
  * What is asked of a row or column that is not there is answered with nothing
  * (a missing cell, an empty name, 0), never with other memory.
  */
@@ -34,10 +35,23 @@ table_block_free(struct table_block *block)
     if (block == NULL) {
         return;
     }
-    host_wipe_free(block->bytes, block->size);
-    host_wipe_free(block->cells, block->count * sizeof *block->cells);
-    free(block->lines);
+    if (block->of != NULL) {
+        table_block_drop(block->of);
+    } else {
+        host_wipe_free(block->bytes, block->size);
+        host_wipe_free(block->cells, block->count * sizeof *block->cells);
+        free(block->lines);
+    }
+    free(block->order);
     free(block);
+}
+
+void
+table_block_drop(struct table_block *block)
+{
+    if (--block->references == 0) {
+        table_block_free(block);
+    }
 }
 
 struct sotto_table *
@@ -67,9 +81,7 @@ column_clear(struct table_column *column, size_t rows)
 {
     free(column->name);
     host_wipe_free(column->numbers, rows * sizeof *column->numbers);
-    if (--column->block->references == 0) {
-        table_block_free(column->block);
-    }
+    table_block_drop(column->block);
 }
 
 void
@@ -257,7 +269,8 @@ text_cell(const struct table_column *column, size_t row)
 {
     const struct table_block *block = column->block;
     const struct table_cell *cell =
-        &block->cells[row * block->stride + column->index];
+        &block->cells[table_block_row(block, row) * block->stride +
+                      column->index];
     struct sotto_value value = {.kind = SOTTO_VALUE_MISSING};
     if (cell->missing) {
         return value;
@@ -284,7 +297,8 @@ sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
         return text_cell(of, row);
     }
     value.kind = SOTTO_VALUE_BYTES;
-    value.data = of->block->bytes + of->offset + row * of->width;
+    value.data = of->block->bytes + of->offset +
+                 table_block_row(of->block, row) * of->width;
     value.size = of->width;
     return value;
 }
@@ -292,8 +306,10 @@ sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
 size_t
 sotto_table_line(const struct sotto_table *table, size_t row)
 {
-    const uint32_t *lines = table->columns[0].block->lines;
-    return lines != NULL && row < table->rows ? lines[row] : 0;
+    const struct table_block *block = table->columns[0].block;
+    return block->lines != NULL && row < table->rows
+               ? block->lines[table_block_row(block, row)]
+               : 0;
 }
 
 /* ---- Changing ---------------------------------------------------------- */

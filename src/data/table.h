@@ -12,6 +12,15 @@
  * and copies no data. A block without cells holds samples: the cell of `row`
  * is the `width` bytes at bytes + offset + row * width.
  *
+ * Some of a table's rows are a table whose blocks borrow from the old ones:
+ *
+ *     block of the selection --> order[row]: the row in the block it is of
+ *                            --> of: holds a reference, owns all but `order`
+ *
+ * A selection of a selection is of the first block, so `of` is one step long.
+ * The count of references is atomic: tables that share a block may be freed by
+ * different threads.
+ *
  * What the file held, the numbers read from it and the cells are wiped before
  * they are freed.
  *
@@ -41,8 +50,10 @@ struct table_cell {
 };
 
 struct table_block {
-    size_t references; /* columns that use it */
-    size_t stride;     /* cells in a row */
+    _Atomic size_t references; /* columns and selections that use it */
+    struct table_block *of;    /* whose bytes, cells, lines; NULL: its own */
+    uint32_t *order;           /* row -> row of `of`; NULL: the same */
+    size_t stride;             /* cells in a row */
     uint8_t *bytes;
     size_t size;              /* of bytes */
     struct table_cell *cells; /* NULL: samples */
@@ -56,7 +67,8 @@ struct table_column {
     enum sotto_column_kind kind;
     struct table_block *block;
     size_t index;    /* of its cells in a row of the block */
-    double *numbers; /* one a row, set where the cell says so; or NULL */
+    double *numbers; /* one a row of the table, set where the cell says so; or
+                        NULL */
     size_t offset;   /* samples: of row 0 in the block's bytes */
     size_t width;    /* samples in a cell, else 0 */
 };
@@ -71,6 +83,14 @@ struct sotto_table {
 struct table_block *table_block_new(void);
 /* Frees one that no column uses. NULL is fine. */
 void table_block_free(struct table_block *block);
+/* Gives a reference back; the last one frees. */
+void table_block_drop(struct table_block *block);
+/* The row of the file's bytes, cells and lines that a row is. */
+static inline size_t
+table_block_row(const struct table_block *block, size_t row)
+{
+    return block->order == NULL ? row : block->order[row];
+}
 
 /*
  * A table of `count` (at least 1) nameless NUMBER columns and no rows yet, all
