@@ -16,12 +16,9 @@
 #include "base/checked.h"
 #include "base/decimal.h"
 #include "encoder/direct.h"
+#include "encoder/schema_fit.h"
 #include "host/error.h"
 #include "host/file.h"
-#include "host/printable.h"
-#include "host/text.h"
-
-/* ---- Names of columns ---------------------------------------------------- */
 
 const char *
 direct_name(const struct direct *direct, size_t column)
@@ -29,59 +26,7 @@ direct_name(const struct direct *direct, size_t column)
     return sotto_table_name(direct->table, column);
 }
 
-/* Fails with a sentence about a column, whose name is made printable. */
-enum sotto_status
-direct_fail_column(enum sotto_status status, const char *before,
-                   const char *name, const char *after, struct sotto_error *err)
-{
-    struct host_text shown;
-    host_text_init(&shown, 1024);
-    host_printable_add(&shown, name, 60);
-    (void)host_fail(err, status, 0, "%s\"%s\"%s", before,
-                    shown.data != NULL ? shown.data : "", after);
-    host_text_clear(&shown);
-    return status;
-}
-
-/* The same for a name no column has: says which there are. */
-static enum sotto_status
-fail_unknown(const struct direct *direct, const char *what, const char *name,
-             struct sotto_error *err)
-{
-    size_t columns = sotto_table_columns(direct->table);
-    struct host_text shown, there;
-    host_text_init(&shown, 1024);
-    host_text_init(&there, 1024);
-    host_printable_add(&shown, name, 60);
-    for (size_t i = 0; i < columns && there.size < 200; i++) {
-        host_text_print(&there, "%s", i > 0 ? ", " : "");
-        host_printable_add(&there, direct_name(direct, i), 30);
-        if (there.size >= 200 && i + 1 < columns) {
-            host_text_print(&there, " and %zu more", columns - i - 1);
-        }
-    }
-    (void)host_fail(err, SOTTO_STATUS_USAGE, 0,
-                    "there is no column \"%s\" for %s; the columns are %s",
-                    shown.data != NULL ? shown.data : "", what,
-                    there.data != NULL ? there.data : "");
-    host_text_clear(&shown);
-    host_text_clear(&there);
-    return SOTTO_STATUS_USAGE;
-}
-
-static enum sotto_status
-find_column(const struct direct *direct, const char *what, const char *name,
-            size_t *ret_column, struct sotto_error *err)
-{
-    size_t columns = sotto_table_columns(direct->table);
-    for (size_t i = 0; i < columns; i++) {
-        if (strcmp(direct_name(direct, i), name) == 0) {
-            *ret_column = i;
-            return SOTTO_STATUS_OK;
-        }
-    }
-    return fail_unknown(direct, what, name, err);
-}
+/* ---- Options ------------------------------------------------------------ */
 
 static bool
 is_kept(const struct direct *direct, size_t column)
@@ -94,56 +39,18 @@ is_kept(const struct direct *direct, size_t column)
     return false;
 }
 
-/* ---- Options ------------------------------------------------------------ */
-
 static enum sotto_status
 choose_columns(struct direct *direct, struct sotto_error *err)
 {
     const struct sotto_direct_options *options = direct->options;
-    size_t columns = sotto_table_columns(direct->table);
-    enum sotto_status status = SOTTO_STATUS_OK;
-    bool *dropped = calloc(columns, sizeof *dropped);
-    direct->kept = calloc(columns, sizeof *direct->kept);
-    if (dropped == NULL || direct->kept == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    for (size_t i = 0; i < options->drops; i++) {
-        size_t column;
-        status = find_column(direct, "--drop", options->drop[i], &column, err);
-        if (status != SOTTO_STATUS_OK) {
-            goto done;
-        }
-        dropped[column] = true;
-    }
-    for (size_t i = 0; i < columns; i++) {
-        if (!dropped[i]) {
-            direct->kept[direct->columns++] = i;
-        }
-    }
-    if (direct->columns == 0) {
-        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "every column is dropped: keep at least one");
-    }
-done:
-    free(dropped);
-    return status;
-}
-
-static enum sotto_status
-choose_label(struct direct *direct, struct sotto_error *err)
-{
-    const char *label = direct->options->label;
-    enum sotto_status status;
-    direct->label = SIZE_MAX;
-    if (label == NULL) {
-        return SOTTO_STATUS_OK;
-    }
-    status = find_column(direct, "--label", label, &direct->label, err);
-    if (status == SOTTO_STATUS_OK && !is_kept(direct, direct->label)) {
-        status =
-            direct_fail_column(SOTTO_STATUS_USAGE, "column ", label,
-                               " cannot be both the label and dropped", err);
+    struct schema_choice choice;
+    enum sotto_status status =
+        schema_fit_choose(direct->table, options->drop, options->drops,
+                          options->label, &choice, err);
+    if (status == SOTTO_STATUS_OK) {
+        direct->kept = choice.kept;
+        direct->columns = choice.columns;
+        direct->label = choice.label;
     }
     return status;
 }
@@ -154,13 +61,13 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
     const struct sotto_range *range = &direct->options->ranges[at];
     size_t column;
     enum sotto_status status =
-        find_column(direct, "--range", range->column, &column, err);
+        schema_fit_find(direct->table, "--range", range->column, &column, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     if (!is_kept(direct, column) ||
         sotto_table_kind(direct->table, column) != SOTTO_COLUMN_NUMBER) {
-        return direct_fail_column(
+        return schema_fit_fail(
             SOTTO_STATUS_USAGE, "column ", range->column,
             " is dropped or does not hold numbers: it takes no "
             "range",
@@ -168,15 +75,14 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
     }
     if (!isfinite(range->low) || !isfinite(range->high) ||
         range->low >= range->high) {
-        return direct_fail_column(
+        return schema_fit_fail(
             SOTTO_STATUS_USAGE, "the range of column ", range->column,
             " must be two finite numbers, the lower one first", err);
     }
     for (size_t i = 0; i < at; i++) {
         if (strcmp(direct->options->ranges[i].column, range->column) == 0) {
-            return direct_fail_column(SOTTO_STATUS_USAGE, "column ",
-                                      range->column,
-                                      " has two ranges: give one", err);
+            return schema_fit_fail(SOTTO_STATUS_USAGE, "column ", range->column,
+                                   " has two ranges: give one", err);
         }
     }
     return SOTTO_STATUS_OK;
@@ -205,9 +111,6 @@ check_options(struct direct *direct, struct sotto_error *err)
     }
     if (status == SOTTO_STATUS_OK) {
         status = choose_columns(direct, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = choose_label(direct, err);
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < options->range_count;
          i++) {

@@ -26,12 +26,6 @@ struct direct {
 
 /* direct.c: a column of the table's name. */
 const char *direct_name(const struct direct *direct, size_t column);
-/* Fails with a sentence about a column, whose name is made printable. */
-SOTTO_CHECKED enum sotto_status direct_fail_column(enum sotto_status status,
-                                                   const char *before,
-                                                   const char *name,
-                                                   const char *after,
-                                                   struct sotto_error *err);
 /* Numbers or categories in a column of the table: one, or one a sample. */
 size_t direct_entries(const struct direct *direct, size_t column);
 

@@ -1,0 +1,325 @@
+/*
+ * rebudget.c: the same mechanism at another budget.
+ *
+ * Schema, encoder and domains are taken from the opened mechanism as they are;
+ * only the parts' epsilons change. The device derives the noise from them
+ * anew (invariant 1).
+ */
+#include "mechanism/rebudget.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/bytes.h"
+#include "base/decimal.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
+
+/* ---- The digest ---------------------------------------------------------- */
+
+static void
+digest_number(crypto_generichash_state *state, uint64_t number)
+{
+    uint8_t text[8];
+    bytes_store(text, sizeof text, number);
+    (void)crypto_generichash_update(state, text, sizeof text);
+}
+
+/* A field's length first, so that no two lists of fields read the same. */
+static void
+digest_bytes(crypto_generichash_state *state, const void *data, size_t size)
+{
+    digest_number(state, size);
+    (void)crypto_generichash_update(state, data, size);
+}
+
+static const char *const activations[] = {"none", "relu", "sigmoid", "tanh"};
+
+static const char *
+activation_of(const struct device_layer *layer)
+{
+    size_t i = 0, last = sizeof activations / sizeof *activations - 1;
+    while (i < last &&
+           forward_activation((struct reader_word){
+               activations[i], strlen(activations[i])}) != layer->activation) {
+        i++;
+    }
+    return activations[i];
+}
+
+static void
+digest_layer(crypto_generichash_state *state, const struct device_layer *layer)
+{
+    const char *activation = activation_of(layer);
+    digest_number(state, layer->in);
+    digest_number(state, layer->out);
+    digest_bytes(state, activation, strlen(activation));
+    digest_bytes(state, layer->weight, sizeof(float) * layer->in * layer->out);
+    digest_bytes(state, layer->bias, sizeof(float) * layer->out);
+}
+
+static void
+digest_part(crypto_generichash_state *state, const struct device_part *part)
+{
+    const char *domain = domain_key(part->instance.channel->domain);
+    digest_bytes(state, part->covers.text, part->covers.size);
+    digest_bytes(state, domain, strlen(domain));
+    digest_number(state, part->blocks);
+    digest_number(state, part->from);
+    digest_number(state, part->instance.size);
+    digest_number(state, part->instance.l);
+    digest_number(state, part->factors);
+    for (uint32_t i = 0; i < part->factors; i++) {
+        digest_number(state, part->factor[i].is_column);
+        digest_number(state, part->factor[i].at);
+        digest_number(state, part->factor[i].k);
+    }
+}
+
+void
+rebudget_digest(const struct sotto_mechanism *mechanism,
+                uint8_t ret_digest[REBUDGET_DIGEST_SIZE])
+{
+    const struct sotto_client *client = mechanism->client;
+    size_t columns = client->sizes.columns;
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, REBUDGET_DIGEST_SIZE);
+    digest_number(&state, columns);
+    for (size_t i = 0; i < columns; i++) {
+        digest_number(&state, client->column[i].kind);
+        digest_number(&state, client->column[i].count);
+        digest_number(&state, client->column[i].inputs);
+    }
+    digest_bytes(&state, client->shift, columns * sizeof *client->shift);
+    digest_bytes(&state, client->scale, columns * sizeof *client->scale);
+    digest_bytes(&state, client->text, client->text_size);
+    digest_number(&state, client->sizes.layers);
+    for (uint32_t i = 0; i < client->sizes.layers; i++) {
+        digest_layer(&state, &client->layer[i]);
+    }
+    digest_number(&state, client->sizes.parts);
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        digest_part(&state, &client->part[i]);
+    }
+    (void)crypto_generichash_final(&state, ret_digest, REBUDGET_DIGEST_SIZE);
+}
+
+/* ---- The budget ---------------------------------------------------------- */
+
+enum sotto_status
+rebudget_split(uint64_t eps, double lambda, uint64_t *ret_eps_x,
+               uint64_t *ret_eps_y, struct sotto_error *err)
+{
+    double share = nearbyint((double)eps * lambda);
+    uint64_t eps_x = share < (double)eps ? (uint64_t)share : eps;
+    if (eps_x < DECIMAL_EPS_MIN || eps - eps_x < DECIMAL_EPS_MIN) {
+        return host_fail(err, SOTTO_STATUS_BUDGET, 0,
+                         "a share of %g leaves the %s less than epsilon "
+                         "0.000001: choose another --lambda or raise --eps",
+                         lambda, eps_x < DECIMAL_EPS_MIN ? "record" : "label");
+    }
+    *ret_eps_x = eps_x;
+    *ret_eps_y = eps - eps_x;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The spec of an opened mechanism ------------------------------------- */
+
+struct copy {
+    struct compose_spec spec;
+    struct compose_column *column;
+    const char **values; /* of all category columns, one after another */
+    struct compose_layer *layer;
+    struct compose_part *part;
+};
+
+static void
+copy_columns(const struct sotto_client *client, struct copy *copy)
+{
+    const char **values = copy->values;
+    for (size_t i = 0; i < client->sizes.columns; i++) {
+        const struct device_column *own = &client->column[i];
+        struct compose_column *column = &copy->column[i];
+        const char *text = (const char *)own->text;
+        bool category = own->kind == DEVICE_COLUMN_CATEGORY;
+        column->name = text;
+        column->kind = (enum sotto_column_kind)own->kind;
+        column->count = own->count;
+        column->input = own->inputs > 0;
+        column->shift = client->shift[i];
+        column->scale = client->scale[i];
+        column->values = values;
+        for (uint32_t j = 0; category && j + 1 < own->count; j++) {
+            text += strlen(text) + 1;
+            *values++ = text;
+        }
+    }
+}
+
+static void
+copy_layers(const struct sotto_client *client, struct copy *copy)
+{
+    for (uint32_t i = 0; i < client->sizes.layers; i++) {
+        const struct device_layer *own = &client->layer[i];
+        copy->layer[i] = (struct compose_layer){
+            own->in, own->out, activation_of(own), own->weight, own->bias};
+    }
+}
+
+static void
+copy_parts(const struct sotto_client *client, struct copy *copy)
+{
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *own = &client->part[i];
+        struct compose_part *part = &copy->part[i];
+        part->covers = reader_is(own->covers, "label")  ? "label"
+                       : reader_is(own->covers, "both") ? "both"
+                                                        : "features";
+        part->channel = own->instance.channel->name;
+        part->eps = own->instance.eps;
+        part->delta = own->instance.delta;
+        part->blocks = own->blocks;
+        part->from = own->from;
+        part->d = own->factors > 0 ? 0 : own->instance.size;
+        part->l = own->instance.l;
+        part->factors = own->factors;
+        for (uint32_t j = 0; j < own->factors; j++) {
+            part->factor[j] = (struct compose_factor){
+                own->factor[j].is_column, own->factor[j].at, own->factor[j].k};
+        }
+    }
+}
+
+static void
+copy_clear(struct copy *copy)
+{
+    free(copy->column);
+    free(copy->values);
+    free(copy->layer);
+    free(copy->part);
+}
+
+static enum sotto_status
+copy_spec(const struct sotto_mechanism *mechanism, struct copy *copy,
+          struct sotto_error *err)
+{
+    const struct sotto_client *client = mechanism->client;
+    const struct device_sizes *sizes = &client->sizes;
+    size_t values = 1;
+    for (size_t i = 0; i < sizes->columns; i++) {
+        bool category = client->column[i].kind == DEVICE_COLUMN_CATEGORY;
+        values += category ? client->column[i].count : 0;
+    }
+    copy->column = calloc(sizes->columns + (size_t)1, sizeof *copy->column);
+    copy->values = calloc(values, sizeof *copy->values);
+    copy->layer = calloc(sizes->layers + (size_t)1, sizeof *copy->layer);
+    copy->part = calloc(sizes->parts + (size_t)1, sizeof *copy->part);
+    if (copy->column == NULL || copy->values == NULL || copy->layer == NULL ||
+        copy->part == NULL) {
+        return host_fail_memory(err);
+    }
+    copy_columns(client, copy);
+    copy_layers(client, copy);
+    copy_parts(client, copy);
+    copy->spec = (struct compose_spec){
+        .name = mechanism->name,
+        .campaign = mechanism->campaign,
+        .auxiliary = mechanism->auxiliary,
+        .eps = client->eps,
+        .column = copy->column,
+        .columns = sizes->columns,
+        .layer = copy->layer,
+        .layers = sizes->layers,
+        .part = copy->part,
+        .parts = sizes->parts,
+    };
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static bool
+covers(const struct compose_part *part, const char *what)
+{
+    return strcmp(part->covers, what) == 0;
+}
+
+/* One part takes all; of two, one is the record's and one the label's. */
+static enum sotto_status
+share_out(struct copy *copy, uint64_t eps, double lambda,
+          struct sotto_error *err)
+{
+    struct compose_part *part = copy->part, *label = &part[1];
+    bool one = copy->spec.parts == 1 && part[0].blocks == 1;
+    bool two = copy->spec.parts == 2 && part[0].blocks == 1 &&
+               part[1].blocks == 1 &&
+               covers(&part[0], "features") != covers(&part[1], "features") &&
+               covers(&part[0], "label") != covers(&part[1], "label");
+    if (!one && !two) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "only a mechanism of one part for the record, and at "
+                         "most one for the label, can be given another budget: "
+                         "train this one anew");
+    }
+    copy->spec.eps = eps;
+    if (one) {
+        part[0].eps = eps;
+        return SOTTO_STATUS_OK;
+    }
+    if (covers(&part[0], "label")) {
+        part = &part[1];
+        label = &copy->part[0];
+    }
+    if (lambda <= 0) {
+        lambda = (double)part->eps / (double)(part->eps + label->eps);
+    }
+    return rebudget_split(eps, lambda, &part->eps, &label->eps, err);
+}
+
+enum sotto_status
+sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
+                         const char *eps, double lambda, const char *path,
+                         struct sotto_mechanism **ret_mechanism,
+                         struct sotto_error *err)
+{
+    struct copy copy = {0};
+    struct sotto_mechanism *opened = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    uint64_t units;
+    enum sotto_status status;
+    if (!(lambda >= 0 && lambda < 1)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "lambda is the record's share of epsilon: a number "
+                         "above 0 and below 1");
+    }
+    status = decimal_read_eps(eps, strlen(eps), &units, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = copy_spec(mechanism, &copy, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = share_out(&copy, units, lambda, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = compose_mechanism(&copy.spec, &data, &size, err);
+    }
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        status = sotto_mechanism_parse(data, size, path, &opened, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_write(path, 0644, false, data, size, err);
+    }
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        *ret_mechanism = opened;
+        opened = NULL;
+    }
+    sotto_mechanism_free(opened);
+    free(data);
+    copy_clear(&copy);
+    return status;
+}
