@@ -1081,7 +1081,7 @@ struct sotto_experiment_row {
     double eps; /* INFINITY: none */
     double aux_share;
     bool mean; /* over all trials and draws; the rest is one of them */
-    uint32_t trial, draw; /* from 0 */
+    uint32_t trial, draw; /* from 1 */
     uint64_t seed;
     double accuracy;  /* on clean test records, in [0, 1] */
     double deviation; /* a mean's: over trials (of their means over draws);

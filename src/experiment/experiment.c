@@ -364,8 +364,8 @@ collect(const struct runner *runner, size_t eps,
         struct sotto_experiment_row *ret_rows)
 {
     size_t count = 0;
-    for (uint32_t t = 0; t < runner->run.trials; t++) {
-        for (uint32_t d = 0; d < runner->run.draws; d++) {
+    for (uint32_t t = 1; t <= runner->run.trials; t++) {
+        for (uint32_t d = 1; d <= runner->run.draws; d++) {
             struct row_key key = key_of(runner, eps, t, d);
             const struct row_value *value = row_store_find(runner->store, &key);
             if (value == NULL) {
@@ -473,8 +473,8 @@ run_fit(struct runner *runner, size_t eps, uint32_t trial, uint32_t draw,
     bool cached = value != NULL;
     experiment_eps_text(key.eps, text);
     (void)snprintf(runner->doing, sizeof runner->doing,
-                   "eps %s trial %ju draw %ju", text, (uintmax_t)trial + 1,
-                   (uintmax_t)draw + 1);
+                   "eps %s trial %ju draw %ju", text, (uintmax_t)trial,
+                   (uintmax_t)draw);
     if (watch->tick != NULL && !watch->tick(watch->context, runner->doing,
                                             runner->done, runner->total)) {
         return host_fail(err, SOTTO_STATUS_STOPPED, 0,
@@ -504,8 +504,8 @@ run_eps(struct runner *runner, size_t eps, struct sotto_error *err)
     struct sotto_experiment_row *rows = NULL;
     enum sotto_status status = SOTTO_STATUS_OK;
     bool cached = true;
-    for (uint32_t t = 0; t < runner->run.trials; t++) {
-        for (uint32_t d = 0; d < runner->run.draws; d++) {
+    for (uint32_t t = 1; t <= runner->run.trials; t++) {
+        for (uint32_t d = 1; d <= runner->run.draws; d++) {
             status = run_fit(runner, eps, t, d, &cached, err);
             if (status != SOTTO_STATUS_OK) {
                 return status;

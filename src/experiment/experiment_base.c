@@ -49,12 +49,12 @@ experiment_seed(const char *purpose, uint64_t seed, uint32_t trial,
     unsigned char hash[crypto_hash_sha256_BYTES];
     uint64_t result = 0;
     experiment_eps_text(eps, eps_text);
-    int size = snprintf(text, sizeof text,
-                        "%s seed %ju trial %ju draw %ju "
-                        "eps %s",
-                        purpose, (uintmax_t)seed, (uintmax_t)trial,
-                        (uintmax_t)draw, eps_text);
-    (void)crypto_hash_sha256(hash, (const unsigned char *)text, (size_t)size);
+    (void)snprintf(text, sizeof text,
+                   "%s seed %ju trial %ju draw %ju "
+                   "eps %s",
+                   purpose, (uintmax_t)seed, (uintmax_t)trial, (uintmax_t)draw,
+                   eps_text);
+    (void)crypto_hash_sha256(hash, (const unsigned char *)text, strlen(text));
     for (size_t i = 0; i < sizeof result; i++) {
         result = result << 8 | hash[i];
     }

@@ -17,6 +17,7 @@
 #include "experiment/plot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "host/printable.h"

@@ -8,6 +8,7 @@
 #include "experiment/result_files.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,0 +1,151 @@
+/*
+ * mnist_settings.c: the numbers behind the MNIST experiments, in one place.
+ *
+ * lambda, l and eps_pre are those of P0 Table 7 (for the linear mechanism and
+ * for none at all the papers print no others). Change a number here and the
+ * rows that it decides are run anew; the others stay.
+ */
+#include "experiment/mnist_settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct mnist_encoder encoders[] = {
+    /* mechanism     eps       lambda  l    eps_pre  m  epochs batch rate */
+    {"vlm",          10,       0.7,   10,   33,      0,    60,   64, 1e-3},
+    {"vlm",           8,       0.7,    5,   32,      0,    60,   64, 1e-3},
+    {"vlm",           6,       0.7,    5,   19,      0,    60,   64, 1e-3},
+    {"vlm",           4,       0.7,    7.5, 13,      0,    60,   64, 1e-3},
+    {"vlm",           2,       0.7,    7.5,  7,      0,    60,   64, 1e-3},
+    {"vlm",           1,       0.7,    5,    7,      0,    60,   64, 1e-3},
+    {"vlm",           INFINITY, 0.7,  10,    0,      0,    60,   64, 1e-3},
+    {"vlm-linear",   10,       0.7,   10,   33,      0,    60,   64, 1e-3},
+    {"vlm-linear",    8,       0.7,    5,   32,      0,    60,   64, 1e-3},
+    {"vlm-linear",    6,       0.7,    5,   19,      0,    60,   64, 1e-3},
+    {"vlm-linear",    4,       0.7,    7.5, 13,      0,    60,   64, 1e-3},
+    {"vlm-linear",    2,       0.7,    7.5,  7,      0,    60,   64, 1e-3},
+    {"vlm-linear",    1,       0.7,    5,    7,      0,    60,   64, 1e-3},
+    {"vlm-linear",    INFINITY, 0.7,  10,    0,      0,    60,   64, 1e-3},
+    {"pca",          10,       0.7,    0,    0,      0,     0,    0, 0},
+    {"pca",           INFINITY, 0.7,   0,    0,      0,     0,    0, 0},
+};
+
+static const struct mnist_fit fits[] = {
+    /* mechanism  level               eps       epochs rate decay prior restarts
+     */
+    {NULL,        SOTTO_LEVEL_LATENT,  10,       0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_LATENT,  8,        0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_LATENT,  6,        0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_LATENT,  4,        0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_LATENT,  2,        0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_LATENT,  1,        0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_LATENT,  INFINITY, 0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_FEATURE, 10,       0,     0,   -1,   0,    0},
+    {NULL,        SOTTO_LEVEL_FEATURE, INFINITY, 0,     0,   -1,   0,    0},
+};
+/* clang-format on */
+
+/* How far apart two epsilons are; "none" is far from all others. */
+static double
+distance(double a, double b)
+{
+    if (!isfinite(a) || !isfinite(b)) {
+        return isfinite(a) == isfinite(b) ? 0 : INFINITY;
+    }
+    return fabs(log(a / b));
+}
+
+const struct mnist_encoder *
+mnist_encoder_find(const char *mechanism, double eps)
+{
+    const struct mnist_encoder *nearest = NULL;
+    for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++) {
+        const struct mnist_encoder *row = &encoders[i];
+        if (strcmp(row->mechanism, mechanism) == 0 &&
+            (nearest == NULL ||
+             distance(row->eps, eps) < distance(nearest->eps, eps))) {
+            nearest = row;
+        }
+    }
+    return nearest;
+}
+
+/* A row for the mechanism itself comes before one for any. */
+const struct mnist_fit *
+mnist_fit_find(const char *mechanism, enum sotto_level level, double eps)
+{
+    const struct mnist_fit *nearest = NULL;
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+        const struct mnist_fit *row = &fits[i];
+        bool own = row->mechanism != NULL;
+        if (row->level != level ||
+            (own && strcmp(row->mechanism, mechanism) != 0)) {
+            continue;
+        }
+        double here = distance(row->eps, eps);
+        double there = nearest != NULL ? distance(nearest->eps, eps) : INFINITY;
+        if (nearest == NULL || here < there ||
+            (here == there && own && nearest->mechanism == NULL)) {
+            nearest = row;
+        }
+    }
+    return nearest;
+}
+
+void
+mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
+                   char text[EXPERIMENT_SETTING_SIZE])
+{
+    if (strcmp(encoder->mechanism, "pca") == 0) {
+        (void)snprintf(text, EXPERIMENT_SETTING_SIZE, "pca d=%u inside=%g",
+                       MNIST_D, MNIST_INSIDE);
+        return;
+    }
+    char noise[32] = "learnt";
+    if (encoder->eps_pre > 0) {
+        (void)snprintf(noise, sizeof noise, "%g", encoder->eps_pre);
+    }
+    (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
+                   "%s d=%u l=%g eps_pre=%s m=%g epochs=%ju batch=%ju rate=%g",
+                   encoder->mechanism, MNIST_D, encoder->l, noise,
+                   encoder->autogen,
+                   (uintmax_t)(epochs > 0 ? epochs : encoder->epochs),
+                   (uintmax_t)encoder->batch, encoder->rate);
+}
+
+void
+mnist_setting_text(const struct mnist_encoder *encoder,
+                   const struct mnist_fit *fit, uint32_t epochs,
+                   char text[EXPERIMENT_SETTING_SIZE])
+{
+    char first[EXPERIMENT_SETTING_SIZE];
+    mnist_encoder_text(encoder, epochs, first);
+    int size = snprintf(text, EXPERIMENT_SETTING_SIZE, "%.160s; lambda=%g; fit",
+                        first, encoder->lambda);
+    char *at = text + size;
+    char *end = text + EXPERIMENT_SETTING_SIZE;
+    const struct {
+        const char *name;
+        double value;
+        bool given;
+    } field[] = {
+        {"epochs", fit->epochs, fit->epochs > 0},
+        {"rate", fit->rate, fit->rate > 0},
+        {"decay", fit->decay, fit->decay >= 0},
+        {"prior", (double)fit->prior_most, fit->prior_most > 0},
+        {"restarts", fit->restarts, fit->restarts > 0},
+    };
+    bool any = false;
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+        if (field[i].given && at < end) {
+            at += snprintf(at, (size_t)(end - at), " %s=%g", field[i].name,
+                           field[i].value);
+            any = true;
+        }
+    }
+    if (!any) {
+        (void)snprintf(at, (size_t)(end - at), " usual");
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * mnist_settings.h: the numbers behind the MNIST experiments, in one place.
+ */
+#ifndef SOTTO_EXPERIMENT_MNIST_SETTINGS_H
+#define SOTTO_EXPERIMENT_MNIST_SETTINGS_H
+
+#include "experiment/experiment.h"
+
+/* How a mechanism is trained, and used at a budget. */
+struct mnist_encoder {
+    const char *mechanism;
+    double eps;     /* INFINITY: none */
+    double lambda;  /* the record's share of epsilon */
+    double l;       /* the ball's radius in training; pca has none */
+    double eps_pre; /* training noise is b = 2l / eps_pre; 0: b is learnt */
+    double autogen; /* m of P1 Eq. 3.10 */
+    uint32_t epochs, batch;
+    double rate;
+};
+
+/* How a classifier learns from its reports. */
+struct mnist_fit {
+    const char *mechanism; /* NULL: any */
+    enum sotto_level level;
+    double eps;        /* INFINITY: none */
+    uint32_t epochs;   /* 0: chosen from the objective; so below */
+    double rate;       /* 0 */
+    double decay;      /* negative */
+    size_t prior_most; /* points of the prior, 0: all */
+    uint32_t restarts; /* 0 */
+};
+
+#define MNIST_D 8u
+#define MNIST_INSIDE 0.9 /* pca: the share of records that is not clipped */
+
+/* The settings for the listed epsilon nearest (in its logarithm) to `eps`;
+   "none" is near to nothing else. */
+const struct mnist_encoder *mnist_encoder_find(const char *mechanism,
+                                               double eps);
+const struct mnist_fit *mnist_fit_find(const char *mechanism,
+                                       enum sotto_level level, double eps);
+
+/* Both as text: they decide a row. `epochs` replaces the encoder's if not 0. */
+void mnist_setting_text(const struct mnist_encoder *encoder,
+                        const struct mnist_fit *fit, uint32_t epochs,
+                        char text[EXPERIMENT_SETTING_SIZE]);
+
+/* The part of it that decides a trained encoder: neither the budget nor how
+   it is learnt from. */
+void mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
+                        char text[EXPERIMENT_SETTING_SIZE]);
+
+#endif
