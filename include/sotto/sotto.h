@@ -240,6 +240,7 @@ struct sotto_column_info {
     const char *name;
     enum sotto_column_kind kind;
     size_t count;     /* symbols ("other" the last), or bytes; 1 for a number */
+    size_t inputs;    /* entries of x that it fills; 0: not the encoder's */
     double low, high; /* a number's range: -1 to 1 in x, or 1/sqrt(d) of that
                          where it goes straight into a ball with others */
 };
@@ -920,9 +921,13 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
 /* ---- Analyst files ---------------------------------------------------------
  */
 
-/* Decoder and prior of a mechanism; never for devices. */
+/*
+ * Decoder and prior of a mechanism, in one file beside it that only its owner
+ * may read: it tells of the auxiliary people one by one. Never for devices.
+ */
 struct sotto_analyst;
 
+/* Messages name the file. Statuses: IO, LIMIT, FORMAT, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 sotto_analyst_read(const char *path, struct sotto_analyst **ret_analyst,
                    struct sotto_error *err);
@@ -943,6 +948,12 @@ size_t sotto_analyst_x_width(const struct sotto_analyst *analyst);
 SOTTO_CHECKED enum sotto_status
 sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
                      size_t n, float *ret_x, struct sotto_error *err);
+/* The representation that a report estimates, without bias, in units of the
+   domain: sotto_analyst_width numbers, to decode. The mechanism must be one
+   that sotto_analyst_check takes. */
+void sotto_analyst_estimate(const struct sotto_analyst *analyst,
+                            const struct sotto_mechanism *mechanism,
+                            const uint8_t *report, double *ret_z);
 
 /* ---- Learning from reports -------------------------------------------------
  */

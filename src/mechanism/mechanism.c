@@ -264,6 +264,7 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
     ret_info->name = (const char *)own->text;
     ret_info->kind = (enum sotto_column_kind)own->kind;
     ret_info->count = own->count;
+    ret_info->inputs = own->inputs;
     ret_info->low = end_of(client->shift[column] - half, fabs(half));
     ret_info->high = end_of(client->shift[column] + half, fabs(half));
 }

@@ -1,0 +1,62 @@
+/*
+ * analyst.h: decoder and prior of a mechanism, in a file for the analyst.
+ *
+ *     decoder.I.weight, decoder.I.bias   z in units of the domain to the
+ *                                        parameters of x, one row a layer
+ *     prior                              q of every auxiliary record, as the
+ *                                        device computes it: n rows of d
+ *     metadata                           kind, digest of the mechanism's
+ *                                        encoder, the decoder's activations,
+ *                                        blocks of x, facts of the training
+ *
+ * It tells of the auxiliary people, one by one: for its owner alone (0600).
+ */
+#ifndef SOTTO_ENCODER_ANALYST_H
+#define SOTTO_ENCODER_ANALYST_H
+
+#include <jansson.h>
+
+#include "mechanism/compose.h"
+#include "sotto/sotto.h"
+#include "tensor/tensor.h"
+
+/* What the decoder's outputs are, and so the mean of x. */
+enum analyst_likelihood {
+    ANALYST_BERNOULLI = 0,  /* logits; x in [0, 1] */
+    ANALYST_GAUSSIAN = 1,   /* means; variance 1 */
+    ANALYST_CATEGORICAL = 2 /* logits of one one-hot code */
+};
+
+/* Entries of x beside one another with one likelihood. */
+struct analyst_block {
+    enum analyst_likelihood likelihood;
+    size_t from, count;
+};
+
+#define ANALYST_LAYERS_MAX 16u
+
+/* What is written. */
+struct analyst_draft {
+    const char *kind; /* "vlm", "pca" */
+    const struct sotto_mechanism *mechanism;
+    const struct compose_layer *layer; /* of the decoder */
+    size_t layers;
+    const struct analyst_block *block;
+    size_t blocks;
+    const int32_t *prior;
+    size_t points, width;
+    uint32_t l; /* the lattice's radius */
+    const json_t *facts;
+};
+
+/* Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status analyst_write(const struct analyst_draft *draft,
+                                              const char *path,
+                                              struct sotto_error *err);
+/* sotto_analyst_read from memory; `name` stands for the path. */
+SOTTO_CHECKED enum sotto_status analyst_parse(const void *data, size_t size,
+                                              const char *name,
+                                              struct sotto_analyst **ret,
+                                              struct sotto_error *err);
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * learnt.c: what learnt mechanisms have in common: the columns, and x.
+ *
+ *     numbers      mean 0, variance 1
+ *     samples      [0, 255] becomes [0, 1]
+ *     categories   one-hot, "other" the last; the label not in x
+ */
+#include "encoder/learnt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/decimal.h"
+#include "channel/channel.h"
+#include "client/device.h"
+#include "data/rows.h"
+#include "host/error.h"
+#include "host/wipe.h"
+#include "mechanism/rebudget.h"
+
+#define LAMBDA_DEFAULT 0.7
+#define D_DEFAULT 8
+#define STEPS_DEFAULT 4096
+
+/* ---- Options ------------------------------------------------------------- */
+
+static enum sotto_status
+check_options(struct learnt *learnt, struct sotto_error *err)
+{
+    struct learnt_options *options = &learnt->options;
+    if (options->eps == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "epsilon is missing: give one with --eps");
+    }
+    if (!(options->lambda >= 0 && options->lambda < 1)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "lambda is the record's share of epsilon: a number "
+                         "above 0 and below 1");
+    }
+    if (options->d > CHANNEL_D_MAX || options->steps > CHANNEL_L_MAX) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a representation has at most %u numbers, and a "
+                         "lattice at most %u steps",
+                         (unsigned)CHANNEL_D_MAX, (unsigned)CHANNEL_L_MAX);
+    }
+    options->lambda = options->lambda > 0 ? options->lambda : LAMBDA_DEFAULT;
+    options->d = options->d > 0 ? options->d : D_DEFAULT;
+    options->steps = options->steps > 0 ? options->steps : STEPS_DEFAULT;
+    return decimal_read_eps(options->eps, strlen(options->eps), &learnt->eps,
+                            err);
+}
+
+static enum sotto_status
+split_budget(struct learnt *learnt, struct sotto_error *err)
+{
+    if (learnt->label == SIZE_MAX) {
+        learnt->eps_x = learnt->eps;
+        return SOTTO_STATUS_OK;
+    }
+    return rebudget_split(learnt->eps, learnt->options.lambda, &learnt->eps_x,
+                          &learnt->eps_y, err);
+}
+
+/* ---- Columns ------------------------------------------------------------- */
+
+static enum sotto_status
+fit_column(const struct learnt *learnt, size_t at, struct sotto_error *err)
+{
+    const struct sotto_table *table = learnt->table;
+    size_t column = learnt->choice.kept[at];
+    struct compose_column *ret = &learnt->column[at];
+    ret->name = sotto_table_name(table, column);
+    ret->kind = sotto_table_kind(table, column);
+    ret->count = 1;
+    if (at == learnt->label && ret->kind != SOTTO_COLUMN_CATEGORY) {
+        return schema_fit_fail(
+            SOTTO_STATUS_INPUT, "the label ", ret->name,
+            " does not hold categories: if its numbers are names of classes, "
+            "say so with --category",
+            err);
+    }
+    switch (ret->kind) {
+    case SOTTO_COLUMN_CATEGORY:
+        ret->input = at != learnt->label;
+        return schema_fit_category(table, column, ret, err);
+    case SOTTO_COLUMN_BYTES:
+        ret->count = sotto_table_width(table, column);
+        ret->scale = 1.0 / 255;
+        return SOTTO_STATUS_OK;
+    default:
+        return schema_fit_standard(table, column, ret, err);
+    }
+}
+
+static enum sotto_status
+fit_columns(struct learnt *learnt, struct sotto_error *err)
+{
+    size_t columns = learnt->choice.columns;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    learnt->column = calloc(columns, sizeof *learnt->column);
+    learnt->block = calloc(columns, sizeof *learnt->block);
+    if (learnt->column == NULL || learnt->block == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < columns; i++) {
+        if (learnt->choice.kept[i] == learnt->choice.label) {
+            learnt->label = i;
+        }
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < columns; i++) {
+        status = fit_column(learnt, i, err);
+    }
+    return status;
+}
+
+static enum analyst_likelihood
+likelihood_of(enum sotto_column_kind kind)
+{
+    switch (kind) {
+    case SOTTO_COLUMN_CATEGORY:
+        return ANALYST_CATEGORICAL;
+    case SOTTO_COLUMN_BYTES:
+        return ANALYST_BERNOULLI;
+    default:
+        return ANALYST_GAUSSIAN;
+    }
+}
+
+/* Neighbours of one likelihood make one block, but every category its own. */
+static enum sotto_status
+find_blocks(struct learnt *learnt, struct sotto_error *err)
+{
+    struct analyst_block *last = NULL;
+    uint64_t width = 0;
+    for (size_t i = 0; i < learnt->choice.columns; i++) {
+        const struct compose_column *column = &learnt->column[i];
+        enum analyst_likelihood likelihood = likelihood_of(column->kind);
+        if (i == learnt->label) {
+            continue;
+        }
+        if (last == NULL || last->likelihood != likelihood ||
+            likelihood == ANALYST_CATEGORICAL) {
+            last = &learnt->block[learnt->blocks++];
+            *last = (struct analyst_block){likelihood, (size_t)width, 0};
+        }
+        last->count += column->count;
+        width = checked_add(width, column->count);
+    }
+    if (learnt->choice.columns > DEVICE_COLUMNS_MAX ||
+        width > DEVICE_WIDTH_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "%zu columns with %zu inputs are too many: at most "
+                         "%u and %u; drop some with --drop",
+                         learnt->choice.columns, (size_t)width,
+                         DEVICE_COLUMNS_MAX, DEVICE_WIDTH_MAX);
+    }
+    if (width == 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "there is no column but the label: keep one to learn "
+                         "from");
+    }
+    learnt->width = (size_t)width;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The matrix ---------------------------------------------------------- */
+
+/* A mechanism without an encoder, for its schema: what its part does is of no
+   interest. */
+static enum sotto_status
+compose_schema(const struct learnt *learnt, struct sotto_mechanism **ret,
+               struct sotto_error *err)
+{
+    static const struct compose_part part = {.covers = "features",
+                                             .channel = "laplace",
+                                             .eps = DECIMAL_UNIT,
+                                             .blocks = 1,
+                                             .d = 1,
+                                             .l = 1};
+    struct compose_spec spec = {.name = "schema",
+                                .campaign = "schema",
+                                .auxiliary = "none",
+                                .eps = DECIMAL_UNIT,
+                                .column = learnt->column,
+                                .columns = learnt->choice.columns,
+                                .part = &part,
+                                .parts = 1};
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status = compose_mechanism(&spec, &data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_parse(data, size, "the schema", ret, err);
+    }
+    free(data);
+    return status;
+}
+
+static enum sotto_status
+fill_x(struct learnt *learnt, struct sotto_error *err)
+{
+    struct sotto_mechanism *schema = NULL;
+    struct rows rows = {0};
+    enum sotto_status status;
+    learnt->n = sotto_table_rows(learnt->table);
+    if (learnt->n < 2 || learnt->n > UINT32_MAX) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "%zu row%s cannot be learnt from: at least 2",
+                         learnt->n, learnt->n == 1 ? "" : "s");
+    }
+    learnt->x = calloc(learnt->n, learnt->width * sizeof *learnt->x);
+    if (learnt->x == NULL) {
+        return host_fail_memory(err);
+    }
+    status = compose_schema(learnt, &schema, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = rows_init(&rows, schema, learnt->table, err);
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < learnt->n; i++) {
+        rows_encode(&rows, i, learnt->x + i * learnt->width, NULL);
+    }
+    rows_clear(&rows);
+    sotto_mechanism_free(schema);
+    return status;
+}
+
+enum sotto_status
+learnt_begin(struct learnt *learnt, const struct sotto_table *table,
+             const struct learnt_options *given, struct sotto_error *err)
+{
+    enum sotto_status status;
+    *learnt =
+        (struct learnt){.options = *given, .table = table, .label = SIZE_MAX};
+    status = check_options(learnt, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = schema_fit_choose(table, given->drop, given->drops,
+                                   given->label, &learnt->choice, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fit_columns(learnt, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = find_blocks(learnt, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = split_budget(learnt, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fill_x(learnt, err);
+    }
+    return status;
+}
+
+void
+learnt_clear(struct learnt *learnt)
+{
+    for (size_t i = 0; learnt->column != NULL && i < learnt->choice.columns;
+         i++) {
+        /* The one block of schema_fit_category; its const is the reader's. */
+        free((void *)(uintptr_t)learnt->column[i].values);
+    }
+    host_wipe_free(learnt->x, learnt->n * learnt->width * sizeof *learnt->x);
+    free(learnt->column);
+    free(learnt->block);
+    schema_fit_choice_clear(&learnt->choice);
+}

@@ -1,0 +1,312 @@
+/*
+ * pca.c: the linear mechanism: the first d principal components of x.
+ *
+ *     mean, C = (1/n) sum (x - mean)(x - mean)^T          C v_i = w_i v_i
+ *     t_i = v_i . (x - mean)                              whitened: / sqrt(w_i)
+ *     z = r t       r: the share `inside` of rows has |z|_1 <= 1
+ *     x ~ mean + sum t_i v_i                              the least squares
+ *
+ * Not private towards the auxiliary data, and both files say so.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/learnt.h"
+#include "host/error.h"
+#include "host/wipe.h"
+#include "tensor/symmetric.h"
+#include "tensor/tensor.h"
+
+#define CHUNK ((size_t)1024)     /* rows centred and multiplied at a time */
+#define WIDTH_MAX ((size_t)8192) /* C has its square */
+#define INSIDE_DEFAULT 0.9
+#define RANK_LEAST 1e-9 /* of the largest variance: what is a component */
+
+struct pca {
+    const struct learnt *learnt;
+    bool whiten;
+    double inside;
+    struct tensor_backend *backend;
+    double *mean;     /* width */
+    double *vector;   /* C, then its eigenvectors, one a row */
+    double *variance; /* eigenvalues, falling */
+    double r;
+    float *encoder, *decoder; /* weights, then biases */
+};
+
+/* ---- Moments ------------------------------------------------------------- */
+
+static void
+find_mean(struct pca *pca)
+{
+    const struct learnt *learnt = pca->learnt;
+    for (size_t i = 0; i < learnt->n; i++) {
+        for (size_t j = 0; j < learnt->width; j++) {
+            pca->mean[j] += (double)learnt->x[i * learnt->width + j];
+        }
+    }
+    for (size_t j = 0; j < learnt->width; j++) {
+        pca->mean[j] /= (double)learnt->n;
+    }
+}
+
+/* Products of up to CHUNK rows in floats, their sums in doubles: the rounding
+   does not grow with n. */
+static enum sotto_status
+find_covariance(struct pca *pca, struct sotto_error *err)
+{
+    const struct learnt *learnt = pca->learnt;
+    size_t width = learnt->width, n = learnt->n;
+    float *centred = calloc(CHUNK, width * sizeof *centred);
+    float *product = calloc(width, width * sizeof *product);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (centred == NULL || product == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    for (size_t from = 0; from < n; from += CHUNK) {
+        size_t rows = n - from < CHUNK ? n - from : CHUNK;
+        const float *x = learnt->x + from * width;
+        for (size_t i = 0; i < rows * width; i++) {
+            centred[i] = (float)(x[i] - pca->mean[i % width]);
+        }
+        pca->backend->ops->multiply(pca->backend, true, false, width, width,
+                                    rows, 1, centred, centred, 0, product);
+        for (size_t i = 0; i < width * width; i++) {
+            pca->vector[i] += (double)product[i] / (double)n;
+        }
+    }
+done:
+    host_wipe_free(centred, CHUNK * width * sizeof *centred);
+    free(product);
+    return status;
+}
+
+/* ---- The map ------------------------------------------------------------- */
+
+/* What a component is multiplied by before the scaling: 1, or to variance 1. */
+static double
+gain_of(const struct pca *pca, size_t i)
+{
+    return pca->whiten ? 1 / sqrt(pca->variance[i]) : 1;
+}
+
+static enum sotto_status
+check_rank(const struct pca *pca, struct sotto_error *err)
+{
+    size_t d = pca->learnt->options.d;
+    for (size_t i = 0; i < d; i++) {
+        if (!(pca->variance[i] > RANK_LEAST * pca->variance[0])) {
+            return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                             "the data varies in %zu direction%s only: give "
+                             "--d %zu or less",
+                             i, i == 1 ? "" : "s", i > 0 ? i : 1);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* |t|_1 of a row, gains included. */
+static double
+norm_of(const struct pca *pca, const float *x)
+{
+    size_t width = pca->learnt->width;
+    double norm = 0;
+    for (size_t i = 0; i < pca->learnt->options.d; i++) {
+        const double *v = pca->vector + i * width;
+        double t = 0;
+        for (size_t j = 0; j < width; j++) {
+            t += v[j] * (x[j] - pca->mean[j]);
+        }
+        norm += fabs(t * gain_of(pca, i));
+    }
+    return norm;
+}
+
+/* 1 / the norm that the share `inside` does not exceed. */
+static enum sotto_status
+find_scale(struct pca *pca, struct sotto_error *err)
+{
+    const struct learnt *learnt = pca->learnt;
+    double *norm = calloc(learnt->n, sizeof *norm), at;
+    if (norm == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < learnt->n; i++) {
+        norm[i] = norm_of(pca, learnt->x + i * learnt->width);
+    }
+    qsort(norm, learnt->n, sizeof *norm, compare);
+    at = norm[(size_t)ceil(pca->inside * (double)learnt->n) - 1];
+    pca->r = at > 0 ? 1 / (at * (1 + 1e-6)) : 1; /* floats round, too */
+    free(norm);
+    return SOTTO_STATUS_OK;
+}
+
+/* z = W (x - mean) has the bias -W mean; the way back W' z + mean. */
+static void
+fill_layers(struct pca *pca)
+{
+    size_t d = pca->learnt->options.d, width = pca->learnt->width;
+    for (size_t i = 0; i < d; i++) {
+        const double *v = pca->vector + i * width;
+        double gain = pca->r * gain_of(pca, i), bias = 0;
+        for (size_t j = 0; j < width; j++) {
+            pca->encoder[i * width + j] = (float)(gain * v[j]);
+            pca->decoder[j * d + i] = (float)(v[j] / gain);
+            bias -= gain * v[j] * pca->mean[j];
+        }
+        pca->encoder[d * width + i] = (float)bias;
+    }
+    for (size_t j = 0; j < width; j++) {
+        pca->decoder[d * width + j] = (float)pca->mean[j];
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static enum sotto_status
+fit(struct pca *pca, struct sotto_error *err)
+{
+    const struct learnt *learnt = pca->learnt;
+    size_t d = learnt->options.d, width = learnt->width;
+    enum sotto_status status;
+    if (width > WIDTH_MAX || d > width) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "%zu inputs have at most that many components, and "
+                         "at most %zu inputs can be taken",
+                         width, WIDTH_MAX);
+    }
+    pca->mean = calloc(width, sizeof *pca->mean);
+    pca->vector = calloc(width, width * sizeof *pca->vector);
+    pca->variance = calloc(width, sizeof *pca->variance);
+    pca->encoder = calloc(d, (width + 1) * sizeof *pca->encoder);
+    pca->decoder = calloc(width, (d + 1) * sizeof *pca->decoder);
+    if (pca->mean == NULL || pca->vector == NULL || pca->variance == NULL ||
+        pca->encoder == NULL || pca->decoder == NULL) {
+        return host_fail_memory(err);
+    }
+    find_mean(pca);
+    status = find_covariance(pca, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_symmetric(width, pca->vector, pca->variance, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_rank(pca, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = find_scale(pca, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        fill_layers(pca);
+    }
+    return status;
+}
+
+/* The share of the variance that d components have. */
+static double
+explained(const struct pca *pca)
+{
+    double kept = 0, all = 0;
+    for (size_t i = 0; i < pca->learnt->width; i++) {
+        all += pca->variance[i];
+        kept += i < pca->learnt->options.d ? pca->variance[i] : 0;
+    }
+    return kept / all;
+}
+
+static enum sotto_status
+write_files(const struct pca *pca, const char *path, const char *analyst_path,
+            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    const struct learnt *learnt = pca->learnt;
+    uint32_t d = (uint32_t)learnt->options.d, width = (uint32_t)learnt->width;
+    struct compose_layer encoder = {.in = width,
+                                    .out = d,
+                                    .activation = "none",
+                                    .weight = pca->encoder,
+                                    .bias = pca->encoder + (size_t)d * width};
+    struct compose_layer decoder = {.in = d,
+                                    .out = width,
+                                    .activation = "none",
+                                    .weight = pca->decoder,
+                                    .bias = pca->decoder + (size_t)d * width};
+    struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
+    json_t *facts = json_pack(
+        "{s:I, s:f, s:f, s:b}", "rows", (json_int_t)learnt->n, "explained",
+        explained(pca), "inside", pca->inside, "whiten", (int)pca->whiten);
+    struct learnt_result result = {.encoder = &encoder,
+                                   .encoder_layers = 1,
+                                   .decoder = &decoder,
+                                   .decoder_layers = 1,
+                                   .block = &block,
+                                   .blocks = 1,
+                                   .facts = facts};
+    enum sotto_status status =
+        facts != NULL ? learnt_finish(learnt, &result, path, analyst_path,
+                                      ret_mechanism, err)
+                      : host_fail_memory(err);
+    json_decref(facts);
+    return status;
+}
+
+static void
+pca_clear(struct pca *pca)
+{
+    free(pca->mean);
+    free(pca->vector);
+    free(pca->variance);
+    free(pca->encoder);
+    free(pca->decoder);
+    tensor_backend_free(pca->backend);
+}
+
+enum sotto_status
+sotto_train_pca(const struct sotto_table *table,
+                const struct sotto_pca_options *options, const char *path,
+                const char *analyst_path,
+                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    struct learnt_options common = {.kind = "pca",
+                                    .eps = options->eps,
+                                    .lambda = options->lambda,
+                                    .label = options->label,
+                                    .name = options->name,
+                                    .campaign = options->campaign,
+                                    .drop = options->drop,
+                                    .drops = options->drops,
+                                    .d = options->d,
+                                    .steps = options->steps,
+                                    .threads = options->threads};
+    struct learnt learnt = {0};
+    struct pca pca = {.learnt = &learnt,
+                      .whiten = options->whiten,
+                      .inside = options->inside != 0 ? options->inside
+                                                     : INSIDE_DEFAULT};
+    enum sotto_status status;
+    if (!(pca.inside > 0 && pca.inside <= 1)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the share of records inside the ball is above 0 and "
+                         "at most 1");
+    }
+    status = learnt_begin(&learnt, table, &common, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_cpu_new(options->threads, &pca.backend, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fit(&pca, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = write_files(&pca, path, analyst_path, ret_mechanism, err);
+    }
+    pca_clear(&pca);
+    learnt_clear(&learnt);
+    return status;
+}
