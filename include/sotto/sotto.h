@@ -73,7 +73,7 @@ struct sotto_table_options {
 };
 
 /*
- * Reads a whole CSV or IDX file, either possibly gzipped; which one is told
+ * Reads a whole CSV, IDX or .npy file, possibly gzipped; which one is told
  * from the content. CSV (RFC 4180): quoted fields, doubled quotes, line breaks
  * in quotes, LF or CRLF, a byte-order mark; blanks around a field are not part
  * of it; every row must have as many fields as the first. The text must be
@@ -82,8 +82,12 @@ struct sotto_table_options {
  * finite decimal number, also if none is present, else CATEGORY. A header must
  * name every column, each differently; without one the columns are c1, c2, ...
  * IDX: unsigned bytes, 1 dimension (one NUMBER column "label") or 2 to 4 (one
- * BYTES column "image"). `options` may be NULL: header -1. Messages name the
- * file, the row (and line) and the field. Statuses: IO, INPUT, LIMIT, MEMORY.
+ * BYTES column "image"). .npy (numpy, versions 1.0 and 2.0, little-endian, C
+ * order): unsigned bytes in 2 or more dimensions (one BYTES column "image"),
+ * whole numbers in 1 dimension (one NUMBER column "label") or 2 (c1, c2, ...),
+ * floats in 1 or 2 (c1, c2, ...; a NaN is missing). `options` may be NULL:
+ * header -1. Messages name the file, the row (and line) and the field.
+ * Statuses: IO, INPUT, LIMIT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_table_read(const char *path, const struct sotto_table_options *options,
@@ -106,21 +110,23 @@ size_t sotto_table_width(const struct sotto_table *table, size_t column);
  * One cell; .data points into the table.
  *
  *     column      cell       kind      .number        .data and .size
- *     NUMBER      present    NUMBER    its value      its text
+ *     NUMBER      present    NUMBER    its value      its text; NULL and 0
+ *                                                     for a float of .npy
  *     CATEGORY    present    TEXT      its value if   its text
  *                                      it is a finite
  *                                      number, or NaN
  *     BYTES       any        BYTES     0              its samples
  *     any         missing    MISSING   0              NULL and 0
  *
- * A row or a column that is not there is missing too. The text of an IDX label
- * is its number.
+ * A row or a column that is not there is missing too. The text of a label of
+ * IDX or .npy is its number.
  */
 struct sotto_value sotto_table_cell(const struct sotto_table *table, size_t row,
                                     size_t column);
-/* The line on which a row begins in the file, from 1; 0 for IDX. */
+/* The line on which a row begins in the file, from 1; 0 for IDX and .npy. */
 size_t sotto_table_line(const struct sotto_table *table, size_t row);
-/* Makes a NUMBER column a CATEGORY column. Statuses: USAGE. */
+/* Makes a NUMBER column a CATEGORY column; one of floats without texts is
+   refused. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
 sotto_table_set_category(struct sotto_table *table, size_t column,
                          struct sotto_error *err);
