@@ -983,9 +983,17 @@ struct sotto_fit_options {
     uint32_t epochs;   /* 0: chosen from the objective */
     double rate;       /* 0: likewise */
     double decay;      /* weight decay; negative: likewise */
-    double validation; /* share of the reports that only score, 0.1 */
-    size_t prior_most; /* prior points to use, 0: all */
+    double validation; /* share of the reports that only score, 0: 0.1;
+                          negative: none */
+    size_t prior_most; /* prior points to use, drawn by lot; 0: all whose
+                          weights fit in 2 GB */
+    uint32_t batches;  /* steps an epoch, 0: chosen */
     uint32_t restarts; /* models whose probabilities are averaged, 0: chosen */
+    double smoothing;  /* of what a label report says, towards saying nothing:
+                          0 to 1; 0: none */
+    double marginal;   /* weight of the divergence of the model's share of each
+                          class from the label reports'; 0: none; negative:
+                          chosen */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;

@@ -1,0 +1,369 @@
+/*
+ * labels.c: what label reports say of the classes, and reports in order.
+ */
+#include "learn/labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "random/draw.h"
+#include "random/seeded.h"
+
+#define ORDER_STREAM 0x6f72646572u /* of the seed */
+
+/* ---- Groups ------------------------------------------------------------- */
+
+static int
+compare_wires(const void *a, const void *b, void *context)
+{
+    const uint8_t *const *left = a, *const *right = b;
+    const struct prior_shape *shape = context;
+    int order = memcmp(*left + shape->label_offset,
+                       *right + shape->label_offset, shape->label->wire_size);
+    return order;
+}
+
+static enum sotto_status
+allocate(struct labels *labels, size_t reports, size_t classes, size_t groups,
+         struct sotto_error *err)
+{
+    labels->classes = classes;
+    labels->reports = reports;
+    labels->groups = groups;
+    labels->group = calloc(reports + 1, sizeof *labels->group);
+    labels->t = calloc((groups + 1) * classes, sizeof *labels->t);
+    labels->log_t = calloc(groups + 1, sizeof *labels->log_t);
+    labels->share = calloc(classes, sizeof *labels->share);
+    if (labels->group == NULL || labels->t == NULL || labels->log_t == NULL ||
+        labels->share == NULL) {
+        labels_clear(labels);
+        return host_fail_memory(err);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Divides a group's t by its largest; `plain`: 1 for that, 0 for the rest. */
+static void
+finish_t(struct labels *labels, size_t group, bool plain, double smoothing)
+{
+    double *t = labels->t + group * labels->classes, most = -INFINITY;
+    double mean = 0;
+    for (size_t y = 0; y < labels->classes; y++) {
+        most = t[y] > most ? t[y] : most;
+    }
+    for (size_t y = 0; y < labels->classes; y++) {
+        bool likeliest = t[y] > most - 1e-9;
+        t[y] = plain ? (likeliest ? 1 : 0) : exp(t[y] - most);
+        mean += t[y] / (double)labels->classes;
+    }
+    for (size_t y = 0; y < labels->classes; y++) {
+        t[y] += smoothing * (mean - t[y]);
+    }
+    labels->log_t[group] = plain ? 0 : most;
+}
+
+static void
+set_t(struct labels *labels, const struct prior_shape *shape, size_t group,
+      const uint8_t *wire)
+{
+    double *t = labels->t + group * labels->classes;
+    for (size_t y = 0; y < labels->classes; y++) {
+        int32_t q = (int32_t)y;
+        t[y] = shape->label->channel->log_p(shape->label, wire, &q);
+    }
+}
+
+/* pi: the mean of the channel's unbiased estimates, kept away from 0. */
+static void
+set_share(struct labels *labels)
+{
+    double least = LABELS_LEAST / (double)labels->classes, sum = 0;
+    for (size_t y = 0; y < labels->classes; y++) {
+        double share = labels->share[y] / (double)labels->reports;
+        labels->share[y] = share > least ? share : least;
+        sum += labels->share[y];
+    }
+    for (size_t y = 0; y < labels->classes; y++) {
+        labels->share[y] /= sum;
+    }
+}
+
+/* `sorted` are the reports by label wire; number them by group. */
+static size_t
+count_groups(const struct prior_shape *shape, const uint8_t *const *sorted,
+             size_t reports)
+{
+    size_t groups = 0;
+    for (size_t i = 0; i < reports; i++) {
+        groups += i == 0 || memcmp(sorted[i - 1] + shape->label_offset,
+                                   sorted[i] + shape->label_offset,
+                                   shape->label->wire_size) != 0;
+    }
+    return groups;
+}
+
+/* The first of every group, by wire. */
+static void
+first_of_groups(const struct prior_shape *shape, const uint8_t **sorted,
+                size_t reports)
+{
+    size_t groups = 0;
+    for (size_t i = 0; i < reports; i++) {
+        if (groups == 0 || memcmp(sorted[groups - 1] + shape->label_offset,
+                                  sorted[i] + shape->label_offset,
+                                  shape->label->wire_size) != 0) {
+            sorted[groups++] = sorted[i];
+        }
+    }
+}
+
+static size_t
+find_group(const struct prior_shape *shape, const uint8_t *const *first,
+           size_t groups, const uint8_t *report)
+{
+    size_t low = 0, high = groups;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        int order =
+            memcmp(first[middle] + shape->label_offset,
+                   report + shape->label_offset, shape->label->wire_size);
+        if (order <= 0) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void
+fill(struct labels *labels, const struct prior_shape *shape,
+     const uint8_t *const *report, const uint8_t *const *first, double *room)
+{
+    for (size_t g = 0; g < labels->groups; g++) {
+        set_t(labels, shape, g, first[g] + shape->label_offset);
+    }
+    for (size_t i = 0; i < labels->reports; i++) {
+        labels->group[i] =
+            (uint32_t)find_group(shape, first, labels->groups, report[i]);
+        shape->label->channel->estimate(shape->label,
+                                        report[i] + shape->label_offset, room);
+        for (size_t y = 0; y < labels->classes; y++) {
+            labels->share[y] += room[y];
+        }
+    }
+    set_share(labels);
+}
+
+enum sotto_status
+labels_init(struct labels *labels, const struct prior_shape *shape,
+            const uint8_t *const *report, size_t reports, bool plain,
+            double smoothing, struct sotto_error *err)
+{
+    const uint8_t **sorted = malloc((reports + 1) * sizeof *sorted);
+    double *room = malloc(shape->label->size * sizeof *room);
+    enum sotto_status status;
+    memset(labels, 0, sizeof *labels);
+    if (sorted == NULL || room == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < reports; i++) {
+        sorted[i] = report[i];
+    }
+    {
+        struct prior_shape context = *shape;
+        qsort_r(sorted, reports, sizeof *sorted, compare_wires, &context);
+    }
+    status = allocate(labels, reports, shape->label->size,
+                      count_groups(shape, sorted, reports), err);
+    if (status == SOTTO_STATUS_OK) {
+        first_of_groups(shape, sorted, reports);
+        fill(labels, shape, report, sorted, room);
+        for (size_t g = 0; g < labels->groups; g++) {
+            finish_t(labels, g, plain, smoothing);
+        }
+    }
+done:
+    free(sorted);
+    free(room);
+    return status;
+}
+
+enum sotto_status
+labels_init_clean(struct labels *labels, size_t classes, const size_t *truth,
+                  size_t reports, double smoothing, struct sotto_error *err)
+{
+    enum sotto_status status;
+    memset(labels, 0, sizeof *labels);
+    status = allocate(labels, reports, classes, classes + 1, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t g = 0; g <= classes; g++) {
+        for (size_t y = 0; y < classes; y++) {
+            labels->t[g * classes + y] = g == classes || g == y ? 0 : -1;
+        }
+        finish_t(labels, g, true, smoothing);
+    }
+    for (size_t i = 0; i < reports; i++) {
+        size_t y = truth[i] < classes ? truth[i] : classes;
+        labels->group[i] = (uint32_t)y;
+        labels->share[y < classes ? y : 0] += y < classes ? 1 : 0;
+    }
+    set_share(labels);
+    return SOTTO_STATUS_OK;
+}
+
+void
+labels_clear(struct labels *labels)
+{
+    free(labels->group);
+    free(labels->t);
+    free(labels->log_t);
+    free(labels->share);
+    memset(labels, 0, sizeof *labels);
+}
+
+/* ---- The plan ----------------------------------------------------------- */
+
+static void
+shuffle(uint32_t *order, size_t count, uint64_t seed)
+{
+    struct seeded seeded;
+    seeded_init(&seeded, seed, ORDER_STREAM);
+    for (size_t i = count; i > 1; i--) {
+        size_t j = draw_below(&seeded.random, (uint32_t)i);
+        uint32_t held = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = held;
+    }
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Rows of a batch by (group, report). */
+static void
+sort_batch(struct plan *plan, const struct labels *labels, size_t first,
+           size_t end, uint64_t *key)
+{
+    for (size_t i = first; i < end; i++) {
+        uint32_t report = plan->order[i];
+        key[i] = (uint64_t)labels->group[report] << 32 | report;
+    }
+    qsort(key + first, end - first, sizeof *key, compare_keys);
+    for (size_t i = first; i < end; i++) {
+        plan->order[i] = (uint32_t)key[i];
+        plan->group[i] = (uint32_t)(key[i] >> 32);
+    }
+}
+
+/* Where chunks begin; counts them, and notes them once there is room. */
+static size_t
+cut_chunks(struct plan *plan, size_t most)
+{
+    size_t chunks = 0;
+    for (size_t b = 0; b <= plan->batches; b++) {
+        size_t since = 0;
+        if (plan->batch_chunk != NULL) {
+            plan->batch_chunk[b] = chunks;
+        }
+        for (size_t i = plan->batch[b]; i < plan->batch[b + 1]; i++) {
+            if (i == plan->batch[b] || since == most ||
+                plan->group[i] != plan->group[i - 1]) {
+                if (plan->chunk != NULL) {
+                    plan->chunk[chunks] = i;
+                }
+                chunks++;
+                since = 0;
+            }
+            since++;
+        }
+    }
+    return chunks;
+}
+
+static bool
+plan_chunks(struct plan *plan, size_t most)
+{
+    plan->chunks = cut_chunks(plan, most);
+    plan->chunk = calloc(plan->chunks + 1, sizeof *plan->chunk);
+    plan->batch_chunk = calloc(plan->batches + 2, sizeof *plan->batch_chunk);
+    if (plan->chunk == NULL || plan->batch_chunk == NULL) {
+        return false;
+    }
+    (void)cut_chunks(plan, most);
+    plan->chunk[plan->chunks] = plan->rows;
+    plan->batch_chunk[plan->batches + 1] = plan->chunks;
+    return true;
+}
+
+enum sotto_status
+plan_init(struct plan *plan, const struct labels *labels, size_t batches,
+          double validation, size_t chunk_most, uint64_t seed,
+          struct sotto_error *err)
+{
+    size_t rows = labels->reports, scored, trained;
+    uint64_t *key = calloc(rows + 1, sizeof *key);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    memset(plan, 0, sizeof *plan);
+    scored = (size_t)(validation * (double)rows + 0.5);
+    trained = rows - (scored < rows ? scored : rows);
+    if (batches > trained) {
+        batches = trained;
+    }
+    plan->rows = rows;
+    plan->batches = batches;
+    plan->order = calloc(rows + 1, sizeof *plan->order);
+    plan->group = calloc(rows + 1, sizeof *plan->group);
+    plan->batch = calloc(batches + 2, sizeof *plan->batch);
+    if (key == NULL || plan->order == NULL || plan->group == NULL ||
+        plan->batch == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    if (batches == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "%zu report%s too few to learn from", rows,
+                           rows == 1 ? " is" : "s are");
+        goto done;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        plan->order[i] = (uint32_t)i;
+    }
+    shuffle(plan->order, rows, seed);
+    for (size_t b = 0; b <= batches; b++) {
+        plan->batch[b] = trained * b / batches;
+    }
+    plan->batch[batches + 1] = rows;
+    for (size_t b = 0; b <= batches; b++) {
+        sort_batch(plan, labels, plan->batch[b], plan->batch[b + 1], key);
+    }
+    if (!plan_chunks(plan, chunk_most)) {
+        status = host_fail_memory(err);
+    }
+done:
+    free(key);
+    if (status != SOTTO_STATUS_OK) {
+        plan_clear(plan);
+    }
+    return status;
+}
+
+void
+plan_clear(struct plan *plan)
+{
+    free(plan->order);
+    free(plan->group);
+    free(plan->batch);
+    free(plan->chunk);
+    free(plan->batch_chunk);
+    memset(plan, 0, sizeof *plan);
+}

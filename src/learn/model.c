@@ -1,0 +1,211 @@
+/*
+ * model.c: a classifier in memory.
+ */
+#include "learn/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+
+#define BLOCK 1024u /* inputs that go through the networks at a time */
+
+static enum sotto_status
+plan_net(const struct sotto_model *model, struct model_net *net,
+         struct sotto_error *err)
+{
+    struct nn_layer layer[MODEL_HIDDEN_MAX + 1];
+    enum sotto_status status;
+    memset(layer, 0, sizeof layer);
+    for (size_t i = 0; i < model->hiddens; i++) {
+        layer[i].out = model->hidden[i];
+        layer[i].activation = TENSOR_ACTIVATION_RELU;
+    }
+    layer[model->hiddens].out = model->classes;
+    nn_arena_init(&net->arena);
+    status = nn_stack_plan(&net->stack, &net->arena, "net", model->in, layer,
+                           model->hiddens + 1, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = nn_arena_allocate(&net->arena, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+check_hidden(const uint32_t *hidden, size_t hiddens, struct sotto_error *err)
+{
+    if (hiddens > MODEL_HIDDEN_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, hiddens,
+                         "%zu hidden layers are too many: at most %u are "
+                         "possible",
+                         hiddens, MODEL_HIDDEN_MAX);
+    }
+    for (size_t i = 0; i < hiddens; i++) {
+        if (hidden[i] == 0 || hidden[i] > MODEL_WIDTH_MAX) {
+            return host_fail(err, SOTTO_STATUS_LIMIT, i,
+                             "a hidden layer has 1 to %u units, not %u",
+                             MODEL_WIDTH_MAX, hidden[i]);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
+     struct sotto_error *err)
+{
+    enum sotto_status status =
+        sotto_mechanism_parse(mechanism->data, mechanism->size, mechanism->name,
+                              &model->mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = prior_shape_init(&model->shape, model->mechanism, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    model->classes = model->shape.label->size;
+    model->in = model->level == SOTTO_LEVEL_LATENT
+                    ? model->shape.inputs
+                    : model->mechanism->client->sizes.inputs;
+    if (model->in == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no features to learn from");
+    }
+    model->confusion =
+        calloc(model->classes * model->classes, sizeof *model->confusion);
+    model->net = calloc(model->nets, sizeof *model->net);
+    if (model->confusion == NULL || model->net == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < model->nets && status == SOTTO_STATUS_OK; i++) {
+        status = plan_net(model, &model->net[i], err);
+    }
+    return status;
+}
+
+enum sotto_status
+model_new(const struct sotto_mechanism *mechanism,
+          enum sotto_objective objective, enum sotto_level level,
+          const uint32_t *hidden, size_t hiddens, size_t nets,
+          struct sotto_model **ret_model, struct sotto_error *err)
+{
+    struct sotto_model *model = NULL;
+    enum sotto_status status = check_hidden(hidden, hiddens, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    model = calloc(1, sizeof *model);
+    if (model == NULL) {
+        return host_fail_memory(err);
+    }
+    model->objective = objective;
+    model->level = level;
+    model->hiddens = hiddens;
+    model->nets = nets;
+    for (size_t i = 0; i < hiddens; i++) {
+        model->hidden[i] = hidden[i];
+    }
+    status = fill(model, mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_model = model;
+    } else {
+        sotto_model_free(model);
+    }
+    return status;
+}
+
+void
+sotto_model_free(struct sotto_model *model)
+{
+    if (model == NULL) {
+        return;
+    }
+    for (size_t i = 0; model->net != NULL && i < model->nets; i++) {
+        nn_stack_clear(&model->net[i].stack);
+        nn_arena_clear(&model->net[i].arena);
+    }
+    free(model->net);
+    free(model->point);
+    free(model->p);
+    free(model->confusion);
+    tensor_backend_free(model->backend);
+    prior_shape_clear(&model->shape);
+    sotto_mechanism_free(model->mechanism);
+    free(model);
+}
+
+size_t
+sotto_model_classes(const struct sotto_model *model)
+{
+    return model->classes;
+}
+
+const char *
+sotto_model_class(const struct sotto_model *model, size_t i)
+{
+    size_t column = sotto_mechanism_part_column(model->mechanism,
+                                                model->shape.label_part, 0);
+    if (column == SIZE_MAX) {
+        return "(combined)";
+    }
+    return sotto_mechanism_category(model->mechanism, column, i);
+}
+
+struct sotto_mechanism *
+sotto_model_mechanism(const struct sotto_model *model)
+{
+    return model->mechanism;
+}
+
+enum sotto_status
+model_backend(struct sotto_model *model, struct sotto_error *err)
+{
+    return model->backend != NULL ? SOTTO_STATUS_OK
+                                  : tensor_cpu_new(0, &model->backend, err);
+}
+
+/* Adds the probabilities of one network to the block's. */
+static void
+forward_block(const struct sotto_model *model, struct model_net *net,
+              const float *input, size_t n, float *room, float *p)
+{
+    struct tensor_backend *backend = model->backend;
+    const float *logits =
+        nn_stack_forward(&net->stack, backend, input, n, false);
+    float share = 1 / (float)model->nets;
+    backend->ops->softmax(backend, n, model->classes, logits, room);
+    for (size_t i = 0; i < n * model->classes; i++) {
+        p[i] += share * room[i];
+    }
+}
+
+enum sotto_status
+model_forward(struct sotto_model *model, const float *input, size_t n,
+              float *ret_p, struct sotto_error *err)
+{
+    size_t classes = model->classes;
+    float *room = NULL;
+    enum sotto_status status = model_backend(model, err);
+    for (size_t i = 0; i < model->nets && status == SOTTO_STATUS_OK; i++) {
+        if (model->net[i].stack.reserved < BLOCK) {
+            status = nn_stack_reserve(&model->net[i].stack, BLOCK, err);
+        }
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    room = malloc(BLOCK * classes * sizeof *room);
+    if (room == NULL) {
+        return host_fail_memory(err);
+    }
+    memset(ret_p, 0, n * classes * sizeof *ret_p);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t rows = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < model->nets; i++) {
+            forward_block(model, &model->net[i], input + first * model->in,
+                          rows, room, ret_p + first * classes);
+        }
+    }
+    free(room);
+    return SOTTO_STATUS_OK;
+}

@@ -1,0 +1,221 @@
+/*
+ * objective.c: the likelihood of label reports, and its gradient.
+ *
+ * Eq. 11 with rows sorted by t: for a group, v = P t, so that for each of its
+ * rows s = w . v, and the gradient is an outer product a t' with
+ * a = sum_n (1/s_n) w_n. A few rows are dotted with v and, still in the cache,
+ * added to a: one pass over the weights an epoch.
+ *
+ * As p(. | q) adds up to 1, v = t_min + sum_y (t(y) - t_min) p(y | q); and
+ * whatever the gradient adds to all classes alike, a softmax takes away again.
+ * So t_min is taken out of both: of flip's t one entry is left.
+ */
+#include "learn/objective.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/pool.h"
+#include "learn/weigh.h"
+
+#define WAVE 32u   /* chunks at a time */
+#define TILE 1024u /* points that a task adds up over */
+#define S_LEAST 1e-30
+
+/* ---- Eq. 11 -------------------------------------------------------------- */
+
+enum sotto_status
+marginal_init(struct marginal *marginal, const struct posterior *posterior,
+              const struct labels *labels, const struct plan *plan,
+              struct host_pool *pool, struct sotto_error *err)
+{
+    unsigned workers = pool != NULL ? host_pool_threads(pool) : 1;
+    *marginal = (struct marginal){
+        .posterior = posterior, .labels = labels, .plan = plan, .pool = pool};
+    marginal->v = calloc(workers * posterior->padded, sizeof(float));
+    marginal->a = calloc(WAVE * posterior->padded, sizeof(float));
+    marginal->log_s = calloc(WAVE, sizeof(double));
+    if (marginal->v == NULL || marginal->a == NULL || marginal->log_s == NULL) {
+        marginal_clear(marginal);
+        return host_fail_memory(err);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+void
+marginal_clear(struct marginal *marginal)
+{
+    free(marginal->v);
+    free(marginal->a);
+    free(marginal->log_s);
+    memset(marginal, 0, sizeof *marginal);
+}
+
+struct pass {
+    struct marginal *marginal;
+    size_t first; /* chunk of the wave */
+    size_t tasks;
+    const float *p;
+    double scale;
+    float *dp;
+};
+
+static double
+least_of(const double *t, size_t classes)
+{
+    double least = t[0];
+    for (size_t y = 1; y < classes; y++) {
+        least = t[y] < least ? t[y] : least;
+    }
+    return least;
+}
+
+/* v = t_min + sum_y (t(y) - t_min) p_y */
+static void
+set_v(const struct pass *pass, const double *t, float *v)
+{
+    size_t classes = pass->marginal->labels->classes;
+    size_t points = pass->marginal->posterior->points;
+    double least = least_of(t, classes);
+    for (size_t m = 0; m < points; m++) {
+        v[m] = (float)least;
+    }
+    for (size_t y = 0; y < classes; y++) {
+        float more = (float)(t[y] - least);
+        const float *p = pass->p + y;
+        for (size_t m = 0; more > 0 && m < points; m++) {
+            v[m] += more * p[m * classes];
+        }
+    }
+}
+
+/* One chunk: its log s, and a. */
+static void
+pass_chunk(void *context, size_t task, unsigned worker)
+{
+    const struct pass *pass = context;
+    const struct marginal *marginal = pass->marginal;
+    const struct posterior *posterior = marginal->posterior;
+    const struct plan *plan = marginal->plan;
+    size_t chunk = pass->first + task, end = plan->chunk[chunk + 1];
+    uint32_t group = plan->group[plan->chunk[chunk]];
+    float *v = marginal->v + worker * posterior->padded;
+    float *a = marginal->a + task * posterior->padded;
+    double sum = 0;
+    set_v(pass, marginal->labels->t + group * marginal->labels->classes, v);
+    if (pass->dp != NULL) {
+        memset(a, 0, posterior->padded * sizeof *a);
+    }
+    for (size_t n = plan->chunk[chunk]; n < end; n += WEIGH_ROWS) {
+        double s[WEIGH_ROWS];
+        size_t rows = end - n < WEIGH_ROWS ? end - n : WEIGH_ROWS;
+        posterior_dots(posterior, n, rows, v, s);
+        for (size_t i = 0; i < rows; i++) {
+            s[i] = s[i] > S_LEAST ? s[i] : S_LEAST;
+            sum += log(s[i]) + marginal->labels->log_t[group];
+            s[i] = 1 / s[i];
+        }
+        if (pass->dp != NULL) {
+            posterior_add(posterior, n, rows, s, a);
+        }
+    }
+    marginal->log_s[task] = sum;
+}
+
+/* dp_my -= scale sum over tasks of a_m (t(y) - t_min), for a tile of points. */
+static void
+pass_tile(void *context, size_t tile, unsigned worker)
+{
+    const struct pass *pass = context;
+    const struct marginal *marginal = pass->marginal;
+    const struct labels *labels = marginal->labels;
+    size_t classes = labels->classes, from = tile * TILE;
+    size_t end = marginal->posterior->points;
+    (void)worker;
+    end = end - from < TILE ? end : from + TILE;
+    for (size_t task = 0; task < pass->tasks; task++) {
+        const float *a = marginal->a + task * marginal->posterior->padded;
+        size_t row = marginal->plan->chunk[pass->first + task];
+        const double *t =
+            labels->t + (size_t)marginal->plan->group[row] * classes;
+        double least = least_of(t, classes);
+        for (size_t y = 0; y < classes; y++) {
+            float by = (float)(pass->scale * (t[y] - least));
+            float *dp = pass->dp + y;
+            for (size_t m = from; by > 0 && m < end; m++) {
+                dp[m * classes] -= by * a[m];
+            }
+        }
+    }
+}
+
+double
+marginal_pass(struct marginal *marginal, size_t first, size_t end,
+              const float *p, double scale, float *dp)
+{
+    struct pass pass = {.marginal = marginal, .p = p, .scale = scale, .dp = dp};
+    size_t tiles = (marginal->posterior->points + TILE - 1) / TILE;
+    double sum = 0;
+    for (size_t at = first; at < end; at += WAVE) {
+        pass.first = at;
+        pass.tasks = end - at < WAVE ? end - at : WAVE;
+        host_pool_run(marginal->pool, pass.tasks, pass_chunk, &pass);
+        for (size_t i = 0; i < pass.tasks; i++) {
+            sum += marginal->log_s[i];
+        }
+        if (dp != NULL) {
+            host_pool_run(marginal->pool, tiles, pass_tile, &pass);
+        }
+    }
+    return sum;
+}
+
+/* ---- Eq. 12 -------------------------------------------------------------- */
+
+double
+conditional_pass(const struct labels *labels, const uint32_t *group, size_t n,
+                 const float *p, double scale, float *dp)
+{
+    size_t classes = labels->classes;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *t = labels->t + (size_t)group[i] * classes;
+        const float *at = p + i * classes;
+        double s = 0;
+        for (size_t y = 0; y < classes; y++) {
+            s += t[y] * (double)at[y];
+        }
+        s = s > S_LEAST ? s : S_LEAST;
+        sum += log(s) + labels->log_t[group[i]];
+        for (size_t y = 0; dp != NULL && y < classes; y++) {
+            dp[i * classes + y] = (float)(-scale * t[y] / s);
+        }
+    }
+    return sum;
+}
+
+/* ---- A known share of the classes ---------------------------------------- */
+
+double
+share_pass(const struct labels *labels, double kappa, const float *p, size_t n,
+           float *dp)
+{
+    size_t classes = labels->classes;
+    double divergence = 0;
+    for (size_t y = 0; y < classes; y++) {
+        double mean = 0, share = labels->share[y];
+        float by;
+        for (size_t i = 0; i < n; i++) {
+            mean += (double)p[i * classes + y];
+        }
+        mean = mean / (double)n > S_LEAST ? mean / (double)n : S_LEAST;
+        divergence += share * log(share / mean);
+        by = (float)(kappa * share / mean / (double)n);
+        for (size_t i = 0; dp != NULL && i < n; i++) {
+            dp[i * classes + y] -= by;
+        }
+    }
+    return kappa * divergence;
+}

@@ -1,0 +1,478 @@
+/*
+ * posterior.c: p(m | report), computed once, kept in 16 bits.
+ *
+ * A row goes through three passes over one buffer of costs, which stays in the
+ * processor's cache:
+ *
+ *     cost_m = -log p(r | q_m) + constant    block by block
+ *     code_m = e^(least cost - cost_m)       in 16 bits, and their sum
+ *     keep all of them, or, where few matter, those with at least tau / M of
+ *     the sum: what is dropped is then less than tau of it
+ *
+ * With discrete Laplace noise the cost is a rate times an L1 distance
+ * (src/channel/laplace.c), which integers give exactly. A report outside
+ * [-l, l] is as far beyond the edge from every point, so it is moved there.
+ */
+#include "learn/posterior.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/pool.h"
+#include "learn/weigh.h"
+
+#define WAVE 32u /* chunks between two looks at the watch */
+#define ALIGNED 64u
+#define SPARSE_BYTES (sizeof(uint16_t) + sizeof(uint32_t))
+
+/* ---- Costs of one report ------------------------------------------------ */
+
+/* A worker's buffers. */
+struct scratch {
+    float *cost;    /* padded */
+    double *log_p;  /* points */
+    int64_t *value; /* of one block's report */
+    int32_t *y;
+};
+
+struct build {
+    const struct prior *prior;
+    const uint8_t *const *report;
+    const struct posterior_options *options;
+    const struct weigh *weigh;
+    struct posterior *posterior;
+    struct scratch *scratch; /* one a worker */
+    unsigned workers;
+    size_t from; /* first chunk of the wave */
+    double tau;
+    bool *failed;  /* for every chunk: no memory */
+    double *cut;   /* for every row: mass dropped */
+    size_t *bytes; /* for every chunk */
+};
+
+static void
+add_distance(const struct build *build, const struct prior_block *block,
+             const uint8_t *report, struct scratch *scratch)
+{
+    const struct channel_instance *instance = block->instance;
+    const struct prior *prior = build->prior;
+    int64_t l = instance->l;
+    instance->channel->unpack(instance, report + block->offset, scratch->value);
+    for (uint32_t i = 0; i < instance->size; i++) {
+        int64_t y = scratch->value[i];
+        y = y > l ? l : y;
+        scratch->y[i] = (int32_t)(y < -l ? -l : y);
+    }
+    build->weigh->distance(prior->by_entry + block->at * prior->padded,
+                           prior->padded, scratch->y, instance->size,
+                           block->rate, scratch->cost);
+}
+
+static void
+add_log_p(const struct build *build, const struct prior_block *block,
+          const uint8_t *report, struct scratch *scratch)
+{
+    const struct channel_instance *instance = block->instance;
+    const struct prior *prior = build->prior;
+    double most;
+    instance->channel->log_p_many(instance, report + block->offset,
+                                  prior->by_block + block->at * prior->points,
+                                  prior->points, scratch->log_p);
+    most = scratch->log_p[0];
+    for (size_t m = 1; m < prior->points; m++) {
+        most = scratch->log_p[m] > most ? scratch->log_p[m] : most;
+    }
+    for (size_t m = 0; m < prior->points; m++) {
+        scratch->cost[m] += (float)(most - scratch->log_p[m]);
+    }
+}
+
+static void
+set_costs(const struct build *build, const uint8_t *report,
+          struct scratch *scratch)
+{
+    const struct prior *prior = build->prior;
+    const struct prior_shape *shape = prior->shape;
+    memset(scratch->cost, 0, prior->padded * sizeof(float));
+    for (size_t i = 0; i < shape->blocks; i++) {
+        const struct prior_block *block = &shape->block[i];
+        if (block->distance && !build->options->general) {
+            add_distance(build, block, report, scratch);
+        } else {
+            add_log_p(build, block, report, scratch);
+        }
+    }
+    for (size_t m = prior->points; m < prior->padded; m++) {
+        scratch->cost[m] = 1e30F; /* never the least; code 0 */
+    }
+}
+
+/* ---- Rows --------------------------------------------------------------- */
+
+/* The least code that stands for at least `value`. */
+static uint16_t
+code_from(double value)
+{
+    uint32_t low = 0, high = WEIGH_ONE;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if ((double)weigh_decode((uint16_t)middle) >= value) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return (uint16_t)low;
+}
+
+/* Moves the codes from `from` on to the row's place, behind their indices. */
+static size_t
+pack_row(const uint16_t *code, size_t points, uint16_t from, uint8_t *to,
+         size_t kept, struct posterior_row *row, double *ret_sum)
+{
+    uint32_t *index = (uint32_t *)(void *)to;
+    uint16_t *packed = (uint16_t *)(void *)(to + kept * sizeof(uint32_t));
+    size_t count = 0;
+    double sum = 0;
+    for (size_t m = 0; m < points; m++) {
+        if (code[m] >= from) {
+            index[count] = (uint32_t)m;
+            packed[count] = code[m];
+            sum += (double)weigh_decode(code[m]);
+            count++;
+        }
+    }
+    row->sparse = true;
+    row->kept = (uint32_t)count;
+    *ret_sum = sum;
+    return count * SPARSE_BYTES;
+}
+
+/*
+ * Writes a row at `to`, where there is room for a dense one; returns its
+ * bytes. The codes are made in place, and packed by way of `spare`.
+ */
+static size_t
+make_row(const struct build *build, size_t n, uint8_t *to, uint16_t *spare,
+         struct scratch *scratch)
+{
+    const struct prior *prior = build->prior;
+    const struct weigh *weigh = build->weigh;
+    struct posterior_row *row = &build->posterior->row[n];
+    uint16_t *code = (uint16_t *)(void *)to;
+    size_t bytes = prior->padded * sizeof(uint16_t), kept;
+    uint16_t from;
+    double sum;
+    set_costs(build, build->report[n], scratch);
+    sum =
+        weigh->encode(scratch->cost, weigh->least(scratch->cost, prior->padded),
+                      prior->padded, code);
+    row->kept = (uint32_t)prior->points;
+    from = code_from(build->tau * sum / (double)prior->points);
+    kept = weigh->count(code, prior->padded, from);
+    if (from > 0 && kept < prior->points / POSTERIOR_SPARSE) {
+        double whole = sum;
+        memcpy(spare, code, bytes);
+        bytes = pack_row(spare, prior->points, from, to, kept, row, &sum);
+        build->cut[n] = sum < whole ? 1 - sum / whole : 0;
+    }
+    row->scale = (float)(1 / sum);
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* ---- Chunks ------------------------------------------------------------- */
+
+/* Points rows at where they lie, once that is for good. */
+static void
+point_rows(struct posterior_row *row, size_t rows, const uint8_t *memory)
+{
+    for (size_t i = 0; i < rows; i++) {
+        const uint8_t *at = memory + row[i].at;
+        if (row[i].sparse) {
+            row[i].index = (const uint32_t *)(const void *)at;
+            at += row[i].kept * sizeof(uint32_t);
+        }
+        row[i].code = (const uint16_t *)(const void *)at;
+    }
+}
+
+static void
+make_chunk(void *context, size_t task, unsigned worker)
+{
+    const struct build *build = context;
+    size_t at = build->from + task, used = 0;
+    struct posterior_chunk *chunk = &build->posterior->chunk[at];
+    size_t dense = build->prior->padded * sizeof(uint16_t);
+    /* One row more: where codes wait to be packed. */
+    uint8_t *memory = malloc((chunk->rows + 1) * dense + ALIGNED), *less;
+    if (memory == NULL) {
+        build->failed[at] = true;
+        return;
+    }
+    for (size_t i = 0; i < chunk->rows; i++) {
+        uint16_t *spare =
+            (uint16_t *)(void *)(memory + used + dense); /* not yet in use */
+        build->posterior->row[chunk->first + i].at = used;
+        used += make_row(build, chunk->first + i, memory + used, spare,
+                         &build->scratch[worker]);
+    }
+    less = realloc(memory, used);
+    if (less == NULL) {
+        less = memory;
+    }
+    point_rows(&build->posterior->row[chunk->first], chunk->rows, less);
+    chunk->memory = less;
+    build->bytes[at] = used;
+}
+
+static enum sotto_status
+run_waves(struct build *build, struct host_pool *pool, struct sotto_error *err)
+{
+    size_t chunks = build->posterior->chunks;
+    const struct sotto_watch *watch = build->options->watch;
+    for (build->from = 0; build->from < chunks; build->from += WAVE) {
+        size_t left = chunks - build->from;
+        if (watch != NULL && watch->tick != NULL &&
+            !watch->tick(watch->context, "weighing", build->from, chunks)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        }
+        host_pool_run(pool, left < WAVE ? left : WAVE, make_chunk, build);
+    }
+    for (size_t i = 0; i < chunks; i++) {
+        if (build->failed[i]) {
+            return host_fail_memory(err);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The whole ---------------------------------------------------------- */
+
+static bool
+scratch_init(struct build *build)
+{
+    const struct prior *prior = build->prior;
+    size_t room = prior_room(prior->shape);
+    build->scratch = calloc(build->workers, sizeof *build->scratch);
+    for (unsigned i = 0; build->scratch != NULL && i < build->workers; i++) {
+        struct scratch *scratch = &build->scratch[i];
+        scratch->cost = malloc(prior->padded * sizeof(float));
+        scratch->log_p = malloc(prior->points * sizeof(double));
+        scratch->value = malloc(room * sizeof(int64_t));
+        scratch->y = malloc(room * sizeof(int32_t));
+        if (scratch->cost == NULL || scratch->log_p == NULL ||
+            scratch->value == NULL || scratch->y == NULL) {
+            return false;
+        }
+    }
+    return build->scratch != NULL;
+}
+
+static void
+build_clear(struct build *build)
+{
+    for (unsigned i = 0; build->scratch != NULL && i < build->workers; i++) {
+        free(build->scratch[i].cost);
+        free(build->scratch[i].log_p);
+        free(build->scratch[i].value);
+        free(build->scratch[i].y);
+    }
+    free(build->scratch);
+    free(build->failed);
+    free(build->cut);
+    free(build->bytes);
+}
+
+static bool
+build_init(struct build *build, size_t n, const size_t *first, size_t chunks)
+{
+    struct posterior *posterior = build->posterior;
+    build->failed = calloc(chunks + 1, sizeof *build->failed);
+    build->cut = calloc(n + 1, sizeof *build->cut);
+    build->bytes = calloc(chunks + 1, sizeof *build->bytes);
+    posterior->row = calloc(n + 1, sizeof *posterior->row);
+    posterior->chunk = calloc(chunks + 1, sizeof *posterior->chunk);
+    if (build->failed == NULL || build->cut == NULL || build->bytes == NULL ||
+        posterior->row == NULL || posterior->chunk == NULL ||
+        !scratch_init(build)) {
+        return false;
+    }
+    for (size_t i = 0; i < chunks; i++) {
+        size_t end = i + 1 < chunks ? first[i + 1] : n;
+        posterior->chunk[i].first = first[i];
+        posterior->chunk[i].rows = end - first[i];
+    }
+    posterior->chunks = chunks;
+    return true;
+}
+
+static void
+sum_up(const struct build *build)
+{
+    struct posterior *posterior = build->posterior;
+    double kept = 0;
+    for (size_t i = 0; i < posterior->chunks; i++) {
+        posterior->bytes += (double)build->bytes[i];
+    }
+    for (size_t i = 0; i < posterior->rows; i++) {
+        kept += posterior->row[i].kept;
+        if (build->cut[i] > posterior->truncated) {
+            posterior->truncated = build->cut[i];
+        }
+    }
+    if (posterior->rows > 0) {
+        posterior->kept =
+            kept / (double)posterior->rows / (double)posterior->points;
+    }
+}
+
+enum sotto_status
+posterior_new(const struct prior *prior, const uint8_t *const *report, size_t n,
+              const size_t *first, size_t chunks, struct host_pool *pool,
+              const struct posterior_options *options,
+              struct posterior **ret_posterior, struct sotto_error *err)
+{
+    struct build build = {.prior = prior,
+                          .report = report,
+                          .options = options,
+                          .weigh = weigh_best(),
+                          .workers = pool != NULL ? host_pool_threads(pool) : 1,
+                          .tau = options->tau};
+    struct posterior *posterior = calloc(1, sizeof *posterior);
+    enum sotto_status status;
+    if (posterior == NULL) {
+        return host_fail_memory(err);
+    }
+    posterior->rows = n;
+    posterior->points = prior->points;
+    posterior->padded = prior->padded;
+    build.posterior = posterior;
+    if (build.tau == 0) {
+        build.tau = POSTERIOR_TAU;
+    }
+    if (build_init(&build, n, first, chunks)) {
+        status = run_waves(&build, pool, err);
+    } else {
+        status = host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        sum_up(&build);
+        *ret_posterior = posterior;
+        posterior = NULL;
+    }
+    build_clear(&build);
+    posterior_free(posterior);
+    return status;
+}
+
+void
+posterior_free(struct posterior *posterior)
+{
+    if (posterior != NULL) {
+        for (size_t i = 0; posterior->chunk != NULL && i < posterior->chunks;
+             i++) {
+            free(posterior->chunk[i].memory);
+        }
+        free(posterior->chunk);
+        free(posterior->row);
+        free(posterior);
+    }
+}
+
+/* ---- Use ---------------------------------------------------------------- */
+
+static double
+dot_sparse(const struct posterior_row *row, const float *v)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < row->kept; i++) {
+        sum += (double)(weigh_decode(row->code[i]) * v[row->index[i]]);
+    }
+    return sum;
+}
+
+static void
+add_sparse(const struct posterior_row *row, float c, float *a)
+{
+    for (uint32_t i = 0; i < row->kept; i++) {
+        a[row->index[i]] += c * weigh_decode(row->code[i]);
+    }
+}
+
+/* The next at most WEIGH_ROWS dense rows from `at` on, the last one repeated
+   to fill; how many there are, 0 if row `at` is sparse. */
+static size_t
+dense_rows(const struct posterior *posterior, size_t at, size_t end,
+           const uint16_t *ret_code[WEIGH_ROWS])
+{
+    size_t count = 0;
+    while (count < WEIGH_ROWS && at + count < end &&
+           posterior->row[at + count].index == NULL) {
+        ret_code[count] = posterior->row[at + count].code;
+        count++;
+    }
+    for (size_t i = count; count > 0 && i < WEIGH_ROWS; i++) {
+        ret_code[i] = ret_code[count - 1];
+    }
+    return count;
+}
+
+void
+posterior_dots(const struct posterior *posterior, size_t first, size_t rows,
+               const float *v, double *ret_s)
+{
+    const struct weigh *weigh = weigh_best();
+    size_t end = first + rows;
+    for (size_t n = first; n < end;) {
+        const uint16_t *code[WEIGH_ROWS];
+        size_t count = dense_rows(posterior, n, end, code);
+        double s[WEIGH_ROWS];
+        if (count > 0) {
+            weigh->dots(code, v, posterior->padded, s);
+        } else {
+            s[0] = dot_sparse(&posterior->row[n], v);
+            count = 1;
+        }
+        for (size_t i = 0; i < count; i++, n++) {
+            ret_s[n - first] = s[i] * (double)posterior->row[n].scale;
+        }
+    }
+}
+
+void
+posterior_add(const struct posterior *posterior, size_t first, size_t rows,
+              const double *c, float *a)
+{
+    const struct weigh *weigh = weigh_best();
+    size_t end = first + rows;
+    for (size_t n = first; n < end;) {
+        const uint16_t *code[WEIGH_ROWS];
+        size_t count = dense_rows(posterior, n, end, code);
+        float by[WEIGH_ROWS] = {0};
+        for (size_t i = 0; i < (count > 0 ? count : 1); i++) {
+            by[i] =
+                (float)(c[n + i - first] * (double)posterior->row[n + i].scale);
+        }
+        if (count > 0) {
+            weigh->add(code, by, posterior->padded, a);
+        } else {
+            add_sparse(&posterior->row[n], by[0], a);
+            count = 1;
+        }
+        n += count;
+    }
+}
+
+void
+posterior_weights(const struct posterior *posterior, size_t row, double *ret_w)
+{
+    const struct posterior_row *own = &posterior->row[row];
+    for (size_t m = 0; own->index != NULL && m < posterior->points; m++) {
+        ret_w[m] = 0;
+    }
+    for (uint32_t i = 0; i < own->kept; i++) {
+        ret_w[own->index != NULL ? own->index[i] : i] =
+            (double)(own->scale * weigh_decode(own->code[i]));
+    }
+}

@@ -1,0 +1,316 @@
+/*
+ * predict.c: what a model says of clean and of privatised records, and how
+ * often it is right.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/rows.h"
+#include "host/error.h"
+#include "learn/model.h"
+
+#define BLOCK 1024u
+
+/* ---- Clean records ------------------------------------------------------ */
+
+/* Inputs of some rows of a table, one after another. */
+static void
+take_inputs(const struct sotto_model *model, struct rows *rows, size_t first,
+            size_t count, int32_t *point, float *input)
+{
+    for (size_t i = 0; i < count; i++) {
+        float *to = input + i * model->in;
+        if (model->level == SOTTO_LEVEL_FEATURE) {
+            rows_encode(rows, first + i, to, NULL);
+        } else {
+            rows_q(rows, first + i, point);
+            prior_input(&model->shape, point, to);
+        }
+    }
+}
+
+static void
+copy_doubles(const float *from, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] = (double)from[i];
+    }
+}
+
+static enum sotto_status
+predict_rows(struct sotto_model *model, struct rows *rows, double *ret_p,
+             struct sotto_error *err)
+{
+    size_t n = sotto_table_rows(rows->table), classes = model->classes;
+    int32_t *point = malloc(model->shape.width * sizeof *point);
+    float *input = malloc(BLOCK * model->in * sizeof *input);
+    float *p = malloc(BLOCK * classes * sizeof *p);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (point == NULL || input == NULL || p == NULL) {
+        status = host_fail_memory(err);
+    }
+    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
+         first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+        take_inputs(model, rows, first, count, point, input);
+        status = model_forward(model, input, count, p, err);
+        if (status == SOTTO_STATUS_OK) {
+            copy_doubles(p, count * classes, ret_p + first * classes);
+        }
+    }
+    free(point);
+    free(input);
+    free(p);
+    return status;
+}
+
+enum sotto_status
+sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
+                    double *ret_p, struct sotto_error *err)
+{
+    struct rows rows;
+    enum sotto_status status = rows_init(&rows, model->mechanism, table, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = predict_rows(model, &rows, ret_p, err);
+        rows_clear(&rows);
+    }
+    return status;
+}
+
+/* ---- Privatised records ------------------------------------------------- */
+
+/* Columns of the model's p, each with the posterior's padding behind it. */
+static float *
+transpose_p(const struct sotto_model *model, size_t padded)
+{
+    float *v = calloc(padded * model->classes, sizeof *v);
+    for (size_t m = 0; v != NULL && m < model->points; m++) {
+        for (size_t y = 0; y < model->classes; y++) {
+            v[y * padded + m] = model->p[m * model->classes + y];
+        }
+    }
+    return v;
+}
+
+/* p(y | report) = sum_m w_m p(y | q_m), of one block of reports. */
+static enum sotto_status
+average_block(struct sotto_model *model, const struct prior *prior,
+              const uint8_t *const *report, size_t n, const float *v,
+              double *ret_p, struct sotto_error *err)
+{
+    struct posterior_options options = {.tau = 0};
+    struct posterior *posterior = NULL;
+    size_t first[BLOCK / POSTERIOR_CHUNK], chunks = 0;
+    double s[POSTERIOR_CHUNK];
+    enum sotto_status status;
+    for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
+        first[chunks++] = i;
+    }
+    status = posterior_new(prior, report, n, first, chunks,
+                           model->backend->pool, &options, &posterior, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
+        size_t rows = n - i < POSTERIOR_CHUNK ? n - i : POSTERIOR_CHUNK;
+        for (size_t y = 0; y < model->classes; y++) {
+            posterior_dots(posterior, i, rows, v + y * prior->padded, s);
+            for (size_t j = 0; j < rows; j++) {
+                ret_p[(i + j) * model->classes + y] = s[j];
+            }
+        }
+    }
+    posterior_free(posterior);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+predict_average(struct sotto_model *model, const uint8_t *reports, size_t n,
+                double *ret_p, struct sotto_error *err)
+{
+    size_t size = model->mechanism->client->report_size;
+    const uint8_t *report[BLOCK];
+    struct prior prior;
+    float *v = NULL;
+    enum sotto_status status =
+        prior_init(&prior, &model->shape, model->point, model->points, err);
+    if (status == SOTTO_STATUS_OK) {
+        v = transpose_p(model, prior.padded);
+        status = v != NULL ? model_backend(model, err) : host_fail_memory(err);
+    }
+    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
+         first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            report[i] = reports + (first + i) * size;
+        }
+        status = average_block(model, &prior, report, count, v,
+                               ret_p + first * model->classes, err);
+    }
+    free(v);
+    prior_clear(&prior);
+    return status;
+}
+
+/* The report's own estimate, classified as if it were a point. */
+static enum sotto_status
+predict_estimates(struct sotto_model *model, const uint8_t *reports, size_t n,
+                  double *ret_p, struct sotto_error *err)
+{
+    size_t size = model->mechanism->client->report_size, in = model->in;
+    double *z = malloc(in * sizeof *z);
+    double *room = malloc(prior_room(&model->shape) * sizeof *room);
+    float *input = malloc(BLOCK * in * sizeof *input);
+    float *p = malloc(BLOCK * model->classes * sizeof *p);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (z == NULL || room == NULL || input == NULL || p == NULL) {
+        status = host_fail_memory(err);
+    }
+    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
+         first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            prior_estimate(&model->shape, reports + (first + i) * size, room,
+                           z);
+            for (size_t j = 0; j < in; j++) {
+                input[i * in + j] = (float)z[j];
+            }
+        }
+        status = model_forward(model, input, count, p, err);
+        if (status == SOTTO_STATUS_OK) {
+            copy_doubles(p, count * model->classes,
+                         ret_p + first * model->classes);
+        }
+    }
+    free(z);
+    free(room);
+    free(input);
+    free(p);
+    return status;
+}
+
+enum sotto_status
+sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
+                            size_t n, double *ret_p, struct sotto_error *err)
+{
+    size_t size = model->mechanism->client->report_size;
+    for (size_t i = 0; i < n; i++) {
+        if (!report_valid(model->mechanism->client, reports + i * size, size)) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i,
+                             "report %zu is none of the model's mechanism", i);
+        }
+    }
+    if (model->objective == SOTTO_OBJECTIVE_MARGINAL) {
+        return predict_average(model, reports, n, ret_p, err);
+    }
+    if (model->level == SOTTO_LEVEL_FEATURE) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a classifier of records that was not fitted by Eq. "
+                         "11 cannot take reports: fit it with the objective "
+                         "marginal, or at the level of representations");
+    }
+    return predict_estimates(model, reports, n, ret_p, err);
+}
+
+/* ---- Evaluation --------------------------------------------------------- */
+
+/* Reports of every row, simulated from (seed, row). */
+static enum sotto_status
+simulate_rows(struct sotto_model *model, struct rows *rows, uint64_t seed,
+              uint8_t *reports, struct sotto_error *err)
+{
+    size_t size = model->mechanism->client->report_size;
+    size_t n = sotto_table_rows(rows->table);
+    for (size_t i = 0; i < n; i++) {
+        enum sotto_status status =
+            sotto_simulate(model->mechanism, seed, i, rows_at(rows, i),
+                           rows->count, reports + i * size, size);
+        if (status != SOTTO_STATUS_OK) {
+            return host_fail(err, status, i, "row %zu cannot be privatised", i);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+predict_simulated(struct sotto_model *model, struct rows *rows, uint64_t seed,
+                  double *ret_p, struct sotto_error *err)
+{
+    size_t size = model->mechanism->client->report_size;
+    size_t n = sotto_table_rows(rows->table);
+    uint8_t *reports = calloc(n + 1, size);
+    enum sotto_status status;
+    if (reports == NULL) {
+        return host_fail_memory(err);
+    }
+    status = simulate_rows(model, rows, seed, reports, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_model_predict_private(model, reports, n, ret_p, err);
+    }
+    free(reports);
+    return status;
+}
+
+/* Counts the answers against the truth. */
+static void
+score(struct sotto_model *model, struct rows *rows, const double *p,
+      struct sotto_evaluation *ret)
+{
+    size_t classes = model->classes, right = 0;
+    *ret = (struct sotto_evaluation){.confusion = model->confusion};
+    memset(model->confusion, 0, classes * classes * sizeof *model->confusion);
+    for (size_t i = 0; i < sotto_table_rows(rows->table); i++) {
+        const double *at = p + i * classes;
+        size_t truth = rows_class(rows, i), best = 0;
+        if (truth >= classes) {
+            continue;
+        }
+        for (size_t y = 1; y < classes; y++) {
+            best = at[y] > at[best] ? y : best;
+        }
+        ret->rows++;
+        right += best == truth ? 1 : 0;
+        ret->log_p += log(at[truth] > 1e-300 ? at[truth] : 1e-300);
+        model->confusion[truth * classes + best]++;
+    }
+    ret->accuracy = ret->rows > 0 ? (double)right / (double)ret->rows : 0;
+    ret->log_p = ret->rows > 0 ? ret->log_p / (double)ret->rows : 0;
+}
+
+enum sotto_status
+sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
+                     bool private_records, uint64_t seed,
+                     struct sotto_evaluation *ret_evaluation,
+                     struct sotto_error *err)
+{
+    size_t n = sotto_table_rows(table);
+    struct sotto_evaluation evaluation;
+    struct rows rows;
+    double *p = NULL;
+    enum sotto_status status = rows_init(&rows, model->mechanism, table, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    p = calloc(n + 1, model->classes * sizeof *p);
+    if (p == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = private_records ? predict_simulated(model, &rows, seed, p, err)
+                             : predict_rows(model, &rows, p, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    score(model, &rows, p, &evaluation);
+    if (evaluation.rows == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "no row has a label that the model knows");
+        goto done;
+    }
+    *ret_evaluation = evaluation;
+done:
+    free(p);
+    rows_clear(&rows);
+    return status;
+}

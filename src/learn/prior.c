@@ -1,0 +1,277 @@
+/*
+ * prior.c: the feature blocks of a mechanism, and the points of the prior.
+ */
+#include "learn/prior.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+
+#define UNITS 1e12 /* of epsilon, in 1 */
+#define DISTANCE_MOST ((uint64_t)1 << 30)
+
+/* ---- The shape ---------------------------------------------------------- */
+
+/*
+ * Beyond the domain every point is equally much farther away, so a report can
+ * be moved to [-l, l] first, and a distance is at most d l + l.
+ */
+static void
+set_distance(struct prior_block *block)
+{
+    const struct channel_instance *instance = block->instance;
+    uint64_t most = ((uint64_t)instance->size + 1) * instance->l;
+    block->distance =
+        strcmp(instance->channel->name, "laplace") == 0 && most < DISTANCE_MOST;
+    if (block->distance) {
+        block->rate =
+            (float)((double)instance->eps / UNITS / (2 * (double)instance->l));
+    }
+}
+
+static void
+add_blocks(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
+           size_t part)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    for (size_t i = 0; i < own->blocks; i++) {
+        struct prior_block *block = &shape->block[shape->blocks++];
+        block->instance = &own->instance;
+        block->offset = mechanism_offset(mechanism, part, i);
+        block->at = shape->width;
+        block->input = shape->inputs;
+        block->width = channel_width(&own->instance);
+        set_distance(block);
+        shape->width += block->width;
+        shape->inputs += own->instance.size;
+    }
+}
+
+static enum sotto_status
+add_label(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
+          size_t part, struct sotto_error *err)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    if (own->instance.channel->domain != CHANNEL_DOMAIN_SYMBOLS ||
+        own->blocks != 1) {
+        return host_fail(err, SOTTO_STATUS_INPUT, part,
+                         "the mechanism's label (part %zu) is not one of "
+                         "several classes: a classifier needs such a label",
+                         part + 1);
+    }
+    if (shape->label != NULL) {
+        return host_fail(err, SOTTO_STATUS_INPUT, part,
+                         "the mechanism has more than one label (part %zu)",
+                         part + 1);
+    }
+    shape->label = &own->instance;
+    shape->label_part = part;
+    shape->label_offset = mechanism_offset(mechanism, part, 0);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+add_part(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
+         size_t part, struct sotto_error *err)
+{
+    const struct device_part *own = &mechanism->client->part[part];
+    if (reader_is(own->covers, "both")) {
+        return host_fail(err, SOTTO_STATUS_INPUT, part,
+                         "part %zu of the mechanism covers features and label "
+                         "together: that cannot be learnt from",
+                         part + 1);
+    }
+    if (reader_is(own->covers, "label")) {
+        return add_label(shape, mechanism, part, err);
+    }
+    add_blocks(shape, mechanism, part);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+add_parts(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
+          struct sotto_error *err)
+{
+    for (size_t i = 0; i < mechanism->client->sizes.parts; i++) {
+        enum sotto_status status = add_part(shape, mechanism, i, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+    }
+    if (shape->label == NULL) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no label: nothing to learn to "
+                         "tell from its reports");
+    }
+    if (shape->blocks == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no features to learn from");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+prior_shape_init(struct prior_shape *shape,
+                 const struct sotto_mechanism *mechanism,
+                 struct sotto_error *err)
+{
+    struct sotto_mechanism_info info;
+    size_t blocks = 0;
+    enum sotto_status status;
+    memset(shape, 0, sizeof *shape);
+    for (size_t i = 0; i < mechanism->client->sizes.parts; i++) {
+        blocks += mechanism->client->part[i].blocks;
+    }
+    shape->block = calloc(blocks + 1, sizeof *shape->block);
+    if (shape->block == NULL) {
+        return host_fail_memory(err);
+    }
+    status = add_parts(shape, mechanism, err);
+    if (status != SOTTO_STATUS_OK) {
+        prior_shape_clear(shape);
+        return status;
+    }
+    sotto_mechanism_info(mechanism, &info);
+    shape->eps_features = info.eps_features;
+    shape->eps_label = info.eps_label;
+    return SOTTO_STATUS_OK;
+}
+
+void
+prior_shape_clear(struct prior_shape *shape)
+{
+    free(shape->block);
+    memset(shape, 0, sizeof *shape);
+}
+
+/* ---- Inputs ------------------------------------------------------------- */
+
+void
+prior_input(const struct prior_shape *shape, const int32_t *point,
+            float *ret_input)
+{
+    for (size_t i = 0; i < shape->blocks; i++) {
+        const struct prior_block *block = &shape->block[i];
+        const int32_t *q = point + block->at;
+        float *to = ret_input + block->input;
+        bool symbols =
+            block->instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS;
+        for (uint32_t j = 0; j < block->instance->size; j++) {
+            to[j] = symbols ? (float)((uint32_t)q[0] == j)
+                            : (float)((double)q[j] / block->instance->l);
+        }
+    }
+}
+
+void
+prior_estimate(const struct prior_shape *shape, const uint8_t *report,
+               double *room, double *ret_input)
+{
+    for (size_t i = 0; i < shape->blocks; i++) {
+        const struct prior_block *block = &shape->block[i];
+        const struct channel_instance *instance = block->instance;
+        double unit = instance->l > 0 ? 1 / (double)instance->l : 1;
+        instance->channel->estimate(instance, report + block->offset, room);
+        for (uint32_t j = 0; j < instance->size; j++) {
+            ret_input[block->input + j] = room[j] * unit;
+        }
+    }
+}
+
+size_t
+prior_room(const struct prior_shape *shape)
+{
+    size_t most = shape->label->size;
+    for (size_t i = 0; i < shape->blocks; i++) {
+        const struct channel_instance *instance = shape->block[i].instance;
+        most = instance->size > most ? instance->size : most;
+        most = instance->values > most ? instance->values : most;
+    }
+    return most;
+}
+
+/* ---- Points ------------------------------------------------------------- */
+
+/* Whether q is in the block's domain. */
+static bool
+inside(const struct prior_block *block, const int32_t *q)
+{
+    const struct channel_instance *instance = block->instance;
+    enum channel_domain domain = instance->channel->domain;
+    int64_t l = instance->l, one = 0, two = 0, most = 0;
+    if (domain == CHANNEL_DOMAIN_SYMBOLS) {
+        return q[0] >= 0 && (uint32_t)q[0] < instance->size;
+    }
+    for (uint32_t i = 0; i < instance->size; i++) {
+        int64_t size = q[i] < 0 ? -(int64_t)q[i] : q[i];
+        if (size > l) {
+            return false;
+        }
+        one += size;
+        two += size * size;
+        most = size > most ? size : most;
+    }
+    if (domain == CHANNEL_DOMAIN_CUBE) {
+        return most <= l;
+    }
+    return domain == CHANNEL_DOMAIN_BALL ? two <= l * l : one <= l;
+}
+
+static enum sotto_status
+copy_points(struct prior *prior, const int32_t *point, struct sotto_error *err)
+{
+    const struct prior_shape *shape = prior->shape;
+    size_t n = prior->points;
+    for (size_t i = 0; i < shape->blocks; i++) {
+        const struct prior_block *block = &shape->block[i];
+        int32_t *to = prior->by_block + block->at * n;
+        for (size_t m = 0; m < n; m++) {
+            const int32_t *q = point + m * shape->width + block->at;
+            if (!inside(block, q)) {
+                return host_fail(err, SOTTO_STATUS_INPUT, m,
+                                 "point %zu of the prior is not one that the "
+                                 "mechanism can report",
+                                 m);
+            }
+            for (size_t j = 0; j < block->width; j++) {
+                to[m * block->width + j] = q[j];
+                prior->by_entry[(block->at + j) * prior->padded + m] = q[j];
+            }
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+prior_init(struct prior *prior, const struct prior_shape *shape,
+           const int32_t *point, size_t points, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    memset(prior, 0, sizeof *prior);
+    if (points == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0, "the prior is empty");
+    }
+    prior->shape = shape;
+    prior->points = points;
+    prior->padded = (points + PRIOR_PAD - 1) / PRIOR_PAD * PRIOR_PAD;
+    prior->by_block = calloc(points * shape->width, sizeof(int32_t));
+    prior->by_entry = calloc(prior->padded * shape->width, sizeof(int32_t));
+    if (prior->by_block == NULL || prior->by_entry == NULL) {
+        status = host_fail_memory(err);
+    } else {
+        status = copy_points(prior, point, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        prior_clear(prior);
+    }
+    return status;
+}
+
+void
+prior_clear(struct prior *prior)
+{
+    free(prior->by_block);
+    free(prior->by_entry);
+    memset(prior, 0, sizeof *prior);
+}

@@ -1,0 +1,326 @@
+/*
+ * train.c: training one network on an objective, in batches.
+ *
+ * A batch is a fixed set of reports; the order of the batches is drawn anew
+ * every epoch from (seed, stream, epoch). Adam takes a step a batch. After an
+ * epoch the validation reports are scored, and the best weights are kept.
+ */
+#include "learn/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "random/draw.h"
+#include "random/seeded.h"
+
+#define BLOCK 1024u /* reports that go through the network at a time */
+#define EPOCH_STREAM (UINT64_C(1) << 32)
+
+/* ---- One batch ---------------------------------------------------------- */
+
+enum sotto_status
+trainer_init(struct trainer *trainer, struct sotto_error *err)
+{
+    const struct plan *plan = trainer->plan;
+    size_t classes = trainer->labels->classes;
+    trainer->room = trainer->rows;
+    if (trainer->marginal == NULL) {
+        trainer->room = BLOCK;
+        for (size_t b = 0; b < plan->batches; b++) {
+            size_t rows = plan->batch[b + 1] - plan->batch[b];
+            trainer->room = rows > trainer->room ? rows : trainer->room;
+        }
+    }
+    trainer->p = malloc(trainer->room * classes * sizeof(float));
+    trainer->dp = malloc(trainer->room * classes * sizeof(float));
+    if (trainer->p == NULL || trainer->dp == NULL) {
+        trainer_clear(trainer);
+        return host_fail_memory(err);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+void
+trainer_clear(struct trainer *trainer)
+{
+    free(trainer->p);
+    free(trainer->dp);
+    trainer->p = NULL;
+    trainer->dp = NULL;
+}
+
+static void
+forward(const struct trainer *trainer, struct nn_stack *stack, const float *x,
+        size_t n)
+{
+    const struct tensor_ops *ops = trainer->backend->ops;
+    const float *logits = nn_stack_forward(stack, trainer->backend, x, n, true);
+    ops->softmax(trainer->backend, n, trainer->labels->classes, logits,
+                 trainer->p);
+}
+
+static void
+backward(const struct trainer *trainer, struct nn_stack *stack, const float *x,
+         size_t n)
+{
+    const struct tensor_ops *ops = trainer->backend->ops;
+    ops->softmax_back(trainer->backend, n, trainer->labels->classes, trainer->p,
+                      trainer->dp, nn_stack_dy(stack));
+    nn_stack_backward(stack, trainer->backend, x, n, nn_stack_dy(stack), NULL);
+}
+
+static double
+batch_marginal(const struct trainer *trainer, struct nn_stack *stack,
+               size_t batch, bool gradient)
+{
+    const struct plan *plan = trainer->plan;
+    size_t classes = trainer->labels->classes;
+    size_t rows = plan->batch[batch + 1] - plan->batch[batch];
+    double scale = rows > 0 ? 1 / (double)rows : 0, sum;
+    forward(trainer, stack, trainer->x, trainer->rows);
+    if (gradient) {
+        memset(trainer->dp, 0, trainer->rows * classes * sizeof(float));
+    }
+    sum = marginal_pass(trainer->marginal, plan->batch_chunk[batch],
+                        plan->batch_chunk[batch + 1], trainer->p, scale,
+                        gradient ? trainer->dp : NULL);
+    if (gradient) {
+        if (trainer->setting.marginal > 0) {
+            (void)share_pass(trainer->labels, trainer->setting.marginal,
+                             trainer->p, trainer->rows, trainer->dp);
+        }
+        backward(trainer, stack, trainer->x, trainer->rows);
+    }
+    return sum;
+}
+
+static double
+batch_conditional(const struct trainer *trainer, struct nn_stack *stack,
+                  size_t batch, bool gradient)
+{
+    const struct plan *plan = trainer->plan;
+    size_t first = plan->batch[batch], end = plan->batch[batch + 1];
+    double sum = 0;
+    while (first < end) {
+        size_t rows = end - first;
+        const float *x = trainer->x + first * trainer->in;
+        rows = rows < trainer->room ? rows : trainer->room;
+        forward(trainer, stack, x, rows);
+        sum += conditional_pass(trainer->labels, plan->group + first, rows,
+                                trainer->p, 1 / (double)rows,
+                                gradient ? trainer->dp : NULL);
+        if (gradient) { /* of a training batch, which fits */
+            if (trainer->setting.marginal > 0) {
+                (void)share_pass(trainer->labels, trainer->setting.marginal,
+                                 trainer->p, rows, trainer->dp);
+            }
+            backward(trainer, stack, x, rows);
+        }
+        first += rows;
+    }
+    return sum;
+}
+
+double
+trainer_batch(const struct trainer *trainer, struct nn_stack *stack,
+              size_t batch, bool gradient)
+{
+    return trainer->marginal != NULL
+               ? batch_marginal(trainer, stack, batch, gradient)
+               : batch_conditional(trainer, stack, batch, gradient);
+}
+
+/* ---- Epochs ------------------------------------------------------------- */
+
+struct run {
+    const struct trainer *trainer;
+    struct model_net *net;
+    struct nn_optimiser optimiser;
+    struct nn_stopping stopping;
+    uint32_t *order; /* of the batches */
+    uint64_t stream, streams;
+    uint64_t epoch;
+};
+
+/* Mean log s of some batches. */
+static double
+mean_log_s(const struct run *run, size_t first, size_t end)
+{
+    const struct plan *plan = run->trainer->plan;
+    size_t rows = plan->batch[end] - plan->batch[first];
+    double sum = 0;
+    for (size_t b = first; b < end; b++) {
+        sum += trainer_batch(run->trainer, &run->net->stack, b, false);
+    }
+    return rows > 0 ? sum / (double)rows : 0;
+}
+
+static void
+shuffle_batches(struct run *run)
+{
+    struct seeded seeded;
+    seeded_init(&seeded, run->trainer->seed,
+                (run->stream + 1) * EPOCH_STREAM + run->epoch);
+    for (size_t i = run->trainer->plan->batches; i > 1; i--) {
+        size_t j = draw_below(&seeded.random, (uint32_t)i);
+        uint32_t held = run->order[i - 1];
+        run->order[i - 1] = run->order[j];
+        run->order[j] = held;
+    }
+}
+
+/* The mean of -log s over the batches, each before its step. */
+static enum sotto_status
+run_epoch(struct run *run, double *ret_loss, struct sotto_error *err)
+{
+    const struct trainer *trainer = run->trainer;
+    const struct sotto_watch *watch = trainer->watch;
+    size_t batches = trainer->plan->batches;
+    uint64_t total = run->streams * trainer->setting.epochs * batches;
+    double sum = 0;
+    shuffle_batches(run);
+    for (size_t i = 0; i < batches; i++) {
+        uint64_t done =
+            (run->stream * trainer->setting.epochs + run->epoch) * batches + i;
+        if (watch != NULL && watch->tick != NULL &&
+            !watch->tick(watch->context, "learning", done, total)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        }
+        sum += trainer_batch(trainer, &run->net->stack, run->order[i], true);
+        nn_step(&run->optimiser, trainer->backend, &run->net->arena);
+    }
+    *ret_loss = -sum / (double)trainer->plan->batch[batches];
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+run_epochs(struct run *run, struct sotto_error *err)
+{
+    const struct plan *plan = run->trainer->plan;
+    size_t batches = plan->batches;
+    bool scored = plan->batch[batches + 1] > plan->batch[batches];
+    bool more = true;
+    while (more && run->epoch < run->trainer->setting.epochs) {
+        double loss = 0;
+        enum sotto_status status = run_epoch(run, &loss, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        run->epoch++;
+        if (scored) {
+            more = nn_stopping_score(&run->stopping, &run->net->arena,
+                                     -mean_log_s(run, batches, batches + 1));
+        }
+    }
+    nn_stopping_restore(&run->stopping, &run->net->arena);
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+trainer_run(const struct trainer *trainer, struct model_net *net,
+            uint64_t stream, uint64_t streams,
+            struct trainer_result *ret_result, struct sotto_error *err)
+{
+    const struct learn_setting *setting = &trainer->setting;
+    size_t batches = trainer->plan->batches;
+    struct run run = {.trainer = trainer,
+                      .net = net,
+                      .stream = stream,
+                      .streams = streams,
+                      .optimiser = {.method = NN_METHOD_ADAM,
+                                    .rate = (float)setting->rate,
+                                    .decay = (float)setting->decay,
+                                    .schedule = NN_SCHEDULE_COSINE,
+                                    .floor = (float)setting->floor,
+                                    .steps = setting->epochs * batches}};
+    enum sotto_status status =
+        nn_stopping_init(&run.stopping, &net->arena, setting->patience, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    run.order = malloc(batches * sizeof *run.order);
+    if (run.order == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < batches; i++) {
+        run.order[i] = (uint32_t)i;
+    }
+    status = nn_stack_reserve(&net->stack, trainer->room, err);
+    if (status == SOTTO_STATUS_OK) {
+        nn_stack_init(&net->stack, trainer->seed, stream);
+        status = run_epochs(&run, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        ret_result->epochs = run.epoch;
+        ret_result->log_p = mean_log_s(&run, 0, batches);
+        ret_result->validation = mean_log_s(&run, batches, batches + 1);
+    }
+done:
+    nn_stack_clear(&net->stack);
+    nn_stopping_clear(&run.stopping);
+    free(run.order);
+    return status;
+}
+
+/* ---- Inputs ------------------------------------------------------------- */
+
+/*
+ * An entry that hardly varies (a corner pixel) is not blown up: no deviation
+ * counts as less than half of what they have together.
+ */
+void
+inputs_moments(const float *x, size_t rows, size_t in, float *ret_shift,
+               float *ret_scale)
+{
+    double all = 0;
+    for (size_t i = 0; i < in; i++) {
+        double mean = 0, squares = 0;
+        for (size_t n = 0; n < rows; n++) {
+            mean += (double)x[n * in + i] / (double)rows;
+        }
+        for (size_t n = 0; n < rows; n++) {
+            double gap = (double)x[n * in + i] - mean;
+            squares += gap * gap / (double)rows;
+        }
+        ret_shift[i] = (float)mean;
+        ret_scale[i] = (float)squares;
+        all += squares / (double)in;
+    }
+    for (size_t i = 0; i < in; i++) {
+        double variance = (double)ret_scale[i];
+        variance = variance > all / 4 ? variance : all / 4;
+        ret_scale[i] = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
+    }
+}
+
+void
+inputs_apply(float *x, size_t rows, size_t in, const float *shift,
+             const float *scale)
+{
+    for (size_t n = 0; n < rows; n++) {
+        for (size_t i = 0; i < in; i++) {
+            x[n * in + i] = (x[n * in + i] - shift[i]) * scale[i];
+        }
+    }
+}
+
+/* W (x - shift) scale + b = (W scale) x + (b - (W scale) shift) */
+void
+inputs_fold(struct nn_stack *stack, const float *shift, const float *scale)
+{
+    const struct nn_place *place = &stack->layer[0];
+    float *weight = nn_arena_value(stack->arena, place->weight);
+    float *bias = nn_arena_value(stack->arena, place->bias);
+    for (size_t j = 0; j < place->out; j++) {
+        double moved = 0;
+        for (size_t i = 0; i < place->in; i++) {
+            float *at = &weight[j * place->in + i];
+            *at *= scale[i];
+            moved += (double)*at * (double)shift[i];
+        }
+        bias[j] = (float)((double)bias[j] - moved);
+    }
+}

@@ -1,0 +1,65 @@
+/*
+ * train.h: training one network on an objective, in batches.
+ */
+#ifndef SOTTO_LEARN_TRAIN_H
+#define SOTTO_LEARN_TRAIN_H
+
+#include "learn/defaults.h"
+#include "learn/model.h"
+#include "learn/objective.h"
+#include "nn/optimiser.h"
+
+/*
+ * What there is to learn from. With `marginal`, x are the points of the prior
+ * (Eq. 11), all of them in every batch; without, x are the reports' own, in the
+ * order of the plan (Eq. 12).
+ */
+struct trainer {
+    struct tensor_backend *backend;
+    const struct labels *labels;
+    const struct plan *plan;
+    struct learn_setting setting;
+    struct marginal *marginal; /* NULL: Eq. 12 */
+    const float *x;
+    size_t rows, in; /* of x */
+    float *p, *dp;   /* of as many rows as go through the network at a time */
+    size_t room;     /* that many */
+    uint64_t seed;
+    const struct sotto_watch *watch;
+};
+
+/* Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status trainer_init(struct trainer *trainer,
+                                             struct sotto_error *err);
+void trainer_clear(struct trainer *trainer);
+
+/* The sum of log s over a batch (or, for the last, the validation reports).
+   With `gradient`, that of the mean of -log s goes to the network's arena. */
+double trainer_batch(const struct trainer *trainer, struct nn_stack *stack,
+                     size_t batch, bool gradient);
+
+struct trainer_result {
+    uint64_t epochs;
+    double log_p, validation; /* means over reports */
+};
+/*
+ * Trains a network from (seed, stream), and leaves the weights with the best
+ * validation score in it. Statuses: MEMORY, LIMIT, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status trainer_run(const struct trainer *trainer,
+                                            struct model_net *net,
+                                            uint64_t stream, uint64_t streams,
+                                            struct trainer_result *ret_result,
+                                            struct sotto_error *err);
+
+/* Shift and scale of every entry of x, so that they have mean 0 and a
+   deviation of about 1; applied to x; and undone in a network's first layer,
+   which then takes x as it was. */
+void inputs_moments(const float *x, size_t rows, size_t in, float *ret_shift,
+                    float *ret_scale);
+void inputs_apply(float *x, size_t rows, size_t in, const float *shift,
+                  const float *scale);
+void inputs_fold(struct nn_stack *stack, const float *shift,
+                 const float *scale);
+
+#endif
