@@ -264,12 +264,13 @@ put_series(const struct frame *frame, const struct plot_series *series)
     }
 }
 
-/* One line below the field; each name has about its length of room. */
+/* One line below the field; each name has about its length of room. What was
+   drawn last, on top, comes first. */
 static void
 put_legend(const struct frame *frame)
 {
     double x = LEFT, y = HEIGHT - 22;
-    for (size_t i = 0; i < frame->plot->count; i++) {
+    for (size_t i = frame->plot->count; i-- > 0;) {
         const struct plot_series *series = &frame->plot->series[i];
         size_t length = 0;
         while (series->name[length] != '\0') {
