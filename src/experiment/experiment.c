@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data/dataset.h"
 #include "experiment/papers.h"
 #include "experiment/result_files.h"
 #include "experiment/row_store.h"
@@ -193,32 +194,23 @@ resolve(struct runner *runner, struct sotto_error *err)
 
 /* ---- Folders ------------------------------------------------------------ */
 
-/* The cache's: $XDG_CACHE_HOME/sotto/experiments, ~/.cache/sotto/experiments.
- */
 static enum sotto_status
 choose_folder(struct runner *runner, struct sotto_error *err)
 {
     const char *given = runner->run.options->folder;
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    struct host_text path;
-    host_text_init(&path, 65536);
-    if (given != NULL) {
-        host_text_print(&path, "%s", given);
-    } else if (cache != NULL && cache[0] == '/') {
-        host_text_print(&path, "%s/sotto/experiments", cache);
-    } else if (home != NULL && home[0] != '\0') {
-        host_text_print(&path, "%s/.cache/sotto/experiments", home);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (given == NULL) {
+        status = dataset_folder("experiments", &runner->run.folder, err);
     } else {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "there is no home folder to keep encoders and rows "
-                         "in: name a folder");
+        runner->run.folder = host_text_copy(given, strlen(given));
+        if (runner->run.folder == NULL) {
+            status = host_fail_memory(err);
+        }
     }
-    if (path.failed) {
-        host_text_clear(&path);
-        return host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        status = experiment_make_folder(runner->run.folder, err);
     }
-    runner->run.folder = path.data;
-    return experiment_make_folder(runner->run.folder, err);
+    return status;
 }
 
 /* One run at a time; the system lets go of the lock whatever ends us. */
