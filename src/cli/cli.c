@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NEAREST_MAX 32u /* letters of a word that is compared */
-#define OPTIONS_MAX 32u
+#define OPTIONS_MAX 64u
 #define EPS_DIGITS 12u /* behind the point */
 
 /* ---- Suggestions -------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/confidence.h"
+#include "cli/decode_features.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
@@ -265,6 +266,21 @@ note_reports(const struct job *job)
 }
 
 static int
+check_output(const struct cli_args *args, const char *path)
+{
+    const char *const inputs[] = {args->word[0], args->word[1],
+                                  cli_value(args, "analyst")};
+    if (path == NULL && cli_given(args, "analyst")) {
+        return cli_bad("--analyst decodes records to a file: name it with -o");
+    }
+    if (path != NULL && ends_in(path, ".npy") && !cli_given(args, "analyst")) {
+        return cli_bad("an NPY file holds decoded records: give the decoder "
+                       "with --analyst, or another name");
+    }
+    return output_file_check(path, inputs, sizeof inputs / sizeof *inputs);
+}
+
+static int
 run(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
@@ -273,12 +289,15 @@ run(const struct cli_args *args)
     if (!cli_number(args, "confidence", 0.5, 0.999999, &confidence)) {
         return CLI_EXIT_BAD;
     }
-    int status = output_file_check(path, args->word, args->words);
+    int status = check_output(args, path);
     if (status == CLI_EXIT_DONE) {
         status = read_reports(args, &job);
     }
     if (status == CLI_EXIT_DONE && path != NULL) {
-        status = write_lines(&job, path);
+        const char *analyst = cli_value(args, "analyst");
+        status = analyst != NULL
+                     ? decode_features(job.mechanism, job.reader, analyst, path)
+                     : write_lines(&job, path);
     }
     if (status == CLI_EXIT_DONE) {
         note_reports(&job);
@@ -299,6 +318,9 @@ static const struct cli_option options[] = {
     {'o', false, false, "output", "FILE",
      "also write every report: JSON Lines if it ends in\n"
      ".jsonl, else CSV"},
+    {0, false, false, "analyst", "A",
+     "with -o: write the records that the reports decode\n"
+     "to, NPY if it ends in .npy, else CSV"},
     {0, false, false, "confidence", "C",
      "of the intervals: 0.5 to 0.999999 (0.95)"},
     CLI_OPTION_JSON,
@@ -309,13 +331,15 @@ static const struct cli_option options[] = {
 const struct cli_verb cmd_decode = {
     .name = "decode",
     .summary = "estimate means and frequencies from reports",
-    .usage = "M R [-o F] [--confidence 0.95]",
+    .usage = "M R [-o F [--analyst A]] [--confidence 0.95]",
     .about =
         "Prints unbiased estimates with their intervals. R is a file of "
         "reports in either\nform. With -o also the reports' integers: CSV has "
         "the columns id, simulated and\npartP.bB.i, which is integer i of "
         "block B, both from 0, of part P, from 1 as in\nsotto inspect. A "
-        "single report says next to nothing: that is the point.\n",
+        "single report says next to nothing: that is the point.\nWith "
+        "--analyst, the decoder of a learnt mechanism makes a record of each "
+        "report,\nin the columns' own units; that costs no privacy.\n",
     .example = "sotto decode wdbc.sotto wdbc.reports -o wdbc.decoded.csv\n",
     .wanted = wanted,
     .options = options,

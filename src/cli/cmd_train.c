@@ -1,5 +1,7 @@
 /*
  * cmd_train.c: sotto train: makes a mechanism from auxiliary data.
+ *
+ * A kind is a row of `kinds` and a function in train.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,228 +10,63 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/records.h"
+#include "cli/train.h"
 
-static const char *const kinds[] = {"direct"};
-
-/* What the options come to; every array has room for all of its kind. */
-struct plan {
-    struct sotto_direct_options options;
-    const char **drop;
-    struct sotto_range *range;
-    char **text; /* the ranges' column names */
+static const struct {
+    const char *name;
+    int (*train)(const struct cli_args *args, const struct sotto_table *table);
+} kinds[] = {
+    {"direct", train_direct},
+    {"vlm", train_vlm},
+    {"pca", train_pca},
 };
+#define KINDS (sizeof kinds / sizeof *kinds)
 
-/* A named column, or a message that says what there is. */
-static int
-find_column(const struct sotto_table *table, const char *option,
-            const char *name, size_t *ret_column)
-{
-    size_t columns = sotto_table_columns(table);
-    *ret_column = records_column(table, name);
-    if (*ret_column < columns) {
-        return CLI_EXIT_DONE;
-    }
-    const char **names = calloc(columns + 1, sizeof *names);
-    if (names == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    for (size_t i = 0; i < columns; i++) {
-        names[i] = sotto_table_name(table, i);
-    }
-    const char *nearest = cli_nearest(name, names, columns);
-    int status = cli_bad(
-        "--%s: the data has no column \"%.80s\"; its %zu "
-        "column%s \"%.80s\"%s%s",
-        option, name, columns, columns == 1 ? " is" : "s include",
-        nearest != NULL ? nearest : names[0], nearest != NULL ? "" : ": ",
-        nearest != NULL ? "" : records_advice(name));
-    free(names);
-    return status;
-}
-
-/* ---- Columns ------------------------------------------------------------ */
-
-static int
-set_categories(const struct cli_args *args, struct sotto_table *table)
-{
-    const char *name;
-    for (size_t i = 0; (name = cli_nth(args, "category", i)) != NULL; i++) {
-        size_t column;
-        struct sotto_error err = {0};
-        int status = find_column(table, "category", name, &column);
-        if (status != CLI_EXIT_DONE) {
-            return status;
-        }
-        if (sotto_table_set_category(table, column, &err) != SOTTO_STATUS_OK) {
-            return cli_fail(&err);
-        }
-    }
-    return CLI_EXIT_DONE;
-}
-
-static bool
-is_kept(const struct cli_args *args, const char *name, const char *label)
-{
-    const char *kept;
-    bool found = label != NULL && strcmp(label, name) == 0;
-    for (size_t i = 0; !found && (kept = cli_nth(args, "keep", i)) != NULL;
-         i++) {
-        found = strcmp(kept, name) == 0;
-    }
-    return found;
-}
-
-/* --drop as it is given; --keep drops all others but the label. */
-static int
-plan_drops(const struct cli_args *args, const struct sotto_table *table,
-           struct plan *plan)
-{
-    const char *name;
-    size_t column, columns = sotto_table_columns(table);
-    bool keep = cli_given(args, "keep");
-    const char *option = keep ? "keep" : "drop";
-    if (keep && cli_given(args, "drop")) {
-        return cli_bad("--keep and --drop exclude each other: give one kind");
-    }
-    for (size_t i = 0; (name = cli_nth(args, option, i)) != NULL; i++) {
-        int status = find_column(table, option, name, &column);
-        if (status != CLI_EXIT_DONE) {
-            return status;
-        }
-        if (!keep) {
-            plan->drop[plan->options.drops++] = name;
-        }
-    }
-    for (size_t i = 0; keep && i < columns; i++) {
-        name = sotto_table_name(table, i);
-        if (!is_kept(args, name, plan->options.label)) {
-            plan->drop[plan->options.drops++] = name;
-        }
-    }
-    plan->options.drop = plan->drop;
-    return CLI_EXIT_DONE;
-}
-
-/* COL=LOW:HIGH; the last '=' counts, a name may hold others. */
-static int
-plan_range(const char *given, const struct sotto_table *table,
-           struct plan *plan)
-{
-    struct sotto_range *range = &plan->range[plan->options.range_count];
-    char *name = strdup(given);
-    size_t column;
-    if (name == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    plan->text[plan->options.range_count++] = name;
-    char *low = strrchr(name, '=');
-    char *high = low != NULL ? strchr(low, ':') : NULL;
-    if (high == NULL) {
-        return cli_bad("--range %.80s: write COLUMN=LOW:HIGH, for example "
-                       "age=0:120",
-                       given);
-    }
-    *low++ = '\0';
-    *high++ = '\0';
-    range->column = name;
-    if (!cli_read_number(low, &range->low) ||
-        !cli_read_number(high, &range->high) || range->low >= range->high) {
-        return cli_bad("--range %.80s: LOW and HIGH must be numbers, LOW the "
-                       "smaller",
-                       given);
-    }
-    return find_column(table, "range", name, &column);
-}
-
-static int
-plan_ranges(const struct cli_args *args, const struct sotto_table *table,
-            struct plan *plan)
-{
-    const char *given;
-    int status = CLI_EXIT_DONE;
-    for (size_t i = 0;
-         status == CLI_EXIT_DONE && (given = cli_nth(args, "range", i)) != NULL;
-         i++) {
-        status = plan_range(given, table, plan);
-    }
-    plan->options.ranges = plan->range;
-    return status;
-}
-
-/* ---- The plan ----------------------------------------------------------- */
-
-static void
-plan_clear(struct plan *plan)
-{
-    for (size_t i = 0; plan->text != NULL && i < plan->options.range_count;
-         i++) {
-        free(plan->text[i]);
-    }
-    free(plan->drop);
-    free(plan->range);
-    free(plan->text);
-}
-
-static int
-plan_label(const struct cli_args *args, const struct sotto_table *table,
-           struct plan *plan)
-{
-    size_t column;
-    const char *label = cli_value(args, "label");
-    if (cli_given(args, "labels")) {
-        label = sotto_table_name(table, sotto_table_columns(table) - 1);
-    }
-    plan->options.label = label;
-    return label == NULL ? CLI_EXIT_DONE
-                         : find_column(table, "label", label, &column);
-}
-
-static int
-plan_make(const struct cli_args *args, const struct sotto_table *table,
-          struct plan *plan)
-{
-    size_t most = sotto_table_columns(table) + args->given_count;
-    uint64_t l = 0;
-    plan->options.eps = cli_value(args, "eps");
-    plan->options.name = cli_value(args, "name");
-    plan->options.campaign = cli_value(args, "campaign");
-    plan->options.numbers = cli_value(args, "numbers");
-    plan->options.categories = cli_value(args, "categories");
-    plan->options.label_channel = cli_value(args, "label-channel");
-    plan->options.delta = cli_value(args, "delta");
-    if (!cli_whole(args, "l", &l)) {
-        return CLI_EXIT_BAD;
-    }
-    if (cli_given(args, "l") && l == 0) {
-        return cli_bad("--l 0: at least one step is needed");
-    }
-    /* What does not fit is too many for the library in any case. */
-    plan->options.l = l < UINT32_MAX ? (uint32_t)l : UINT32_MAX;
-    plan->drop = calloc(most, sizeof *plan->drop);
-    plan->range = calloc(most, sizeof *plan->range);
-    plan->text = calloc(most, sizeof *plan->text);
-    if (plan->drop == NULL || plan->range == NULL || plan->text == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    int status = plan_label(args, table, plan);
-    if (status == CLI_EXIT_DONE) {
-        status = plan_drops(args, table, plan);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = plan_ranges(args, table, plan);
-    }
-    return status;
-}
+/* Options that are not for every kind, and the kinds that take them; "from":
+   also without data. */
+static const struct {
+    const char *option, *kinds;
+} special[] = {
+    {"range", "direct"},
+    {"numbers", "direct"},
+    {"categories", "direct"},
+    {"delta", "direct"},
+    {"label-channel", "direct"},
+    {"l", "direct vlm"},
+    {"lambda", "vlm pca from"},
+    {"d", "vlm pca"},
+    {"steps", "vlm pca"},
+    {"analyst", "vlm pca"},
+    {"threads", "vlm pca"},
+    {"from", "vlm pca from"},
+    {"hidden", "vlm"},
+    {"linear", "vlm"},
+    {"eps-pre", "vlm"},
+    {"learn-b", "vlm"},
+    {"autogen", "vlm"},
+    {"epochs", "vlm"},
+    {"batch", "vlm"},
+    {"rate", "vlm"},
+    {"patience", "vlm"},
+    {"seed", "vlm"},
+    {"inside", "pca"},
+    {"whiten", "pca"},
+    {"data", "direct vlm pca"},
+    {"labels", "direct vlm pca"},
+    {"label", "direct vlm pca"},
+    {"keep", "direct vlm pca"},
+    {"drop", "direct vlm pca"},
+    {"category", "direct vlm pca"},
+    {"name", "direct vlm pca"},
+    {"campaign", "direct vlm pca"},
+    {"header", "direct vlm pca"},
+};
 
 /* ---- The summary -------------------------------------------------------- */
 
-static void
-summary_json(const char *path, const struct sotto_mechanism_info *info)
+void
+train_json(FILE *to, const char *path, const struct sotto_mechanism_info *info)
 {
-    FILE *to = cli_summary(path);
     json_begin(to);
     json_text(to, "mechanism", path);
     json_text(to, "name", info->name);
@@ -239,13 +76,11 @@ summary_json(const char *path, const struct sotto_mechanism_info *info)
     json_size(to, "columns", info->columns);
     json_size(to, "report_size", info->report_size);
     json_text(to, "hash", info->hash);
-    json_end(to);
 }
 
-static void
-summary_text(const char *path, const struct sotto_mechanism_info *info)
+void
+train_text(FILE *to, const char *path, const struct sotto_mechanism_info *info)
 {
-    FILE *to = cli_summary(path);
     (void)fprintf(to, "Wrote ");
     cli_put(to, path, strlen(path));
     (void)fprintf(to,
@@ -258,35 +93,82 @@ summary_text(const char *path, const struct sotto_mechanism_info *info)
                   info->hash);
 }
 
-static void
-tell(const struct cli_args *args, const char *path,
-     const struct sotto_mechanism *mechanism)
+/* ---- Usage -------------------------------------------------------------- */
+
+/* KINDS, and a message, for one that is none. */
+static size_t
+find_kind(const char *name)
 {
-    struct sotto_mechanism_info info;
-    sotto_mechanism_info(mechanism, &info);
-    if (cli_given(args, "json")) {
-        summary_json(path, &info);
-    } else {
-        summary_text(path, &info);
+    const char *names[KINDS];
+    for (size_t i = 0; i < KINDS; i++) {
+        names[i] = kinds[i].name;
+        if (strcmp(name, kinds[i].name) == 0) {
+            return i;
+        }
     }
+    const char *nearest = cli_nearest(name, names, KINDS);
+    (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
+                  "pca",
+                  name, nearest != NULL ? "did you mean " : "",
+                  nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
+    return KINDS;
 }
 
-/* ---- The verb ----------------------------------------------------------- */
+/* Whether `word` is one of the words of `list`. */
+static bool
+is_listed(const char *list, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = list; *at != '\0'; at += strspn(at, " ")) {
+        size_t next = strcspn(at, " ");
+        if (next == size && strncmp(at, word, size) == 0) {
+            return true;
+        }
+        at += next;
+    }
+    return false;
+}
+
+static int
+check_special(const struct cli_args *args)
+{
+    bool from = cli_given(args, "from");
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        const char *option = special[i].option;
+        if (!cli_given(args, option)) {
+            continue;
+        }
+        if (!is_listed(special[i].kinds, args->word[0])) {
+            return cli_bad("--%s is not for %s: leave it out", option,
+                           args->word[0]);
+        }
+        if (from && !is_listed(special[i].kinds, "from")) {
+            return cli_bad("--from trains nothing, it changes the budget "
+                           "alone: leave --%s out",
+                           option);
+        }
+    }
+    if (!from && !cli_given(args, "data")) {
+        return cli_bad("--data FILE is missing: see sotto train --help");
+    }
+    return CLI_EXIT_DONE;
+}
 
 static int
 check_usage(const struct cli_args *args)
 {
-    if (strcmp(args->word[0], kinds[0]) != 0) {
-        return cli_bad("unknown kind '%.80s': this version has: %s",
-                       args->word[0], kinds[0]);
+    const char *const inputs[] = {cli_value(args, "data"),
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "from")};
+    double eps;
+    int status = check_special(args);
+    if (status != CLI_EXIT_DONE) {
+        return status;
     }
     if (cli_given(args, "labels") && cli_given(args, "label")) {
         return cli_bad("--labels names a file, --label a column of the data: "
                        "give one of them");
     }
-    const char *const inputs[] = {cli_value(args, "data"),
-                                  cli_value(args, "labels")};
-    double eps;
     if (!cli_eps(args, "eps", &eps)) {
         return CLI_EXIT_BAD;
     }
@@ -294,35 +176,27 @@ check_usage(const struct cli_args *args)
                              sizeof inputs / sizeof *inputs);
 }
 
+/* ---- The verb ----------------------------------------------------------- */
+
 static int
 run(const struct cli_args *args)
 {
-    const char *path = cli_value(args, "output");
     struct sotto_table *table = NULL;
-    struct sotto_mechanism *mechanism = NULL;
-    struct plan plan = {0};
-    struct sotto_error err = {0};
-    int status = check_usage(args);
+    size_t kind = find_kind(args->word[0]);
+    int status = kind < KINDS ? check_usage(args) : CLI_EXIT_BAD;
+    if (status == CLI_EXIT_DONE && cli_given(args, "from")) {
+        return train_from(args);
+    }
     if (status == CLI_EXIT_DONE) {
         status = records_read(args, cli_value(args, "data"),
                               cli_value(args, "labels"), &table);
     }
     if (status == CLI_EXIT_DONE) {
-        status = set_categories(args, table);
+        status = train_categories(args, table);
     }
     if (status == CLI_EXIT_DONE) {
-        status = plan_make(args, table, &plan);
+        status = kinds[kind].train(args, table);
     }
-    if (status == CLI_EXIT_DONE &&
-        sotto_train_direct(table, &plan.options, path, &mechanism, &err) !=
-            SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
-    if (status == CLI_EXIT_DONE) {
-        tell(args, path, mechanism);
-    }
-    sotto_mechanism_free(mechanism);
-    plan_clear(&plan);
     sotto_table_free(table);
     return status;
 }
@@ -330,7 +204,7 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {"KIND", NULL};
 
 static const struct cli_option options[] = {
-    {0, true, false, "data", "FILE",
+    {0, false, false, "data", "FILE",
      "auxiliary records, best public ones: CSV or IDX,\n"
      "also gzipped"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
@@ -342,30 +216,64 @@ static const struct cli_option options[] = {
      "use this column, and no others but those kept and\n"
      "the label"},
     {0, false, true, "drop", "COL", "leave this column out"},
-    {0, false, true, "range", "COL=LOW:HIGH",
-     "a number's public range; else it is taken from the\n"
-     "data"},
     {0, false, true, "category", "COL",
      "this column of numbers holds categories"},
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
-    {0, false, false, "numbers", "CHANNEL",
-     "laplace, window, duchi or gaussian (laplace)"},
-    {0, false, false, "categories", "CHANNEL", "flip or subset (flip)"},
-    {0, false, false, "label-channel", "CHANNEL",
-     "the label's (window for a number, flip for a\n"
-     "category)"},
-    {0, false, false, "delta", "D",
-     "with gaussian only: the report's delta, a decimal\n"
-     "far below one in the number of people"},
-    {0, false, false, "l", "N",
-     "steps from the middle of a range to its end (4096;\n"
-     "with gaussian 256)"},
-    {0, false, false, "name", "TEXT", "a name for people (direct)"},
+    {0, false, false, "name", "TEXT", "a name for people (the kind)"},
     {0, false, false, "campaign", "TEXT",
      "the campaign it counts in (the name)"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
+    {0, false, true, "range", "COL=LOW:HIGH",
+     "direct: a number's public range; else it is taken\n"
+     "from the data"},
+    {0, false, false, "numbers", "CHANNEL",
+     "direct: laplace, window, duchi or gaussian (laplace)"},
+    {0, false, false, "categories", "CHANNEL", "direct: flip or subset (flip)"},
+    {0, false, false, "label-channel", "CHANNEL",
+     "direct: the label's (window for a number, flip for\n"
+     "a category)"},
+    {0, false, false, "delta", "D",
+     "direct with gaussian: the report's delta, a decimal\n"
+     "far below one in the number of people"},
+    {0, false, false, "l", "N",
+     "direct: steps from the middle of a range to its end\n"
+     "(4096; with gaussian 256); vlm: the radius that the\n"
+     "encoder learns in (5)"},
+    {0, false, false, "lambda", "V",
+     "vlm, pca: the record's share of epsilon, the rest is\n"
+     "the label's (0.7)"},
+    {0, false, false, "d", "N", "vlm, pca: numbers in the representation (8)"},
+    {0, false, false, "steps", "N", "vlm, pca: the lattice's radius (4096)"},
+    {0, false, false, "analyst", "FILE",
+     "vlm, pca: where decoder and prior go (M.analyst)"},
+    {0, false, false, "from", "M.sotto",
+     "vlm, pca: the same encoder at another --eps and\n"
+     "--lambda, without training; its analyst file stays"},
+    {0, false, false, "hidden", "N,N,...",
+     "vlm: units of the encoder's layers; the decoder has\n"
+     "them backwards (400,150,50)"},
+    {0, false, false, "linear", NULL, "vlm: no hidden layer"},
+    {0, false, false, "eps-pre", "E",
+     "vlm: training noise is that of a report at this\n"
+     "epsilon (3.3 times --eps, at least 7)"},
+    {0, false, false, "learn-b", NULL, "vlm: the training noise is learnt"},
+    {0, false, false, "autogen", "M",
+     "vlm: reconstruction counts 1 + M times (0)"},
+    {0, false, false, "epochs", "N", "vlm: passes over the data (60)"},
+    {0, false, false, "batch", "N", "vlm: records in a step (64)"},
+    {0, false, false, "rate", "R", "vlm: Adam's rate at the start (0.001)"},
+    {0, false, false, "patience", "N",
+     "vlm: stop after N epochs without a better score on\n"
+     "a tenth of the rows (never)"},
+    {0, false, false, "seed", "S", "vlm: the same seed, the same file (0)"},
+    {0, false, false, "inside", "V",
+     "pca: the share of records that are not clipped (0.9)"},
+    {0, false, false, "whiten", NULL, "pca: components to unit variance first"},
+    {0, false, false, "threads", "N",
+     "vlm, pca: the result does not depend on it (all\n"
+     "cores)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,
@@ -376,19 +284,30 @@ const struct cli_verb cmd_train = {
     .summary = "make a mechanism from auxiliary data",
     .usage = "KIND --data F [--label COL] --eps E [OPTIONS] -o M.sotto",
     .about =
-        "KIND is direct: columns go straight through channels, the budget "
-        "split evenly\nbetween them, numbers with noise and categories by "
-        "randomised response. So\nkeep few columns, or send the numbers "
-        "together: --numbers duchi. A number as the\nlabel is the target of a "
-        "regression. Categories, and ranges not given, come\nfrom the data, "
-        "which gets no protection by that: use public records, not those\nto "
-        "be protected. The example gives every range, and its categories are "
-        "the two\nwords everybody knows for a diagnosis, B and M: so it tells "
-        "of no record.\n",
-    .example = "sotto train direct --data data/wdbc.csv --label diagnosis "
-               "--eps 4 \\\n    --keep radius_mean --range radius_mean=5:30 "
-               "\\\n    --keep texture_mean --range texture_mean=5:45 "
-               "-o wdbc.sotto\n",
+        "KIND is one of:\n"
+        "  direct  columns go straight through channels, the budget split "
+        "evenly between\n          them, numbers with noise and categories by "
+        "randomised response: so\n          keep few columns, or send numbers "
+        "together with --numbers duchi. A\n          number as the label is "
+        "the target of a regression.\n"
+        "  vlm     an encoder to a few numbers, learnt together with a decoder "
+        "under the\n          noise to come; for images and wide tables. Also "
+        "writes M.analyst. If\n          stopped (Ctrl-C, a crash), the same "
+        "command goes on where it was.\n"
+        "  pca     the first principal components, as a baseline.\n"
+        "What is learnt or fitted comes from the data, which gets no "
+        "protection by that:\nuse public records, not those to be protected. "
+        "The first example gives every\nrange, and its categories are the two "
+        "words everybody knows for a diagnosis, B\nand M: so it tells of no "
+        "record.\n",
+    .example =
+        "sotto train direct --data data/wdbc.csv --label diagnosis "
+        "--eps 4 \\\n    --keep radius_mean --range radius_mean=5:30 "
+        "\\\n    --keep texture_mean --range texture_mean=5:45 "
+        "-o wdbc.sotto\n"
+        "sotto train vlm --data data/wdbc.csv --label diagnosis --eps 8 "
+        "\\\n    --d 2 --hidden 32 --epochs 20 -o wdbc-vlm.sotto\n"
+        "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n",
     .wanted = wanted,
     .options = options,
     .run = run,

@@ -17,8 +17,8 @@ run 2 inspect m.sotto m.sotto
 says "one word too many"
 run 2 train direct --data small.csv -o x.sotto
 says "--eps"
-run 2 train vlm --data small.csv --eps 1 -o x.sotto
-says "unknown kind 'vlm'" direct
+run 2 train vml --data small.csv --eps 1 -o x.sotto
+says "unknown kind 'vml'" "did you mean vlm" direct
 run 2 train direct --data small.csv --eps 1 --eps 2 -o x.sotto
 says "twice"
 run 2 train direct --data small.csv --eps 1 --label color -o x.sotto

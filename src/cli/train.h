@@ -1,0 +1,44 @@
+/*
+ * train.h: what the kinds of mechanisms share on the command line.
+ */
+#ifndef SOTTO_CLI_TRAIN_H
+#define SOTTO_CLI_TRAIN_H
+
+#include "cli/cli.h"
+
+/* ---- train_columns.c: columns of the data that options name ---------------
+ */
+
+/* A named column, or a message that says what there is: the exit status. */
+int train_column(const struct sotto_table *table, const char *option,
+                 const char *name, size_t *ret_column);
+/* --category: columns of numbers that hold categories. */
+int train_categories(const struct cli_args *args, struct sotto_table *table);
+/* --label, or the column of --labels; NULL: none. */
+int train_label(const struct cli_args *args, const struct sotto_table *table,
+                const char **ret_label);
+/* --drop as it is given; --keep drops all others but the label. The caller
+   frees the list, not the names. */
+int train_drops(const struct cli_args *args, const struct sotto_table *table,
+                const char *label, const char ***ret_drop, size_t *ret_drops);
+
+/* ---- The kinds: each trains, writes and tells; the exit status -------------
+ */
+
+int train_direct(const struct cli_args *args, const struct sotto_table *table);
+int train_vlm(const struct cli_args *args, const struct sotto_table *table);
+int train_pca(const struct cli_args *args, const struct sotto_table *table);
+/* --from: another budget for a learnt mechanism, without training. */
+int train_from(const struct cli_args *args);
+
+/* ---- cmd_train.c -----------------------------------------------------------
+ */
+
+/* The JSON fields that every kind has; the object stays open. */
+void train_json(FILE *to, const char *path,
+                const struct sotto_mechanism_info *info);
+/* The lines every kind ends with. */
+void train_text(FILE *to, const char *path,
+                const struct sotto_mechanism_info *info);
+
+#endif
