@@ -17,6 +17,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "host/error.h"
 #include "host/pool.h"
@@ -34,6 +36,7 @@ struct scratch {
     double *log_p;  /* points */
     int64_t *value; /* of one block's report */
     int32_t *y;
+    uint16_t *code; /* padded */
 };
 
 struct build {
@@ -46,7 +49,6 @@ struct build {
     unsigned workers;
     size_t from; /* first chunk of the wave */
     double tau;
-    bool *failed;  /* for every chunk: no memory */
     double *cut;   /* for every row: mass dropped */
     size_t *bytes; /* for every chunk */
 };
@@ -143,7 +145,8 @@ pack_row(const uint16_t *code, size_t points, uint16_t from, uint8_t *to,
             count++;
         }
     }
-    row->sparse = true;
+    row->index = index;
+    row->code = packed;
     row->kept = (uint32_t)count;
     *ret_sum = sum;
     return count * SPARSE_BYTES;
@@ -151,10 +154,10 @@ pack_row(const uint16_t *code, size_t points, uint16_t from, uint8_t *to,
 
 /*
  * Writes a row at `to`, where there is room for a dense one; returns its
- * bytes. The codes are made in place, and packed by way of `spare`.
+ * bytes. The codes are made in place, and packed by way of the scratch.
  */
 static size_t
-make_row(const struct build *build, size_t n, uint8_t *to, uint16_t *spare,
+make_row(const struct build *build, size_t n, uint8_t *to,
          struct scratch *scratch)
 {
     const struct prior *prior = build->prior;
@@ -168,13 +171,15 @@ make_row(const struct build *build, size_t n, uint8_t *to, uint16_t *spare,
     sum =
         weigh->encode(scratch->cost, weigh->least(scratch->cost, prior->padded),
                       prior->padded, code);
+    row->code = code;
     row->kept = (uint32_t)prior->points;
     from = code_from(build->tau * sum / (double)prior->points);
     kept = weigh->count(code, prior->padded, from);
     if (from > 0 && kept < prior->points / POSTERIOR_SPARSE) {
         double whole = sum;
-        memcpy(spare, code, bytes);
-        bytes = pack_row(spare, prior->points, from, to, kept, row, &sum);
+        memcpy(scratch->code, code, bytes);
+        bytes =
+            pack_row(scratch->code, prior->points, from, to, kept, row, &sum);
         build->cut[n] = sum < whole ? 1 - sum / whole : 0;
     }
     row->scale = (float)(1 / sum);
@@ -183,46 +188,33 @@ make_row(const struct build *build, size_t n, uint8_t *to, uint16_t *spare,
 
 /* ---- Chunks ------------------------------------------------------------- */
 
-/* Points rows at where they lie, once that is for good. */
+/* Gives back the pages behind what a chunk used of its place. */
 static void
-point_rows(struct posterior_row *row, size_t rows, const uint8_t *memory)
+drop_rest(uint8_t *place, size_t used, size_t room)
 {
-    for (size_t i = 0; i < rows; i++) {
-        const uint8_t *at = memory + row[i].at;
-        if (row[i].sparse) {
-            row[i].index = (const uint32_t *)(const void *)at;
-            at += row[i].kept * sizeof(uint32_t);
-        }
-        row[i].code = (const uint16_t *)(const void *)at;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)place + used + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)place + room) / page * page;
+    if (from < end) {
+        (void)madvise(place + (from - (uintptr_t)place), end - from,
+                      MADV_DONTNEED);
     }
 }
 
+/* Every chunk has a place for dense rows, and fills it from the front. */
 static void
 make_chunk(void *context, size_t task, unsigned worker)
 {
     const struct build *build = context;
     size_t at = build->from + task, used = 0;
-    struct posterior_chunk *chunk = &build->posterior->chunk[at];
+    const struct posterior_chunk *chunk = &build->posterior->chunk[at];
     size_t dense = build->prior->padded * sizeof(uint16_t);
-    /* One row more: where codes wait to be packed. */
-    uint8_t *memory = malloc((chunk->rows + 1) * dense + ALIGNED), *less;
-    if (memory == NULL) {
-        build->failed[at] = true;
-        return;
-    }
+    uint8_t *place = build->posterior->memory + chunk->first * dense;
     for (size_t i = 0; i < chunk->rows; i++) {
-        uint16_t *spare =
-            (uint16_t *)(void *)(memory + used + dense); /* not yet in use */
-        build->posterior->row[chunk->first + i].at = used;
-        used += make_row(build, chunk->first + i, memory + used, spare,
+        used += make_row(build, chunk->first + i, place + used,
                          &build->scratch[worker]);
     }
-    less = realloc(memory, used);
-    if (less == NULL) {
-        less = memory;
-    }
-    point_rows(&build->posterior->row[chunk->first], chunk->rows, less);
-    chunk->memory = less;
+    drop_rest(place, used, chunk->rows * dense);
     build->bytes[at] = used;
 }
 
@@ -238,11 +230,6 @@ run_waves(struct build *build, struct host_pool *pool, struct sotto_error *err)
             return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
         }
         host_pool_run(pool, left < WAVE ? left : WAVE, make_chunk, build);
-    }
-    for (size_t i = 0; i < chunks; i++) {
-        if (build->failed[i]) {
-            return host_fail_memory(err);
-        }
     }
     return SOTTO_STATUS_OK;
 }
@@ -261,8 +248,10 @@ scratch_init(struct build *build)
         scratch->log_p = malloc(prior->points * sizeof(double));
         scratch->value = malloc(room * sizeof(int64_t));
         scratch->y = malloc(room * sizeof(int32_t));
+        scratch->code = malloc(prior->padded * sizeof(uint16_t));
         if (scratch->cost == NULL || scratch->log_p == NULL ||
-            scratch->value == NULL || scratch->y == NULL) {
+            scratch->value == NULL || scratch->y == NULL ||
+            scratch->code == NULL) {
             return false;
         }
     }
@@ -277,25 +266,41 @@ build_clear(struct build *build)
         free(build->scratch[i].log_p);
         free(build->scratch[i].value);
         free(build->scratch[i].y);
+        free(build->scratch[i].code);
     }
     free(build->scratch);
-    free(build->failed);
     free(build->cut);
     free(build->bytes);
+}
+
+/* Room for all rows dense, of which pages come as they are written: large
+   ones where the system has them, for there are many. */
+static bool
+map_memory(struct posterior *posterior, size_t n)
+{
+    size_t size = (n + 1) * posterior->padded * sizeof(uint16_t);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return false;
+    }
+    (void)madvise(memory, size, MADV_HUGEPAGE);
+    posterior->memory = memory;
+    posterior->mapped = size;
+    return true;
 }
 
 static bool
 build_init(struct build *build, size_t n, const size_t *first, size_t chunks)
 {
     struct posterior *posterior = build->posterior;
-    build->failed = calloc(chunks + 1, sizeof *build->failed);
     build->cut = calloc(n + 1, sizeof *build->cut);
     build->bytes = calloc(chunks + 1, sizeof *build->bytes);
     posterior->row = calloc(n + 1, sizeof *posterior->row);
     posterior->chunk = calloc(chunks + 1, sizeof *posterior->chunk);
-    if (build->failed == NULL || build->cut == NULL || build->bytes == NULL ||
-        posterior->row == NULL || posterior->chunk == NULL ||
-        !scratch_init(build)) {
+    if (build->cut == NULL || build->bytes == NULL || posterior->row == NULL ||
+        posterior->chunk == NULL || !scratch_init(build) ||
+        !map_memory(posterior, n)) {
         return false;
     }
     for (size_t i = 0; i < chunks; i++) {
@@ -370,9 +375,8 @@ void
 posterior_free(struct posterior *posterior)
 {
     if (posterior != NULL) {
-        for (size_t i = 0; posterior->chunk != NULL && i < posterior->chunks;
-             i++) {
-            free(posterior->chunk[i].memory);
+        if (posterior->memory != NULL) {
+            (void)munmap(posterior->memory, posterior->mapped);
         }
         free(posterior->chunk);
         free(posterior->row);

@@ -8,7 +8,7 @@
  * together, are dropped. Either way a report's weights add up to 1 again.
  *
  * Reports are rows, cut into chunks of at most POSTERIOR_CHUNK by the caller;
- * a chunk is one piece of memory, and one task of a pool.
+ * a chunk is one task of a pool.
  */
 #ifndef SOTTO_LEARN_POSTERIOR_H
 #define SOTTO_LEARN_POSTERIOR_H
@@ -27,13 +27,10 @@ struct posterior_row {
     const uint32_t *index; /* of each code; NULL: all, in order */
     uint32_t kept;
     float scale; /* a weight is scale times what its code stands for */
-    bool sparse;
-    size_t at; /* in the chunk's memory: the indices, then the codes */
 };
 
 struct posterior_chunk {
     size_t first, rows;
-    void *memory;
 };
 
 struct posterior {
@@ -41,6 +38,8 @@ struct posterior {
     struct posterior_row *row;
     struct posterior_chunk *chunk;
     size_t chunks;
+    uint8_t *memory; /* of all rows */
+    size_t mapped;
     double bytes;     /* of weights */
     double kept;      /* mean share of points */
     double truncated; /* the most mass cut from one row */
