@@ -298,10 +298,10 @@ static const struct cli_option options[] = {
     {0, false, false, "trials", "N", "splits and encoders (3)"},
     {0, false, false, "draws", "N", "draws of the noise for each (3)"},
     {0, false, false, "level", "LEVEL",
-     "what the classifier sees: latent, the representations,\n"
-     "or feature, what the decoder makes of them (latent)"},
+     "what the classifier sees: latent, representations, or\n"
+     "feature, what the decoder makes of them (latent)"},
     {0, false, false, "aux-share", "S",
-     "share of the training images that trains the mechanism\n"
+     "share of the training images that train the mechanism\n"
      "(0.75; the people stay the same)"},
     {0, false, false, "epochs", "N",
      "of the encoder, in place of the settings'"},

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "data/rows.h"
 #include "host/error.h"
 #include "host/pool.h"
@@ -168,40 +167,70 @@ put_big_endian(uint8_t *to, size_t number)
     }
 }
 
-/* Row by row: q / l through the decoder, x in [0, 1] to 8 bits. */
+/* Room for DECODE_ROWS rows. */
+struct decoding {
+    int32_t *q;
+    double *z;
+    float *x;
+    size_t d, width;
+    double l;
+};
+
+#define DECODE_ROWS ((size_t)1000)
+
+/* q / l through the decoder, x in [0, 1] to 8 bits, for `count` rows. */
+static enum sotto_status
+decode_some(struct rows *rows, const struct sotto_analyst *analyst,
+            struct decoding *decoding, size_t from, size_t count,
+            uint8_t *ret_image, struct sotto_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        rows_q(rows, from + i, decoding->q);
+        for (size_t j = 0; j < decoding->d; j++) {
+            decoding->z[i * decoding->d + j] = decoding->q[j] / decoding->l;
+        }
+    }
+    enum sotto_status status =
+        sotto_analyst_decode(analyst, decoding->z, count, decoding->x, err);
+    for (size_t i = 0; i < count * decoding->width && status == SOTTO_STATUS_OK;
+         i++) {
+        double level = fmin(fmax(255.0 * (double)decoding->x[i], 0), 255);
+        ret_image[i] = (uint8_t)(level + 0.5);
+    }
+    return status;
+}
+
 static enum sotto_status
 decode_rows(struct rows *rows, const struct sotto_analyst *analyst,
             size_t width, const struct sotto_watch *watch, uint8_t *ret_image,
             struct sotto_error *err)
 {
     struct sotto_part_info part;
-    size_t d = rows_q_width(rows), n = sotto_table_rows(rows->table);
-    int32_t *q = calloc(d + 1, sizeof *q);
-    double *z = calloc(d + 1, sizeof *z);
-    float *x = calloc(width + 1, sizeof *x);
+    size_t n = sotto_table_rows(rows->table), d = rows_q_width(rows);
+    size_t x_size = DECODE_ROWS * width * sizeof(float);
+    struct decoding decoding = {
+        .q = calloc(d, sizeof *decoding.q),
+        .z = calloc(DECODE_ROWS * d, sizeof *decoding.z),
+        .x = malloc(x_size),
+        .d = d,
+        .width = width,
+    };
     enum sotto_status status = SOTTO_STATUS_OK;
     sotto_mechanism_part(rows->mechanism, 0, &part);
-    if (q == NULL || z == NULL || x == NULL) {
+    decoding.l = (double)part.l;
+    if (decoding.q == NULL || decoding.z == NULL || decoding.x == NULL) {
         status = host_fail_memory(err);
     }
-    for (size_t i = 0; i < n && status == SOTTO_STATUS_OK; i++) {
-        if (i % 1000 == 0 && !goes_on(watch, "decoding", i, n)) {
-            status = fail_stopped(err);
-            break;
-        }
-        rows_q(rows, i, q);
-        for (size_t j = 0; j < d; j++) {
-            z[j] = (double)q[j] / (double)part.l;
-        }
-        status = sotto_analyst_decode(analyst, z, 1, x, err);
-        for (size_t j = 0; j < width; j++) {
-            double level = fmin(fmax(255.0 * (double)x[j], 0), 255);
-            ret_image[i * width + j] = (uint8_t)(level + 0.5);
-        }
+    for (size_t i = 0; i < n && status == SOTTO_STATUS_OK; i += DECODE_ROWS) {
+        size_t count = n - i < DECODE_ROWS ? n - i : DECODE_ROWS;
+        status = goes_on(watch, "decoding", i, n)
+                     ? decode_some(rows, analyst, &decoding, i, count,
+                                   ret_image + i * width, err)
+                     : fail_stopped(err);
     }
-    free(q);
-    free(z);
-    host_wipe_free(x, (width + 1) * sizeof *x);
+    free(decoding.q);
+    free(decoding.z);
+    host_wipe_free(decoding.x, x_size);
     return status;
 }
 
