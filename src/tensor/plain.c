@@ -33,7 +33,7 @@ activate(enum tensor_activation activation, double a)
 {
     switch (activation) {
     case TENSOR_ACTIVATION_RELU:
-        return a > 0 ? a : 0;
+        return a < 0 ? 0 : a; /* NaN stays */
     case TENSOR_ACTIVATION_SIGMOID:
         return sigmoid(a);
     case TENSOR_ACTIVATION_TANH:

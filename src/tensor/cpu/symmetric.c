@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cblas.h>
+
 #include "host/error.h"
 
 #define N_MAX 32000u /* LAPACK counts its 2 n^2 numbers of room in 32 bits */
@@ -92,6 +94,7 @@ tensor_symmetric(size_t n, double *a, double *ret_values,
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the matrix holds a value that is not finite");
     }
+    openblas_set_num_threads(1); /* the same vectors on every machine's count */
     (void)decompose((int)n, a, &work_size, &work_size, -1, &integers_size, -1);
     work = malloc((size_t)work_size * sizeof *work);
     integers = malloc((size_t)integers_size * sizeof *integers);

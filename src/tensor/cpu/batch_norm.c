@@ -1,0 +1,253 @@
+/*
+ * batch_norm.c: batch norm and its gradient, a cache line of columns at a time.
+ *
+ * Sums over the batch are in double precision, in the order of the rows. The
+ * equations are in plain.c.
+ */
+#include <math.h>
+
+#include "tensor/cpu/cpu.h"
+
+#define NORM_EPSILON 1e-5
+#define ELEMENTS_MIN ((size_t)4096)
+
+struct norm_job {
+    size_t n, width, parts;
+    bool training;
+    double momentum;
+    enum tensor_activation activation;
+    const float *x, *gain, *shift, *y;
+    float *running_mean, *running_variance;
+    float *mean, *inverse;        /* forward */
+    const float *centre, *factor; /* the same two, back */
+    float *out;                   /* y forward, dx back */
+    float *dy, *dgain, *dshift;
+};
+
+/* Columns from j on: at most CPU_LANES. */
+static size_t
+lanes_at(const struct norm_job *job, size_t j)
+{
+    return job->width - j < CPU_LANES ? job->width - j : CPU_LANES;
+}
+
+/* ---- Kernels on up to CPU_LANES columns, `stride` floats between rows ---- */
+
+void cpu_moments(size_t n, size_t lanes, size_t stride, const float *x,
+                 double *mean, double *squares);
+
+/* Means, and sums of squared distances from them. */
+CPU_BODY
+cpu_moments_body(size_t n, size_t lanes, size_t stride, const float *x,
+                 double *mean, double *squares)
+{
+    double sum[CPU_LANES] = {0};
+    double square[CPU_LANES] = {0};
+    for (size_t r = 0; r < n; r++) {
+        for (size_t l = 0; l < lanes; l++) {
+            sum[l] += (double)x[r * stride + l];
+        }
+    }
+    for (size_t l = 0; l < lanes; l++) {
+        sum[l] /= (double)n;
+    }
+    for (size_t r = 0; r < n; r++) {
+        for (size_t l = 0; l < lanes; l++) {
+            double away = (double)x[r * stride + l] - sum[l];
+            square[l] += away * away;
+        }
+    }
+    for (size_t l = 0; l < lanes; l++) {
+        mean[l] = sum[l];
+        squares[l] = square[l];
+    }
+}
+
+CPU_KERNEL(cpu_moments,
+           (size_t n, size_t lanes, size_t stride, const float *x, double *mean,
+            double *squares),
+           (n, lanes, stride, x, mean, squares))
+
+void cpu_norm_apply(size_t n, size_t lanes, size_t stride, const float *x,
+                    const float *mean, const float *inverse, const float *gain,
+                    const float *shift, float *y);
+
+CPU_BODY
+cpu_norm_apply_body(size_t n, size_t lanes, size_t stride, const float *x,
+                    const float *mean, const float *inverse, const float *gain,
+                    const float *shift, float *y)
+{
+    for (size_t r = 0; r < n; r++) {
+        const float *restrict from = x + r * stride;
+        float *restrict to = y + r * stride;
+        for (size_t l = 0; l < lanes; l++) {
+            float unit = (from[l] - mean[l]) * inverse[l];
+            to[l] = unit * gain[l] + shift[l];
+        }
+    }
+}
+
+CPU_KERNEL(cpu_norm_apply,
+           (size_t n, size_t lanes, size_t stride, const float *x,
+            const float *mean, const float *inverse, const float *gain,
+            const float *shift, float *y),
+           (n, lanes, stride, x, mean, inverse, gain, shift, y))
+
+void cpu_norm_slopes(size_t n, size_t lanes, size_t stride, const float *x,
+                     const float *mean, const float *inverse, const float *gain,
+                     const float *dy, float *dgain, float *dshift, float *dx);
+
+CPU_BODY
+cpu_norm_slopes_body(size_t n, size_t lanes, size_t stride, const float *x,
+                     const float *mean, const float *inverse, const float *gain,
+                     const float *dy, float *dgain, float *dshift, float *dx)
+{
+    double sum[CPU_LANES] = {0};
+    double along[CPU_LANES] = {0};
+    for (size_t r = 0; r < n; r++) {
+        for (size_t l = 0; l < lanes; l++) {
+            size_t at = r * stride + l;
+            float unit = (x[at] - mean[l]) * inverse[l];
+            sum[l] += (double)dy[at];
+            along[l] += (double)dy[at] * (double)unit;
+        }
+    }
+    for (size_t r = 0; r < n; r++) {
+        for (size_t l = 0; l < lanes; l++) {
+            size_t at = r * stride + l;
+            double unit = (double)((x[at] - mean[l]) * inverse[l]);
+            double away =
+                (double)dy[at] - (sum[l] + unit * along[l]) / (double)n;
+            dx[at] = (float)((double)gain[l] * (double)inverse[l] * away);
+        }
+    }
+    for (size_t l = 0; l < lanes; l++) {
+        dshift[l] = (float)sum[l];
+        dgain[l] = (float)along[l];
+    }
+}
+
+CPU_KERNEL(cpu_norm_slopes,
+           (size_t n, size_t lanes, size_t stride, const float *x,
+            const float *mean, const float *inverse, const float *gain,
+            const float *dy, float *dgain, float *dshift, float *dx),
+           (n, lanes, stride, x, mean, inverse, gain, dy, dgain, dshift, dx))
+
+/* ---- Forward ------------------------------------------------------------ */
+
+/* mean and inverse of the columns from j on, by the batch or by the past. */
+static void
+find_moments(const struct norm_job *job, size_t j, size_t lanes)
+{
+    double n = (double)job->n;
+    double keep = 1 - job->momentum;
+    double mean[CPU_LANES];
+    double squares[CPU_LANES];
+    if (job->training) {
+        cpu_moments(job->n, lanes, job->width, job->x + j, mean, squares);
+    }
+    for (size_t l = 0; l < lanes; l++) {
+        float *past = &job->running_mean[j + l];
+        float *spread = &job->running_variance[j + l];
+        double variance = (double)*spread;
+        job->mean[j + l] = *past;
+        if (job->training) {
+            double unbiased = n > 1 ? squares[l] / (n - 1) : 0;
+            variance = squares[l] / n;
+            job->mean[j + l] = (float)mean[l];
+            *past = (float)(keep * (double)*past + job->momentum * mean[l]);
+            *spread =
+                (float)(keep * (double)*spread + job->momentum * unbiased);
+        }
+        job->inverse[j + l] = (float)(1 / sqrt(variance + NORM_EPSILON));
+    }
+}
+
+static void
+norm_task(void *context, size_t i, unsigned worker)
+{
+    const struct norm_job *job = context;
+    size_t end = cpu_part(job->width, CPU_LANES, job->parts, i + 1);
+    (void)worker;
+    for (size_t j = cpu_part(job->width, CPU_LANES, job->parts, i); j < end;
+         j += CPU_LANES) {
+        size_t lanes = lanes_at(job, j);
+        find_moments(job, j, lanes);
+        cpu_norm_apply(job->n, lanes, job->width, job->x + j, job->mean + j,
+                       job->inverse + j, job->gain + j, job->shift + j,
+                       job->out + j);
+        cpu_activate(job->n, lanes, job->width, NULL, job->activation,
+                     job->out + j);
+    }
+}
+
+void
+cpu_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
+         float momentum, const float *x, const float *gain, const float *shift,
+         float *running_mean, float *running_variance,
+         enum tensor_activation activation, float *mean, float *inverse,
+         float *y)
+{
+    struct norm_job job = {.n = n,
+                           .width = width,
+                           .parts =
+                               cpu_parts(width, 1 + ELEMENTS_MIN / (n + 1)),
+                           .training = training,
+                           .momentum = (double)momentum,
+                           .activation = activation,
+                           .x = x,
+                           .gain = gain,
+                           .shift = shift,
+                           .running_mean = running_mean,
+                           .running_variance = running_variance,
+                           .mean = mean,
+                           .inverse = inverse,
+                           .out = y};
+    cpu_run(self, job.parts, norm_task, &job);
+}
+
+/* ---- Back --------------------------------------------------------------- */
+
+static void
+norm_back_task(void *context, size_t i, unsigned worker)
+{
+    const struct norm_job *job = context;
+    size_t end = cpu_part(job->width, CPU_LANES, job->parts, i + 1);
+    (void)worker;
+    for (size_t j = cpu_part(job->width, CPU_LANES, job->parts, i); j < end;
+         j += CPU_LANES) {
+        size_t lanes = lanes_at(job, j);
+        for (size_t r = 0; r < job->n; r++) {
+            cpu_activation_back(lanes, job->activation,
+                                job->y + r * job->width + j,
+                                job->dy + r * job->width + j);
+        }
+        cpu_norm_slopes(job->n, lanes, job->width, job->x + j, job->centre + j,
+                        job->factor + j, job->gain + j, job->dy + j,
+                        job->dgain + j, job->dshift + j, job->out + j);
+    }
+}
+
+void
+cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
+              const float *x, const float *gain, const float *mean,
+              const float *inverse, const float *y,
+              enum tensor_activation activation, float *dy, float *dgain,
+              float *dshift, float *dx)
+{
+    struct norm_job job = {.n = n,
+                           .width = width,
+                           .parts =
+                               cpu_parts(width, 1 + ELEMENTS_MIN / (n + 1)),
+                           .activation = activation,
+                           .x = x,
+                           .gain = gain,
+                           .centre = mean,
+                           .factor = inverse,
+                           .y = y,
+                           .dy = dy,
+                           .dgain = dgain,
+                           .dshift = dshift,
+                           .out = dx};
+    cpu_run(self, job.parts, norm_back_task, &job);
+}

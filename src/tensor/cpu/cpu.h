@@ -1,0 +1,146 @@
+/*
+ * cpu.h: what the files of the cpu back-end share.
+ *
+ * Work is cut into parts by shapes alone: cpu_parts says how many, cpu_part
+ * where each begins. Vector kernels are plain loops, compiled twice.
+ */
+#ifndef SOTTO_TENSOR_CPU_CPU_H
+#define SOTTO_TENSOR_CPU_CPU_H
+
+#include "host/pool.h"
+#include "tensor/tensor.h"
+
+#define CPU_PARTS_MAX 64u
+#define CPU_LANES 16u /* floats in a cache line */
+
+/*
+ * A kernel NAME(parameters) from `static inline void NAME_body(parameters)`:
+ * the body as it is, and once more for processors with AVX2, chosen at run
+ * time. By hand and not by the compiler's own means, which sanitizers cannot
+ * bear.
+ */
+#if defined(__x86_64__)
+#define CPU_KERNEL(name, parameters, arguments)                                \
+    __attribute__((target("avx2"))) static void name##_avx2 parameters         \
+    {                                                                          \
+        name##_body arguments;                                                 \
+    }                                                                          \
+    static void name##_base parameters                                         \
+    {                                                                          \
+        name##_body arguments;                                                 \
+    }                                                                          \
+    void name parameters                                                       \
+    {                                                                          \
+        if (__builtin_cpu_supports("avx2")) {                                  \
+            name##_avx2 arguments;                                             \
+        } else {                                                               \
+            name##_base arguments;                                             \
+        }                                                                      \
+    }
+#else
+#define CPU_KERNEL(name, parameters, arguments)                                \
+    void name parameters                                                       \
+    {                                                                          \
+        name##_body arguments;                                                 \
+    }
+#endif
+#define CPU_BODY static inline __attribute__((always_inline)) void
+
+/* In how many parts of at least `least` to cut `size`: 1 to CPU_PARTS_MAX. */
+static inline size_t
+cpu_parts(size_t size, size_t least)
+{
+    size_t parts = size / least;
+    return parts < 1 ? 1 : parts > CPU_PARTS_MAX ? CPU_PARTS_MAX : parts;
+}
+
+/* Where part i of `parts` of `size` begins: at a multiple of `unit`, or at the
+   end. */
+static inline size_t
+cpu_part(size_t size, size_t unit, size_t parts, size_t i)
+{
+    size_t units = (size + unit - 1) / unit;
+    size_t at = units * i / parts * unit;
+    return at < size ? at : size;
+}
+
+/*
+ * host_pool_run on the back-end's pool, with numbers too small to be normal
+ * taken for 0: a moment that decays towards 0, or the tail of a sigmoid, would
+ * otherwise cost hundreds of cycles where it counts for nothing.
+ */
+void cpu_run(struct tensor_backend *self, size_t tasks,
+             void (*task)(void *context, size_t i, unsigned worker),
+             void *context);
+
+/* ---- activation.c: kernels on tiles ------------------------------------- */
+
+/* Adds the bias (unless NULL) to n rows of `width`, `stride` apart, and applies
+   the activation. */
+void cpu_activate(size_t n, size_t width, size_t stride, const float *bias,
+                  enum tensor_activation activation, float *y);
+/* dy times the activation's derivative, by its value. */
+void cpu_activation_back(size_t size, enum tensor_activation activation,
+                         const float *y, float *dy);
+/* Sums of columns, each in the order of the rows, in double precision. */
+void cpu_column_sums(size_t n, size_t width, size_t stride, const float *x,
+                     float *sums);
+
+/* ---- The operations ----------------------------------------------------- */
+
+/* product.c */
+void cpu_multiply(struct tensor_backend *self, bool transpose_a,
+                  bool transpose_b, size_t m, size_t n, size_t k, float alpha,
+                  const float *a, const float *b, float beta, float *c);
+void cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
+               const float *x, const float *weight, const float *bias,
+               enum tensor_activation activation, float *y);
+void cpu_dense_back(struct tensor_backend *self, size_t n, size_t in,
+                    size_t out, const float *x, const float *weight,
+                    const float *y, enum tensor_activation activation,
+                    float *dy, float *dweight, float *dbias, float *dx);
+
+/* batch_norm.c */
+void cpu_norm(struct tensor_backend *self, size_t n, size_t width,
+              bool training, float momentum, const float *x, const float *gain,
+              const float *shift, float *running_mean, float *running_variance,
+              enum tensor_activation activation, float *mean, float *inverse,
+              float *y);
+void cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
+                   const float *x, const float *gain, const float *mean,
+                   const float *inverse, const float *y,
+                   enum tensor_activation activation, float *dy, float *dgain,
+                   float *dshift, float *dx);
+
+/* likelihood.c */
+double cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
+                     const float *logits, const float *target, float scale,
+                     float *dlogits);
+double cpu_gaussian(struct tensor_backend *self, size_t n, size_t width,
+                    const float *a, const float *target, float scale,
+                    float *da);
+double cpu_categorical(struct tensor_backend *self, size_t n, size_t k,
+                       const float *logits, const float *target, float scale,
+                       float *dlogits);
+
+/* rowwise.c */
+void cpu_softmax(struct tensor_backend *self, size_t n, size_t k,
+                 const float *logits, float *p);
+void cpu_softmax_back(struct tensor_backend *self, size_t n, size_t k,
+                      const float *p, const float *dp, float *dlogits);
+void cpu_clip_l1(struct tensor_backend *self, size_t n, size_t d, float l,
+                 const float *h, float *z);
+void cpu_clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
+                      const float *h, const float *dz, float *dh);
+void cpu_gather(struct tensor_backend *self, size_t n, size_t width,
+                const float *x, const uint32_t *row, float *y);
+
+/* descent.c */
+void cpu_adam(struct tensor_backend *self, size_t size,
+              const struct tensor_adam *adam, float *value,
+              const float *gradient, float *first, float *second);
+void cpu_sgd(struct tensor_backend *self, size_t size, float rate,
+             float momentum, float decay, float *value, const float *gradient,
+             float *first);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * descent.c: the optimisers' steps, one pass over the arena.
+ *
+ * Bound by memory: seven floats go to or come from it for each parameter.
+ */
+#include <math.h>
+
+#include "tensor/cpu/cpu.h"
+
+#define ELEMENTS_MIN ((size_t)8192)
+
+/* ---- Adam --------------------------------------------------------------- */
+
+/* m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), with the rate and
+   the corrections in `step` and `root`. */
+struct adam_factors {
+    float keep1, add1, keep2, add2;
+    float step; /* rate / (1 - beta1^t) */
+    float root; /* 1 / sqrt(1 - beta2^t) */
+    float epsilon;
+    float shrink; /* 1 - rate decay */
+};
+
+void cpu_adam_span(size_t size, const struct adam_factors *factors,
+                   float *value, const float *gradient, float *first,
+                   float *second);
+
+CPU_BODY
+cpu_adam_span_body(size_t size, const struct adam_factors *factors,
+                   float *restrict value, const float *restrict gradient,
+                   float *restrict first, float *restrict second)
+{
+    const struct adam_factors f = *factors;
+    for (size_t i = 0; i < size; i++) {
+        float g = gradient[i];
+        float m = f.keep1 * first[i] + f.add1 * g;
+        float v = f.keep2 * second[i] + f.add2 * (g * g);
+        float step = f.step * m / (sqrtf(v) * f.root + f.epsilon);
+        value[i] = f.shrink * value[i] - step;
+        first[i] = m;
+        second[i] = v;
+    }
+}
+
+CPU_KERNEL(cpu_adam_span,
+           (size_t size, const struct adam_factors *factors, float *value,
+            const float *gradient, float *first, float *second),
+           (size, factors, value, gradient, first, second))
+
+struct adam_job {
+    struct adam_factors factors;
+    size_t size, parts;
+    float *value;
+    const float *gradient;
+    float *first, *second;
+};
+
+static void
+adam_task(void *context, size_t i, unsigned worker)
+{
+    const struct adam_job *job = context;
+    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
+    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
+    (void)worker;
+    cpu_adam_span(end - begin, &job->factors, job->value + begin,
+                  job->gradient + begin, job->first + begin,
+                  job->second + begin);
+}
+
+void
+cpu_adam(struct tensor_backend *self, size_t size,
+         const struct tensor_adam *adam, float *value, const float *gradient,
+         float *first, float *second)
+{
+    double t = (double)adam->step;
+    double rate = adam->rate;
+    struct adam_job job = {
+        .factors = {.keep1 = adam->beta1,
+                    .add1 = (float)(1 - (double)adam->beta1),
+                    .keep2 = adam->beta2,
+                    .add2 = (float)(1 - (double)adam->beta2),
+                    .step = (float)(rate / (1 - pow(adam->beta1, t))),
+                    .root = (float)(1 / sqrt(1 - pow(adam->beta2, t))),
+                    .epsilon = adam->epsilon,
+                    .shrink = (float)(1 - rate * adam->decay)},
+        .size = size,
+        .parts = cpu_parts(size, ELEMENTS_MIN),
+        .value = value,
+        .gradient = gradient,
+        .first = first,
+        .second = second};
+    cpu_run(self, job.parts, adam_task, &job);
+}
+
+/* ---- SGD with momentum -------------------------------------------------- */
+
+struct sgd_job {
+    size_t size, parts;
+    float rate, momentum, shrink;
+    float *value;
+    const float *gradient;
+    float *first;
+};
+
+void cpu_sgd_span(size_t size, float rate, float momentum, float shrink,
+                  float *value, const float *gradient, float *first);
+
+CPU_BODY
+cpu_sgd_span_body(size_t size, float rate, float momentum, float shrink,
+                  float *restrict value, const float *restrict gradient,
+                  float *restrict first)
+{
+    for (size_t i = 0; i < size; i++) {
+        float m = momentum * first[i] + gradient[i];
+        value[i] = shrink * value[i] - rate * m;
+        first[i] = m;
+    }
+}
+
+CPU_KERNEL(cpu_sgd_span,
+           (size_t size, float rate, float momentum, float shrink, float *value,
+            const float *gradient, float *first),
+           (size, rate, momentum, shrink, value, gradient, first))
+
+static void
+sgd_task(void *context, size_t i, unsigned worker)
+{
+    const struct sgd_job *job = context;
+    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
+    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
+    (void)worker;
+    cpu_sgd_span(end - begin, job->rate, job->momentum, job->shrink,
+                 job->value + begin, job->gradient + begin, job->first + begin);
+}
+
+void
+cpu_sgd(struct tensor_backend *self, size_t size, float rate, float momentum,
+        float decay, float *value, const float *gradient, float *first)
+{
+    struct sgd_job job = {size,
+                          cpu_parts(size, ELEMENTS_MIN),
+                          rate,
+                          momentum,
+                          (float)(1 - (double)rate * decay),
+                          value,
+                          gradient,
+                          first};
+    cpu_run(self, job.parts, sgd_task, &job);
+}

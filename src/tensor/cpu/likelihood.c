@@ -1,0 +1,258 @@
+/*
+ * likelihood.c: negative log-likelihoods and their gradients in one pass.
+ *
+ * A part's sum is kept in double precision, in one lane for each place within
+ * a cache line; lanes are added in order, and then the parts.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tensor/cpu/cpu.h"
+#include "tensor/cpu/curves.h"
+
+#define ELEMENTS_MIN ((size_t)4096)
+#define BLOCK ((size_t)256)
+
+struct loss_job {
+    size_t size, parts; /* elements; or rows of k */
+    size_t k;
+    const float *a, *target;
+    float scale;
+    float *da;
+    double sum[CPU_PARTS_MAX];
+};
+
+/* Adds in the order of the parts. */
+static double
+run_job(struct tensor_backend *self, struct loss_job *job,
+        void (*task)(void *context, size_t i, unsigned worker))
+{
+    double sum = 0;
+    cpu_run(self, job->parts, task, job);
+    for (size_t i = 0; i < job->parts; i++) {
+        sum += job->sum[i];
+    }
+    return sum;
+}
+
+/* Adds to the lanes; what is left over beyond whole lines to the first ones. */
+CPU_BODY
+add_block_body(size_t size, const float *loss, double *lane)
+{
+    size_t whole = size - size % CPU_LANES;
+    for (size_t i = 0; i < whole; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            lane[l] += (double)loss[i + l];
+        }
+    }
+    for (size_t i = whole; i < size; i++) {
+        lane[i - whole] += (double)loss[i];
+    }
+}
+
+static double
+add_lanes(const double *lane)
+{
+    double sum = 0;
+    for (size_t l = 0; l < CPU_LANES; l++) {
+        sum += lane[l];
+    }
+    return sum;
+}
+
+/* ---- Bernoulli: log(1 + e^a) - t a, gradient sigmoid(a) - t ------------- */
+
+/* e = e^-|a| serves both, and below e^-40 is nothing beside 1. */
+CPU_BODY
+bernoulli_block_body(size_t size, const float *restrict a,
+                     const float *restrict target, float scale,
+                     float *restrict loss, float *restrict slope)
+{
+    for (size_t i = 0; i < size; i++) {
+        float away = fabsf(a[i]);
+        float e = curve_exp(40.0F < away ? -40.0F : -away);
+        float above = 0.0F > a[i] ? 0.0F : a[i];
+        float p = (a[i] < 0.0F ? e : 1.0F) / (1.0F + e);
+        loss[i] = above - a[i] * target[i] + curve_log1p(e);
+        slope[i] = scale * (p - target[i]);
+    }
+}
+
+void cpu_bernoulli_span(size_t size, const float *a, const float *target,
+                        float scale, float *da, double *ret_sum);
+
+/* Block by block, since da may be a. */
+CPU_BODY
+cpu_bernoulli_span_body(size_t size, const float *a, const float *target,
+                        float scale, float *da, double *ret_sum)
+{
+    double lane[CPU_LANES] = {0};
+    float loss[BLOCK];
+    float slope[BLOCK];
+    for (size_t at = 0; at < size; at += BLOCK) {
+        size_t some = size - at < BLOCK ? size - at : BLOCK;
+        bernoulli_block_body(some, a + at, target + at, scale, loss, slope);
+        add_block_body(some, loss, lane);
+        if (da != NULL) {
+            memcpy(da + at, slope, some * sizeof *da);
+        }
+    }
+    *ret_sum = add_lanes(lane);
+}
+
+CPU_KERNEL(cpu_bernoulli_span,
+           (size_t size, const float *a, const float *target, float scale,
+            float *da, double *ret_sum),
+           (size, a, target, scale, da, ret_sum))
+
+static void
+bernoulli_task(void *context, size_t i, unsigned worker)
+{
+    struct loss_job *job = context;
+    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
+    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
+    (void)worker;
+    cpu_bernoulli_span(end - begin, job->a + begin, job->target + begin,
+                       job->scale, job->da == NULL ? NULL : job->da + begin,
+                       &job->sum[i]);
+}
+
+double
+cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
+              const float *logits, const float *target, float scale,
+              float *dlogits)
+{
+    struct loss_job job = {.size = n * width,
+                           .parts = cpu_parts(n * width, ELEMENTS_MIN),
+                           .a = logits,
+                           .target = target,
+                           .scale = scale,
+                           .da = dlogits};
+    return run_job(self, &job, bernoulli_task);
+}
+
+/* ---- Gaussian: (a - t)^2 / 2, gradient a - t ---------------------------- */
+
+CPU_BODY
+gaussian_block_body(size_t size, const float *restrict a,
+                    const float *restrict target, float scale,
+                    float *restrict loss, float *restrict slope)
+{
+    for (size_t i = 0; i < size; i++) {
+        float away = a[i] - target[i];
+        loss[i] = 0.5F * away * away;
+        slope[i] = scale * away;
+    }
+}
+
+void cpu_gaussian_span(size_t size, const float *a, const float *target,
+                       float scale, float *da, double *ret_sum);
+
+CPU_BODY
+cpu_gaussian_span_body(size_t size, const float *a, const float *target,
+                       float scale, float *da, double *ret_sum)
+{
+    double lane[CPU_LANES] = {0};
+    float loss[BLOCK];
+    float slope[BLOCK];
+    for (size_t at = 0; at < size; at += BLOCK) {
+        size_t some = size - at < BLOCK ? size - at : BLOCK;
+        gaussian_block_body(some, a + at, target + at, scale, loss, slope);
+        add_block_body(some, loss, lane);
+        if (da != NULL) {
+            memcpy(da + at, slope, some * sizeof *da);
+        }
+    }
+    *ret_sum = add_lanes(lane);
+}
+
+CPU_KERNEL(cpu_gaussian_span,
+           (size_t size, const float *a, const float *target, float scale,
+            float *da, double *ret_sum),
+           (size, a, target, scale, da, ret_sum))
+
+static void
+gaussian_task(void *context, size_t i, unsigned worker)
+{
+    struct loss_job *job = context;
+    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
+    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
+    (void)worker;
+    cpu_gaussian_span(end - begin, job->a + begin, job->target + begin,
+                      job->scale, job->da == NULL ? NULL : job->da + begin,
+                      &job->sum[i]);
+}
+
+double
+cpu_gaussian(struct tensor_backend *self, size_t n, size_t width,
+             const float *a, const float *target, float scale, float *da)
+{
+    struct loss_job job = {.size = n * width,
+                           .parts = cpu_parts(n * width, ELEMENTS_MIN),
+                           .a = a,
+                           .target = target,
+                           .scale = scale,
+                           .da = da};
+    return run_job(self, &job, gaussian_task);
+}
+
+/* ---- Categorical: sum_i t_i (log sum_j e^(a_j) - a_i) ------------------- */
+
+static double
+categorical_row(size_t k, const float *a, const float *t, float scale,
+                float *da)
+{
+    float most = a[0];
+    double sum = 0;
+    double mass = 0;
+    double loss = 0;
+    for (size_t i = 1; i < k; i++) {
+        most = a[i] > most ? a[i] : most;
+    }
+    for (size_t i = 0; i < k; i++) {
+        sum += (double)curve_exp(a[i] - most);
+        mass += (double)t[i];
+    }
+    double level = (double)most + log(sum);
+    for (size_t i = 0; i < k; i++) {
+        double p = (double)curve_exp(a[i] - most) / sum;
+        loss += (double)t[i] * (level - (double)a[i]);
+        if (da != NULL) { /* which may be a */
+            da[i] = (float)((double)scale * (mass * p - (double)t[i]));
+        }
+    }
+    return loss;
+}
+
+static void
+categorical_task(void *context, size_t i, unsigned worker)
+{
+    struct loss_job *job = context;
+    size_t k = job->k;
+    size_t begin = cpu_part(job->size, 1, job->parts, i);
+    size_t end = cpu_part(job->size, 1, job->parts, i + 1);
+    double sum = 0;
+    (void)worker;
+    for (size_t r = begin; r < end; r++) {
+        sum +=
+            categorical_row(k, job->a + r * k, job->target + r * k, job->scale,
+                            job->da == NULL ? NULL : job->da + r * k);
+    }
+    job->sum[i] = sum;
+}
+
+double
+cpu_categorical(struct tensor_backend *self, size_t n, size_t k,
+                const float *logits, const float *target, float scale,
+                float *dlogits)
+{
+    struct loss_job job = {.size = n,
+                           .parts =
+                               cpu_parts(n, 1 + ELEMENTS_MIN / 8 / (k + 1)),
+                           .k = k,
+                           .a = logits,
+                           .target = target,
+                           .scale = scale,
+                           .da = dlogits};
+    return run_job(self, &job, categorical_task);
+}
