@@ -56,7 +56,8 @@ fix_sign(size_t n, double *row)
     for (size_t k = 1; k < n; k++) {
         at = fabs(row[k]) > fabs(row[at]) ? k : at;
     }
-    for (size_t k = 0; row[at] < 0 && k < n; k++) {
+    bool negative = row[at] < 0;
+    for (size_t k = 0; negative && k < n; k++) {
         row[k] = -row[k];
     }
 }

@@ -1,0 +1,317 @@
+/*
+ * test_rebudget.c: the same mechanism at another budget.
+ */
+#include "mechanism/rebudget.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fail_alloc.h"
+#include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
+#include "scratch.h"
+
+static struct sotto_error err;
+
+static int
+setup(void **state)
+{
+    (void)state;
+    return scratch_make();
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    return scratch_remove();
+}
+
+static const char *const colours[] = {"red", "blue"};
+static float weights[] = {0.5f, -1, 0.25f, 2, 1, 0.125f, 0, 3, 0.1f, 0.2f};
+
+/* Two inputs, three of a category, to two numbers; a label of its own. */
+static struct compose_column columns[] = {{.name = "a",
+                                           .kind = SOTTO_COLUMN_NUMBER,
+                                           .count = 1,
+                                           .shift = 3,
+                                           .scale = 0.5},
+                                          {.name = "c",
+                                           .kind = SOTTO_COLUMN_CATEGORY,
+                                           .count = 3,
+                                           .values = colours,
+                                           .input = true},
+                                          {.name = "y",
+                                           .kind = SOTTO_COLUMN_CATEGORY,
+                                           .count = 3,
+                                           .values = colours}};
+static struct compose_layer layer = {.in = 4,
+                                     .out = 2,
+                                     .activation = "tanh",
+                                     .weight = weights,
+                                     .bias = weights + 8};
+static struct compose_part parts[] = {{.covers = "features",
+                                       .channel = "laplace",
+                                       .eps = UINT64_C(700000000000),
+                                       .blocks = 1,
+                                       .d = 2,
+                                       .l = 100},
+                                      {.covers = "label",
+                                       .channel = "flip",
+                                       .eps = UINT64_C(300000000000),
+                                       .blocks = 1,
+                                       .factor = {{.is_column = true, .at = 2}},
+                                       .factors = 1}};
+static const struct compose_spec whole = {.name = "m",
+                                          .campaign = "c",
+                                          .auxiliary = "none: learnt",
+                                          .eps = UINT64_C(1000000000000),
+                                          .column = columns,
+                                          .columns = 3,
+                                          .layer = &layer,
+                                          .layers = 1,
+                                          .part = parts,
+                                          .parts = 2};
+
+static struct sotto_mechanism *
+make(const struct compose_spec *spec)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    if (compose_mechanism(spec, &data, &size, &err) != SOTTO_STATUS_OK ||
+        sotto_mechanism_parse(data, size, "m", &mechanism, &err) !=
+            SOTTO_STATUS_OK) {
+        fail_msg("%s", err.message);
+    }
+    free(data);
+    return mechanism;
+}
+
+static struct sotto_mechanism *
+rebudget(const struct sotto_mechanism *from, const char *eps, double lambda)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    if (sotto_mechanism_rebudget(from, eps, lambda, in_folder("m.sotto"),
+                                 &mechanism, &err) != SOTTO_STATUS_OK) {
+        fail_msg("%s", err.message);
+    }
+    return mechanism;
+}
+
+static bool
+same_digest(const struct sotto_mechanism *a, const struct sotto_mechanism *b)
+{
+    uint8_t x[REBUDGET_DIGEST_SIZE], y[REBUDGET_DIGEST_SIZE];
+    rebudget_digest(a, x);
+    rebudget_digest(b, y);
+    return memcmp(x, y, sizeof x) == 0;
+}
+
+/* The same budget gives the same bytes; another one and back, too. */
+static void
+test_same(void **state)
+{
+    struct sotto_mechanism *old = make(&whole);
+    struct sotto_mechanism *same = rebudget(old, "1", 0);
+    struct sotto_mechanism *other = rebudget(old, "0.123456789012", 0.4);
+    struct sotto_mechanism *back = rebudget(other, "1", 0.7);
+    (void)state;
+    assert_int_equal(old->size, same->size);
+    assert_memory_equal(old->data, same->data, old->size);
+    assert_int_equal(old->size, back->size);
+    assert_memory_equal(old->data, back->data, old->size);
+    assert_true(same_digest(old, other) && same_digest(old, back));
+    sotto_mechanism_free(old);
+    sotto_mechanism_free(same);
+    sotto_mechanism_free(other);
+    sotto_mechanism_free(back);
+}
+
+static void
+test_shares(void **state)
+{
+    static const struct {
+        const char *eps;
+        double lambda;
+        uint64_t x, y;
+    } cases[] = {
+        {"10", 0, UINT64_C(7000000000000), UINT64_C(3000000000000)},
+        {"10", 0.5, UINT64_C(5000000000000), UINT64_C(5000000000000)},
+        {"0.000000000003", 0, 0, 0}, /* refused below */
+        {"1.000000000001", 1.0 / 3, UINT64_C(333333333334),
+         UINT64_C(666666666667)},
+        {"32", 0.95, UINT64_C(30400000000000), UINT64_C(1600000000000)}};
+    struct sotto_mechanism *old = make(&whole);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_mechanism *mechanism = NULL, *read = NULL;
+        enum sotto_status status =
+            sotto_mechanism_rebudget(old, cases[i].eps, cases[i].lambda,
+                                     in_folder("m.sotto"), &mechanism, &err);
+        if (cases[i].x == 0) {
+            assert_int_equal(status, SOTTO_STATUS_BUDGET);
+            continue;
+        }
+        assert_int_equal(status, SOTTO_STATUS_OK);
+        assert_true(mechanism->client->part[0].instance.eps == cases[i].x);
+        assert_true(mechanism->client->part[1].instance.eps == cases[i].y);
+        assert_int_equal(
+            sotto_mechanism_read(in_folder("m.sotto"), &read, &err),
+            SOTTO_STATUS_OK);
+        assert_int_equal(read->size, mechanism->size);
+        assert_memory_equal(read->data, mechanism->data, read->size);
+        sotto_mechanism_free(read);
+        sotto_mechanism_free(mechanism);
+    }
+    sotto_mechanism_free(old);
+}
+
+/* The label first, or one part alone. */
+static void
+test_orders(void **state)
+{
+    struct compose_part swapped[2] = {parts[1], parts[0]};
+    struct compose_spec spec = whole;
+    struct sotto_mechanism *old, *mechanism;
+    (void)state;
+    spec.part = swapped;
+    old = make(&spec);
+    mechanism = rebudget(old, "2", 0.9);
+    assert_true(mechanism->client->part[1].instance.eps ==
+                UINT64_C(1800000000000));
+    sotto_mechanism_free(mechanism);
+    sotto_mechanism_free(old);
+    spec.part = parts;
+    spec.parts = 1;
+    spec.eps = parts[0].eps;
+    old = make(&spec);
+    mechanism = rebudget(old, "2", 0);
+    assert_true(mechanism->client->part[0].instance.eps ==
+                UINT64_C(2000000000000));
+    sotto_mechanism_free(mechanism);
+    sotto_mechanism_free(old);
+}
+
+/* Every thing but budget, name and campaign changes the digest. */
+static void
+test_digest(void **state)
+{
+    struct sotto_mechanism *old = make(&whole), *other;
+    struct compose_spec spec = whole;
+    (void)state;
+    spec.name = "other";
+    spec.campaign = "other";
+    spec.auxiliary = "not used";
+    other = make(&spec);
+    assert_true(same_digest(old, other));
+    sotto_mechanism_free(other);
+#define OTHER(place, value)                                                    \
+    do {                                                                       \
+        __typeof__(place) keep_ = (place);                                     \
+        (place) = (value);                                                     \
+        other = make(&whole);                                                  \
+        assert_false(same_digest(old, other));                                 \
+        sotto_mechanism_free(other);                                           \
+        (place) = keep_;                                                       \
+    } while (0)
+    OTHER(weights[3], 2.5f);
+    OTHER(weights[9], 2.5f);
+    OTHER(layer.activation, "relu");
+    OTHER(columns[0].shift, 4);
+    OTHER(columns[0].scale, 4);
+    OTHER(columns[0].name, "b");
+    OTHER(parts[0].l, 101);
+    OTHER(parts[0].d, 1);
+    OTHER(parts[1].factor[0].at, 1);
+    OTHER(parts[1].covers, "features");
+#undef OTHER
+    other = make(&whole);
+    assert_true(same_digest(old, other));
+    sotto_mechanism_free(other);
+    sotto_mechanism_free(old);
+}
+
+static void
+test_refused(void **state)
+{
+    static const double bad[] = {-0.1, 1, 2, NAN, INFINITY};
+    struct compose_part three[3] = {parts[0], parts[1], parts[1]};
+    struct compose_spec spec = whole;
+    struct sotto_mechanism *old = make(&whole), *ret = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(sotto_mechanism_rebudget(old, "1", bad[i],
+                                                  in_folder("x"), &ret, &err),
+                         SOTTO_STATUS_USAGE);
+        assert_non_null(strstr(err.message, "lambda"));
+    }
+    assert_int_equal(
+        sotto_mechanism_rebudget(old, "1", 1e-9, in_folder("x"), &ret, &err),
+        SOTTO_STATUS_BUDGET);
+    assert_int_equal(
+        sotto_mechanism_rebudget(old, "100", 0, in_folder("x"), &ret, &err),
+        SOTTO_STATUS_BUDGET);
+    assert_int_equal(
+        sotto_mechanism_rebudget(old, "1,5", 0, in_folder("x"), &ret, NULL),
+        SOTTO_STATUS_FORMAT);
+    assert_int_equal(
+        sotto_mechanism_rebudget(old, "1", 0, in_folder("no/x"), &ret, &err),
+        SOTTO_STATUS_IO);
+    sotto_mechanism_free(old);
+    spec.part = three;
+    spec.parts = 3;
+    spec.eps = UINT64_C(1300000000000);
+    old = make(&spec);
+    assert_int_equal(
+        sotto_mechanism_rebudget(old, "1", 0, in_folder("x"), &ret, &err),
+        SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "one part for the record"));
+    assert_null(ret);
+    assert_int_equal(entries(), 0);
+    sotto_mechanism_free(old);
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_mechanism *old = make(&whole), *ret = NULL;
+    enum sotto_status status;
+    long n = 0;
+    (void)state;
+    do {
+        fail_alloc_at(++n);
+        status = sotto_mechanism_rebudget(old, "2", 0, in_folder("m.sotto"),
+                                          &ret, &err);
+        if (status != SOTTO_STATUS_OK) {
+            assert_null(ret);
+            assert_int_equal(status, SOTTO_STATUS_MEMORY);
+            assert_int_equal(entries(), 0);
+        }
+    } while (fail_alloc_count() >= n);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(n > 8);
+    sotto_mechanism_free(ret);
+    sotto_mechanism_free(old);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_same),   TEST(test_shares),  TEST(test_orders),
+        TEST(test_digest), TEST(test_refused), TEST(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
