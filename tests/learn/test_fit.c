@@ -1,0 +1,321 @@
+/*
+ * test_fit.c: learning on a line of 17 points, where the truth is known: a
+ * band in the middle is "yes", the rest "no".
+ *
+ * Noise smears the band out, and labels are flipped: taken for the truth, a
+ * report in the band is more often a "no". Eq. 11 knows both noises.
+ */
+#include "learn_fixture.h"
+
+#include "fail_alloc.h"
+
+#define REPORTS 6000u
+
+static bool
+in_band(int q)
+{
+    return q >= -2 && q <= 2;
+}
+
+/* Every point of the line `times` times, in a scattered order. */
+static struct sotto_table *
+line_rows(size_t times)
+{
+    char *text = malloc(32 + 32 * 17 * times), *at = text;
+    struct sotto_table *table;
+    at += sprintf(at, "a,label\n");
+    for (size_t i = 0; i < 17 * times; i++) {
+        int q = (int)(i * 5 % 17) - 8;
+        at += sprintf(at, "%g,%s\n", q / 8.0, in_band(q) ? "yes" : "no");
+    }
+    table = table_of(text);
+    free(text);
+    return table;
+}
+
+static struct sotto_fit_options
+options_of(enum sotto_objective objective)
+{
+    static const uint32_t hidden[] = {16};
+    return (struct sotto_fit_options){.objective = objective,
+                                      .hidden = hidden,
+                                      .hiddens = 1,
+                                      .epochs = 60,
+                                      .rate = 0.02,
+                                      .decay = 1e-3,
+                                      .batches = 8,
+                                      .seed = 5,
+                                      .threads = 2};
+}
+
+struct stage {
+    struct sotto_mechanism *mechanism;
+    struct sotto_table *aux, *records;
+    struct sotto_report_reader *reader;
+};
+
+static struct stage
+stage_of(size_t times)
+{
+    struct stage stage;
+    stage.mechanism = open_line(3 * DECIMAL_UNIT, 2 * DECIMAL_UNIT);
+    stage.aux = line_rows(1);
+    stage.records = line_rows(times);
+    stage.reader = read_back(stage.mechanism, stage.records, 3);
+    return stage;
+}
+
+static void
+stage_clear(struct stage *stage)
+{
+    sotto_report_reader_free(stage->reader);
+    sotto_table_free(stage->records);
+    sotto_table_free(stage->aux);
+    sotto_mechanism_free(stage->mechanism);
+}
+
+static struct sotto_model *
+fit_with(const struct stage *stage, const struct sotto_fit_options *options,
+         struct sotto_fit_info *info)
+{
+    struct sotto_model *model = NULL;
+    must(sotto_fit(stage->mechanism, stage->reader, NULL, stage->aux, options,
+                   &model, info, &err));
+    return model;
+}
+
+static double
+accuracy(struct sotto_model *model, const struct sotto_table *table)
+{
+    struct sotto_evaluation evaluation;
+    must(sotto_model_evaluate(model, table, false, 0, &evaluation, &err));
+    assert_int_equal(evaluation.rows, 17);
+    return evaluation.accuracy;
+}
+
+static void
+test_recovers(void **state)
+{
+    struct stage stage = stage_of(REPORTS / 17);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_fit_info info;
+    struct sotto_model *model = fit_with(&stage, &options, &info);
+    double right;
+    (void)state;
+    assert_int_equal(info.reports, REPORTS / 17 * 17);
+    assert_int_equal(info.points, 17);
+    assert_true(info.memory > 0 && info.kept == 1);
+    assert_true(info.log_p < 0 && info.validation < 0 && info.epochs > 0);
+    right = accuracy(model, stage.aux);
+    assert_true(right > 0.93);
+    sotto_model_free(model);
+
+    options.objective = SOTTO_OBJECTIVE_PLAIN;
+    model = fit_with(&stage, &options, NULL);
+    assert_true(accuracy(model, stage.aux) < 0.8); /* "no" everywhere */
+    sotto_model_free(model);
+    stage_clear(&stage);
+}
+
+/* Eq. 12 knows the labels' noise alone: better than nothing where there is
+   little of the other. */
+static void
+test_label(void **state)
+{
+    struct stage stage;
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_LABEL);
+    struct sotto_model *model;
+    struct sotto_fit_info info;
+    (void)state;
+    stage.mechanism = open_line(28 * DECIMAL_UNIT, DECIMAL_UNIT);
+    stage.aux = line_rows(1);
+    stage.records = line_rows(200);
+    stage.reader = read_back(stage.mechanism, stage.records, 3);
+    model = fit_with(&stage, &options, &info);
+    assert_true(accuracy(model, stage.aux) > 0.93);
+    assert_true(info.points == 0 && info.memory == 0);
+    sotto_model_free(model);
+    stage_clear(&stage);
+}
+
+static void
+test_clean(void **state)
+{
+    struct stage stage = stage_of(20);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_model *model = NULL;
+    struct sotto_fit_info info;
+    (void)state;
+    for (int level = 0; level < 2; level++) {
+        options.level = (enum sotto_level)level;
+        must(sotto_fit_clean(stage.mechanism, stage.records, &options, &model,
+                             &info, &err));
+        assert_int_equal(info.reports, 340);
+        assert_true(accuracy(model, stage.aux) == 1);
+        sotto_model_free(model);
+    }
+    stage_clear(&stage);
+}
+
+/* A model's probabilities for every point. */
+static void
+predict(struct sotto_model *model, const struct sotto_table *table, double *p)
+{
+    must(sotto_model_predict(model, table, p, &err));
+}
+
+static void
+test_threads(void **state)
+{
+    struct stage stage = stage_of(40);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    double one[51], other[51];
+    (void)state;
+    options.epochs = 5;
+    for (int objective = 0; objective < 3; objective++) {
+        struct sotto_model *model;
+        options.objective = (enum sotto_objective)objective;
+        options.threads = 1;
+        options.seed = 5;
+        model = fit_with(&stage, &options, NULL);
+        predict(model, stage.aux, one);
+        sotto_model_free(model);
+        options.threads = 3;
+        model = fit_with(&stage, &options, NULL);
+        predict(model, stage.aux, other);
+        assert_memory_equal(one, other, sizeof one);
+        sotto_model_free(model);
+        options.seed = 6;
+        model = fit_with(&stage, &options, NULL);
+        predict(model, stage.aux, other);
+        assert_memory_not_equal(one, other, sizeof one);
+        sotto_model_free(model);
+    }
+    stage_clear(&stage);
+}
+
+/* Feature level: the same record is its own representation here. */
+static void
+test_feature(void **state)
+{
+    struct stage stage = stage_of(REPORTS / 17);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_model *model;
+    (void)state;
+    options.level = SOTTO_LEVEL_FEATURE;
+    options.restarts = 2;
+    model = fit_with(&stage, &options, NULL);
+    assert_true(accuracy(model, stage.aux) > 0.93);
+    sotto_model_free(model);
+    stage_clear(&stage);
+}
+
+static void
+refuse(const struct stage *stage, const struct sotto_table *aux,
+       const struct sotto_fit_options *options, enum sotto_status expected,
+       const char *text)
+{
+    struct sotto_model *model = NULL;
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(sotto_fit(stage->mechanism, stage->reader, NULL, aux,
+                               options, &model, NULL, &err),
+                     expected);
+    assert_null(model);
+    assert_int_equal(err.status, expected);
+    assert_non_null(strstr(err.message, text));
+}
+
+static bool
+stop(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    size_t *calls = context;
+    assert_true(done <= total && what != NULL);
+    return ++*calls < 5;
+}
+
+static void
+test_refusals(void **state)
+{
+    struct stage stage = stage_of(10);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_table *other = table_of("x,label\n1,yes\n");
+    size_t calls = 0;
+    (void)state;
+    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "needs a prior");
+    refuse(&stage, other, &options, SOTTO_STATUS_INPUT, "\"a\"");
+    options.level = SOTTO_LEVEL_FEATURE;
+    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "auxiliary records");
+    options.objective = SOTTO_OBJECTIVE_LABEL;
+    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "analyst file");
+    options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    options.linear = true;
+    refuse(&stage, stage.aux, &options, SOTTO_STATUS_USAGE, "linear");
+    options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    options.rate = NAN;
+    refuse(&stage, stage.aux, &options, SOTTO_STATUS_USAGE, "out of range");
+    options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    options.watch = (struct sotto_watch){stop, &calls};
+    refuse(&stage, stage.aux, &options, SOTTO_STATUS_STOPPED, "stopped");
+    assert_int_equal(calls, 5);
+    sotto_table_free(other);
+    stage_clear(&stage);
+}
+
+/* Fewer points, drawn by lot. */
+static void
+test_prior_most(void **state)
+{
+    struct stage stage = stage_of(10);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_fit_info info;
+    (void)state;
+    options.prior_most = 9;
+    options.epochs = 1;
+    sotto_model_free(fit_with(&stage, &options, &info));
+    assert_int_equal(info.points, 9);
+    stage_clear(&stage);
+}
+
+static void
+test_memory(void **state)
+{
+    struct stage stage = stage_of(3);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    (void)state;
+    options.epochs = 1;
+    options.threads = 1;
+    for (int objective = 0; objective < 4; objective++) {
+        struct sotto_model *model = NULL;
+        enum sotto_status status;
+        long n = 0;
+        options.objective = (enum sotto_objective)(objective % 3);
+        do {
+            fail_alloc_at(++n);
+            status = objective < 3
+                         ? sotto_fit(stage.mechanism, stage.reader, NULL,
+                                     stage.aux, &options, &model, NULL, &err)
+                         : sotto_fit_clean(stage.mechanism, stage.records,
+                                           &options, &model, NULL, &err);
+            assert_true(status == SOTTO_STATUS_OK ||
+                        (status == SOTTO_STATUS_MEMORY && model == NULL));
+        } while (fail_alloc_count() >= n);
+        fail_alloc_at(0);
+        assert_int_equal(status, SOTTO_STATUS_OK);
+        assert_true(n > 15);
+        sotto_model_free(model);
+    }
+    stage_clear(&stage);
+}
+
+int
+main(void)
+{
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        TEST(test_recovers),   TEST(test_label),   TEST(test_clean),
+        TEST(test_threads),    TEST(test_feature), TEST(test_refusals),
+        TEST(test_prior_most), TEST(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/*
+ * test_objective.c: Eq. 11 and 12 against their definitions, and their
+ * gradients with respect to a network's parameters against finite differences.
+ */
+#include "learn_fixture.h"
+
+#include "host/pool.h"
+#include "learn/train.h"
+
+#define POINTS 90u
+#define REPORTS 60u
+#define BATCHES 2u
+
+struct stage {
+    struct sotto_mechanism *mechanism;
+    struct prior_shape shape;
+    struct prior prior;
+    int32_t *point;
+    uint8_t *reports;
+    const uint8_t *report[REPORTS]; /* in the plan's order */
+    struct labels labels;
+    struct plan plan;
+    struct posterior *posterior;
+    struct marginal marginal;
+    struct tensor_backend *backend;
+    float *x;
+};
+
+static void
+stage_init(struct stage *stage, unsigned threads)
+{
+    struct sotto_table *aux = mixed_rows(POINTS, 7);
+    struct sotto_table *records = mixed_rows(REPORTS, 8);
+    const uint8_t *report[REPORTS];
+    struct posterior_options options = {.tau = 0};
+    memset(stage, 0, sizeof *stage);
+    stage->mechanism = open_mixed(4 * DECIMAL_UNIT, DECIMAL_UNIT, 32);
+    stage->point = points_of(stage->mechanism, aux);
+    stage->reports = simulate(stage->mechanism, records, 9);
+    for (size_t i = 0; i < REPORTS; i++) {
+        report[i] = stage->reports + i * stage->mechanism->client->report_size;
+    }
+    must(prior_shape_init(&stage->shape, stage->mechanism, &err));
+    must(prior_init(&stage->prior, &stage->shape, stage->point, POINTS, &err));
+    must(labels_init(&stage->labels, &stage->shape, report, REPORTS, false, 0,
+                     &err));
+    must(plan_init(&stage->plan, &stage->labels, BATCHES, 0.2, 5, 3, &err));
+    for (size_t i = 0; i < REPORTS; i++) {
+        stage->report[i] = report[stage->plan.order[i]];
+    }
+    must(tensor_cpu_new(threads, &stage->backend, &err));
+    must(posterior_new(&stage->prior, stage->report, REPORTS, stage->plan.chunk,
+                       stage->plan.chunks, stage->backend->pool, &options,
+                       &stage->posterior, &err));
+    must(marginal_init(&stage->marginal, stage->posterior, &stage->labels,
+                       &stage->plan, stage->backend->pool, &err));
+    stage->x = calloc((POINTS + REPORTS) * stage->shape.inputs, sizeof(float));
+    sotto_table_free(aux);
+    sotto_table_free(records);
+}
+
+static void
+stage_clear(struct stage *stage)
+{
+    free(stage->x);
+    marginal_clear(&stage->marginal);
+    posterior_free(stage->posterior);
+    tensor_backend_free(stage->backend);
+    plan_clear(&stage->plan);
+    labels_clear(&stage->labels);
+    prior_clear(&stage->prior);
+    prior_shape_clear(&stage->shape);
+    free(stage->reports);
+    free(stage->point);
+    sotto_mechanism_free(stage->mechanism);
+}
+
+/* Probabilities that differ from point to point. */
+static void
+fill_p(float *p, size_t n, size_t classes)
+{
+    for (size_t m = 0; m < n; m++) {
+        double sum = 0;
+        for (size_t y = 0; y < classes; y++) {
+            p[m * classes + y] = 1 + (float)((m * 7 + y * 13) % 11);
+            sum += (double)p[m * classes + y];
+        }
+        for (size_t y = 0; y < classes; y++) {
+            p[m * classes + y] /= (float)sum;
+        }
+    }
+}
+
+/* log sum_m w_m sum_y p(label report | y) p_my, by the definition. */
+static double
+plain_log_s(const struct stage *stage, size_t row, const float *p)
+{
+    const struct channel_instance *label = stage->shape.label;
+    const uint8_t *wire = stage->report[row] + stage->shape.label_offset;
+    double w[POINTS], s = 0;
+    posterior_weights(stage->posterior, row, w);
+    for (size_t m = 0; m < POINTS; m++) {
+        for (int32_t y = 0; y < (int32_t)label->size; y++) {
+            s += w[m] * exp(label->channel->log_p(label, wire, &y)) *
+                 (double)p[m * label->size + (size_t)y];
+        }
+    }
+    return log(s);
+}
+
+static void
+test_marginal_value(void **state)
+{
+    struct stage stage;
+    float p[POINTS * 3];
+    (void)state;
+    stage_init(&stage, 2);
+    assert_int_equal(stage.labels.groups, 3);
+    fill_p(p, POINTS, 3);
+    for (size_t b = 0; b <= BATCHES; b++) {
+        double right = 0, got;
+        for (size_t i = stage.plan.batch[b]; i < stage.plan.batch[b + 1]; i++) {
+            right += plain_log_s(&stage, i, p);
+        }
+        got = marginal_pass(&stage.marginal, stage.plan.batch_chunk[b],
+                            stage.plan.batch_chunk[b + 1], p, 1, NULL);
+        assert_true(right < 0 && fabs(got - right) < 1e-4);
+    }
+    stage_clear(&stage);
+}
+
+/* The value and the gradient do not depend on the number of threads. */
+static void
+test_threads(void **state)
+{
+    struct stage one, three;
+    static float p[POINTS * 3], left[POINTS * 3], right[POINTS * 3];
+    (void)state;
+    stage_init(&one, 1);
+    stage_init(&three, 3);
+    fill_p(p, POINTS, 3);
+    assert_true(
+        marginal_pass(&one.marginal, 0, one.plan.chunks, p, 0.5, left) ==
+        marginal_pass(&three.marginal, 0, three.plan.chunks, p, 0.5, right));
+    assert_memory_equal(left, right, sizeof left);
+    assert_true(left[1] != 0);
+    stage_clear(&one);
+    stage_clear(&three);
+}
+
+/* ---- Gradients ---------------------------------------------------------- */
+
+static struct trainer
+trainer_of(struct stage *stage, bool marginal, double kappa)
+{
+    size_t inputs = stage->shape.inputs;
+    struct trainer trainer = {.backend = stage->backend,
+                              .labels = &stage->labels,
+                              .plan = &stage->plan,
+                              .setting = {.marginal = kappa},
+                              .x = stage->x,
+                              .in = inputs};
+    double room[8], z[8];
+    trainer.marginal = marginal ? &stage->marginal : NULL;
+    trainer.rows = marginal ? POINTS : REPORTS;
+    for (size_t i = 0; i < trainer.rows; i++) {
+        float *x = stage->x + i * inputs;
+        if (marginal) {
+            prior_input(&stage->shape, stage->point + i * stage->shape.width,
+                        x);
+            continue;
+        }
+        prior_estimate(&stage->shape, stage->report[i], room, z);
+        for (size_t j = 0; j < inputs; j++) {
+            x[j] = (float)z[j];
+        }
+    }
+    must(trainer_init(&trainer, &err));
+    return trainer;
+}
+
+/* Mean -log s of a batch, with the term for the classes' share. */
+static double
+loss_of(const struct trainer *trainer, struct nn_stack *stack)
+{
+    size_t rows = trainer->plan->batch[1];
+    double loss = -trainer_batch(trainer, stack, 0, false) / (double)rows;
+    return loss + share_pass(trainer->labels, trainer->setting.marginal,
+                             trainer->p,
+                             trainer->marginal != NULL ? POINTS : rows, NULL);
+}
+
+static void
+check_gradient(bool marginal, double kappa)
+{
+    static const uint32_t hidden[] = {6};
+    struct stage stage;
+    struct trainer trainer;
+    struct sotto_model *model = NULL;
+    struct nn_stack *stack;
+    struct nn_arena *arena;
+    float *gradient;
+    size_t moved = 0;
+    stage_init(&stage, 1);
+    trainer = trainer_of(&stage, marginal, kappa);
+    must(model_new(stage.mechanism, SOTTO_OBJECTIVE_MARGINAL,
+                   SOTTO_LEVEL_LATENT, hidden, 1, 1, &model, &err));
+    stack = &model->net[0].stack;
+    arena = stack->arena;
+    must(nn_stack_reserve(stack, trainer.room, &err));
+    nn_stack_init(stack, 11, 0);
+    (void)trainer_batch(&trainer, stack, 0, true);
+    gradient = malloc(arena->size * sizeof *gradient);
+    memcpy(gradient, arena->gradient, arena->size * sizeof *gradient);
+    for (size_t i = 0; i < arena->size; i++) {
+        float held = arena->value[i], step = 1e-3F;
+        double up, down, difference;
+        arena->value[i] = held + step;
+        up = loss_of(&trainer, stack);
+        arena->value[i] = held - step;
+        down = loss_of(&trainer, stack);
+        arena->value[i] = held;
+        difference = (up - down) / (2 * (double)step);
+        assert_true(fabs(difference - (double)gradient[i]) <
+                    2e-2 * fabs(difference) + 4e-4);
+        moved += fabs(difference) > 2e-3;
+    }
+    assert_true(moved > 20);
+    free(gradient);
+    trainer_clear(&trainer);
+    sotto_model_free(model);
+    stage_clear(&stage);
+}
+
+static void
+test_gradient_marginal(void **state)
+{
+    (void)state;
+    check_gradient(true, 0);
+}
+
+static void
+test_gradient_conditional(void **state)
+{
+    (void)state;
+    check_gradient(false, 0);
+}
+
+static void
+test_gradient_share(void **state)
+{
+    (void)state;
+    check_gradient(true, 0.7);
+    check_gradient(false, 0.7);
+}
+
+/* KL is 0 where the mean is the share. */
+static void
+test_share(void **state)
+{
+    double share[] = {0.25, 0.75};
+    struct labels labels = {.classes = 2, .share = share};
+    const float even[] = {0.5F, 0.5F, 0, 1};
+    const float off[] = {1, 0, 0, 1};
+    (void)state;
+    assert_true(fabs(share_pass(&labels, 2, even, 2, NULL)) < 1e-12);
+    assert_true(fabs(share_pass(&labels, 2, off, 2, NULL) -
+                     2 * (0.25 * log(0.5) + 0.75 * log(1.5))) < 1e-9);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_marginal_value),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_gradient_marginal),
+        cmocka_unit_test(test_gradient_conditional),
+        cmocka_unit_test(test_gradient_share),
+        cmocka_unit_test(test_share),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
