@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
-#include "cli/watcher.h"
+#include "cli/watch.h"
 
 #define EPS_MOST 64u
 #define COMMAND_SIZE 1024u
@@ -15,7 +15,7 @@
 
 /* What the callbacks need. */
 struct output {
-    struct watcher watcher;
+    struct watch watch;
     bool json, plan, started;
 };
 
@@ -106,7 +106,7 @@ static void
 take_row(void *context, const struct sotto_experiment_row *row)
 {
     struct output *output = context;
-    watcher_hide(&output->watcher);
+    progress_end(&output->watch.bar);
     if (output->json) {
         row_json(output, row);
     } else if (row->mean) {
@@ -243,10 +243,11 @@ run_experiment(struct sotto_experiment_options *options, struct output *output)
 {
     struct sotto_error err = {0};
     char *path = NULL;
-    options->watch = watcher_start(&output->watcher);
+    watch_start(&output->watch);
+    options->watch = watch_port(&output->watch);
     enum sotto_status status =
         sotto_experiment_run(options, take_row, output, &err);
-    watcher_end(&output->watcher);
+    watch_end(&output->watch);
     if (status == SOTTO_STATUS_OK) {
         status = sotto_experiment_path(options, &path, &err);
     }

@@ -54,8 +54,10 @@ struct runner {
     int lock;
     void (*row)(void *context, const struct sotto_experiment_row *);
     void *context;
-    /* What is being done, for whoever watches. */
-    char doing[96];
+    /* What is being done, for whoever watches; the last text and the one
+       before it, since the watcher may compare them. */
+    char doing[96], said[2][160];
+    unsigned turn;
     size_t done, total;
 };
 
@@ -427,9 +429,13 @@ tick(void *context, const char *what, uint64_t done, uint64_t total)
 {
     struct runner *runner = context;
     const struct sotto_watch *watch = &runner->run.options->watch;
-    char text[sizeof runner->doing + 64];
-    (void)snprintf(text, sizeof text, "%s: %.60s", runner->doing, what);
-    return watch->tick(watch->context, text, done, total);
+    char *text = runner->said[(runner->turn + 1) % 2];
+    (void)snprintf(text, sizeof runner->said[0], "%s: %.60s", runner->doing,
+                   what);
+    if (strcmp(text, runner->said[runner->turn]) != 0) {
+        runner->turn = (runner->turn + 1) % 2;
+    }
+    return watch->tick(watch->context, runner->said[runner->turn], done, total);
 }
 
 static enum sotto_status
@@ -467,8 +473,8 @@ run_fit(struct runner *runner, size_t eps, uint32_t trial, uint32_t draw,
     (void)snprintf(runner->doing, sizeof runner->doing,
                    "eps %s trial %ju draw %ju", text, (uintmax_t)trial,
                    (uintmax_t)draw);
-    if (watch->tick != NULL && !watch->tick(watch->context, runner->doing,
-                                            runner->done, runner->total)) {
+    if (watch->tick != NULL &&
+        !tick(runner, "fit", runner->done, runner->total)) {
         return host_fail(err, SOTTO_STATUS_STOPPED, 0,
                          "stopped; the rows so far are kept, and the same "
                          "command goes on from here");
