@@ -280,8 +280,8 @@ empty_row(const struct runner *runner, size_t eps)
         .commit = run->options->commit,
     };
     if (paper != NULL && column < PAPERS_COLUMNS) {
-        row.paper = paper->accuracy[column] / 100;
-        row.paper_deviation = paper->deviation[column] / 100;
+        row.paper = papers_fraction(paper->accuracy[column]);
+        row.paper_deviation = papers_fraction(paper->deviation[column]);
         row.paper_table = paper->table;
     }
     return row;

@@ -60,6 +60,13 @@ static const struct {
 };
 /* clang-format on */
 
+/* 17.3 / 100 is not the number nearest to 0.173; 173 / 1000 is. */
+double
+papers_fraction(double percent)
+{
+    return nearbyint(10 * percent) / 1000;
+}
+
 const struct papers_row *
 papers_at(size_t i)
 {
@@ -103,7 +110,7 @@ papers_reach(const char *experiment, const char *mechanism, const char *level,
             strcmp(reach[i].mechanism, mechanism) == 0 &&
             strcmp(reach[i].level, level) == 0 &&
             reach[i].aux_share == aux_share) {
-            return reach[i].accuracy[column] / 100;
+            return papers_fraction(reach[i].accuracy[column]);
         }
     }
     return NAN;

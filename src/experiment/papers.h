@@ -21,6 +21,9 @@ struct papers_row {
     double deviation[PAPERS_COLUMNS];
 };
 
+/* A percentage with one place as the nearest number in [0, 1]. */
+double papers_fraction(double percent);
+
 /* Row i, from 0; NULL past the last. */
 const struct papers_row *papers_at(size_t i);
 

@@ -81,14 +81,23 @@ test_reach(void **state)
     assert_true(isnan(papers_reach(NAME, "pca", "latent", 0.75, 10)));
 }
 
+static void
+test_fraction(void **state)
+{
+    (void)state;
+    assert_true(papers_fraction(17.3) == 0.173);
+    assert_true(papers_fraction(86.1) == 0.861);
+    assert_true(papers_fraction(86) == 0.86);
+    assert_true(isnan(papers_fraction(NAN)));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_columns),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_found),    cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_fraction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
