@@ -56,18 +56,16 @@ sotto_dataset_at(size_t i)
     return i < sizeof sets / sizeof *sets ? &sets[i] : NULL;
 }
 
-static enum sotto_status
-find_set(const char *name, const struct sotto_dataset **ret_set,
-         struct sotto_error *err)
+/* NULL if there is none of that name. */
+static const struct sotto_dataset *
+find_set(const char *name)
 {
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (strcmp(sets[i].name, name) == 0) {
-            *ret_set = &sets[i];
-            return SOTTO_STATUS_OK;
-        }
-    }
-    return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                     "there is no data set '%.80s': see sotto data list", name);
+    const struct sotto_dataset *set;
+    size_t i = 0;
+    do {
+        set = sotto_dataset_at(i++);
+    } while (set != NULL && strcmp(set->name, name) != 0);
+    return set;
 }
 
 /* ---- Paths -------------------------------------------------------------- */
@@ -159,10 +157,12 @@ look_at(const struct sotto_dataset_file *file, const char *folder,
     uint8_t *data = NULL;
     size_t size = 0;
     char *path = join_path(folder, "/", file->name);
-    enum sotto_status status =
-        path != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK && stat(path, &about) == 0 &&
-        S_ISREG(about.st_mode) && (uint64_t)about.st_size == file->size) {
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (path == NULL) {
+        return host_fail_memory(err);
+    }
+    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+        (uint64_t)about.st_size == file->size) {
         status = host_file_read(path, (size_t)file->size, &data, &size, err);
     }
     if (data != NULL) {
@@ -408,20 +408,25 @@ dataset_fill(const struct sotto_dataset *set, const char *folder,
     return status;
 }
 
-enum sotto_status
-sotto_dataset_get(const char *name, const char *from,
-                  const struct sotto_watch *watch, char **ret_folder,
-                  struct sotto_error *err)
+/* Gets a data set, or only looks whether it is there. */
+static enum sotto_status
+by_name(const char *name, bool get, const char *from,
+        const struct sotto_watch *watch, char **ret_folder,
+        struct sotto_error *err)
 {
-    const struct sotto_dataset *set = NULL;
+    const struct sotto_dataset *set = find_set(name);
     char *folder = NULL;
-    enum sotto_status status = find_set(name, &set, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = dataset_folder(name, &folder, err);
+    if (set == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "there is no data set '%.80s': see sotto data list",
+                         name);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = dataset_fill(set, folder, from, watch, err);
+    enum sotto_status status = dataset_folder(name, &folder, err);
+    if (folder == NULL) {
+        return status;
     }
+    status = get ? dataset_fill(set, folder, from, watch, err)
+                 : dataset_check(set, folder, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_folder = folder;
     } else {
@@ -431,21 +436,15 @@ sotto_dataset_get(const char *name, const char *from,
 }
 
 enum sotto_status
+sotto_dataset_get(const char *name, const char *from,
+                  const struct sotto_watch *watch, char **ret_folder,
+                  struct sotto_error *err)
+{
+    return by_name(name, true, from, watch, ret_folder, err);
+}
+
+enum sotto_status
 sotto_dataset_find(const char *name, char **ret_folder, struct sotto_error *err)
 {
-    const struct sotto_dataset *set = NULL;
-    char *folder = NULL;
-    enum sotto_status status = find_set(name, &set, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = dataset_folder(name, &folder, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = dataset_check(set, folder, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_folder = folder;
-    } else {
-        free(folder);
-    }
-    return status;
+    return by_name(name, false, NULL, NULL, ret_folder, err);
 }

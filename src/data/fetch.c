@@ -33,8 +33,6 @@
 #define FETCHED "fetched"
 #define PAUSE 100000000 /* nanoseconds between two looks */
 
-extern char **environ;
-
 bool
 fetch_is_address(const char *text)
 {

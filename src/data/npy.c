@@ -165,8 +165,10 @@ check_type(struct npy *npy, size_t at, size_t size)
     }
     bool sized = size == 3 && strchr("<|", type[0]) != NULL &&
                  strchr("1248", type[2]) != NULL;
-    npy->kind = size >= 2 ? type[1] : '\0';
-    npy->item = sized ? (size_t)(type[2] - '0') : 0;
+    if (sized) {
+        npy->kind = type[1];
+        npy->item = (size_t)(type[2] - '0');
+    }
     bool whole = npy->kind == 'i' || npy->kind == 'u';
     if (!sized || !(whole || (npy->kind == 'f' && npy->item >= 4)) ||
         (type[0] == '|' && npy->item > 1)) {
