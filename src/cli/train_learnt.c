@@ -71,6 +71,11 @@ plan_paths(const struct cli_args *args, struct plan *plan)
         cli_error("out of memory");
         return CLI_EXIT_FAILED;
     }
+    if (strcmp(plan->analyst, plan->path) == 0) {
+        return cli_bad("--analyst and -o are both '%.240s': one is for you, "
+                       "the other for devices",
+                       plan->path);
+    }
     const char *const others[] = {cli_value(args, "data"),
                                   cli_value(args, "labels"), plan->path};
     return output_file_check(plan->analyst, others,

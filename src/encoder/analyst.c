@@ -177,10 +177,6 @@ read_decoder(struct sotto_analyst *analyst, const json_t *decoder,
                                  : 0)) {
         status = fail_metadata("the decoder does not fit x", err);
     }
-    if (status == SOTTO_STATUS_OK &&
-        safetensors_count(analyst->file) != 1 + 2 * analyst->layers) {
-        status = fail_metadata("there are tensors that nothing names", err);
-    }
     return status;
 }
 
@@ -246,6 +242,10 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
     }
     if (status == SOTTO_STATUS_OK) {
         status = read_prior(analyst, err);
+    }
+    if (status == SOTTO_STATUS_OK &&
+        safetensors_count(analyst->file) != 1 + 2 * analyst->layers) {
+        status = fail_metadata("there are tensors that nothing names", err);
     }
     return status;
 }
