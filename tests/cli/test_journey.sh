@@ -16,11 +16,11 @@ grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-[ "$(echo "$verbs" | wc -l)" -eq 13 ] || fail "not thirteen verbs: $verbs"
+[ "$(echo "$verbs" | wc -l)" -eq 16 ] || fail "not sixteen verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
-for verb in train keygen sign verify inspect privatise decode ledger account \
-    audit bench demo data; do
+for verb in train keygen sign verify inspect privatise decode fit predict \
+    evaluate ledger account audit bench demo data; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
     awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||
@@ -33,7 +33,7 @@ for verb in train keygen sign verify inspect privatise decode ledger account \
     }
 done
 for file in wdbc.sotto wdbc.sotto.minisig collector.key collector.pub \
-    wdbc.reports wdbc.decoded.csv my.ledger my-demo/report.html; do
+    wdbc.reports wdbc.decoded.csv wdbc.model wdbc.classes.csv my.ledger my-demo/report.html; do
     [ -s $file ] || fail "the examples did not make $file"
 done
 [ "$(stat -c %a collector.key)" = 600 ] || fail "others may read the key"

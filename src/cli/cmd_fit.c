@@ -1,0 +1,355 @@
+/*
+ * cmd_fit.c: sotto fit: a classifier from reports, or from clean records.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "cli/learning.h"
+#include "cli/output_file.h"
+#include "cli/records.h"
+#include "cli/watch.h"
+
+#define HIDDEN_MAX 8u
+
+struct job {
+    struct sotto_mechanism *mechanism;
+    struct sotto_report_reader *reader;
+    struct sotto_analyst *analyst;
+    struct sotto_table *aux;
+    char *analyst_path;
+    struct sotto_fit_options options;
+    uint32_t hidden[HIDDEN_MAX];
+    struct sotto_model *model;
+    struct sotto_fit_info info;
+    size_t simulated;
+};
+
+static const char *const objectives[] = {"marginal", "label", "plain"};
+static const char *const levels[] = {"latent", "feature"};
+
+/* ---- Options ------------------------------------------------------------ */
+
+/* Which word of a list an option is; false, with the message printed, if it is
+   none. */
+static bool
+read_word(const struct cli_args *args, const char *name,
+          const char *const *list, size_t count, unsigned *ret_value)
+{
+    const char *word = cli_value(args, name);
+    for (size_t i = 0; word != NULL && i < count; i++) {
+        if (strcmp(word, list[i]) == 0) {
+            *ret_value = (unsigned)i;
+            return true;
+        }
+    }
+    if (word != NULL) {
+        const char *nearest = cli_nearest(word, list, count);
+        (void)cli_bad("--%s %.40s: there is no such %s%s%s%s", name, word, name,
+                      nearest != NULL ? "; did you mean '" : "",
+                      nearest != NULL ? nearest : "",
+                      nearest != NULL ? "'?" : "");
+    }
+    return word == NULL;
+}
+
+/* "50" or "100,50". */
+static bool
+read_hidden(const struct cli_args *args, struct job *job)
+{
+    const char *at = cli_value(args, "hidden");
+    size_t count = 0;
+    while (at != NULL) {
+        char *end = NULL;
+        unsigned long width = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || width < 1 || width > 65536 ||
+            (*end != ',' && *end != '\0') || count == HIDDEN_MAX) {
+            (void)cli_bad("--hidden %.80s: up to %u numbers from 1 to 65536 "
+                          "with commas between them",
+                          cli_value(args, "hidden"), HIDDEN_MAX);
+            return false;
+        }
+        job->hidden[count++] = (uint32_t)width;
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    if (count > 0) {
+        job->options.hidden = job->hidden;
+        job->options.hiddens = count;
+    }
+    return true;
+}
+
+static int
+read_options(const struct cli_args *args, struct job *job)
+{
+    struct sotto_fit_options *options = &job->options;
+    unsigned objective = 0, level = 0;
+    uint64_t epochs = 0, restarts = 0, batches = 0, threads = 0, most = 0;
+    options->decay = -1;
+    options->marginal = -1;
+    if (!read_word(args, "objective", objectives, 3, &objective) ||
+        !read_word(args, "level", levels, 2, &level) ||
+        !read_hidden(args, job) ||
+        !cli_number(args, "rate", 1e-9, 10, &options->rate) ||
+        !cli_number(args, "decay", 0, 1000, &options->decay) ||
+        !cli_number(args, "share-weight", 0, 1000, &options->marginal) ||
+        !learning_whole(args, "epochs", 1, 100000, &epochs) ||
+        !learning_whole(args, "batches", 1, 100000, &batches) ||
+        !learning_whole(args, "restarts", 1, 32, &restarts) ||
+        !learning_whole(args, "prior-most", 1, 1000000000, &most) ||
+        !learning_whole(args, "threads", 1, 64, &threads) ||
+        !cli_whole(args, "seed", &options->seed)) {
+        return CLI_EXIT_BAD;
+    }
+    if (cli_given(args, "linear") && cli_given(args, "hidden")) {
+        return cli_bad("--linear has no hidden layer: leave --hidden out");
+    }
+    options->objective = (enum sotto_objective)objective;
+    options->level = (enum sotto_level)level;
+    options->linear = cli_given(args, "linear");
+    options->epochs = (uint32_t)epochs;
+    options->batches = (uint32_t)batches;
+    options->restarts = (uint32_t)restarts;
+    options->prior_most = (size_t)most;
+    options->threads = (unsigned)threads;
+    return CLI_EXIT_DONE;
+}
+
+/* ---- Inputs ------------------------------------------------------------- */
+
+/* --analyst, or M with .analyst in place of .sotto, if that is there. */
+static bool
+find_analyst(const struct cli_args *args, struct job *job)
+{
+    const char *path = args->word[0], *given = cli_value(args, "analyst");
+    size_t size = strlen(path);
+    if (given != NULL) {
+        job->analyst_path = strdup(given);
+        return job->analyst_path != NULL;
+    }
+    if (size < 6 || strcmp(path + size - 6, ".sotto") != 0) {
+        return true;
+    }
+    job->analyst_path = malloc(size + 3);
+    if (job->analyst_path == NULL) {
+        return false;
+    }
+    memcpy(job->analyst_path, path, size - 6);
+    memcpy(job->analyst_path + size - 6, ".analyst", 9);
+    if (access(job->analyst_path, R_OK) != 0) {
+        free(job->analyst_path);
+        job->analyst_path = NULL;
+    }
+    return true;
+}
+
+static int
+read_reports(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    const char *path = args->word[1];
+    if (sotto_report_reader_new(job->mechanism, path, &job->reader, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    size_t count = sotto_report_reader_count(job->reader);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *report = sotto_report_reader_at(job->reader, i);
+        job->simulated += sotto_report_simulated(report) ? 1 : 0;
+    }
+    if (job->simulated > 0 && job->simulated < count) {
+        return cli_bad("'%.240s' mixes %zu simulated with %zu real reports: "
+                       "separate them",
+                       path, job->simulated, count - job->simulated);
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int
+read_inputs(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    const char *aux = cli_value(args, "aux");
+    int status = CLI_EXIT_DONE;
+    if (cli_given(args, "labels") && aux == NULL) {
+        return cli_bad("--labels belongs to --aux: the labels of reports are "
+                       "in the reports");
+    }
+    if (sotto_mechanism_read(args->word[0], &job->mechanism, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (!find_analyst(args, job)) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    if (job->analyst_path != NULL &&
+        sotto_analyst_read(job->analyst_path, &job->analyst, &err) !=
+            SOTTO_STATUS_OK) {
+        return learning_fail(&err, job->analyst_path);
+    }
+    if (aux != NULL) {
+        status = records_read(args, aux, cli_value(args, "labels"), &job->aux);
+    }
+    return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
+}
+
+/* ---- The verb ----------------------------------------------------------- */
+
+static int
+fit(const struct cli_args *args, struct job *job)
+{
+    const char *path = cli_value(args, "output");
+    struct sotto_error err = {0};
+    struct watch watch;
+    watch_start(&watch);
+    job->options.watch = watch_port(&watch);
+    enum sotto_status status =
+        sotto_fit(job->mechanism, job->reader, job->analyst, job->aux,
+                  &job->options, &job->model, &job->info, &err);
+    watch_end(&watch);
+    if (status != SOTTO_STATUS_OK) {
+        return learning_fail(&err, args->word[1]);
+    }
+    if (sotto_model_write(job->model, path, &err) != SOTTO_STATUS_OK) {
+        return learning_fail(&err, path);
+    }
+    return CLI_EXIT_DONE;
+}
+
+static void
+tell_json(const struct job *job, const char *path, FILE *to)
+{
+    const struct sotto_fit_info *info = &job->info;
+    json_begin(to);
+    json_text(to, "model_file", path);
+    json_text(to, "objective", objectives[job->options.objective]);
+    json_text(to, "level", levels[job->options.level]);
+    json_size(to, "reports", info->reports);
+    json_size(to, "simulated", job->simulated);
+    json_size(to, "points", info->points);
+    json_number(to, "kept", info->kept);
+    json_number(to, "truncated", info->truncated);
+    json_number(to, "memory", info->memory);
+    json_number(to, "log_p", info->log_p);
+    json_number(to, "validation", info->validation);
+    json_size(to, "epochs", (size_t)info->epochs);
+    json_size(to, "classes", sotto_model_classes(job->model));
+    json_end(to);
+}
+
+static void
+tell(const struct cli_args *args, const struct job *job)
+{
+    const char *path = cli_value(args, "output");
+    const struct sotto_fit_info *info = &job->info;
+    FILE *to = cli_summary(path);
+    if (cli_given(args, "json")) {
+        tell_json(job, path, to);
+        return;
+    }
+    (void)fprintf(to, "Wrote ");
+    cli_put(to, path, strlen(path));
+    (void)fprintf(to, ": learnt from %zu reports in %zu epochs", info->reports,
+                  (size_t)info->epochs);
+    if (info->points > 0) {
+        (void)fprintf(to, ", over a prior of %zu points", info->points);
+    }
+    (void)fprintf(to,
+                  ".\nlog-likelihood of a report's label: %.5f, held out "
+                  "%.5f\n",
+                  info->log_p, info->validation);
+    if (job->simulated > 0) {
+        cli_note("the reports are simulated: for experiments only");
+    }
+}
+
+static int
+run(const struct cli_args *args)
+{
+    struct job job = {0};
+    const char *const inputs[] = {
+        args->word[0], args->word[1], cli_value(args, "aux"),
+        cli_value(args, "labels"), cli_value(args, "analyst")};
+    int status = read_options(args, &job);
+    if (status == CLI_EXIT_DONE) {
+        status = output_file_check(cli_value(args, "output"), inputs,
+                                   sizeof inputs / sizeof *inputs);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = read_inputs(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = fit(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        tell(args, &job);
+    }
+    sotto_model_free(job.model);
+    sotto_table_free(job.aux);
+    sotto_analyst_free(job.analyst);
+    sotto_report_reader_free(job.reader);
+    sotto_mechanism_free(job.mechanism);
+    free(job.analyst_path);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", "R (reports)", NULL};
+
+static const struct cli_option options[] = {
+    {0, false, false, "analyst", "A",
+     "decoder and prior; else M with .analyst for .sotto,\n"
+     "if it is there"},
+    {0, false, false, "aux", "F",
+     "auxiliary records: the prior, in place of the\n"
+     "analyst file's"},
+    {0, false, false, "labels", "F", "a file with the labels of --aux"},
+    {0, false, false, "header", "yes|no",
+     "whether the first row of --aux names the columns"},
+    {0, false, false, "objective", "O",
+     "marginal: over the noise of record and label;\n"
+     "label: over the label's alone; plain: as if there\n"
+     "were none (marginal)"},
+    {0, false, false, "level", "L",
+     "latent: classify representations; feature: records\n"
+     "(latent)"},
+    {0, false, false, "hidden", "N,...", "units of the hidden layers (50)"},
+    {0, false, false, "linear", NULL, "no hidden layer"},
+    {0, false, false, "epochs", "N", "at most; else chosen from the budget"},
+    {0, false, false, "rate", "X", "Adam's; else likewise"},
+    {0, false, false, "decay", "X", "weight decay; else likewise"},
+    {0, false, false, "batches", "N", "steps an epoch; else likewise"},
+    {0, false, false, "restarts", "N",
+     "networks whose answers are averaged; else likewise"},
+    {0, false, false, "share-weight", "X",
+     "ties the classes' shares to those of the label\n"
+     "reports; else likewise"},
+    {0, false, false, "prior-most", "N", "use at most N points of the prior"},
+    {0, false, false, "seed", "S", "the same seed, the same model (0)"},
+    {0, false, false, "threads", "N",
+     "the result does not depend on it (all cores)"},
+    {'o', true, false, "output", "MODEL", "the model to write"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_fit = {
+    .name = "fit",
+    .summary = "learn a classifier from reports",
+    .usage = "M R [--analyst A | --aux F] [--objective O] -o MODEL",
+    .about =
+        "Learns to tell the label from the rest of a record, from privatised "
+        "records and\nlabels alone. With the objective marginal (Eq. 11) "
+        "every report is weighed over\nall points of a prior, by how likely "
+        "the noise would have made it from there;\nthe prior is in the analyst "
+        "file of a trained mechanism, or comes from --aux.\nWhat is done to "
+        "reports costs no more privacy.\n",
+    .example = "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
+               "-o wdbc.model\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

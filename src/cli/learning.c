@@ -1,0 +1,57 @@
+/*
+ * learning.c: what fit, predict and evaluate share.
+ */
+#include "cli/learning.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool
+learning_whole(const struct cli_args *args, const char *name, uint64_t least,
+               uint64_t most, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    if (!cli_given(args, name)) {
+        return true;
+    }
+    if (!cli_whole(args, name, &value)) {
+        return false;
+    }
+    if (value < least || value > most) {
+        (void)cli_bad("--%s %.40s: from %" PRIu64 " to %" PRIu64, name,
+                      cli_value(args, name), least, most);
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+int
+learning_fail(const struct sotto_error *err, const char *path)
+{
+    struct sotto_error about = *err;
+    if (err->status == SOTTO_STATUS_STOPPED) {
+        cli_error("stopped; nothing was written");
+        return CLI_EXIT_FAILED;
+    }
+    if (path != NULL && strstr(err->message, path) == NULL &&
+        err->status != SOTTO_STATUS_MEMORY) {
+        (void)snprintf(about.message, sizeof about.message, "'%.120s': %.350s",
+                       path, err->message);
+    }
+    return cli_fail(&about);
+}
+
+void
+learning_put_field(FILE *to, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        (void)fputs(text, to);
+        return;
+    }
+    (void)fputc('"', to);
+    for (; *text != '\0'; text++) {
+        (void)fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+    }
+    (void)fputc('"', to);
+}

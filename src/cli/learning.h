@@ -1,0 +1,21 @@
+/*
+ * learning.h: what fit, predict and evaluate share.
+ */
+#ifndef SOTTO_CLI_LEARNING_H
+#define SOTTO_CLI_LEARNING_H
+
+#include "cli/cli.h"
+
+/* A whole number from `least` to `most`; untouched if it is not given; false,
+   with the message printed, if it does not fit. */
+bool learning_whole(const struct cli_args *args, const char *name,
+                    uint64_t least, uint64_t most, uint64_t *ret_value);
+
+/* cli_fail, with the file that the message is about before it, unless the
+   message has it. */
+int learning_fail(const struct sotto_error *err, const char *path);
+
+/* A field of a CSV file, quoted where it must be. */
+void learning_put_field(FILE *to, const char *text);
+
+#endif
