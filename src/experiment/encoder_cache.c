@@ -32,7 +32,7 @@ encoder_files_init(struct encoder_files *files, const char *folder,
                    const char *configuration, struct sotto_error *err)
 {
     char hash[EXPERIMENT_HASH_SIZE];
-    enum sotto_status status = SOTTO_STATUS_OK;
+    enum sotto_status status;
     experiment_hash(configuration, strlen(configuration), hash);
     *files = (struct encoder_files){
         .mechanism = path_of(folder, hash, ".sotto"),
@@ -44,14 +44,14 @@ encoder_files_init(struct encoder_files *files, const char *folder,
     if (files->mechanism == NULL || files->analyst == NULL ||
         files->checkpoint == NULL || note == NULL || encoders == NULL) {
         status = host_fail_memory(err);
+        goto done;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = experiment_make_folder(encoders, err);
-    }
+    status = experiment_make_folder(encoders, err);
     if (status == SOTTO_STATUS_OK && access(note, F_OK) != 0) {
         status = host_file_write(note, 0666, false, configuration,
                                  strlen(configuration), err);
     }
+done:
     free(encoders);
     free(note);
     if (status != SOTTO_STATUS_OK) {

@@ -174,9 +174,10 @@ static enum sotto_status
 resolve(struct runner *runner, struct sotto_error *err)
 {
     enum sotto_status status = find_experiment(runner, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = take_counts(runner, err);
+    if (status != SOTTO_STATUS_OK || runner->run.experiment == NULL) {
+        return status;
     }
+    status = take_counts(runner, err);
     if (status == SOTTO_STATUS_OK) {
         status = take_eps(runner, err);
     }

@@ -43,7 +43,8 @@ mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
                  double aux_share, uint64_t seed, struct sotto_error *err);
 void mnist_split_clear(struct mnist_split *split);
 
-#define MNIST_PEOPLE 0.25 /* of either set: people, and the classifier's test  \
-                           */
+#define MNIST_PEOPLE                                                           \
+    0.25 /* of either set: people, and the classifier's test                   \
+          */
 
 #endif

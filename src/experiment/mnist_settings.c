@@ -33,17 +33,16 @@ static const struct mnist_encoder encoders[] = {
 };
 
 static const struct mnist_fit fits[] = {
-    /* mechanism  level               eps       epochs rate decay prior restarts
-     */
-    {NULL,        SOTTO_LEVEL_LATENT,  10,       0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_LATENT,  8,        0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_LATENT,  6,        0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_LATENT,  4,        0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_LATENT,  2,        0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_LATENT,  1,        0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_LATENT,  INFINITY, 0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_FEATURE, 10,       0,     0,   -1,   0,    0},
-    {NULL,        SOTTO_LEVEL_FEATURE, INFINITY, 0,     0,   -1,   0,    0},
+    /*     eps       level                epochs rate decay prior restarts */
+    {NULL, 10,       SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, 8,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, 6,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, 4,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, 2,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, 1,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, INFINITY, SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
+    {NULL, 10,       SOTTO_LEVEL_FEATURE, 0,     0,   -1,   0,    0},
+    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0,     0,   -1,   0,    0},
 };
 /* clang-format on */
 

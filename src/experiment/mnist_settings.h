@@ -21,8 +21,8 @@ struct mnist_encoder {
 /* How a classifier learns from its reports. */
 struct mnist_fit {
     const char *mechanism; /* NULL: any */
+    double eps;            /* INFINITY: none */
     enum sotto_level level;
-    double eps;        /* INFINITY: none */
     uint32_t epochs;   /* 0: chosen from the objective; so below */
     double rate;       /* 0 */
     double decay;      /* negative */

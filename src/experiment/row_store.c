@@ -52,7 +52,10 @@ row_text_add(struct host_text *text, const char *field)
     }
     host_text_print(text, "\"");
     for (; *field != '\0'; field++) {
-        char at = *field == '\r' || *field == '\n' ? ' ' : *field;
+        char at = *field;
+        if (at == '\r' || at == '\n') {
+            at = ' ';
+        }
         host_text_add(text, &at, 1);
         host_text_add(text, &at, at == '"' ? 1 : 0);
     }

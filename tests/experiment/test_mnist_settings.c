@@ -61,7 +61,7 @@ static void
 test_text(void **state)
 {
     struct mnist_encoder encoder = {"vlm", 10, 0.7, 5, 33, 0, 60, 64, 1e-3};
-    struct mnist_fit fit = {NULL, SOTTO_LEVEL_LATENT, 10, 0, 0, -1, 0, 0};
+    struct mnist_fit fit = {NULL, 10, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
     mnist_setting_text(&encoder, &fit, 0, text);
@@ -76,7 +76,7 @@ test_text(void **state)
     mnist_setting_text(&encoder, &fit, 0, text);
     assert_non_null(strstr(text, "lambda=0.9"));
     encoder.eps_pre = 0;
-    fit = (struct mnist_fit){NULL, SOTTO_LEVEL_LATENT, 10, 5, 0.1, 0, 7, 3};
+    fit = (struct mnist_fit){NULL, 10, SOTTO_LEVEL_LATENT, 5, 0.1, 0, 7, 3};
     mnist_setting_text(&encoder, &fit, 0, text);
     assert_non_null(strstr(text, "eps_pre=learnt"));
     assert_non_null(strstr(text, "fit epochs=5 rate=0.1 decay=0 prior=7 "
