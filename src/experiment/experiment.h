@@ -14,7 +14,7 @@
 
 #include "sotto/sotto.h"
 
-#define EXPERIMENT_SETTING_SIZE 256u
+#define EXPERIMENT_SETTING_SIZE 384u
 #define EXPERIMENT_EPS_SIZE 24u
 #define EXPERIMENT_HASH_SIZE 65u /* SHA-256 as hexadecimal text */
 #define EXPERIMENT_EPS_MOST 64u

@@ -22,8 +22,7 @@
 #include "host/error.h"
 #include "host/text.h"
 
-#define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
-#define TRAIN_EPS "1"  /* any: every use gives it its budget anew */
+#define TRAIN_EPS "1" /* any: every use gives it its budget anew */
 
 struct state {
     struct mnist_data data;
@@ -68,7 +67,7 @@ setting(const struct experiment_run *run, double eps,
 {
     mnist_setting_text(mnist_encoder_find(run->mechanism, eps),
                        mnist_fit_find(run->mechanism, run->options->level, eps),
-                       run->options->epochs, text);
+                       eps, run->options->epochs, text);
 }
 
 /* The splits of a trial; those of the last one are kept. */
@@ -225,23 +224,14 @@ pieces_clear(struct pieces *pieces)
 static struct sotto_fit_options
 fit_options(const struct experiment_run *run, const struct experiment_fit *fit)
 {
-    enum sotto_level level = run->options->level;
-    const struct mnist_fit *row =
-        mnist_fit_find(run->mechanism, level, fit->eps);
-    return (struct sotto_fit_options){
-        .objective = level == SOTTO_LEVEL_FEATURE ? SOTTO_OBJECTIVE_LABEL
-                                                  : SOTTO_OBJECTIVE_MARGINAL,
-        .level = level,
-        .epochs = row->epochs,
-        .rate = row->rate,
-        .decay = row->decay,
-        .validation = VALIDATION,
-        .prior_most = row->prior_most,
-        .restarts = row->restarts,
-        .seed = experiment_seed("fit", run->options->seed, fit->trial,
-                                fit->draw, fit->eps),
-        .threads = run->options->threads,
-        .watch = run->watch};
+    struct sotto_fit_options options = mnist_fit_options(
+        mnist_fit_find(run->mechanism, run->options->level, fit->eps),
+        fit->eps);
+    options.seed = experiment_seed("fit", run->options->seed, fit->trial,
+                                   fit->draw, fit->eps);
+    options.threads = run->options->threads;
+    options.watch = run->watch;
+    return options;
 }
 
 /* Without noise: from the people's representations, or what the decoder makes

@@ -11,6 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/text.h"
+#include "learn/defaults.h"
+
+#define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
+
 /* clang-format off */
 static const struct mnist_encoder encoders[] = {
     /* mechanism     eps       lambda  l    eps_pre  m  epochs batch rate */
@@ -32,17 +37,18 @@ static const struct mnist_encoder encoders[] = {
     {"pca",           INFINITY, 0.7,   0,    0,      0,     0,    0, 0},
 };
 
+/* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
+   smoothing, marginal */
 static const struct mnist_fit fits[] = {
-    /*     eps       level                epochs rate decay prior restarts */
-    {NULL, 10,       SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, 8,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, 6,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, 4,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, 2,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, 1,        SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, INFINITY, SOTTO_LEVEL_LATENT,  0,     0,   -1,   0,    0},
-    {NULL, 10,       SOTTO_LEVEL_FEATURE, 0,     0,   -1,   0,    0},
-    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0,     0,   -1,   0,    0},
+    {NULL, 10,       SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 8,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 6,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 4,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 2,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 1,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, INFINITY, SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 10,       SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1},
 };
 /* clang-format on */
 
@@ -114,37 +120,72 @@ mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
                    (uintmax_t)encoder->batch, encoder->rate);
 }
 
+struct sotto_fit_options
+mnist_fit_options(const struct mnist_fit *fit, double eps)
+{
+    bool feature = fit->level == SOTTO_LEVEL_FEATURE;
+    enum sotto_objective objective =
+        feature ? SOTTO_OBJECTIVE_LABEL : SOTTO_OBJECTIVE_MARGINAL;
+    return (struct sotto_fit_options){
+        .objective = isfinite(eps) ? objective : SOTTO_OBJECTIVE_PLAIN,
+        .level = fit->level,
+        .epochs = fit->epochs,
+        .rate = fit->rate,
+        .decay = fit->decay,
+        .validation = VALIDATION,
+        .prior_most = fit->prior_most,
+        .batches = fit->batches,
+        .restarts = fit->restarts,
+        .smoothing = fit->smoothing,
+        .marginal = fit->marginal,
+    };
+}
+
+static void
+fit_text(const struct mnist_fit *fit, double eps, double lambda,
+         struct host_text *text)
+{
+    static const char *const objectives[] = {"eq11", "eq12", "plain"};
+    struct sotto_fit_options options = mnist_fit_options(fit, eps);
+    struct learn_setting used;
+    if (learn_settle(&options, lambda * eps, (1 - lambda) * eps, &used, NULL) !=
+        SOTTO_STATUS_OK) {
+        host_text_print(text, "fit impossible");
+        return;
+    }
+    host_text_print(text, "fit %s epochs=%ju rate=%g decay=%g",
+                    objectives[options.objective], (uintmax_t)used.epochs,
+                    used.rate, used.decay);
+    if (used.batches > 0) {
+        host_text_print(text, " batches=%ju", (uintmax_t)used.batches);
+    } else {
+        host_text_print(text, " batch=%ju", (uintmax_t)used.batch);
+    }
+    host_text_print(text, " patience=%ju restarts=%ju",
+                    (uintmax_t)used.patience, (uintmax_t)used.restarts);
+    if (fit->prior_most > 0) {
+        host_text_print(text, " prior=%zu", fit->prior_most);
+    }
+    if (used.smoothing > 0) {
+        host_text_print(text, " smoothing=%g", used.smoothing);
+    }
+    if (used.marginal > 0) {
+        host_text_print(text, " marginal=%g", used.marginal);
+    }
+}
+
 void
 mnist_setting_text(const struct mnist_encoder *encoder,
-                   const struct mnist_fit *fit, uint32_t epochs,
+                   const struct mnist_fit *fit, double eps, uint32_t epochs,
                    char text[EXPERIMENT_SETTING_SIZE])
 {
     char first[EXPERIMENT_SETTING_SIZE];
+    struct host_text learnt;
+    host_text_init(&learnt, EXPERIMENT_SETTING_SIZE);
     mnist_encoder_text(encoder, epochs, first);
-    int size = snprintf(text, EXPERIMENT_SETTING_SIZE, "%.160s; lambda=%g; fit",
-                        first, encoder->lambda);
-    char *at = text + size;
-    char *end = text + EXPERIMENT_SETTING_SIZE;
-    const struct {
-        const char *name;
-        double value;
-        bool given;
-    } field[] = {
-        {"epochs", fit->epochs, fit->epochs > 0},
-        {"rate", fit->rate, fit->rate > 0},
-        {"decay", fit->decay, fit->decay >= 0},
-        {"prior", (double)fit->prior_most, fit->prior_most > 0},
-        {"restarts", fit->restarts, fit->restarts > 0},
-    };
-    bool any = false;
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
-        if (field[i].given && at < end) {
-            at += snprintf(at, (size_t)(end - at), " %s=%g", field[i].name,
-                           field[i].value);
-            any = true;
-        }
-    }
-    if (!any) {
-        (void)snprintf(at, (size_t)(end - at), " usual");
-    }
+    fit_text(fit, eps, encoder->lambda, &learnt);
+    (void)snprintf(text, EXPERIMENT_SETTING_SIZE, "%.120s; lambda=%g; %.200s",
+                   first, encoder->lambda,
+                   learnt.failed ? "fit too long" : learnt.data);
+    host_text_clear(&learnt);
 }

@@ -18,16 +18,19 @@ struct mnist_encoder {
     double rate;
 };
 
-/* How a classifier learns from its reports. */
+/* How a classifier learns from its reports: what sotto_fit_options say; 0, or
+   a negative number where 0 means something, leaves it to the learner. */
 struct mnist_fit {
     const char *mechanism; /* NULL: any */
     double eps;            /* INFINITY: none */
     enum sotto_level level;
-    uint32_t epochs;   /* 0: chosen from the objective; so below */
-    double rate;       /* 0 */
-    double decay;      /* negative */
-    size_t prior_most; /* points of the prior, 0: all */
-    uint32_t restarts; /* 0 */
+    uint32_t epochs;
+    double rate;
+    double decay; /* negative */
+    size_t prior_most;
+    uint32_t batches, restarts;
+    double smoothing;
+    double marginal; /* negative */
 };
 
 #define MNIST_D 8u
@@ -40,10 +43,19 @@ const struct mnist_encoder *mnist_encoder_find(const char *mechanism,
 const struct mnist_fit *mnist_fit_find(const char *mechanism,
                                        enum sotto_level level, double eps);
 
-/* Both as text: they decide a row. `epochs` replaces the encoder's if not 0. */
+/* What a fit is asked for: the objective, too; seed, threads and watch are the
+   caller's. */
+struct sotto_fit_options mnist_fit_options(const struct mnist_fit *fit,
+                                           double eps);
+
+/*
+ * Both as text: they decide a row. `epochs` replaces the encoder's if not 0. A
+ * fit's numbers are those that the learner would use, its own defaults
+ * included: where those change, the row is another.
+ */
 void mnist_setting_text(const struct mnist_encoder *encoder,
-                        const struct mnist_fit *fit, uint32_t epochs,
-                        char text[EXPERIMENT_SETTING_SIZE]);
+                        const struct mnist_fit *fit, double eps,
+                        uint32_t epochs, char text[EXPERIMENT_SETTING_SIZE]);
 
 /* The part of it that decides a trained encoder: neither the budget nor how
    it is learnt from. */

@@ -25,7 +25,7 @@ static struct sotto_error err;
 /* What a run handed on. */
 struct seen {
     struct sotto_experiment_row row[SEEN_MOST];
-    char setting[SEEN_MOST][256];
+    char setting[SEEN_MOST][384];
     size_t count, made; /* made: not cached */
 };
 

@@ -61,29 +61,61 @@ static void
 test_text(void **state)
 {
     struct mnist_encoder encoder = {"vlm", 10, 0.7, 5, 33, 0, 60, 64, 1e-3};
-    struct mnist_fit fit = {NULL, 10, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0};
+    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
-    mnist_setting_text(&encoder, &fit, 0, text);
-    assert_string_equal(text, "vlm d=8 l=5 eps_pre=33 m=0 epochs=60 batch=64 "
-                              "rate=0.001; lambda=0.7; fit usual");
-    mnist_setting_text(&encoder, &fit, 2, other);
-    assert_non_null(strstr(other, "epochs=2 "));
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=33 m=0 epochs=60 "
+                                 "batch=64 rate=0.001; lambda=0.7; fit eq11 "
+                                 "epochs="));
+    mnist_setting_text(&encoder, &fit, 10, 2, other);
+    assert_non_null(strstr(other, " m=0 epochs=2 "));
     mnist_encoder_text(&encoder, 0, text);
     encoder.lambda = 0.9; /* neither the budget nor the fit is the encoder's */
     mnist_encoder_text(&encoder, 0, other);
     assert_string_equal(text, other);
-    mnist_setting_text(&encoder, &fit, 0, text);
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "lambda=0.9"));
     encoder.eps_pre = 0;
-    fit = (struct mnist_fit){NULL, 10, SOTTO_LEVEL_LATENT, 5, 0.1, 0, 7, 3};
-    mnist_setting_text(&encoder, &fit, 0, text);
+    fit = (struct mnist_fit){.eps = 10,
+                             .epochs = 5,
+                             .rate = 0.1,
+                             .prior_most = 7,
+                             .batches = 4,
+                             .restarts = 3,
+                             .smoothing = 0.25,
+                             .marginal = 2};
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "eps_pre=learnt"));
-    assert_non_null(strstr(text, "fit epochs=5 rate=0.1 decay=0 prior=7 "
-                                 "restarts=3"));
+    assert_non_null(strstr(text, "fit eq11 epochs=5 rate=0.1 decay=0 "
+                                 "batches=4 patience="));
+    assert_non_null(strstr(text, " restarts=3 prior=7 smoothing=0.25 "
+                                 "marginal=2"));
+    mnist_setting_text(&encoder, &fit, INFINITY, 0, text);
+    assert_non_null(strstr(text, "fit plain "));
+    fit.level = SOTTO_LEVEL_FEATURE;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit eq12 "));
+    fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit impossible"));
     encoder.mechanism = "pca";
     mnist_encoder_text(&encoder, 0, text);
     assert_string_equal(text, "pca d=8 inside=0.9");
+}
+
+/* What the learner settles on where nobody says is in the text: at another
+   budget it may be another. */
+static void
+test_defaults(void **state)
+{
+    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    const struct mnist_encoder *encoder = mnist_encoder_find("vlm", 10);
+    char high[EXPERIMENT_SETTING_SIZE], low[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    mnist_setting_text(encoder, &fit, 10, 0, high);
+    mnist_setting_text(encoder, &fit, 0.5, 0, low);
+    assert_string_not_equal(high, low);
 }
 
 int
@@ -93,6 +125,7 @@ main(void)
         cmocka_unit_test(test_complete),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
