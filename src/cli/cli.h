@@ -167,6 +167,7 @@ extern const struct cli_verb cmd_evaluate;
 extern const struct cli_verb cmd_audit;
 extern const struct cli_verb cmd_account;
 extern const struct cli_verb cmd_ledger;
+extern const struct cli_verb cmd_experiment;
 extern const struct cli_verb cmd_bench;
 
 #endif

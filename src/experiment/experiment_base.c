@@ -1,0 +1,98 @@
+/*
+ * experiment_base.c: the little that experiments share: how epsilons are
+ * written, hashes, seeds, folders.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sodium.h>
+
+#include "experiment/experiment.h"
+#include "host/error.h"
+#include "host/text.h"
+
+/* 12 places, as budgets have them, without the noughts at the end. */
+void
+experiment_eps_text(double eps, char text[EXPERIMENT_EPS_SIZE])
+{
+    if (!isfinite(eps)) {
+        (void)snprintf(text, EXPERIMENT_EPS_SIZE, "none");
+        return;
+    }
+    int size = snprintf(text, EXPERIMENT_EPS_SIZE, "%.12f", eps);
+    while (size > 0 && text[size - 1] == '0') {
+        text[--size] = '\0';
+    }
+    if (size > 0 && text[size - 1] == '.') {
+        text[--size] = '\0';
+    }
+}
+
+void
+experiment_hash(const void *data, size_t size,
+                char ret_hash[EXPERIMENT_HASH_SIZE])
+{
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256(hash, data, size);
+    (void)sodium_bin2hex(ret_hash, EXPERIMENT_HASH_SIZE, hash, sizeof hash);
+}
+
+uint64_t
+experiment_seed(const char *purpose, uint64_t seed, uint32_t trial,
+                uint32_t draw, double eps)
+{
+    char text[160], eps_text[EXPERIMENT_EPS_SIZE];
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    uint64_t result = 0;
+    experiment_eps_text(eps, eps_text);
+    (void)snprintf(text, sizeof text,
+                   "%s seed %ju trial %ju draw %ju "
+                   "eps %s",
+                   purpose, (uintmax_t)seed, (uintmax_t)trial, (uintmax_t)draw,
+                   eps_text);
+    (void)crypto_hash_sha256(hash, (const unsigned char *)text, strlen(text));
+    for (size_t i = 0; i < sizeof result; i++) {
+        result = result << 8 | hash[i];
+    }
+    return result;
+}
+
+enum sotto_status
+experiment_make_folder(const char *path, struct sotto_error *err)
+{
+    char *copy = host_text_copy(path, strlen(path));
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (copy == NULL) {
+        return host_fail_memory(err);
+    }
+    for (char *at = copy; *at != '\0' && status == SOTTO_STATUS_OK;) {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+        char end = *at;
+        *at = '\0';
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            status = host_fail(err, SOTTO_STATUS_IO, 0,
+                               "cannot make the folder '%s': %s",
+                               host_shown(copy), strerror(errno));
+        }
+        *at = end;
+    }
+    free(copy);
+    return status;
+}
+
+char *
+experiment_join_path(const char *folder, const char *name)
+{
+    struct host_text path;
+    host_text_init(&path, 65536);
+    host_text_print(&path, "%s/%s", folder, name);
+    if (path.failed) {
+        host_text_clear(&path);
+    }
+    return path.data;
+}

@@ -1,0 +1,51 @@
+/*
+ * mnist_data.h: the four files of MNIST, or of a set in its layout, and the
+ * papers' splits of it.
+ */
+#ifndef SOTTO_EXPERIMENT_MNIST_DATA_H
+#define SOTTO_EXPERIMENT_MNIST_DATA_H
+
+#include "experiment/experiment.h"
+
+/* Where the files are; the tables are read when they are first needed. */
+struct mnist_data {
+    char *folder;
+    struct sotto_table *train, *test; /* columns "image" and "label" */
+};
+
+/*
+ * The folder given, or the cache's (NULL), and the SHA-256 of the training
+ * images as the file has them, unpacked if it is gzipped. Statuses: INPUT (a
+ * file is not there: says which), IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+mnist_data_open(const char *folder, struct mnist_data *ret_data,
+                char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err);
+void mnist_data_close(struct mnist_data *data);
+
+/* Reads the tables if they are not read yet. Statuses: INPUT, IO, LIMIT,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status mnist_data_read(struct mnist_data *data,
+                                                struct sotto_error *err);
+
+/*
+ * One trial's splits (P0 4.1, D.1.1): of the training images three quarters in
+ * a random order, of which the first `aux_share` (of all) are auxiliary; the
+ * last quarter are the people, the same for every share. Of the test images
+ * the last quarter tests the classifier; the papers validate their mechanism on
+ * the others, ours keeps rows of its own for that.
+ */
+struct mnist_split {
+    struct sotto_table *aux, *people, *test;
+    struct sotto_table *reporting, *asked; /* the people, 9 to 1 (P0 D.1.1) */
+};
+SOTTO_CHECKED enum sotto_status
+mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
+                 double aux_share, uint64_t seed, struct sotto_error *err);
+void mnist_split_clear(struct mnist_split *split);
+
+/* Of either set: people, and the classifier's test. Of the people: asked. */
+#define MNIST_PEOPLE 0.25
+#define MNIST_ASKED 0.1
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * mnist_settings.c: the numbers behind the MNIST experiments, in one place.
+ *
+ * lambda, l and eps_pre are those of P0 Table 7 (for the linear mechanism and
+ * for none at all the papers print no others). Change a number here and the
+ * rows that it decides are run anew; the others stay.
+ */
+#include "experiment/mnist_settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/text.h"
+#include "learn/defaults.h"
+
+#define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
+
+/* clang-format off */
+static const struct mnist_encoder encoders[] = {
+    /* mechanism     eps     lambda  l   eps_pre m epochs batch rate  label */
+    {"vlm",          10,      0.7,  10,  26, 0,  40,  128, 1e-3, "flip"},
+    {"vlm",           8,      0.6,  10,  26, 0,  40,  128, 1e-3, "flip"},
+    {"vlm",           6,      0.55, 10,  26, 0,  40,  128, 1e-3, "flip"},
+    {"vlm",           4,      0.45, 10,  26, 0,  40,  128, 1e-3, "flip"},
+    {"vlm",           2,      0.45, 10,  13, 0,  40,  128, 1e-3, "subset"},
+    {"vlm",           1,      0.5,  10,   7, 0,  40,  128, 1e-3, "subset"},
+    {"vlm",          INFINITY, 0.7, 10,   0, 0,  40,  128, 1e-3, "flip"},
+    {"vlm-linear",   10,      0.7,  10,  26, 0,  20,  128, 1e-3, "flip"},
+    {"vlm-linear",    8,      0.6,  10,  26, 0,  20,  128, 1e-3, "flip"},
+    {"vlm-linear",    6,      0.55, 10,  26, 0,  20,  128, 1e-3, "flip"},
+    {"vlm-linear",    4,      0.45, 10,  26, 0,  20,  128, 1e-3, "flip"},
+    {"vlm-linear",    2,      0.45, 10,  13, 0,  20,  128, 1e-3, "subset"},
+    {"vlm-linear",    1,      0.5,  10,   7, 0,  20,  128, 1e-3, "subset"},
+    {"vlm-linear",   INFINITY, 0.7, 10,   0, 0,  20,  128, 1e-3, "flip"},
+    {"pca",          10,      0.7,   0,   0, 0,   0,    0, 0,    "flip"},
+    {"pca",           8,      0.6,   0,   0, 0,   0,    0, 0,    "flip"},
+    {"pca",           6,      0.55,  0,   0, 0,   0,    0, 0,    "flip"},
+    {"pca",           4,      0.45,  0,   0, 0,   0,    0, 0,    "flip"},
+    {"pca",           2,      0.45,  0,   0, 0,   0,    0, 0,    "subset"},
+    {"pca",           1,      0.5,   0,   0, 0,   0,    0, 0,    "subset"},
+    {"pca",          INFINITY, 0.7,  0,   0, 0,   0,    0, 0,    "flip"},
+};
+
+/* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
+   smoothing, marginal, entropy, candidates */
+static const struct mnist_fit fits[] = {
+    {NULL, 10, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.06, 1},
+    {NULL,  8, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.05, 1},
+    {NULL,  6, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.03, 1},
+    {NULL,  4, SOTTO_LEVEL_LATENT, 30, 0.02, 0.5, 20000, 10, 1, 0, 0.1, 0.01, 1},
+    {NULL,  2, SOTTO_LEVEL_LATENT, 50, 0.02, 1.0,  3000,  4, 16, 0, 0.1, 1e-3, 16},
+    {NULL,  1, SOTTO_LEVEL_LATENT, 50, 0.02, 1.0,  3000,  4, 16, 0, 0.1, 0, 16},
+    {NULL, INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1},
+    {NULL, 10, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1},
+    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1},
+};
+/* clang-format on */
+
+/* How far apart two epsilons are; "none" is far from all others. */
+static double
+distance(double a, double b)
+{
+    if (!isfinite(a) || !isfinite(b)) {
+        return isfinite(a) == isfinite(b) ? 0 : INFINITY;
+    }
+    return fabs(log(a / b));
+}
+
+const struct mnist_encoder *
+mnist_encoder_find(const char *mechanism, double eps)
+{
+    const struct mnist_encoder *nearest = NULL;
+    for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++) {
+        const struct mnist_encoder *row = &encoders[i];
+        if (strcmp(row->mechanism, mechanism) == 0 &&
+            (nearest == NULL ||
+             distance(row->eps, eps) < distance(nearest->eps, eps))) {
+            nearest = row;
+        }
+    }
+    return nearest;
+}
+
+/* A row for the mechanism itself comes before one for any. */
+const struct mnist_fit *
+mnist_fit_find(const char *mechanism, enum sotto_level level, double eps)
+{
+    const struct mnist_fit *nearest = NULL;
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+        const struct mnist_fit *row = &fits[i];
+        bool own = row->mechanism != NULL;
+        if (row->level != level ||
+            (own && strcmp(row->mechanism, mechanism) != 0)) {
+            continue;
+        }
+        double here = distance(row->eps, eps);
+        double there = nearest != NULL ? distance(nearest->eps, eps) : INFINITY;
+        if (nearest == NULL || here < there ||
+            (here == there && own && nearest->mechanism == NULL)) {
+            nearest = row;
+        }
+    }
+    return nearest;
+}
+
+void
+mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
+                   char text[EXPERIMENT_SETTING_SIZE])
+{
+    if (strcmp(encoder->mechanism, "pca") == 0) {
+        (void)snprintf(text, EXPERIMENT_SETTING_SIZE, "pca d=%u inside=%g",
+                       MNIST_D, MNIST_INSIDE);
+        return;
+    }
+    char noise[32] = "learnt";
+    if (encoder->eps_pre > 0) {
+        (void)snprintf(noise, sizeof noise, "%g", encoder->eps_pre);
+    }
+    (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
+                   "%s d=%u l=%g eps_pre=%s m=%g epochs=%ju batch=%ju rate=%g",
+                   encoder->mechanism, MNIST_D, encoder->l, noise,
+                   encoder->autogen,
+                   (uintmax_t)(epochs > 0 ? epochs : encoder->epochs),
+                   (uintmax_t)encoder->batch, encoder->rate);
+}
+
+struct sotto_fit_options
+mnist_fit_options(const struct mnist_fit *fit, double eps)
+{
+    bool feature = fit->level == SOTTO_LEVEL_FEATURE;
+    enum sotto_objective objective =
+        feature ? SOTTO_OBJECTIVE_LABEL : SOTTO_OBJECTIVE_MARGINAL;
+    bool eq11 = isfinite(eps) && !feature;
+    return (struct sotto_fit_options){
+        .objective = isfinite(eps) ? objective : SOTTO_OBJECTIVE_PLAIN,
+        .level = fit->level,
+        .epochs = fit->epochs,
+        .rate = fit->rate,
+        .decay = fit->decay,
+        .validation = eq11 ? -1 : VALIDATION,
+        .prior_most = fit->prior_most,
+        .batches = fit->batches,
+        .restarts = fit->restarts,
+        .smoothing = fit->smoothing,
+        .marginal = fit->marginal,
+        .balanced = eq11,
+        .entropy = fit->entropy,
+        .bootstrap = fit->candidates > 1,
+    };
+}
+
+static void
+fit_text(const struct mnist_fit *fit, double eps, double lambda,
+         struct host_text *text)
+{
+    static const char *const objectives[] = {"eq11", "eq12", "plain"};
+    struct sotto_fit_options options = mnist_fit_options(fit, eps);
+    struct learn_setting used;
+    if (learn_settle(&options, lambda * eps, (1 - lambda) * eps, &used, NULL) !=
+        SOTTO_STATUS_OK) {
+        host_text_print(text, "fit impossible");
+        return;
+    }
+    host_text_print(text, "fit %s epochs=%ju rate=%g decay=%g",
+                    objectives[options.objective], (uintmax_t)used.epochs,
+                    used.rate, used.decay);
+    if (used.batches > 0) {
+        host_text_print(text, " batches=%ju", (uintmax_t)used.batches);
+    } else {
+        host_text_print(text, " batch=%ju", (uintmax_t)used.batch);
+    }
+    host_text_print(text, " patience=%ju restarts=%ju",
+                    (uintmax_t)used.patience, (uintmax_t)used.restarts);
+    if (fit->prior_most > 0) {
+        host_text_print(text, " prior=%zu", fit->prior_most);
+    }
+    if (used.smoothing > 0) {
+        host_text_print(text, " smoothing=%g", used.smoothing);
+    }
+    if (used.marginal > 0) {
+        host_text_print(text, " %s=%g",
+                        options.balanced ? "balanced" : "marginal",
+                        used.marginal);
+    }
+    if (used.entropy > 0) {
+        host_text_print(text, " entropy=%g", used.entropy);
+    }
+    if (fit->candidates > 1) {
+        host_text_print(text, " candidates=%ju", (uintmax_t)fit->candidates);
+    }
+}
+
+void
+mnist_setting_text(const struct mnist_encoder *encoder,
+                   const struct mnist_fit *fit, double eps, uint32_t epochs,
+                   char text[EXPERIMENT_SETTING_SIZE])
+{
+    char first[EXPERIMENT_SETTING_SIZE];
+    struct host_text learnt;
+    host_text_init(&learnt, EXPERIMENT_SETTING_SIZE);
+    mnist_encoder_text(encoder, epochs, first);
+    fit_text(fit, eps, encoder->lambda, &learnt);
+    (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
+                   "%.120s; lambda=%g label=%s; %.200s", first, encoder->lambda,
+                   encoder->label_channel,
+                   learnt.failed ? "fit too long" : learnt.data);
+    host_text_clear(&learnt);
+}

@@ -1,0 +1,43 @@
+/*
+ * plot.h: a picture of accuracy against epsilon, as SVG text.
+ */
+#ifndef SOTTO_EXPERIMENT_PLOT_H
+#define SOTTO_EXPERIMENT_PLOT_H
+
+#include <stddef.h>
+
+struct host_text;
+
+enum plot_style {
+    PLOT_LINE = 0,   /* a line with dots */
+    PLOT_DASHED = 1, /* a dashed line with hollow dots */
+    PLOT_MARKS = 2   /* a short bar at each point, no line */
+};
+
+/* One y for each x, in percent; NAN: none there. */
+struct plot_series {
+    const char *name;
+    enum plot_style style;
+    const char *colour;
+    const double *y;
+    const double *deviation; /* of the error bars; NULL: none */
+};
+
+/*
+ * x are epsilons, falling or rising, drawn on a logarithmic scale; INFINITY
+ * has a place of its own at the right, "none". No more than PLOT_POINTS_MOST.
+ */
+struct plot {
+    const char *title, *subtitle;
+    const double *x;
+    size_t points;
+    const struct plot_series *series;
+    size_t count;
+};
+
+#define PLOT_POINTS_MOST 128u
+
+/* Appends the whole file. Text is escaped. */
+void plot_svg(struct host_text *text, const struct plot *plot);
+
+#endif

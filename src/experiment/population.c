@@ -1,0 +1,310 @@
+/*
+ * population.c: what a table's people would report, and what an analyst would
+ * see of them without noise.
+ *
+ * A mechanism's workspace serves one thread at a time, so every thread opens
+ * the mechanism anew. People are cut into tasks of TASK_PEOPLE, and each has a
+ * stream of random numbers to himself: results do not depend on the threads.
+ */
+#include "experiment/population.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/rows.h"
+#include "host/error.h"
+#include "host/pool.h"
+#include "host/wipe.h"
+#include "mechanism/mechanism.h"
+
+#define TASK_PEOPLE ((size_t)64)
+#define ROUND_TASKS ((size_t)32) /* between two looks at whether to stop */
+
+/* ---- Reports ------------------------------------------------------------ */
+
+struct crowd {
+    const struct sotto_table *people;
+    uint64_t seed;
+    struct sotto_mechanism *mechanism[HOST_POOL_THREADS_MAX];
+    struct rows rows[HOST_POOL_THREADS_MAX];
+    unsigned opened;
+    uint8_t *reports;
+    size_t report_size, count;
+    size_t first; /* task of this round */
+    atomic_int failed;
+};
+
+static void
+crowd_clear(struct crowd *crowd)
+{
+    for (unsigned i = 0; i < crowd->opened; i++) {
+        rows_clear(&crowd->rows[i]);
+        sotto_mechanism_free(crowd->mechanism[i]);
+    }
+    free(crowd->reports);
+}
+
+/* A mechanism and its rows for one more thread. */
+static enum sotto_status
+crowd_open(struct crowd *crowd, const struct sotto_mechanism *from,
+           struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status = sotto_mechanism_parse(
+        from->data, from->size, from->name, &mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = rows_init(&crowd->rows[crowd->opened], mechanism,
+                           crowd->people, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        sotto_mechanism_free(mechanism);
+        return status;
+    }
+    crowd->mechanism[crowd->opened++] = mechanism;
+    return SOTTO_STATUS_OK;
+}
+
+static void
+report_some(void *context, size_t index, unsigned worker)
+{
+    struct crowd *crowd = context;
+    struct rows *rows = &crowd->rows[worker];
+    size_t from = (crowd->first + index) * TASK_PEOPLE;
+    size_t end =
+        from + TASK_PEOPLE < crowd->count ? from + TASK_PEOPLE : crowd->count;
+    for (size_t i = from; i < end; i++) {
+        enum sotto_status status = sotto_simulate(
+            crowd->mechanism[worker], crowd->seed, i, rows_at(rows, i),
+            rows->count, crowd->reports + i * crowd->report_size,
+            crowd->report_size);
+        if (status != SOTTO_STATUS_OK) {
+            atomic_store(&crowd->failed, (int)status);
+        }
+    }
+}
+
+static bool
+goes_on(const struct sotto_watch *watch, const char *what, size_t done,
+        size_t total)
+{
+    return watch == NULL || watch->tick == NULL ||
+           watch->tick(watch->context, what, done, total);
+}
+
+static enum sotto_status
+fail_stopped(struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped, as asked");
+}
+
+static enum sotto_status
+report_all(struct crowd *crowd, struct host_pool *pool,
+           const struct sotto_watch *watch, struct sotto_error *err)
+{
+    size_t tasks = (crowd->count + TASK_PEOPLE - 1) / TASK_PEOPLE;
+    for (size_t task = 0; task < tasks; task += ROUND_TASKS) {
+        size_t round = tasks - task < ROUND_TASKS ? tasks - task : ROUND_TASKS;
+        if (!goes_on(watch, "reporting", task * TASK_PEOPLE, crowd->count)) {
+            return fail_stopped(err);
+        }
+        crowd->first = task;
+        host_pool_run(pool, round, report_some, crowd);
+    }
+    if (atomic_load(&crowd->failed) != 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the people's records do not fit the mechanism");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+population_report(const struct sotto_mechanism *mechanism,
+                  const struct sotto_table *people, uint64_t seed,
+                  unsigned threads, const struct sotto_watch *watch,
+                  struct sotto_report_reader **ret_reader,
+                  struct sotto_error *err)
+{
+    struct crowd crowd = {.people = people, .seed = seed};
+    struct host_pool *pool = NULL;
+    enum sotto_status status = host_pool_new(threads, &pool, err);
+    unsigned wanted = status == SOTTO_STATUS_OK ? host_pool_threads(pool) : 0;
+    for (unsigned i = 0; i < wanted && status == SOTTO_STATUS_OK; i++) {
+        status = crowd_open(&crowd, mechanism, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    crowd.count = sotto_table_rows(people);
+    crowd.report_size = mechanism->client->report_size;
+    crowd.reports = calloc(crowd.count, crowd.report_size);
+    if (crowd.reports == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = report_all(&crowd, pool, watch, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_report_reader_parse(
+            mechanism, crowd.reports, crowd.count * crowd.report_size,
+            "simulated reports", ret_reader, err);
+    }
+done:
+    host_pool_free(pool);
+    crowd_clear(&crowd);
+    return status;
+}
+
+/* ---- Decoded images ------------------------------------------------------ */
+
+#define IDX_HEADER 12u /* of rows of samples; labels have 8 */
+
+static void
+put_big_endian(uint8_t *to, size_t number)
+{
+    for (size_t i = 0; i < 4; i++) {
+        to[i] = (uint8_t)(number >> (24 - 8 * i));
+    }
+}
+
+/* Room for DECODE_ROWS rows. */
+struct decoding {
+    int32_t *q;
+    double *z;
+    float *x;
+    size_t d, width;
+    double l;
+};
+
+#define DECODE_ROWS ((size_t)1000)
+
+/* q / l through the decoder, x in [0, 1] to 8 bits, for `count` rows. */
+static enum sotto_status
+decode_some(struct rows *rows, const struct sotto_analyst *analyst,
+            struct decoding *decoding, size_t from, size_t count,
+            uint8_t *ret_image, struct sotto_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        rows_q(rows, from + i, decoding->q);
+        for (size_t j = 0; j < decoding->d; j++) {
+            decoding->z[i * decoding->d + j] = decoding->q[j] / decoding->l;
+        }
+    }
+    enum sotto_status status =
+        sotto_analyst_decode(analyst, decoding->z, count, decoding->x, err);
+    for (size_t i = 0; i < count * decoding->width && status == SOTTO_STATUS_OK;
+         i++) {
+        double level = fmin(fmax(255.0 * (double)decoding->x[i], 0), 255);
+        ret_image[i] = (uint8_t)(level + 0.5);
+    }
+    return status;
+}
+
+static enum sotto_status
+decode_rows(struct rows *rows, const struct sotto_analyst *analyst,
+            size_t width, const struct sotto_watch *watch, uint8_t *ret_image,
+            struct sotto_error *err)
+{
+    struct sotto_part_info part;
+    size_t n = sotto_table_rows(rows->table), d = rows_q_width(rows);
+    size_t x_size = DECODE_ROWS * width * sizeof(float);
+    struct decoding decoding = {
+        .q = calloc(d, sizeof *decoding.q),
+        .z = calloc(DECODE_ROWS * d, sizeof *decoding.z),
+        .x = malloc(x_size),
+        .d = d,
+        .width = width,
+    };
+    enum sotto_status status = SOTTO_STATUS_OK;
+    sotto_mechanism_part(rows->mechanism, 0, &part);
+    decoding.l = (double)part.l;
+    if (decoding.q == NULL || decoding.z == NULL || decoding.x == NULL) {
+        status = host_fail_memory(err);
+    }
+    for (size_t i = 0; i < n && status == SOTTO_STATUS_OK; i += DECODE_ROWS) {
+        size_t count = n - i < DECODE_ROWS ? n - i : DECODE_ROWS;
+        status = goes_on(watch, "decoding", i, n)
+                     ? decode_some(rows, analyst, &decoding, i, count,
+                                   ret_image + i * width, err)
+                     : fail_stopped(err);
+    }
+    free(decoding.q);
+    free(decoding.z);
+    host_wipe_free(decoding.x, x_size);
+    return status;
+}
+
+/* Both columns as the IDX files they could have come from. */
+static enum sotto_status
+table_of(const uint8_t *images, size_t images_size, const uint8_t *labels,
+         size_t labels_size, struct sotto_table **ret_table,
+         struct sotto_error *err)
+{
+    struct sotto_table *table = NULL, *label = NULL;
+    enum sotto_status status = sotto_table_parse(
+        images, images_size, "decoded images", NULL, &table, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_table_parse(labels, labels_size, "their labels", NULL,
+                                   &label, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_table_set_category(label, 0, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_table_join(table, label, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        sotto_table_free(label);
+        sotto_table_free(table);
+        return status;
+    }
+    *ret_table = table;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+population_decode(struct sotto_mechanism *mechanism,
+                  const struct sotto_analyst *analyst,
+                  const struct sotto_table *people,
+                  const struct sotto_watch *watch,
+                  struct sotto_table **ret_table, struct sotto_error *err)
+{
+    static const uint8_t image_magic[] = {0, 0, 8, 2},
+                         label_magic[] = {0, 0, 8, 1};
+    size_t n = sotto_table_rows(people), width = sotto_table_width(people, 0);
+    size_t image_size = IDX_HEADER + n * width, label_size = 8 + n;
+    struct rows rows = {0};
+    uint8_t *image = NULL, *label = NULL;
+    enum sotto_status status;
+    if (width == 0 || sotto_analyst_x_width(analyst) != width) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the decoder does not make the people's images");
+    }
+    status = rows_init(&rows, mechanism, people, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    image = calloc(1, image_size);
+    label = calloc(1, label_size);
+    if (image == NULL || label == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    memcpy(image, image_magic, sizeof image_magic);
+    put_big_endian(image + 4, n);
+    put_big_endian(image + 8, width);
+    memcpy(label, label_magic, sizeof label_magic);
+    put_big_endian(label + 4, n);
+    for (size_t i = 0; i < n; i++) {
+        label[8 + i] = (uint8_t)sotto_table_cell(people, i, 1).number;
+    }
+    status = decode_rows(&rows, analyst, width, watch, image + IDX_HEADER, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = table_of(image, image_size, label, label_size, ret_table, err);
+    }
+done:
+    host_wipe_free(image, image_size);
+    host_wipe_free(label, label_size);
+    rows_clear(&rows);
+    return status;
+}

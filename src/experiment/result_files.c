@@ -1,0 +1,350 @@
+/*
+ * result_files.c: an experiment's rows as a CSV file, a table and a plot.
+ *
+ * What is written depends on the rows and on the run's options alone, not on
+ * which rows were there before: a run that finds everything done writes the
+ * same files again.
+ */
+#include "experiment/result_files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/papers.h"
+#include "experiment/plot.h"
+#include "experiment/row_store.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+
+#define TEXT_MOST ((size_t)1 << 28)
+
+char *
+result_files_path(const struct experiment_run *run)
+{
+    struct host_text path;
+    const char *folder = run->options->results;
+    host_text_init(&path, 65536);
+    host_text_print(&path, "%s/%s-%s", folder != NULL ? folder : ".",
+                    run->experiment->name, run->mechanism);
+    if (strcmp(run->level, "latent") != 0) {
+        host_text_print(&path, "-%s", run->level);
+    }
+    if (run->aux_share != run->experiment->aux_share) {
+        host_text_print(&path, "-%.10g", run->aux_share);
+    }
+    if (path.failed) {
+        host_text_clear(&path);
+    }
+    return path.data;
+}
+
+/* ---- CSV ---------------------------------------------------------------- */
+
+static void
+add_number(struct host_text *text, double number)
+{
+    row_number_add(text, number);
+    host_text_print(text, ",");
+}
+
+static void
+add_field(struct host_text *text, const char *field)
+{
+    row_text_add(text, field != NULL ? field : "");
+    host_text_print(text, ",");
+}
+
+static void
+add_csv_row(struct host_text *text, const struct sotto_experiment_row *row)
+{
+    char eps[EXPERIMENT_EPS_SIZE];
+    experiment_eps_text(row->eps, eps);
+    add_field(text, row->experiment);
+    add_field(text, row->mechanism);
+    add_field(text, row->level);
+    add_number(text, row->aux_share);
+    host_text_print(text, "%s,%s,", eps, row->mean ? "mean" : "fit");
+    if (row->mean) {
+        host_text_print(text, ",,%zu,", row->runs);
+    } else {
+        host_text_print(text, "%ju,%ju,1,", (uintmax_t)row->trial,
+                        (uintmax_t)row->draw);
+    }
+    host_text_print(text, "%ju,", (uintmax_t)row->seed);
+    add_number(text, row->accuracy);
+    add_number(text, row->deviation);
+    add_number(text, row->deviation_draws);
+    add_number(text, row->paper);
+    add_number(text, row->paper_deviation);
+    add_number(text, row->reach);
+    add_number(text, row->seconds);
+    add_field(text, row->setting);
+    add_field(text, row->data);
+    add_field(text, row->version);
+    add_field(text, row->command);
+    row_text_add(text, row->commit != NULL ? row->commit : "");
+    host_text_print(text, "\n");
+}
+
+void
+result_files_csv(struct host_text *text,
+                 const struct sotto_experiment_row *rows, size_t count)
+{
+    host_text_print(text,
+                    "experiment,mechanism,level,aux_share,eps,kind,trial,draw,"
+                    "runs,seed,accuracy,deviation,deviation_draws,paper,"
+                    "paper_deviation,reach,seconds,setting,data,version,"
+                    "command,commit\n");
+    for (size_t i = 0; i < count; i++) {
+        add_csv_row(text, &rows[i]);
+    }
+}
+
+/* ---- Markdown ----------------------------------------------------------- */
+
+/* "86.1 ± 1.0", in percent; a dash for nothing. */
+static void
+add_cell(struct host_text *text, double value, double deviation)
+{
+    if (!isfinite(value)) {
+        host_text_print(text, " – |");
+    } else if (!isfinite(deviation)) {
+        host_text_print(text, " %.1f |", 100 * value);
+    } else {
+        host_text_print(text, " %.1f ± %.1f |", 100 * value, 100 * deviation);
+    }
+}
+
+static void
+add_means(struct host_text *text, const struct sotto_experiment_row *rows,
+          size_t count)
+{
+    host_text_print(text,
+                    "| epsilon | sotto | within a trial | fits | the papers | "
+                    "must reach | |\n|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct sotto_experiment_row *row = &rows[i];
+        char eps[EXPERIMENT_EPS_SIZE];
+        if (!row->mean) {
+            continue;
+        }
+        experiment_eps_text(row->eps, eps);
+        host_text_print(text, "| %s |", eps);
+        add_cell(text, row->accuracy, row->deviation);
+        add_cell(text, row->deviation_draws, NAN);
+        host_text_print(text, " %zu |", row->runs);
+        add_cell(text, row->paper, row->paper_deviation);
+        add_cell(text, row->reach, NAN);
+        host_text_print(text, " %s |\n",
+                        !isfinite(row->reach)         ? ""
+                        : row->accuracy >= row->reach ? "reached"
+                                                      : "missed");
+    }
+}
+
+/* The rest of the papers' table, on the same data and splits. */
+static void
+add_others(struct host_text *text, const struct experiment_run *run)
+{
+    const struct papers_row *row;
+    host_text_print(text, "\nThe papers' mechanisms without an encoder:\n\n"
+                          "| | 10 | 8 | 6 | 4 | 2 | 1 | none |\n"
+                          "|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; (row = papers_at(i)) != NULL; i++) {
+        if (row->mechanism != NULL ||
+            strcmp(row->experiment, run->experiment->name) != 0) {
+            continue;
+        }
+        host_text_print(text, "| %s (%s) |", row->name, row->table);
+        for (size_t j = 0; j < PAPERS_COLUMNS; j++) {
+            add_cell(text, row->accuracy[j] / 100, row->deviation[j] / 100);
+        }
+        host_text_print(text, "\n");
+    }
+}
+
+static void
+add_settings(struct host_text *text, const struct sotto_experiment_row *rows,
+             size_t count)
+{
+    host_text_print(text, "\n| epsilon | settings |\n|---|---|\n");
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].mean) {
+            char eps[EXPERIMENT_EPS_SIZE];
+            experiment_eps_text(rows[i].eps, eps);
+            host_text_print(text, "| %s | `%s` |\n", eps, rows[i].setting);
+        }
+    }
+}
+
+void
+result_files_markdown(struct host_text *text, const struct experiment_run *run,
+                      const struct sotto_experiment_row *rows, size_t count)
+{
+    const struct papers_row *paper = papers_find(
+        run->experiment->name, run->mechanism, run->level, run->aux_share);
+    const struct sotto_experiment_options *options = run->options;
+    host_text_print(text, "# %s, %s\n\n%s\n\n", run->experiment->name,
+                    run->mechanism, run->experiment->about);
+    host_text_print(text,
+                    "Level: %s. Auxiliary share: %.10g. Accuracy in percent, "
+                    "mean and standard deviation over %ju trials (each the "
+                    "mean of %ju draws of the noise); \"within a trial\" is "
+                    "the deviation over draws.",
+                    run->level, run->aux_share, (uintmax_t)run->trials,
+                    (uintmax_t)run->draws);
+    if (paper != NULL) {
+        host_text_print(text,
+                        " The papers: %s, %s, three trials; the same epsilon "
+                        "for record and label together and the same share of "
+                        "unlabelled auxiliary records.",
+                        paper->name, paper->table);
+    }
+    host_text_print(text, "\n\n");
+    add_means(text, rows, count);
+    add_others(text, run);
+    add_settings(text, rows, count);
+    if (count > 0) {
+        host_text_print(text,
+                        "\nSeed %ju; SHA-256 of the training images `%s`; "
+                        "sotto %s%s%s.\n",
+                        (uintmax_t)options->seed, rows[0].data, SOTTO_VERSION,
+                        options->commit != NULL ? ", commit " : "",
+                        options->commit != NULL ? options->commit : "");
+    }
+    if (options->command != NULL) {
+        host_text_print(text, "\n    %s\n", options->command);
+    }
+}
+
+/* ---- The plot ----------------------------------------------------------- */
+
+/* The means' columns, in percent. */
+struct columns {
+    double eps[PLOT_POINTS_MOST];
+    double ours[PLOT_POINTS_MOST], ours_deviation[PLOT_POINTS_MOST];
+    double paper[PLOT_POINTS_MOST], paper_deviation[PLOT_POINTS_MOST];
+    double reach[PLOT_POINTS_MOST];
+    size_t count;
+    bool reaches;
+};
+
+static void
+take_columns(const struct sotto_experiment_row *rows, size_t count,
+             struct columns *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (size_t i = 0; i < count && ret->count < PLOT_POINTS_MOST; i++) {
+        if (rows[i].mean) {
+            size_t at = ret->count++;
+            ret->eps[at] = rows[i].eps;
+            ret->ours[at] = 100 * rows[i].accuracy;
+            ret->ours_deviation[at] = 100 * rows[i].deviation;
+            ret->paper[at] = 100 * rows[i].paper;
+            ret->paper_deviation[at] = 100 * rows[i].paper_deviation;
+            ret->reach[at] = 100 * rows[i].reach;
+            ret->reaches = ret->reaches || isfinite(rows[i].reach);
+        }
+    }
+}
+
+void
+result_files_plot(struct host_text *text, const struct experiment_run *run,
+                  const struct sotto_experiment_row *rows, size_t count)
+{
+    struct columns columns;
+    struct plot_series series[3] = {{0}};
+    size_t used = 0;
+    char title[160], subtitle[160], paper_name[120];
+    const struct papers_row *paper = papers_find(
+        run->experiment->name, run->mechanism, run->level, run->aux_share);
+    take_columns(rows, count, &columns);
+    if (columns.reaches) {
+        series[used++] = (struct plot_series){.name = "sotto must reach",
+                                              .style = PLOT_MARKS,
+                                              .colour = "#d9a514",
+                                              .y = columns.reach};
+    }
+    if (paper != NULL) {
+        (void)snprintf(paper_name, sizeof paper_name, "the papers' %s (%s)",
+                       paper->name, paper->table);
+        series[used++] =
+            (struct plot_series){.name = paper_name,
+                                 .style = PLOT_DASHED,
+                                 .colour = "#7b8794",
+                                 .y = columns.paper,
+                                 .deviation = columns.paper_deviation};
+    }
+    series[used++] = (struct plot_series){.name = "sotto",
+                                          .style = PLOT_LINE,
+                                          .colour = "#0b69a3",
+                                          .y = columns.ours,
+                                          .deviation = columns.ours_deviation};
+    (void)snprintf(title, sizeof title, "%s, %s", run->experiment->name,
+                   run->mechanism);
+    (void)snprintf(subtitle, sizeof subtitle,
+                   "%s level, auxiliary share %.4g, %ju trials of %ju draws; "
+                   "bars: one standard deviation over trials",
+                   run->level, run->aux_share, (uintmax_t)run->trials,
+                   (uintmax_t)run->draws);
+    struct plot plot = {.title = title,
+                        .subtitle = subtitle,
+                        .x = columns.eps,
+                        .points = columns.count,
+                        .series = series,
+                        .count = used};
+    plot_svg(text, &plot);
+}
+
+/* ---- Files -------------------------------------------------------------- */
+
+static enum sotto_status
+write_text(struct host_text *text, const char *path, const char *ending,
+           struct sotto_error *err)
+{
+    struct host_text name;
+    enum sotto_status status;
+    host_text_init(&name, 65536);
+    host_text_print(&name, "%s%s", path, ending);
+    if (text->failed || name.failed) {
+        status = host_fail_memory(err);
+    } else {
+        status = host_file_write(name.data, 0666, false, text->data, text->size,
+                                 err);
+    }
+    host_text_clear(&name);
+    host_text_clear(text);
+    return status;
+}
+
+enum sotto_status
+result_files_write(const struct experiment_run *run,
+                   const struct sotto_experiment_row *rows, size_t count,
+                   struct sotto_error *err)
+{
+    struct host_text text;
+    char *path = result_files_path(run);
+    if (path == NULL) {
+        return host_fail_memory(err);
+    }
+    host_text_init(&text, TEXT_MOST);
+    enum sotto_status status =
+        experiment_make_folder(run->options->results, err);
+    if (status == SOTTO_STATUS_OK) {
+        result_files_csv(&text, rows, count);
+        status = write_text(&text, path, ".csv", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        result_files_markdown(&text, run, rows, count);
+        status = write_text(&text, path, ".md", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        result_files_plot(&text, run, rows, count);
+        status = write_text(&text, path, ".svg", err);
+    }
+    free(path);
+    return status;
+}

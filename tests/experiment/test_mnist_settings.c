@@ -1,0 +1,131 @@
+/*
+ * test_mnist_settings.c: which settings an epsilon gets, and that their text
+ * tells them apart. The numbers themselves are to be tuned.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "experiment/mnist_settings.h"
+#include "experiment/papers.h"
+
+static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca"};
+
+/* All that is asked for has settings that make sense. */
+static void
+test_complete(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < 3; m++) {
+        for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
+            double eps = papers_eps[i];
+            const struct mnist_encoder *row =
+                mnist_encoder_find(mechanisms[m], eps);
+            assert_non_null(row);
+            assert_string_equal(row->mechanism, mechanisms[m]);
+            assert_int_equal(isinf(row->eps), isinf(eps));
+            assert_true(row->lambda > 0 && row->lambda < 1);
+            assert_true(m == 2 || row->eps == eps);
+            assert_true(m == 2 || (row->l > 0 && row->epochs > 0));
+            assert_true(m == 2 || (row->batch > 0 && row->rate > 0));
+            for (int level = 0; level < 2; level++) {
+                const struct mnist_fit *fit =
+                    mnist_fit_find(mechanisms[m], (enum sotto_level)level, eps);
+                assert_non_null(fit);
+                assert_int_equal(fit->level, level);
+                assert_int_equal(isinf(fit->eps), isinf(eps));
+            }
+        }
+    }
+}
+
+/* The nearest by its logarithm; none is none alone. */
+static void
+test_nearest(void **state)
+{
+    (void)state;
+    assert_true(mnist_encoder_find("vlm", 32)->eps == 10);
+    assert_true(mnist_encoder_find("vlm", 0.01)->eps == 1);
+    assert_true(mnist_encoder_find("vlm", 2.9)->eps == 4);
+    assert_true(mnist_encoder_find("vlm", 2.8)->eps == 2);
+    assert_true(isinf(mnist_encoder_find("vlm", INFINITY)->eps));
+}
+
+static void
+test_text(void **state)
+{
+    struct mnist_encoder encoder = {"vlm", 10, 0.7, 5, 33, 0, 60, 64, 1e-3};
+    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=33 m=0 epochs=60 "
+                                 "batch=64 rate=0.001; lambda=0.7; fit eq11 "
+                                 "epochs="));
+    mnist_setting_text(&encoder, &fit, 10, 2, other);
+    assert_non_null(strstr(other, " m=0 epochs=2 "));
+    mnist_encoder_text(&encoder, 0, text);
+    encoder.lambda = 0.9; /* neither the budget nor the fit is the encoder's */
+    mnist_encoder_text(&encoder, 0, other);
+    assert_string_equal(text, other);
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "lambda=0.9"));
+    encoder.eps_pre = 0;
+    fit = (struct mnist_fit){.eps = 10,
+                             .epochs = 5,
+                             .rate = 0.1,
+                             .prior_most = 7,
+                             .batches = 4,
+                             .restarts = 3,
+                             .smoothing = 0.25,
+                             .marginal = 2};
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "eps_pre=learnt"));
+    assert_non_null(strstr(text, "fit eq11 epochs=5 rate=0.1 decay=0 "
+                                 "batches=4 patience="));
+    assert_non_null(strstr(text, " restarts=3 prior=7 smoothing=0.25 "
+                                 "marginal=2"));
+    mnist_setting_text(&encoder, &fit, INFINITY, 0, text);
+    assert_non_null(strstr(text, "fit plain "));
+    fit.level = SOTTO_LEVEL_FEATURE;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit eq12 "));
+    fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit impossible"));
+    encoder.mechanism = "pca";
+    mnist_encoder_text(&encoder, 0, text);
+    assert_string_equal(text, "pca d=8 inside=0.9");
+}
+
+/* What the learner settles on where nobody says is in the text: at another
+   budget it may be another. */
+static void
+test_defaults(void **state)
+{
+    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    const struct mnist_encoder *encoder = mnist_encoder_find("vlm", 10);
+    char high[EXPERIMENT_SETTING_SIZE], low[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    mnist_setting_text(encoder, &fit, 10, 0, high);
+    mnist_setting_text(encoder, &fit, 0.5, 0, low);
+    assert_string_not_equal(high, low);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_defaults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

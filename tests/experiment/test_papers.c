@@ -1,0 +1,103 @@
+/*
+ * test_papers.c: the papers' numbers are those that are printed there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "experiment/papers.h"
+
+#define NAME "mnist-collection"
+
+static void
+test_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(papers_column(10), 0);
+    assert_int_equal(papers_column(1), 5);
+    assert_int_equal(papers_column(INFINITY), 6);
+    assert_int_equal(papers_column(3), PAPERS_COLUMNS);
+}
+
+/* Every number is a percentage, in every row. */
+static void
+test_rows(void **state)
+{
+    size_t rows = 0;
+    (void)state;
+    for (const struct papers_row *row; (row = papers_at(rows)) != NULL;
+         rows++) {
+        assert_non_null(row->name);
+        assert_true(strncmp(row->table, "P0 Table ", 9) == 0 ||
+                    strncmp(row->table, "P1 Table ", 9) == 0);
+        for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
+            bool said = !isnan(row->accuracy[i]);
+            assert_int_equal(said, !isnan(row->deviation[i]));
+            assert_true(!said ||
+                        (row->accuracy[i] >= 9 && row->accuracy[i] <= 96));
+            assert_true(!said ||
+                        (row->deviation[i] >= 0.2 && row->deviation[i] < 10));
+        }
+    }
+    assert_int_equal(rows, 10);
+}
+
+static void
+test_found(void **state)
+{
+    const struct papers_row *row = papers_find(NAME, "vlm", "latent", 0.75);
+    (void)state;
+    assert_non_null(row);
+    assert_true(row->accuracy[0] == 86.1 && row->deviation[4] == 9.7);
+    assert_string_equal(row->table, "P0 Table 1");
+    row = papers_find(NAME, "vlm", "feature", 0.75);
+    assert_true(row->accuracy[0] == 70.2 && row->accuracy[6] == 90.4);
+    row = papers_find(NAME, "vlm-linear", "latent", 0.75);
+    assert_true(row->accuracy[1] == 31.3 && row->deviation[3] == 3.2);
+    row = papers_find(NAME, "pca", "latent", 0.75);
+    assert_true(row->accuracy[5] == 15.7 && row->deviation[0] == 8.1);
+    row = papers_find(NAME, "vlm", "latent", 0.25);
+    assert_true(row->accuracy[4] == 44.8 && isnan(row->accuracy[6]));
+    assert_null(papers_find(NAME, "vlm", "latent", 0.3));
+    assert_null(papers_find(NAME, "vlm-linear", "feature", 0.75));
+    assert_null(papers_find("other", "vlm", "latent", 0.75));
+}
+
+static void
+test_reach(void **state)
+{
+    (void)state;
+    assert_true(papers_reach(NAME, "vlm", "latent", 0.75, 10) == 0.86);
+    assert_true(papers_reach(NAME, "vlm", "latent", 0.75, 1) == 0.18);
+    assert_true(papers_reach(NAME, "vlm", "latent", 0.75, INFINITY) == 0.95);
+    assert_true(isnan(papers_reach(NAME, "vlm", "latent", 0.75, 3)));
+    assert_true(isnan(papers_reach(NAME, "vlm", "latent", 0.5, 10)));
+    assert_true(isnan(papers_reach(NAME, "pca", "latent", 0.75, 10)));
+}
+
+static void
+test_fraction(void **state)
+{
+    (void)state;
+    assert_true(papers_fraction(17.3) == 0.173);
+    assert_true(papers_fraction(86.1) == 0.861);
+    assert_true(papers_fraction(86) == 0.86);
+    assert_true(isnan(papers_fraction(NAN)));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_found),    cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_fraction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

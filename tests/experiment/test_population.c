@@ -1,0 +1,197 @@
+/*
+ * test_population.c: people's reports are the same at any number of threads,
+ * and what the decoder makes of them looks like them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "blobs.h"
+#include "experiment/experiment.h"
+#include "experiment/mnist_data.h"
+#include "experiment/population.h"
+#include "scratch.h"
+
+#define ROWS 300u /* more than a task, not a multiple of one */
+
+static struct sotto_error err;
+static struct mnist_data data;
+static struct sotto_mechanism *mechanism;
+static struct sotto_analyst *analyst;
+
+/* Principal components of the blobs. */
+static int
+setup(void **state)
+{
+    char hash[EXPERIMENT_HASH_SIZE];
+    struct sotto_pca_options options = {.eps = "32", .label = "label"};
+    (void)state;
+    if (scratch_make() != 0 || blobs_write(folder, ROWS, 40) != 0 ||
+        mnist_data_open(folder, &data, hash, &err) != SOTTO_STATUS_OK ||
+        mnist_data_read(&data, &err) != SOTTO_STATUS_OK ||
+        sotto_train_pca(data.train, &options, in_folder("m.sotto"),
+                        in_folder("m.analyst"), &mechanism,
+                        &err) != SOTTO_STATUS_OK) {
+        return -1;
+    }
+    return sotto_analyst_read(in_folder("m.analyst"), &analyst, &err) ==
+                   SOTTO_STATUS_OK
+               ? 0
+               : -1;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    sotto_analyst_free(analyst);
+    sotto_mechanism_free(mechanism);
+    mnist_data_close(&data);
+    return scratch_remove();
+}
+
+static struct sotto_report_reader *
+report(uint64_t seed, unsigned threads)
+{
+    struct sotto_report_reader *reader = NULL;
+    assert_int_equal(population_report(mechanism, data.train, seed, threads,
+                                       NULL, &reader, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_report_reader_count(reader), ROWS);
+    return reader;
+}
+
+static bool
+same(const struct sotto_report_reader *a, const struct sotto_report_reader *b)
+{
+    struct sotto_mechanism_info info;
+    size_t differ = 0;
+    sotto_mechanism_info(mechanism, &info);
+    for (size_t i = 0; i < ROWS; i++) {
+        const uint8_t *left = sotto_report_reader_at(a, i);
+        differ +=
+            memcmp(left, sotto_report_reader_at(b, i), info.report_size) != 0
+                ? 1
+                : 0;
+        assert_true(sotto_report_simulated(left));
+    }
+    assert_true(differ == 0 || differ == ROWS);
+    return differ == 0;
+}
+
+static void
+test_threads(void **state)
+{
+    struct sotto_report_reader *one = report(1, 1);
+    struct sotto_report_reader *three = report(1, 3);
+    struct sotto_report_reader *other = report(2, 2);
+    (void)state;
+    assert_true(same(one, three));
+    assert_false(same(one, other));
+    sotto_report_reader_free(one);
+    sotto_report_reader_free(three);
+    sotto_report_reader_free(other);
+}
+
+static bool
+refuse(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context;
+    assert_non_null(what);
+    assert_true(done <= total);
+    return false;
+}
+
+static void
+test_stopped(void **state)
+{
+    struct sotto_watch watch = {refuse, NULL};
+    struct sotto_report_reader *reader = NULL;
+    struct sotto_table *table = NULL;
+    (void)state;
+    assert_int_equal(
+        population_report(mechanism, data.train, 1, 1, &watch, &reader, &err),
+        SOTTO_STATUS_STOPPED);
+    assert_null(reader);
+    assert_int_equal(
+        population_decode(mechanism, analyst, data.train, &watch, &table, &err),
+        SOTTO_STATUS_STOPPED);
+    assert_null(table);
+}
+
+static double
+pixel(const struct sotto_table *table, size_t row, size_t at)
+{
+    return ((const uint8_t *)sotto_table_cell(table, row, 0).data)[at];
+}
+
+/* Eight components of ten kinds of discs: well nearer to the pictures than
+   their mean is. */
+static void
+test_decoded(void **state)
+{
+    struct sotto_table *table = NULL;
+    double left = 0, total = 0;
+    (void)state;
+    assert_int_equal(
+        population_decode(mechanism, analyst, data.train, NULL, &table, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(sotto_table_rows(table), ROWS);
+    assert_int_equal(sotto_table_width(table, 0), 784);
+    assert_string_equal(sotto_table_name(table, 1), "label");
+    for (size_t i = 0; i < ROWS; i++) {
+        struct sotto_value label = sotto_table_cell(table, i, 1);
+        assert_int_equal(label.kind, SOTTO_VALUE_TEXT);
+        assert_true(label.number == sotto_table_cell(data.train, i, 1).number);
+    }
+    for (size_t j = 0; j < 784; j++) {
+        double mean = 0;
+        for (size_t i = 0; i < ROWS; i++) {
+            mean += pixel(data.train, i, j) / ROWS;
+        }
+        for (size_t i = 0; i < ROWS; i++) {
+            double truth = pixel(data.train, i, j);
+            left += pow(truth - pixel(table, i, j), 2);
+            total += pow(truth - mean, 2);
+        }
+    }
+    assert_true(left < 0.5 * total);
+    sotto_table_free(table);
+}
+
+/* A table of something else. */
+static void
+test_wrong(void **state)
+{
+    static const char csv[] = "age\n1\n2\n";
+    struct sotto_table *table = NULL, *decoded = NULL;
+    struct sotto_report_reader *reader = NULL;
+    (void)state;
+    assert_int_equal(
+        sotto_table_parse(csv, sizeof csv - 1, "csv", NULL, &table, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(
+        population_report(mechanism, table, 1, 1, NULL, &reader, &err),
+        SOTTO_STATUS_INPUT);
+    assert_int_equal(
+        population_decode(mechanism, analyst, table, NULL, &decoded, &err),
+        SOTTO_STATUS_INPUT);
+    sotto_table_free(table);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_wrong),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
