@@ -153,6 +153,7 @@ FILE *cli_summary(const char *path);
 /* ---- The verbs ---------------------------------------------------------- */
 
 extern const struct cli_verb cmd_demo;
+extern const struct cli_verb cmd_data;
 extern const struct cli_verb cmd_train;
 extern const struct cli_verb cmd_keygen;
 extern const struct cli_verb cmd_sign;

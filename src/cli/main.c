@@ -11,9 +11,9 @@
 #include "cli/progress.h"
 
 static const struct cli_verb *const verbs[] = {
-    &cmd_demo,   &cmd_train,   &cmd_keygen,    &cmd_sign,
-    &cmd_verify, &cmd_inspect, &cmd_privatise, &cmd_decode,
-    &cmd_ledger, &cmd_account, &cmd_audit,     &cmd_bench,
+    &cmd_demo,    &cmd_data,    &cmd_train,     &cmd_keygen, &cmd_sign,
+    &cmd_verify,  &cmd_inspect, &cmd_privatise, &cmd_decode, &cmd_ledger,
+    &cmd_account, &cmd_audit,   &cmd_bench,
 };
 #define VERBS (sizeof verbs / sizeof *verbs)
 

@@ -142,12 +142,14 @@ fit_labels(const char *path, struct sotto_table **labels)
                        "label a record",
                        path);
     }
-    int status = CLI_EXIT_DONE;
-    if (is_made(sotto_table_name(*labels, 0))) {
-        status = name_labels(path, labels);
+    if (sotto_table_set_category(*labels, 0, &err) != SOTTO_STATUS_OK) {
+        return cli_bad("'%.240s' holds no labels: %s", path, err.message);
     }
+    if (!is_made(sotto_table_name(*labels, 0))) {
+        return CLI_EXIT_DONE;
+    }
+    int status = name_labels(path, labels);
     if (status == CLI_EXIT_DONE &&
-        sotto_table_kind(*labels, 0) == SOTTO_COLUMN_NUMBER &&
         sotto_table_set_category(*labels, 0, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     }

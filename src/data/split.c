@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "random/seeded.h"
 #include "sotto/sotto.h"
 
@@ -162,7 +163,8 @@ compare_rows(const void *a, const void *b)
     return (left->row > right->row) - (left->row < right->row);
 }
 
-/* The rows of a column, sorted by its values; the caller frees them. */
+/* The rows of a column, sorted by its values; the caller wipes and frees
+   them. */
 static enum sotto_status
 keys_new(const struct sotto_table *table, size_t column, const char *what,
          struct key **ret_keys, struct sotto_error *err)
@@ -254,19 +256,24 @@ sotto_split_classes(const struct sotto_table *table, size_t column,
     struct class *classes = calloc(count, sizeof *classes);
     size_t *order = calloc(count, sizeof *order);
     size_t *part = calloc(count, sizeof *part);
-    enum sotto_status status = classes == NULL || order == NULL || part == NULL
-                                   ? host_fail_memory(err)
-                                   : check_shares(share, parts, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = keys_new(table, column, "class", &keys, err);
+    enum sotto_status status = check_shares(share, parts, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
     }
-    if (status == SOTTO_STATUS_OK) {
-        number_classes(keys, count, classes);
-        shuffle(count, seed, order);
-        deal(order, count, keys, classes, share, parts, part);
-        gather(order, part, count, parts, ret_rows, ret_sizes);
+    if (classes == NULL || order == NULL || part == NULL) {
+        status = host_fail_memory(err);
+        goto done;
     }
-    free(keys);
+    status = keys_new(table, column, "class", &keys, err);
+    if (keys == NULL) {
+        goto done;
+    }
+    number_classes(keys, count, classes);
+    shuffle(count, seed, order);
+    deal(order, count, keys, classes, share, parts, part);
+    gather(order, part, count, parts, ret_rows, ret_sizes);
+done:
+    host_wipe_free(keys, count * sizeof *keys);
     free(classes);
     free(order);
     free(part);
@@ -286,7 +293,7 @@ sotto_split_time(const struct sotto_table *table, size_t column,
     if (status == SOTTO_STATUS_OK) {
         status = keys_new(table, column, "time", &keys, err);
     }
-    if (status != SOTTO_STATUS_OK) {
+    if (keys == NULL) {
         return status;
     }
     while (first < rows && keys[first].value.kind == SOTTO_VALUE_MISSING) {
@@ -296,6 +303,6 @@ sotto_split_time(const struct sotto_table *table, size_t column,
         ret_rows[i - first] = keys[i].row;
     }
     put_sizes(rows - first, share, parts, ret_sizes);
-    free(keys);
+    host_wipe_free(keys, rows * sizeof *keys);
     return SOTTO_STATUS_OK;
 }

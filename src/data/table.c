@@ -16,6 +16,7 @@
 #include "data/csv.h"
 #include "data/gunzip.h"
 #include "data/idx.h"
+#include "data/npy.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
@@ -187,6 +188,8 @@ parse_owned(uint8_t *bytes, size_t size, const char *name,
 
     if (idx_detect(bytes, size)) {
         status = idx_parse(bytes, size, name, ret_table, err);
+    } else if (npy_detect(bytes, size)) {
+        status = npy_parse(bytes, size, name, ret_table, err);
     } else {
         status =
             csv_parse(bytes, size, name, options == NULL ? -1 : options->header,
@@ -264,6 +267,18 @@ sotto_table_width(const struct sotto_table *table, size_t column)
     return column < table->count ? table->columns[column].width : 0;
 }
 
+/* A number that no text was read for. */
+static struct sotto_value
+number_cell(double number)
+{
+    struct sotto_value value = {.kind = SOTTO_VALUE_MISSING};
+    if (!isnan(number)) {
+        value.kind = SOTTO_VALUE_NUMBER;
+        value.number = number;
+    }
+    return value;
+}
+
 static struct sotto_value
 text_cell(const struct table_column *column, size_t row)
 {
@@ -294,7 +309,8 @@ sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
 
     const struct table_column *of = &table->columns[column];
     if (of->kind != SOTTO_COLUMN_BYTES) {
-        return text_cell(of, row);
+        return of->block->cells != NULL ? text_cell(of, row)
+                                        : number_cell(of->numbers[row]);
     }
     value.kind = SOTTO_VALUE_BYTES;
     value.data = of->block->bytes + of->offset +
@@ -328,6 +344,12 @@ sotto_table_set_category(struct sotto_table *table, size_t column,
             err, SOTTO_STATUS_USAGE, 0,
             "column \"%.80s\" holds images: it cannot be a category",
             table->columns[column].name);
+    }
+    if (table->columns[column].block->cells == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "column \"%.80s\" holds floats: it cannot be a "
+                         "category; save it as whole numbers or as CSV",
+                         table->columns[column].name);
     }
     table->columns[column].kind = SOTTO_COLUMN_CATEGORY;
     return SOTTO_STATUS_OK;

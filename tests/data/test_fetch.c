@@ -1,0 +1,194 @@
+/*
+ * test_fetch.c: fetching through programs, here scripts that stand for them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/fetch.h"
+#include "host/file.h"
+#include "scratch.h"
+
+static struct sotto_error err;
+static char *path;
+static char work[128]; /* what is fetched goes there */
+
+/* PATH is FOLDER/bin and what the scripts themselves need. */
+static int
+setup(void **state)
+{
+    char search[256];
+    (void)state;
+    path = NULL;
+    memset(&err, 0xa5, sizeof err);
+    if (scratch_make() != 0 || mkdir(in_folder("bin"), 0755) != 0 ||
+        mkdir(in_folder("work"), 0755) != 0) {
+        return -1;
+    }
+    (void)snprintf(work, sizeof work, "%s/work", folder);
+    (void)snprintf(search, sizeof search, "%s/bin", folder);
+    return setenv("PATH", search, 1);
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    free(path);
+    return setenv("PATH", "/usr/bin:/bin", 1) != 0 ? -1 : scratch_remove();
+}
+
+/* Puts a script in place of a program. */
+static void
+put_program(const char *name, const char *script)
+{
+    char file[64];
+    (void)snprintf(file, sizeof file, "bin/%s", name);
+    FILE *to = fopen(in_folder(file), "w");
+    assert_non_null(to);
+    (void)fprintf(to, "#!/bin/sh\n%s\n", script);
+    assert_int_equal(fclose(to), 0);
+    assert_int_equal(chmod(in_folder(file), 0755), 0);
+}
+
+static void
+assert_file(const char *name, const char *text)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    assert_int_equal(host_file_read(name, 4096, &data, &size, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(size, strlen(text));
+    assert_memory_equal(data, text, size);
+    free(data);
+}
+
+static void
+assert_says(const char *text)
+{
+    if (strstr(err.message, text) == NULL) {
+        fail_msg("'%s' is not in '%s'", text, err.message);
+    }
+}
+
+/* ---- Arguments ---------------------------------------------------------- */
+
+static void
+test_address(void **state)
+{
+    (void)state;
+    assert_true(fetch_is_address("http://a/b") &&
+                fetch_is_address("HTTPS://a"));
+    assert_false(fetch_is_address("https:/a") || fetch_is_address("ftp://a") ||
+                 fetch_is_address("") || fetch_is_address("/http://a"));
+    put_program("curl", "for i; do echo \"<$i>\"; done >\"$5\"");
+    assert_int_equal(fetch_address("http://a/$(b) c'", work, NULL, &path, &err),
+                     SOTTO_STATUS_OK);
+    assert_string_equal(path, in_folder("work/fetched"));
+    assert_file(path, "<-fsSL>\n<--proto>\n<=http,https>\n<-o>\n<fetched>\n"
+                      "<-->\n<http://a/$(b) c'>\n");
+}
+
+static void
+test_package(void **state)
+{
+    (void)state;
+    put_program("npm", "for i; do echo \"<$i>\"; done >a-1.tgz; echo a-1.tgz");
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
+                     SOTTO_STATUS_OK);
+    assert_string_equal(path, in_folder("work/a-1.tgz"));
+    assert_file(path,
+                "<pack>\n<--ignore-scripts>\n<--loglevel=error>\n<a@1>\n");
+    assert_file(in_folder("work/said"), "a-1.tgz\n");
+}
+
+/* ---- Failures ----------------------------------------------------------- */
+
+static void
+test_no_program(void **state)
+{
+    (void)state;
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
+                     SOTTO_STATUS_IO);
+    assert_int_equal(err.status, SOTTO_STATUS_IO);
+    assert_string_equal(err.message,
+                        "fetching a@1 needs the program npm, which is not "
+                        "here: install it (Debian's package npm), or give the "
+                        "file or folder with --from");
+    assert_int_equal(fetch_address("http://a", work, NULL, &path, &err),
+                     SOTTO_STATUS_IO);
+    assert_says("needs the program curl");
+    assert_null(path);
+    put_program("npm", "");
+    assert_int_equal(chmod(in_folder("bin/npm"), 0644), 0);
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, NULL),
+                     SOTTO_STATUS_IO);
+}
+
+static void
+test_failures(void **state)
+{
+    (void)state;
+    put_program("npm", "echo one; echo 'two\tx' >&2; echo; exit 3");
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
+                     SOTTO_STATUS_IO);
+    assert_says("npm could not fetch a@1: one two x; a file or folder");
+    put_program("npm", "exit 0");
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
+                     SOTTO_STATUS_IO);
+    assert_string_equal(err.message, "npm pack a@1 left no .tgz file");
+    put_program("curl", "kill -9 $$");
+    assert_int_equal(unlink(in_folder("work/said")), 0);
+    assert_int_equal(fetch_address("http://a", work, NULL, &path, &err),
+                     SOTTO_STATUS_IO);
+    assert_says("curl could not fetch http://a: it said nothing");
+    assert_null(path);
+}
+
+/* ---- Watching ----------------------------------------------------------- */
+
+struct watching {
+    int left; /* ticks until stop */
+    uint64_t most;
+};
+
+static bool
+tick(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    struct watching *watching = context;
+    assert_string_equal(what, "fetching");
+    assert_int_equal(total, 0);
+    watching->most = done > watching->most ? done : watching->most;
+    return --watching->left > 0;
+}
+
+static void
+test_stop(void **state)
+{
+    struct watching watching = {.left = 3};
+    const struct sotto_watch watch = {tick, &watching};
+    (void)state;
+    put_program("curl", "echo 1234567 >fetched; exec /bin/sleep 60");
+    assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
+                     SOTTO_STATUS_STOPPED);
+    assert_string_equal(err.message, "stopped while fetching http://a");
+    assert_int_equal(watching.most, 8);
+    assert_null(path);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_address),  TEST(test_package), TEST(test_no_program),
+        TEST(test_failures), TEST(test_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
