@@ -32,8 +32,8 @@ struct run {
     struct variational_net *net;
     const struct learnt *learnt;
     const struct sotto_vlm_options *options;
-    uint32_t *row;      /* validation rows first */
-    uint32_t *order;    /* an epoch's */
+    uint32_t *row;      /* validation rows first; all of them twice */
+    uint32_t *order;    /* an epoch's, behind them */
     size_t held, train; /* how many of each */
     struct nn_optimiser optimiser;
     struct nn_stopping stopping;
@@ -103,11 +103,11 @@ begin(struct run *run, struct sotto_error *err)
 {
     const struct sotto_vlm_options *options = run->options;
     size_t n = run->learnt->n, batches;
-    run->row = calloc(n, sizeof *run->row);
-    run->order = calloc(n, sizeof *run->order);
-    if (run->row == NULL || run->order == NULL) {
+    run->row = calloc(n, 2 * sizeof *run->row);
+    if (run->row == NULL) {
         return host_fail_memory(err);
     }
+    run->order = run->row + n;
     for (size_t i = 0; i < n; i++) {
         run->row[i] = (uint32_t)i;
     }
@@ -135,6 +135,14 @@ stopped(struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_STOPPED, 0,
                      "training was stopped before its end");
+}
+
+static enum sotto_status
+diverged(const struct run *run, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "training diverged in epoch %llu: lower --rate",
+                     (unsigned long long)run->progress.epoch);
 }
 
 static bool
@@ -212,9 +220,7 @@ run_epochs(struct run *run, struct sotto_error *err)
         run->progress.epoch++;
         run->progress.loss = variational_elbo(&sums);
         if (!isfinite(run->progress.loss)) {
-            status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                               "training diverged in epoch %llu: lower --rate",
-                               (unsigned long long)run->progress.epoch);
+            status = diverged(run, err);
             break;
         }
         if (run->options->patience > 0) {
@@ -269,9 +275,11 @@ variational_train(struct variational_net *net, const struct learnt *learnt,
             nn_stopping_restore(&run.stopping, &net->arena);
         }
         fill_info(&run, found, ret_info);
+        if (!isfinite(ret_info->loss) || !isfinite(ret_info->validation)) {
+            status = diverged(&run, err); /* with its very last step */
+        }
     }
     nn_stopping_clear(&run.stopping);
-    free(run.order);
     free(run.row);
     return status;
 }
