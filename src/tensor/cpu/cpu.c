@@ -4,6 +4,7 @@
 #include "tensor/cpu/cpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <cblas.h>
 
@@ -92,21 +93,37 @@ static const struct tensor_ops cpu = {
     .free = free_cpu,
 };
 
+/* Kernels for small matrices came with AVX-512: tiling.c. */
+static bool
+multiplies_directly(void)
+{
+    static const char *const names[] = {"SkylakeX", "Cooperlake",
+                                        "SapphireRapids"};
+    const char *core = openblas_get_corename();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(core, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum sotto_status
 tensor_cpu_new(unsigned threads, struct tensor_backend **ret,
                struct sotto_error *err)
 {
-    struct tensor_backend *backend = calloc(1, sizeof *backend);
+    struct cpu_backend *backend = calloc(1, sizeof *backend);
     if (backend == NULL) {
         return host_fail_memory(err);
     }
-    backend->ops = &cpu;
-    enum sotto_status status = host_pool_new(threads, &backend->pool, err);
+    enum sotto_status status = host_pool_new(threads, &backend->base.pool, err);
     if (status != SOTTO_STATUS_OK) {
         free(backend);
         return status;
     }
+    backend->base.ops = &cpu;
+    backend->direct = multiplies_directly();
     openblas_set_num_threads(1); /* the threads are ours */
-    *ret = backend;
+    *ret = &backend->base;
     return SOTTO_STATUS_OK;
 }

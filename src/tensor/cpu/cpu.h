@@ -13,6 +13,11 @@
 #define CPU_PARTS_MAX 64u
 #define CPU_LANES 16u /* floats in a cache line */
 
+struct cpu_backend {
+    struct tensor_backend base;
+    bool direct; /* see tiling.h */
+};
+
 /*
  * A kernel NAME(parameters) from `static inline void NAME_body(parameters)`:
  * the body as it is, and once more for processors with AVX2, chosen at run

@@ -15,68 +15,28 @@
 #include <cblas.h>
 
 #include "tensor/cpu/cpu.h"
+#include "tensor/cpu/tiling.h"
 
-#define TILE_ROWS 256u
-#define TILE_COLUMNS 112u
-#define SMALL_PRODUCT                                                          \
-    ((size_t)1 << 19)                /* multiplications in a tile, at least */
-#define UNIT 16u                     /* of rows and columns */
 #define ELEMENTS_MIN ((size_t)16384) /* for a thread, one by one */
 
-/* One product, as cblas_sgemm has it. */
+/* One product, as cblas_sgemm has it, and its tiles. */
 struct product {
-    bool transpose_a, transpose_b;
-    size_t m, n, k;
+    struct tiling_shape shape;
     float alpha, beta;
     const float *a, *b;
     float *c;
-};
-
-struct tiling {
-    size_t rows, columns; /* parts of c's */
-};
-
-struct tile {
-    size_t row, column, rows, columns;
+    struct tiling tiling;
+    size_t tiles;
 };
 
 /* ---- Tiles -------------------------------------------------------------- */
 
-static size_t
-divide_up(size_t size, size_t by)
+static void
+plan(struct tensor_backend *self, struct product *p)
 {
-    return (size + by - 1) / by;
-}
-
-/* An even number of tiles if there are several: cores come in pairs. */
-static struct tiling
-tiling_of(const struct product *p)
-{
-    struct tiling tiling = {divide_up(p->m, TILE_ROWS),
-                            divide_up(p->n, TILE_COLUMNS)};
-    if (p->m * p->n * p->k <= SMALL_PRODUCT) {
-        return (struct tiling){1, 1};
-    }
-    if (tiling.rows * tiling.columns % 2 != 0) {
-        size_t *longer = p->m / tiling.rows > p->n / tiling.columns
-                             ? &tiling.rows
-                             : &tiling.columns;
-        ++*longer;
-    }
-    return tiling;
-}
-
-static struct tile
-tile_at(const struct product *p, struct tiling tiling, size_t i)
-{
-    size_t row = i / tiling.columns;
-    size_t column = i % tiling.columns;
-    struct tile tile = {cpu_part(p->m, UNIT, tiling.rows, row),
-                        cpu_part(p->n, UNIT, tiling.columns, column), 0, 0};
-    tile.rows = cpu_part(p->m, UNIT, tiling.rows, row + 1) - tile.row;
-    tile.columns =
-        cpu_part(p->n, UNIT, tiling.columns, column + 1) - tile.column;
-    return tile;
+    const struct cpu_backend *cpu = (const struct cpu_backend *)self;
+    p->tiling = tiling_choose(&p->shape, cpu->direct);
+    p->tiles = p->tiling.rows * p->tiling.columns;
 }
 
 /* Builds without threads share their buffers unlocked: one call at a time. */
@@ -86,16 +46,18 @@ call_blas(const struct product *p, const struct tile *tile, size_t lda,
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     bool locked = openblas_get_parallel() != OPENBLAS_THREAD;
-    size_t a = tile->row * (p->transpose_a ? 1 : lda);
-    size_t b = tile->column * (p->transpose_b ? ldb : 1);
+    const struct tiling_shape *shape = &p->shape;
+    size_t a = tile->row * (shape->transpose_a ? 1 : lda);
+    size_t b = tile->column * (shape->transpose_b ? ldb : 1);
     if (locked) {
         (void)pthread_mutex_lock(&lock);
     }
-    cblas_sgemm(CblasRowMajor, p->transpose_a ? CblasTrans : CblasNoTrans,
-                p->transpose_b ? CblasTrans : CblasNoTrans, (blasint)tile->rows,
-                (blasint)tile->columns, (blasint)p->k, p->alpha, p->a + a,
-                (blasint)lda, p->b + b, (blasint)ldb, p->beta,
-                p->c + tile->row * p->n + tile->column, (blasint)p->n);
+    cblas_sgemm(CblasRowMajor, shape->transpose_a ? CblasTrans : CblasNoTrans,
+                shape->transpose_b ? CblasTrans : CblasNoTrans,
+                (blasint)tile->rows, (blasint)tile->columns, (blasint)shape->k,
+                p->alpha, p->a + a, (blasint)lda, p->b + b, (blasint)ldb,
+                p->beta, p->c + tile->row * shape->n + tile->column,
+                (blasint)shape->n);
     if (locked) {
         (void)pthread_mutex_unlock(&lock);
     }
@@ -104,8 +66,8 @@ call_blas(const struct product *p, const struct tile *tile, size_t lda,
 static void
 multiply_tile(const struct product *p, const struct tile *tile)
 {
-    size_t lda = p->transpose_a ? p->m : p->k;
-    size_t ldb = p->transpose_b ? p->k : p->n;
+    size_t lda = p->shape.transpose_a ? p->shape.m : p->shape.k;
+    size_t ldb = p->shape.transpose_b ? p->shape.k : p->shape.n;
     if (tile->rows > 0 && tile->columns > 0) {
         call_blas(p, tile, lda > 0 ? lda : 1, ldb > 0 ? ldb : 1);
     }
@@ -113,18 +75,13 @@ multiply_tile(const struct product *p, const struct tile *tile)
 
 /* ---- Any product -------------------------------------------------------- */
 
-struct multiply_job {
-    struct product product;
-    struct tiling tiling;
-};
-
 static void
 multiply_task(void *context, size_t i, unsigned worker)
 {
-    const struct multiply_job *job = context;
-    struct tile tile = tile_at(&job->product, job->tiling, i);
+    const struct product *p = context;
+    struct tile tile = tiling_tile(&p->shape, p->tiling, i);
     (void)worker;
-    multiply_tile(&job->product, &tile);
+    multiply_tile(p, &tile);
 }
 
 void
@@ -132,17 +89,20 @@ cpu_multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
              size_t m, size_t n, size_t k, float alpha, const float *a,
              const float *b, float beta, float *c)
 {
-    struct multiply_job job = {
-        {transpose_a, transpose_b, m, n, k, alpha, beta, a, b, c}, {0, 0}};
-    job.tiling = tiling_of(&job.product);
-    cpu_run(self, job.tiling.rows * job.tiling.columns, multiply_task, &job);
+    struct product p = {.shape = {transpose_a, transpose_b, m, n, k},
+                        .alpha = alpha,
+                        .beta = beta,
+                        .a = a,
+                        .b = b,
+                        .c = c};
+    plan(self, &p);
+    cpu_run(self, p.tiles, multiply_task, &p);
 }
 
 /* ---- The dense layer ---------------------------------------------------- */
 
 struct dense_job {
-    struct product product;
-    struct tiling tiling;
+    struct product y;
     const float *bias;
     enum tensor_activation activation;
 };
@@ -151,13 +111,13 @@ static void
 dense_task(void *context, size_t i, unsigned worker)
 {
     const struct dense_job *job = context;
-    struct tile tile = tile_at(&job->product, job->tiling, i);
-    float *c = job->product.c + tile.row * job->product.n + tile.column;
+    size_t out = job->y.shape.n;
+    struct tile tile = tiling_tile(&job->y.shape, job->y.tiling, i);
     (void)worker;
-    multiply_tile(&job->product, &tile);
-    cpu_activate(tile.rows, tile.columns, job->product.n,
+    multiply_tile(&job->y, &tile);
+    cpu_activate(tile.rows, tile.columns, out,
                  job->bias == NULL ? NULL : job->bias + tile.column,
-                 job->activation, c);
+                 job->activation, job->y.c + tile.row * out + tile.column);
 }
 
 void
@@ -165,19 +125,21 @@ cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
           const float *x, const float *weight, const float *bias,
           enum tensor_activation activation, float *y)
 {
-    struct dense_job job = {{false, true, n, out, in, 1, 0, x, weight, y},
-                            {0, 0},
-                            bias,
-                            activation};
-    job.tiling = tiling_of(&job.product);
-    cpu_run(self, job.tiling.rows * job.tiling.columns, dense_task, &job);
+    struct dense_job job = {.y = {.shape = {false, true, n, out, in},
+                                  .alpha = 1,
+                                  .a = x,
+                                  .b = weight,
+                                  .c = y},
+                            .bias = bias,
+                            .activation = activation};
+    plan(self, &job.y);
+    cpu_run(self, job.y.tiles, dense_task, &job);
 }
 
 /* ---- Its gradients ------------------------------------------------------ */
 
 struct back_job {
     struct product dweight, dx;
-    struct tiling dweight_tiling, dx_tiling;
     float *dbias;
 };
 
@@ -185,18 +147,18 @@ static void
 back_task(void *context, size_t i, unsigned worker)
 {
     const struct back_job *job = context;
-    size_t first = job->dweight_tiling.rows * job->dweight_tiling.columns;
     const struct product *p = &job->dweight;
     (void)worker;
-    if (i >= first) {
-        struct tile tile = tile_at(&job->dx, job->dx_tiling, i - first);
+    if (i >= p->tiles) {
+        struct tile tile =
+            tiling_tile(&job->dx.shape, job->dx.tiling, i - p->tiles);
         multiply_tile(&job->dx, &tile);
         return;
     }
-    struct tile tile = tile_at(p, job->dweight_tiling, i);
+    struct tile tile = tiling_tile(&p->shape, p->tiling, i);
     multiply_tile(p, &tile);
     if (job->dbias != NULL && tile.column == 0 && tile.columns > 0) {
-        cpu_column_sums(p->k, tile.rows, p->m, p->a + tile.row,
+        cpu_column_sums(p->shape.k, tile.rows, p->shape.m, p->a + tile.row,
                         job->dbias + tile.row);
     }
 }
@@ -225,21 +187,25 @@ cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
                enum tensor_activation activation, float *dy, float *dweight,
                float *dbias, float *dx)
 {
-    struct back_job job = {
-        .dweight = {true, false, out, in, n, 1, 0, dy, x, dweight},
-        .dx = {false, false, n, in, out, 1, 0, dy, weight, dx},
-        .dbias = dbias};
+    struct back_job job = {.dweight = {.shape = {true, false, out, in, n},
+                                       .alpha = 1,
+                                       .a = dy,
+                                       .b = x,
+                                       .c = dweight},
+                           .dx = {.shape = {false, false, n, in, out},
+                                  .alpha = 1,
+                                  .a = dy,
+                                  .b = weight,
+                                  .c = dx},
+                           .dbias = dbias};
     struct activation_job slopes = {n * out, cpu_parts(n * out, ELEMENTS_MIN),
                                     activation, y, dy};
     if (activation != TENSOR_ACTIVATION_NONE) {
         cpu_run(self, slopes.parts, activation_task, &slopes);
     }
-    job.dweight_tiling = tiling_of(&job.dweight);
+    plan(self, &job.dweight);
     if (dx != NULL) {
-        job.dx_tiling = tiling_of(&job.dx);
+        plan(self, &job.dx);
     }
-    cpu_run(self,
-            job.dweight_tiling.rows * job.dweight_tiling.columns +
-                job.dx_tiling.rows * job.dx_tiling.columns,
-            back_task, &job);
+    cpu_run(self, job.dweight.tiles + job.dx.tiles, back_task, &job);
 }

@@ -56,9 +56,9 @@ fix_sign(size_t n, double *row)
     for (size_t k = 1; k < n; k++) {
         at = fabs(row[k]) > fabs(row[at]) ? k : at;
     }
-    bool negative = row[at] < 0;
-    for (size_t k = 0; negative && k < n; k++) {
-        row[k] = -row[k];
+    double sign = row[at] < 0 ? -1 : 1;
+    for (size_t k = 0; k < n; k++) {
+        row[k] *= sign;
     }
 }
 
