@@ -860,8 +860,9 @@ struct sotto_vlm_options {
     uint32_t epochs;   /* 60 */
     uint32_t batch;    /* 64 */
     double rate;       /* Adam's, 0.001, down to a tenth along a cosine */
-    uint32_t patience; /* epochs without a better validation score; 0: never
-                          stops early */
+    uint32_t patience; /* epochs without a better validation score, then the
+                          best weights are taken; 0: never stops early, and
+                          the last ones are */
     double validation; /* share of the rows that only score, 0.1; used for the
                           prior all the same */
     uint32_t steps;    /* the lattice's radius, 4096 */
@@ -886,10 +887,14 @@ struct sotto_train_info {
 
 /*
  * Trains on a table of auxiliary records and writes the mechanism to `path`
- * (for devices) and decoder and prior to `analyst_path` (for the analyst). The
- * auxiliary data gets no guarantee, and both files say so. The same seed gives
- * the same files on the same kind of processor. Statuses: USAGE, BUDGET,
- * FORMAT, LIMIT, INPUT, IO, MEMORY, STOPPED.
+ * (for devices) and decoder and prior to `analyst_path` (for the analyst, mode
+ * 0600; NULL: nowhere). The auxiliary data gets no guarantee, and both files
+ * say so. The label must hold categories. The same seed gives the same files on
+ * the same kind of processor, also if it was stopped or killed in between and
+ * called again with the same options and `checkpoint`. `ret_info` and
+ * `ret_mechanism` may be NULL; the caller frees the latter. Statuses: USAGE,
+ * BUDGET, FORMAT, LIMIT, INPUT (also: training diverged), IO, MEMORY, STOPPED
+ * (no file but the checkpoint is written).
  */
 SOTTO_CHECKED enum sotto_status
 sotto_train_vlm(const struct sotto_table *table,
@@ -920,10 +925,12 @@ SOTTO_CHECKED enum sotto_status sotto_train_pca(
     struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
 /*
- * The same schema, encoder and domains at another budget: its records need no
- * new training, and the analyst file of the one serves the other. `lambda`
- * splits eps between features and label; 0: as it was. Statuses: as
- * sotto_train_vlm.
+ * The same schema, encoder and domains at another budget, written to `path`:
+ * it needs no training, and the analyst file of the one serves the other.
+ * `lambda` splits eps between record and label, in units of 10^-12 that add up
+ * to it exactly; 0: in proportion as it was. For mechanisms of one part for the
+ * record and at most one for the label. Statuses: USAGE, BUDGET, FORMAT, LIMIT,
+ * IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,

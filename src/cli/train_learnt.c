@@ -36,10 +36,10 @@ beside(const char *path, const char *cut, const char *ending)
     if (tail > 0 && size > tail && strcmp(path + size - tail, cut) == 0) {
         size -= tail;
     }
-    char *text = malloc(size + strlen(ending) + 1);
+    size_t room = size + strlen(ending) + 1;
+    char *text = malloc(room);
     if (text != NULL) {
-        memcpy(text, path, size);
-        memcpy(text + size, ending, strlen(ending) + 1);
+        (void)snprintf(text, room, "%.*s%s", (int)size, path, ending);
     }
     return text;
 }

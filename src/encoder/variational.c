@@ -121,7 +121,7 @@ copy_layers(const struct nn_stack *stack, struct layers *ret,
     for (size_t i = 0; i < stack->layers; i++) {
         total += floats_of(&stack->layer[i]);
     }
-    at = ret->memory = calloc(total, sizeof *ret->memory);
+    at = ret->memory = calloc(total + 1, sizeof *ret->memory);
     if (at == NULL) {
         return host_fail_memory(err);
     }

@@ -32,8 +32,8 @@ struct run {
     struct variational_net *net;
     const struct learnt *learnt;
     const struct sotto_vlm_options *options;
-    uint32_t *row;      /* validation rows first */
-    uint32_t *order;    /* an epoch's */
+    uint32_t *row;      /* validation rows first; all of them twice */
+    uint32_t *order;    /* an epoch's, behind them */
     size_t held, train; /* how many of each */
     struct nn_optimiser optimiser;
     struct nn_stopping stopping;
@@ -103,11 +103,11 @@ begin(struct run *run, struct sotto_error *err)
 {
     const struct sotto_vlm_options *options = run->options;
     size_t n = run->learnt->n, batches;
-    run->row = calloc(n, sizeof *run->row);
-    run->order = calloc(n, sizeof *run->order);
-    if (run->row == NULL || run->order == NULL) {
+    run->row = calloc(n, 2 * sizeof *run->row);
+    if (run->row == NULL) {
         return host_fail_memory(err);
     }
+    run->order = run->row + n;
     for (size_t i = 0; i < n; i++) {
         run->row[i] = (uint32_t)i;
     }
@@ -271,7 +271,6 @@ variational_train(struct variational_net *net, const struct learnt *learnt,
         fill_info(&run, found, ret_info);
     }
     nn_stopping_clear(&run.stopping);
-    free(run.order);
     free(run.row);
     return status;
 }
