@@ -1182,11 +1182,20 @@ struct sotto_bench_row {
     size_t runs;
     double t;
     const char *verdict;
+    /* What is timed as a whole, beside the same by a peer ("fit"); `batch` is
+       0 elsewhere. Seconds; how many times as long the peer takes, and what
+       share of ours the limit is; the most memory of each, in bytes. */
+    size_t batch; /* records that go through at a time */
+    double ours, peer, limit;
+    double ratio_peer, ratio_limit;
+    double memory_ours, memory_peer;
+    const char *missing; /* the package to install for the peer; NULL: none */
 };
 
 /*
- * Runs the benchmark of that name (NULL: all but "timing", which takes
- * minutes), on one thread, handing each row to `row`. Answers are checked
+ * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
+ * minutes), "fit" on all cores and the rest on one thread, handing each row to
+ * `row`. Answers are checked
  * before they are timed. Statuses: USAGE (no such benchmark), REFUSED (a wrong
  * answer; or the time of a report depends on its record), MEMORY, ENTROPY.
  */

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/decimal.h"
+#include "bench/bench_fit.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
 #include "channel/channel.h"
@@ -362,6 +363,14 @@ bench_timing(struct bench *bench, struct sotto_error *err)
     return timing_run(TIMING_RUNS, bench->row, bench->context, err);
 }
 
+/* ---- Learning ------------------------------------------------------------ */
+
+static enum sotto_status
+bench_fit(struct bench *bench, struct sotto_error *err)
+{
+    return bench_fit_run(&bench_fit_full, bench->row, bench->context, err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -371,7 +380,7 @@ static const struct {
 } benchmarks[] = {
     {"entropy", bench_entropy, false}, {"laplace", bench_laplace, false},
     {"subset", bench_subset, false},   {"privatise", bench_privatise, false},
-    {"timing", bench_timing, true},
+    {"timing", bench_timing, true},    {"fit", bench_fit, true},
 };
 
 enum sotto_status
@@ -393,7 +402,7 @@ sotto_bench_run(const char *name,
     if (status == SOTTO_STATUS_OK && !found) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is no benchmark '%s': choose entropy, "
-                         "laplace, subset, privatise or timing",
+                         "laplace, subset, privatise, timing or fit",
                          name);
     }
     if (status == SOTTO_STATUS_ENTROPY) {

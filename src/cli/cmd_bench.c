@@ -6,10 +6,68 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 
+/* A number, or null where there is no peer. */
+static void
+peer_number(const struct sotto_bench_row *row, const char *key, double number)
+{
+    if (row->missing != NULL) {
+        json_text(stdout, key, NULL);
+    } else {
+        json_number(stdout, key, number);
+    }
+}
+
+/* What was timed as a whole, beside a peer. */
+static void
+whole_json(const struct sotto_bench_row *row)
+{
+    json_begin(stdout);
+    json_text(stdout, "name", row->name);
+    json_text(stdout, "setting", row->setting);
+    json_size(stdout, "batch", row->batch);
+    json_number(stdout, "ours", row->ours);
+    peer_number(row, "peer", row->peer);
+    json_number(stdout, "limit", row->limit);
+    peer_number(row, "ratio_peer", row->ratio_peer);
+    json_number(stdout, "ratio_limit", row->ratio_limit);
+    json_number(stdout, "memory_ours", row->memory_ours);
+    peer_number(row, "memory_peer", row->memory_peer);
+    json_text(stdout, "against", row->against);
+    if (row->missing != NULL) {
+        json_text(stdout, "install", row->missing);
+    }
+    json_end(stdout);
+    (void)fflush(stdout);
+}
+
+static void
+whole_text(const struct sotto_bench_row *row)
+{
+    (void)printf("%s, %s, batches of %zu\n", row->name, row->setting,
+                 row->batch);
+    (void)printf("  %-10s %9.2f s  %9.0f MB\n", "sotto", row->ours,
+                 row->memory_ours / 1e6);
+    if (row->missing != NULL) {
+        (void)printf("  %-10s not here: install %s\n", row->against,
+                     row->missing);
+    } else {
+        (void)printf("  %-10s %9.2f s  %9.0f MB  %.2f times as long\n",
+                     row->against, row->peer, row->memory_peer / 1e6,
+                     row->ratio_peer);
+    }
+    (void)printf("  %-10s %9.2f s  %.2f of sotto's time\n", "limit", row->limit,
+                 row->ratio_limit);
+    (void)fflush(stdout);
+}
+
 static void
 row_json(void *context, const struct sotto_bench_row *row)
 {
     (void)context;
+    if (row->batch > 0) {
+        whole_json(row);
+        return;
+    }
     json_begin(stdout);
     json_text(stdout, "name", row->name);
     json_text(stdout, "setting", row->setting);
@@ -32,6 +90,10 @@ static void
 row_text(void *context, const struct sotto_bench_row *row)
 {
     bool *started = context;
+    if (row->batch > 0) {
+        whole_text(row);
+        return;
+    }
     if (!*started) {
         (void)printf("%-22s %-30s %12s %12s  %s\n", "what", "setting",
                      "per second", "us each",
@@ -78,8 +140,10 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "timing) on\none thread, or all but timing. Answers are checked before "
-        "they are timed.\n\ntiming takes minutes and runs only if named: it "
+        "timing,\nfit), or all but timing and fit. Answers are checked before "
+        "they are timed.\n\nfit learns from 13,500 reports as sotto fit does, "
+        "and so does PyTorch (python3-torch,\nif it is there); minutes.\n\n"
+        "timing takes minutes and runs only if named: it "
         "times a million reports of every\nchannel, of one fixed record and of "
         "random ones in random order, and compares\nthem by Welch's t-test. "
         "|t| of 4.5 or more means that time tells records apart:\nexit status "

@@ -1,0 +1,426 @@
+/*
+ * bench_fit.c: fitting by P0 Eq. 11 beside the same in PyTorch.
+ *
+ * Made-up representations, of the size of P0's experiments on images: ten
+ * clusters in eight dimensions. Both compute the posterior weights and take the
+ * same number of steps over the same batches; both must come to the same
+ * likelihood. The peer gets its best number of threads, 1 or 2. The limit is
+ * the time it takes to read the stored weights once an epoch.
+ */
+#include "bench/bench_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/decimal.h"
+#include "bench/peer.h"
+#include "data/rows.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "host/pool.h"
+#include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
+#include "random/draw.h"
+#include "random/seeded.h"
+
+#define D 8u
+#define K 10u /* nine categories, and "other", which is the tenth cluster */
+#define L 4096u
+#define EPS_X 7u
+#define EPS_Y 3u
+#define HIDDEN 50u
+#define RATE 0.005
+#define DECAY 0.01
+#define AGREED 0.02 /* of a report's log-likelihood */
+#define ROW_MOST 128u
+#define ARGS 13u
+
+const struct bench_fit_size bench_fit_full = {13500, 45000, 10, 10};
+
+static const char script[] =
+    "import json, sys, time\n"
+    "import numpy as np\n"
+    "import torch\n"
+    "folder = sys.argv[1]\n"
+    "threads, n, m, d, k, hidden, epochs, batches = map(int, sys.argv[2:10])\n"
+    "rate, decay, scale, eps = map(float, sys.argv[10:14])\n"
+    "torch.set_num_threads(threads)\n"
+    "torch.manual_seed(0)\n"
+    "def load(name, kind):\n"
+    "    return torch.from_numpy(np.fromfile(folder + '/' + name, kind))\n"
+    "q = load('q', np.int32).reshape(m, d).float()\n"
+    "y = load('y', np.int32).reshape(n, d).float()\n"
+    "t = load('t', np.int32).long()\n"
+    "start = time.monotonic()\n"
+    "w = torch.empty(n, m)\n"
+    "for i in range(0, n, 512):\n"
+    "    far = torch.cdist(y[i:i + 512], q, p=1)\n"
+    "    w[i:i + 512] = torch.softmax(far * -scale, dim=1)\n"
+    "top = np.exp(eps) / (np.exp(eps) + k - 1)\n"
+    "noise = torch.full((k, k), float((1 - top) / (k - 1)))\n"
+    "noise.fill_diagonal_(float(top))\n"
+    "x = (q - q.mean(0)) / q.std(0)\n"
+    "net = torch.nn.Sequential(torch.nn.Linear(d, hidden), torch.nn.ReLU(),\n"
+    "                          torch.nn.Linear(hidden, k))\n"
+    "opt = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=decay)\n"
+    "cuts = [n * b // batches for b in range(batches + 1)]\n"
+    "for epoch in range(epochs):\n"
+    "    total = 0.0\n"
+    "    for a, b in zip(cuts, cuts[1:]):\n"
+    "        opt.zero_grad()\n"
+    "        s = w[a:b] @ torch.softmax(net(x), dim=1)\n"
+    "        loss = -(s * noise[t[a:b]]).sum(1).log().mean()\n"
+    "        loss.backward()\n"
+    "        opt.step()\n"
+    "        total += float(loss.detach()) * (b - a)\n"
+    "print(json.dumps({'seconds': time.monotonic() - start,\n"
+    "                  'value': -total / n}))\n";
+
+struct job {
+    const struct bench_fit_size *size;
+    struct sotto_mechanism *mechanism;
+    struct sotto_table *aux, *records;
+    struct sotto_report_reader *reader;
+    char folder[64];
+};
+
+static double
+now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- The mechanism ------------------------------------------------------ */
+
+static enum sotto_status
+make_mechanism(struct job *job, struct sotto_error *err)
+{
+    static const char *const names[] = {"a", "b", "c", "d",    "e",
+                                        "f", "g", "h", "label"};
+    static const char *const classes[] = {"0", "1", "2", "3", "4",
+                                          "5", "6", "7", "8"};
+    struct compose_column column[D + 1];
+    const struct compose_part part[] = {{.covers = "features",
+                                         .channel = "laplace",
+                                         .eps = EPS_X * DECIMAL_UNIT,
+                                         .blocks = 1,
+                                         .d = D,
+                                         .l = L},
+                                        {.covers = "label",
+                                         .channel = "flip",
+                                         .eps = EPS_Y * DECIMAL_UNIT,
+                                         .blocks = 1,
+                                         .factor = {{true, D, 0}},
+                                         .factors = 1}};
+    const struct compose_spec spec = {.name = "bench",
+                                      .campaign = "bench",
+                                      .auxiliary = "not used",
+                                      .eps = (EPS_X + EPS_Y) * DECIMAL_UNIT,
+                                      .column = column,
+                                      .columns = D + 1,
+                                      .part = part,
+                                      .parts = 2};
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status;
+    for (size_t i = 0; i < D; i++) {
+        column[i] = (struct compose_column){
+            names[i], SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    }
+    column[D] = (struct compose_column){
+        names[D], SOTTO_COLUMN_CATEGORY, K, classes, false, 0, 0};
+    status = compose_mechanism(&spec, &data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            sotto_mechanism_parse(data, size, "bench", &job->mechanism, err);
+    }
+    free(data);
+    return status;
+}
+
+/* ---- The data ----------------------------------------------------------- */
+
+/* Entry i of a record of cluster y: a centre of +-0.06, and noise around it. */
+static double
+draw_entry(struct random *random, uint32_t y, uint32_t i)
+{
+    double centre = ((y * 37 + 11) >> (i % 6) & 1) != 0 ? 0.06 : -0.06;
+    double noise = 0;
+    for (int j = 0; j < 4; j++) {
+        noise += (double)draw_below(random, 2001) / 1000 - 1;
+    }
+    return centre + 0.03 * noise;
+}
+
+static enum sotto_status
+make_table(size_t rows, uint64_t seed, struct sotto_table **ret_table,
+           struct sotto_error *err)
+{
+    char *text = malloc((rows + 1) * ROW_MOST);
+    struct seeded seeded;
+    enum sotto_status status;
+    size_t size;
+    if (text == NULL) {
+        return host_fail_memory(err);
+    }
+    seeded_init(&seeded, seed, 0);
+    size = (size_t)sprintf(text, "a,b,c,d,e,f,g,h,label\n");
+    for (size_t n = 0; n < rows; n++) {
+        uint32_t y = draw_below(&seeded.random, K);
+        for (uint32_t i = 0; i < D; i++) {
+            size += (size_t)sprintf(text + size, "%.5f,",
+                                    draw_entry(&seeded.random, y, i));
+        }
+        size += (size_t)sprintf(text + size, "%u\n", y); /* 9: "other" */
+    }
+    status = sotto_table_parse(text, size, "bench", NULL, ret_table, err);
+    free(text);
+    return status;
+}
+
+static enum sotto_status
+make_reports(struct job *job, struct sotto_error *err)
+{
+    size_t size = job->mechanism->client->report_size;
+    size_t n = job->size->reports;
+    uint8_t *reports = malloc(n * size);
+    struct rows rows;
+    enum sotto_status status =
+        rows_init(&rows, job->mechanism, job->records, err);
+    if (status != SOTTO_STATUS_OK || reports == NULL) {
+        free(reports);
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < n && status == SOTTO_STATUS_OK; i++) {
+        status = sotto_simulate(job->mechanism, 1, i, rows_at(&rows, i),
+                                rows.count, reports + i * size, size);
+    }
+    rows_clear(&rows);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_report_reader_parse(job->mechanism, reports, n * size,
+                                           "bench", &job->reader, err);
+    }
+    free(reports);
+    return status;
+}
+
+/* ---- For the peer -------------------------------------------------------- */
+
+static enum sotto_status
+write_part(const struct job *job, const char *name, const int32_t *data,
+           size_t count, struct sotto_error *err)
+{
+    char path[96];
+    (void)snprintf(path, sizeof path, "%s/%s", job->folder, name);
+    return host_file_write(path, 0600, true, data, count * sizeof *data, err);
+}
+
+/* The points, the reports and their labels, as integers. */
+static void
+fill_parts(const struct job *job, struct rows *rows, int32_t *q, int32_t *y,
+           int32_t *t)
+{
+    for (size_t m = 0; m < job->size->points; m++) {
+        rows_q(rows, m, q + m * D);
+    }
+    for (size_t n = 0; n < job->size->reports; n++) {
+        const uint8_t *report = sotto_report_reader_at(job->reader, n);
+        int64_t value[D];
+        sotto_report_values(job->mechanism, report, 0, 0, value);
+        for (size_t i = 0; i < D; i++) {
+            y[n * D + i] = (int32_t)value[i];
+        }
+        sotto_report_values(job->mechanism, report, 1, 0, value);
+        t[n] = (int32_t)value[0];
+    }
+}
+
+static enum sotto_status
+write_parts(const struct job *job, struct sotto_error *err)
+{
+    size_t n = job->size->reports, m = job->size->points;
+    int32_t *data = malloc((m * D + n * D + n) * sizeof *data);
+    struct rows rows;
+    enum sotto_status status;
+    if (data == NULL) {
+        return host_fail_memory(err);
+    }
+    status = rows_init(&rows, job->mechanism, job->aux, err);
+    if (status == SOTTO_STATUS_OK) {
+        fill_parts(job, &rows, data, data + m * D, data + m * D + n * D);
+        rows_clear(&rows);
+        status = write_part(job, "q", data, m * D, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = write_part(job, "y", data + m * D, n * D, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = write_part(job, "t", data + m * D + n * D, n, err);
+    }
+    free(data);
+    return status;
+}
+
+static void
+remove_parts(const struct job *job)
+{
+    static const char *const names[] = {"q", "y", "t"};
+    char path[96];
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", job->folder, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(job->folder);
+}
+
+/* The better of one and two threads. */
+static enum sotto_status
+run_peer(const struct job *job, struct peer_result *ret_result,
+         struct sotto_error *err)
+{
+    const struct bench_fit_size *size = job->size;
+    char text[ARGS][24];
+    const char *args[ARGS + 2] = {job->folder};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (unsigned threads = 1; threads <= 2 && status == SOTTO_STATUS_OK;
+         threads++) {
+        const double number[ARGS] = {threads,
+                                     (double)size->reports,
+                                     (double)size->points,
+                                     D,
+                                     K,
+                                     HIDDEN,
+                                     size->epochs,
+                                     size->batches,
+                                     RATE,
+                                     DECAY,
+                                     EPS_X / (2.0 * L),
+                                     EPS_Y};
+        struct peer_result result;
+        for (size_t i = 0; i + 1 < ARGS; i++) {
+            (void)snprintf(text[i], sizeof text[i], "%.10g", number[i]);
+            args[i + 1] = text[i];
+        }
+        status = peer_run(script, args, threads, &result, err);
+        if (status == SOTTO_STATUS_OK &&
+            (threads == 1 || result.seconds < ret_result->seconds)) {
+            *ret_result = result;
+        }
+    }
+    return status;
+}
+
+/* ---- Ours ---------------------------------------------------------------- */
+
+static enum sotto_status
+run_ours(const struct job *job, double *ret_seconds,
+         struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    static const uint32_t hidden[] = {HIDDEN};
+    const struct sotto_fit_options options = {.objective =
+                                                  SOTTO_OBJECTIVE_MARGINAL,
+                                              .hidden = hidden,
+                                              .hiddens = 1,
+                                              .epochs = job->size->epochs,
+                                              .rate = RATE,
+                                              .decay = DECAY,
+                                              .validation = -1,
+                                              .batches = job->size->batches,
+                                              .restarts = 1};
+    struct sotto_model *model = NULL;
+    double start = now();
+    enum sotto_status status =
+        sotto_fit(job->mechanism, job->reader, NULL, job->aux, &options, &model,
+                  ret_info, err);
+    *ret_seconds = now() - start;
+    sotto_model_free(model);
+    return status;
+}
+
+static enum sotto_status
+measure(const struct job *job, struct sotto_bench_row *row,
+        struct sotto_error *err)
+{
+    struct sotto_fit_info info;
+    struct peer_result peer = {0, 0, 0};
+    struct host_pool *pool = NULL;
+    enum sotto_status status = run_ours(job, &row->ours, &info, err);
+    if (status == SOTTO_STATUS_OK) {
+        row->memory_ours = peer_own_memory();
+        status = host_pool_new(0, &pool, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    row->limit = job->size->epochs * info.memory / peer_bandwidth(pool);
+    host_pool_free(pool);
+    row->missing = peer_missing();
+    if (row->missing == NULL) {
+        status = write_parts(job, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = run_peer(job, &peer, err);
+        }
+        if (status == SOTTO_STATUS_OK &&
+            fabs(peer.value - info.log_p) > AGREED) {
+            status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                               "the peer comes to a log-likelihood of %.4f, "
+                               "and sotto to %.4f",
+                               peer.value, info.log_p);
+        }
+        row->peer = peer.seconds;
+        row->memory_peer = peer.memory;
+    }
+    return status;
+}
+
+enum sotto_status
+bench_fit_run(const struct bench_fit_size *size,
+              void (*row)(void *context, const struct sotto_bench_row *),
+              void *context, struct sotto_error *err)
+{
+    struct job job = {.size = size, .folder = "/tmp/sotto-bench.XXXXXX"};
+    char setting[96];
+    struct sotto_bench_row result = {.name = "fit",
+                                     .setting = setting,
+                                     .batch = size->reports / size->batches,
+                                     .against = "PyTorch"};
+    enum sotto_status status;
+    (void)snprintf(setting, sizeof setting, "%zu x %zu, d %u, k %u, %u epochs",
+                   size->reports, size->points, D, K, size->epochs);
+    if (mkdtemp(job.folder) == NULL) {
+        return host_fail(err, SOTTO_STATUS_IO, 0, "no folder in /tmp");
+    }
+    status = make_mechanism(&job, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = make_table(size->points, 1, &job.aux, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = make_table(size->reports, 2, &job.records, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = make_reports(&job, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = measure(&job, &result, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        result.microseconds = 1e6 * result.ours;
+        result.rate = 1 / result.ours;
+        result.ratio_peer = result.peer / result.ours;
+        result.ratio_limit = result.limit / result.ours;
+        result.ratio = result.ratio_peer;
+        row(context, &result);
+    }
+    remove_parts(&job);
+    sotto_report_reader_free(job.reader);
+    sotto_table_free(job.aux);
+    sotto_table_free(job.records);
+    sotto_mechanism_free(job.mechanism);
+    return status;
+}
