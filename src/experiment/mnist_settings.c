@@ -38,7 +38,9 @@ static const struct mnist_encoder encoders[] = {
 };
 
 /* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
-   smoothing, marginal */
+   smoothing, marginal. At the feature level, the decays are those of 0.01, 0.1,
+   1, 3, 10 and 30 with the best score on the validation reports, for one draw
+   of one encoder. */
 static const struct mnist_fit fits[] = {
     {NULL, 10,       SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
     {NULL, 8,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
@@ -47,7 +49,8 @@ static const struct mnist_fit fits[] = {
     {NULL, 2,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
     {NULL, 1,        SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
     {NULL, INFINITY, SOTTO_LEVEL_LATENT,  0, 0, -1, 0, 0, 0, 0, -1},
-    {NULL, 10,       SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1},
+    {NULL, 10,       SOTTO_LEVEL_FEATURE, 0, 0,  3, 0, 0, 0, 0, -1},
+    {NULL, 1,        SOTTO_LEVEL_FEATURE, 0, 0, 10, 0, 0, 0, 0, -1},
     {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1},
 };
 /* clang-format on */
