@@ -164,6 +164,39 @@ test_sleep(void **state)
     host_pool_free(pool);
 }
 
+struct meeting {
+    atomic_uint arrived;
+    unsigned expected;
+};
+
+static void
+meet(void *context, size_t index, unsigned worker)
+{
+    struct meeting *meeting = context;
+    (void)index;
+    (void)worker;
+    atomic_fetch_add(&meeting->arrived, 1);
+    while (atomic_load(&meeting->arrived) < meeting->expected) {
+        (void)sched_yield();
+    }
+}
+
+/* Tasks that wait for one another end only if each has a thread. */
+static void
+test_together(void **state)
+{
+    (void)state;
+    for (unsigned threads = 2; threads <= 5; threads++) {
+        struct host_pool *pool = pool_of(threads);
+        for (int i = 0; i < 20; i++) {
+            struct meeting meeting = {0, threads};
+            host_pool_run(pool, threads, meet, &meeting);
+            assert_int_equal(atomic_load(&meeting.arrived), threads);
+        }
+        host_pool_free(pool);
+    }
+}
+
 /* On one core, with all threads bound to it, work still goes on. */
 static void
 test_one_core(void **state)
@@ -211,7 +244,7 @@ main(void)
         cmocka_unit_test(test_once),      cmocka_unit_test(test_no_pool),
         cmocka_unit_test(test_all_cores), cmocka_unit_test(test_many),
         cmocka_unit_test(test_sleep),     cmocka_unit_test(test_one_core),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_together),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
