@@ -50,6 +50,14 @@ check_hidden(const uint32_t *hidden, size_t hiddens, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+size_t
+model_inputs(const struct prior_shape *shape,
+             const struct sotto_mechanism *mechanism, enum sotto_level level)
+{
+    return level == SOTTO_LEVEL_LATENT ? shape->inputs
+                                       : mechanism->client->sizes.inputs;
+}
+
 static enum sotto_status
 fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
      struct sotto_error *err)
@@ -64,17 +72,13 @@ fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
         return status;
     }
     model->classes = model->shape.label->size;
-    model->in = model->level == SOTTO_LEVEL_LATENT
-                    ? model->shape.inputs
-                    : model->mechanism->client->sizes.inputs;
+    model->in = model_inputs(&model->shape, model->mechanism, model->level);
     if (model->in == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the mechanism has no features to learn from");
     }
-    model->confusion =
-        calloc(model->classes * model->classes, sizeof *model->confusion);
     model->net = calloc(model->nets, sizeof *model->net);
-    if (model->confusion == NULL || model->net == NULL) {
+    if (model->net == NULL) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < model->nets && status == SOTTO_STATUS_OK; i++) {

@@ -34,8 +34,13 @@ struct sotto_model {
     int32_t *point; /* points rows of shape.width */
     float *p;       /* points rows of classes: what the networks say of them */
     struct tensor_backend *backend; /* made when first needed */
-    uint64_t *confusion;
+    uint64_t *confusion; /* made by the first evaluation */
 };
+
+/* Entries that a network takes at a level. */
+size_t model_inputs(const struct prior_shape *shape,
+                    const struct sotto_mechanism *mechanism,
+                    enum sotto_level level);
 
 /*
  * A model with networks that are planned and have no weights yet. `mechanism`

@@ -311,6 +311,36 @@ read_prior(const struct safetensors *file, struct sotto_model *model,
     return status == SOTTO_STATUS_OK ? check_points(model, err) : status;
 }
 
+/* That the file has the networks it speaks of, before there is room made for
+   them: so a small file cannot ask for much memory. */
+static enum sotto_status
+check_tensors(const struct safetensors *file,
+              const struct sotto_mechanism *mechanism,
+              const struct header *header, struct sotto_error *err)
+{
+    const struct safetensors_entry *entry = NULL;
+    struct prior_shape shape;
+    char name[NAME_SIZE];
+    enum sotto_status status = prior_shape_init(&shape, mechanism, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < header->nets; i++) {
+        size_t in = model_inputs(&shape, mechanism, header->level);
+        for (size_t j = 0; j <= header->hiddens && status == SOTTO_STATUS_OK;
+             j++) {
+            size_t out =
+                j < header->hiddens ? header->hidden[j] : shape.label->size;
+            name_tensor(name, i, j, "weight");
+            status = safetensors_want(file, name, SAFETENSORS_F32, 2, out, in,
+                                      &entry, err);
+            in = out;
+        }
+    }
+    prior_shape_clear(&shape);
+    return status;
+}
+
 static enum sotto_status
 read_model(const struct safetensors *file, struct sotto_model **ret_model,
            struct sotto_error *err)
@@ -336,6 +366,9 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
     if (status == SOTTO_STATUS_OK) {
         status = sotto_mechanism_parse(entry->data, entry->size, "mechanism",
                                        &mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_tensors(file, mechanism, &header, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status =

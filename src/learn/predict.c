@@ -293,7 +293,11 @@ sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
         return status;
     }
     p = calloc(n + 1, model->classes * sizeof *p);
-    if (p == NULL) {
+    if (model->confusion == NULL) {
+        model->confusion =
+            calloc(model->classes * model->classes, sizeof(uint64_t));
+    }
+    if (p == NULL || model->confusion == NULL) {
         status = host_fail_memory(err);
         goto done;
     }

@@ -1,0 +1,235 @@
+/*
+ * test_predict.c: predictions against explicit sums, and what is made of them.
+ */
+#include "learn_fixture.h"
+
+#include "fail_alloc.h"
+
+#define ROWS 70u
+
+static struct sotto_mechanism *mechanism;
+static struct sotto_table *aux;
+
+static struct sotto_model *
+model_of(enum sotto_objective objective)
+{
+    struct sotto_report_reader *reader = read_back(mechanism, aux, 3);
+    struct sotto_fit_options options = {.objective = objective,
+                                        .epochs = 3,
+                                        .restarts = 2,
+                                        .decay = -1,
+                                        .threads = 1};
+    struct sotto_model *model = NULL;
+    must(sotto_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
+    sotto_report_reader_free(reader);
+    return model;
+}
+
+/* sum_m p(m | report) p(y | q_m), with p(y | q_m) from sotto_model_predict. */
+static void
+explicit_sum(struct sotto_model *model, const uint8_t *report, const double *p,
+             double ret[3])
+{
+    const struct prior_shape *shape = &model->shape;
+    double w[ROWS], most = -INFINITY, sum = 0;
+    for (size_t m = 0; m < ROWS; m++) {
+        w[m] = 0;
+        for (size_t b = 0; b < shape->blocks; b++) {
+            const struct prior_block *block = &shape->block[b];
+            w[m] += block->instance->channel->log_p(
+                block->instance, report + block->offset,
+                model->point + m * shape->width + block->at);
+        }
+        most = w[m] > most ? w[m] : most;
+    }
+    ret[0] = ret[1] = ret[2] = 0;
+    for (size_t m = 0; m < ROWS; m++) {
+        sum += exp(w[m] - most);
+        for (size_t y = 0; y < 3; y++) {
+            ret[y] += exp(w[m] - most) * p[m * 3 + y];
+        }
+    }
+    for (size_t y = 0; y < 3; y++) {
+        ret[y] /= sum;
+    }
+}
+
+static void
+test_private_sum(void **state)
+{
+    struct sotto_model *model = model_of(SOTTO_OBJECTIVE_MARGINAL);
+    uint8_t *reports = simulate(mechanism, aux, 21);
+    double p[ROWS * 3], got[ROWS * 3], right[3], spread = 0;
+    (void)state;
+    must(sotto_model_predict(model, aux, p, &err));
+    must(sotto_model_predict_private(model, reports, ROWS, got, &err));
+    for (size_t n = 0; n < ROWS; n++) {
+        explicit_sum(model, reports + n * mechanism->client->report_size, p,
+                     right);
+        for (size_t y = 0; y < 3; y++) {
+            assert_true(fabs(got[n * 3 + y] - right[y]) < 1e-3);
+        }
+        spread = fmax(spread, fabs(got[n * 3] - got[0]));
+    }
+    assert_true(spread > 0.01); /* they do differ */
+    free(reports);
+    sotto_model_free(model);
+}
+
+/* The others classify the report's estimate: for a report at a point, what is
+   said of that point. */
+static void
+test_private_estimate(void **state)
+{
+    struct sotto_model *model = model_of(SOTTO_OBJECTIVE_PLAIN);
+    uint8_t *reports = simulate(mechanism, aux, 21);
+    double got[ROWS * 3], room[8], z[8];
+    (void)state;
+    must(sotto_model_predict_private(model, reports, ROWS, got, &err));
+    for (size_t n = 0; n < ROWS; n++) {
+        float input[8], p[3];
+        prior_estimate(&model->shape,
+                       reports + n * mechanism->client->report_size, room, z);
+        for (size_t i = 0; i < model->in; i++) {
+            input[i] = (float)z[i];
+        }
+        must(model_forward(model, input, 1, p, &err));
+        for (size_t y = 0; y < 3; y++) {
+            assert_true(fabs(got[n * 3 + y] - (double)p[y]) < 1e-6);
+        }
+    }
+    free(reports);
+    sotto_model_free(model);
+}
+
+/* The label's part of a report is not looked at. */
+static void
+test_label_ignored(void **state)
+{
+    struct sotto_model *model = model_of(SOTTO_OBJECTIVE_MARGINAL);
+    uint8_t *reports = simulate(mechanism, aux, 21);
+    double one[3], other[3];
+    (void)state;
+    must(sotto_model_predict_private(model, reports, 1, one, &err));
+    reports[model->shape.label_offset] =
+        (uint8_t)((reports[model->shape.label_offset] + 1) % 3);
+    must(sotto_model_predict_private(model, reports, 1, other, &err));
+    assert_memory_equal(one, other, sizeof one);
+    reports[10] ^= 1; /* of the mechanism's hash */
+    assert_int_equal(
+        sotto_model_predict_private(model, reports, 1, other, &err),
+        SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "report 0"));
+    free(reports);
+    sotto_model_free(model);
+}
+
+static void
+test_evaluate(void **state)
+{
+    struct sotto_model *model = model_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_table *some = table_of("a,b,colour,label\n"
+                                        "0.4,0,blue,yes\n"
+                                        "-0.4,0,blue,no\n"
+                                        "0.4,0,red,no\n"
+                                        "0.1,0,red,\n"
+                                        "0.1,0,red,perhaps\n");
+    struct sotto_table *none = table_of("a,b,colour\n0.4,0,blue\n");
+    struct sotto_evaluation evaluation;
+    double p[15], log_p = 0, right = 0;
+    static const size_t truth[] = {1, 0, 0};
+    uint64_t counted = 0;
+    (void)state;
+    must(sotto_model_predict(model, some, p, &err));
+    must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
+    for (size_t i = 0; i < 3; i++) {
+        const double *at = p + 3 * i;
+        size_t best = at[1] > at[0] ? 1 : 0;
+        best = at[2] > at[best] ? 2 : best;
+        right += best == truth[i] ? 1.0 / 3 : 0;
+        log_p += log(at[truth[i]]) / 3;
+        assert_true(evaluation.confusion[truth[i] * 3 + best] > 0);
+    }
+    for (size_t i = 0; i < 9; i++) {
+        counted += evaluation.confusion[i];
+    }
+    assert_int_equal(evaluation.rows, 3);
+    assert_int_equal(counted, 3);
+    assert_true(fabs(evaluation.accuracy - right) < 1e-12);
+    assert_true(fabs(evaluation.log_p - log_p) < 1e-6);
+    assert_int_equal(
+        sotto_model_evaluate(model, none, false, 0, &evaluation, &err),
+        SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "no row"));
+    sotto_table_free(some);
+    sotto_table_free(none);
+    sotto_model_free(model);
+}
+
+/* Privatised records: the same seed, the same answer. */
+static void
+test_evaluate_private(void **state)
+{
+    struct sotto_model *model = model_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_evaluation one, other, clean;
+    (void)state;
+    must(sotto_model_evaluate(model, aux, true, 4, &one, &err));
+    must(sotto_model_evaluate(model, aux, true, 4, &other, &err));
+    assert_true(one.log_p == other.log_p);
+    must(sotto_model_evaluate(model, aux, true, 5, &other, &err));
+    assert_true(one.log_p != other.log_p);
+    must(sotto_model_evaluate(model, aux, false, 5, &clean, &err));
+    assert_true(clean.log_p > one.log_p);
+    sotto_model_free(model);
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_model *model = model_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_evaluation evaluation;
+    (void)state;
+    for (int private_records = 0; private_records < 2; private_records++) {
+        enum sotto_status status;
+        long n = 0;
+        do {
+            fail_alloc_at(++n);
+            status = sotto_model_evaluate(model, aux, private_records != 0, 1,
+                                          &evaluation, &err);
+            assert_true(status == SOTTO_STATUS_OK ||
+                        status == SOTTO_STATUS_MEMORY);
+        } while (fail_alloc_count() >= n);
+        fail_alloc_at(0);
+        assert_int_equal(status, SOTTO_STATUS_OK);
+        assert_true(n > 4);
+    }
+    sotto_model_free(model);
+}
+
+static int
+setup(void **state)
+{
+    mechanism = open_mixed(6 * DECIMAL_UNIT, 2 * DECIMAL_UNIT, 64);
+    aux = mixed_rows(ROWS, 7);
+    return make_folder(state);
+}
+
+static int
+teardown(void **state)
+{
+    sotto_table_free(aux);
+    sotto_mechanism_free(mechanism);
+    return remove_folder(state);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_private_sum),      TEST(test_private_estimate),
+        TEST(test_label_ignored),    TEST(test_evaluate),
+        TEST(test_evaluate_private), TEST(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
