@@ -1,50 +1,35 @@
 /*
- * cmd_demo.c: sotto demo: the whole story on embedded data.
+ * cmd_demo.c: sotto demo: the whole story on embedded digits.
  *
- *     data -> mechanism -> signature -> reports -> estimates -> report.html
+ *     digits -> encoder -> signature -> for each epsilon: reports -> learning
+ *            -> report.html
  *
  * Every step goes through the public headers and leaves its file in the
- * folder, so that each can be done again by hand with the other verbs.
+ * folder, so that each can be done again by hand with the other verbs:
+ * by-hand.sh does.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#include <sodium.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/demo.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
-#include "cli/records.h"
 
-#define AUXILIARY_SHARE 0.3
-#define PATH_SIZE 4096u
-#define LABEL "diagnosis"
-#define DEMO_EPS 4
+#define SEED 1
 
-const char *const demo_features[] = {"radius_mean", "texture_mean",
-                                     "smoothness_mean", NULL};
-
-/* ---- Paths and steps ---------------------------------------------------- */
-
-static const char *
-place(const struct demo_story *story, const char *name, char path[PATH_SIZE])
-{
-    (void)snprintf(path, PATH_SIZE, "%s/%s", story->demo.folder, name);
-    return path;
-}
+/* ---- Telling ------------------------------------------------------------- */
 
 /* Announces a step: on the terminal a line, else an object. */
 static void
-announce(const struct demo_story *story, const char *step, const char *text)
+announce(struct demo_story *story, const char *step, const char *text)
 {
+    progress_end(&story->watch.bar);
     if (cli_given(story->args, "json")) {
         json_begin(stdout);
         json_text(stdout, "step", step);
         json_text(stdout, "text", text);
-        json_number(stdout, "eps", story->demo.eps_total);
         json_end(stdout);
     } else {
         (void)printf("  %-10s  ", step);
@@ -54,448 +39,380 @@ announce(const struct demo_story *story, const char *step, const char *text)
     (void)fflush(stdout);
 }
 
-/* Each answer gets an even share of epsilon, which must be one too. */
-static int
-check_eps(struct demo_story *story)
-{
-    double eps = DEMO_EPS;
-    unsigned answers = 1; /* the diagnosis */
-    if (!cli_eps(story->args, "eps", &eps)) {
-        return CLI_EXIT_BAD;
-    }
-    for (size_t i = 0; demo_features[i] != NULL; i++) {
-        answers++;
-    }
-    if (eps < answers * CLI_EPS_MIN) {
-        return cli_bad("--eps %s: the demo splits epsilon between %u answers, "
-                       "so it must be at least %f",
-                       story->demo.eps, answers, answers * CLI_EPS_MIN);
-    }
-    story->demo.eps_total = eps;
-    return CLI_EXIT_DONE;
-}
-
-static int
-make_folder(struct demo_story *story)
-{
-    if (strlen(story->demo.folder) > PATH_SIZE - 64) {
-        return cli_bad("the folder's name is too long");
-    }
-    return demo_folder_make(story->demo.folder);
-}
-
-/* ---- 1: data ------------------------------------------------------------ */
-
-/* The header and lines [from, to) of the embedded data. */
-static int
-write_lines(const struct demo_story *story, const char *name, size_t from,
-            size_t to)
-{
-    char path[PATH_SIZE];
-    struct output_file file;
-    if (!output_file_open(&file, place(story, name, path))) {
-        return CLI_EXIT_FAILED;
-    }
-    (void)fputs(demo_data[0], file.stream);
-    for (size_t i = from; i < to; i++) {
-        (void)fputs(demo_data[i], file.stream);
-    }
-    return output_file_commit(&file) ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
-}
-
-static int
-step_data(struct demo_story *story)
-{
-    struct demo *demo = &story->demo;
-    size_t records = demo_data_lines - 1;
-    char text[256];
-    demo->auxiliary = (size_t)(AUXILIARY_SHARE * (double)records);
-    demo->people = records - demo->auxiliary;
-    int status = write_lines(story, "auxiliary.csv", 1, 1 + demo->auxiliary);
-    if (status == CLI_EXIT_DONE) {
-        status = write_lines(story, "people.csv", 1 + demo->auxiliary,
-                             demo_data_lines);
-    }
-    if (status == CLI_EXIT_DONE) {
-        (void)snprintf(text, sizeof text,
-                       "%zu records: %zu are public (auxiliary.csv), %zu stand "
-                       "for people (people.csv)",
-                       records, demo->auxiliary, demo->people);
-        announce(story, "data", text);
-    }
-    return status;
-}
-
-/* ---- 2: mechanism ------------------------------------------------------- */
-
-/* Every column but the features and the label is dropped: the budget is split
-   evenly between columns, so each one more makes all the others worse. */
-static size_t
-list_drops(const struct sotto_table *table, const char **ret_drop)
-{
-    size_t drops = 0;
-    for (size_t i = 0; i < sotto_table_columns(table); i++) {
-        const char *name = sotto_table_name(table, i);
-        bool kept = strcmp(name, LABEL) == 0;
-        for (size_t j = 0; demo_features[j] != NULL && !kept; j++) {
-            kept = strcmp(name, demo_features[j]) == 0;
-        }
-        if (!kept) {
-            ret_drop[drops++] = name;
-        }
-    }
-    return drops;
-}
-
-static int
-train(struct demo_story *story, const struct sotto_table *table,
-      const char *path)
-{
-    struct sotto_error err = {0};
-    struct sotto_direct_options options = {.eps = story->demo.eps,
-                                           .label = LABEL,
-                                           .name = DEMO_MECHANISM,
-                                           .campaign = "demo"};
-    const char **drop = calloc(sotto_table_columns(table), sizeof *drop);
-    if (drop == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    options.drops = list_drops(table, drop);
-    options.drop = drop;
-    enum sotto_status status =
-        sotto_train_direct(table, &options, path, &story->mechanism, &err);
-    free(drop);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
-}
-
 static void
-note_facts(struct demo_story *story)
-{
-    struct demo *demo = &story->demo;
-    struct sotto_mechanism_info info;
-    struct sotto_part_info part;
-    sotto_mechanism_info(story->mechanism, &info);
-    sotto_mechanism_part(story->mechanism, 0, &part);
-    demo->eps_total = info.eps;
-    demo->eps_each = part.eps;
-    demo->eps_label = info.eps_label;
-    demo->answers = info.columns;
-    demo->report_size = info.report_size;
-    memcpy(demo->hash, info.hash, sizeof demo->hash);
-}
-
-static int
-step_mechanism(struct demo_story *story)
-{
-    char data[PATH_SIZE], path[PATH_SIZE], text[256];
-    struct sotto_table *table = NULL;
-    struct sotto_error err = {0};
-    (void)place(story, "auxiliary.csv", data);
-    (void)place(story, "demo.sotto", path);
-    if (sotto_table_read(data, NULL, &table, &err) != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    int status = train(story, table, path);
-    sotto_table_free(table);
-    if (status == CLI_EXIT_DONE) {
-        note_facts(story);
-        (void)snprintf(text, sizeof text,
-                       "demo.sotto asks for %zu answers with epsilon %.3g "
-                       "each, %s in all",
-                       story->demo.answers, story->demo.eps_each,
-                       story->demo.eps);
-        announce(story, "mechanism", text);
-    }
-    return status;
-}
-
-/* ---- 3: signature ------------------------------------------------------- */
-
-static bool
-is_there(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
-/*
- * A pair left by an earlier run is used again: keys are never removed. From
- * here on the mechanism is the one read from the file and checked.
- */
-static int
-step_signature(struct demo_story *story)
-{
-    char prefix[PATH_SIZE], key[PATH_SIZE], pub[PATH_SIZE], path[PATH_SIZE];
-    char *comment = NULL;
-    struct sotto_mechanism *checked = NULL;
-    struct sotto_error err = {0};
-    enum sotto_status status = SOTTO_STATUS_OK;
-    (void)place(story, "collector", prefix);
-    (void)place(story, "collector.key", key);
-    (void)place(story, "collector.pub", pub);
-    (void)place(story, "demo.sotto", path);
-    if (!is_there(key) || !is_there(pub)) {
-        status = sotto_key_generate(prefix, NULL, &err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_sign(story->mechanism, path, key, NULL, &err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            sotto_mechanism_read_verified(path, pub, &comment, &checked, &err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    (void)snprintf(story->demo.comment, sizeof story->demo.comment, "%s",
-                   comment);
-    free(comment);
-    sotto_mechanism_free(story->mechanism);
-    story->mechanism = checked;
-    announce(story, "signature",
-             "signed with collector.key; checked with collector.pub before "
-             "any report is made; a device also pins the file's hash");
-    return CLI_EXIT_DONE;
-}
-
-/* ---- 4: reports --------------------------------------------------------- */
-
-static enum sotto_status
-make_report(struct demo_story *story, size_t person, uint8_t *report)
-{
-    const struct demo *demo = &story->demo;
-    const struct sotto_value *values = records_at(&story->records, person);
-    if (demo->simulated) {
-        return sotto_simulate(story->mechanism, demo->seed, person, values,
-                              story->records.count, report, demo->report_size);
-    }
-    return sotto_client_privatise(sotto_mechanism_client(story->mechanism),
-                                  values, story->records.count, report,
-                                  demo->report_size);
-}
-
-static int
-write_reports(struct demo_story *story, const char *path, uint8_t *report)
-{
-    struct sotto_report_writer *writer = NULL;
-    struct sotto_error err = {0};
-    enum sotto_status status =
-        sotto_report_writer_new(story->mechanism, path, &writer, &err);
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < story->demo.people;
-         i++) {
-        status = make_report(story, i, report);
-        if (status == SOTTO_STATUS_OK) {
-            status = sotto_report_writer_add(writer, report, &err);
-        } else {
-            err.status = status;
-        }
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_report_writer_commit(writer, &err);
-        writer = NULL;
-    }
-    sotto_report_writer_free(writer);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
-}
-
-/* Without a path: that columns were left out is no news here. */
-static int
-match_people(struct demo_story *story)
-{
-    char path[PATH_SIZE];
-    struct sotto_error err = {0};
-    (void)place(story, "people.csv", path);
-    if (sotto_table_read(path, NULL, &story->people, &err) != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    return records_match(story->mechanism, story->people, NULL, NULL,
-                         &story->records);
-}
-
-static int
-step_reports(struct demo_story *story)
-{
-    char path[PATH_SIZE], text[256];
-    uint8_t *report = malloc(story->demo.report_size);
-    if (report == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    int status = match_people(story);
-    if (status == CLI_EXIT_DONE) {
-        status =
-            write_reports(story, place(story, "people.reports", path), report);
-    }
-    free(report);
-    if (status == CLI_EXIT_DONE) {
-        (void)snprintf(text, sizeof text,
-                       "%zu reports of %zu bytes, person by person (%s)",
-                       story->demo.people, story->demo.report_size,
-                       story->demo.simulated
-                           ? "SIMULATED from the seed: not private"
-                           : "noise from the operating system's entropy");
-        announce(story, "reports", text);
-    }
-    return status;
-}
-
-/* ---- 5: estimates ------------------------------------------------------- */
-
-static int
-step_estimates(struct demo_story *story)
-{
-    char path[PATH_SIZE], text[256];
-    struct sotto_report_reader *reader = NULL;
-    struct sotto_error err = {0};
-    (void)place(story, "people.reports", path);
-    if (sotto_report_reader_new(story->mechanism, path, &reader, &err) !=
-        SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    int status = demo_estimate(story, reader);
-    sotto_report_reader_free(reader);
-    if (status == CLI_EXIT_DONE) {
-        (void)snprintf(text, sizeof text,
-                       "from the reports alone; %zu of %zu 95%% intervals hold "
-                       "the truth",
-                       story->demo.covered, story->demo.rows);
-        announce(story, "estimates", text);
-    }
-    return status;
-}
-
-static void
-put_row_json(const struct demo *demo, const struct demo_row *row)
+put_row_json(const struct demo *demo, const struct demo_budget *budget,
+             const char *learner, double accuracy)
 {
     json_begin(stdout);
-    json_text(stdout, "name", row->name);
-    json_text(stdout, "category",
-              row->category[0] != '\0' ? row->category : NULL);
-    json_number(stdout, "truth", row->truth);
-    json_number(stdout, "value", row->value);
-    json_number(stdout, "low", row->low);
-    json_number(stdout, "high", row->high);
-    json_bool(stdout, "covered", demo_row_covered(row));
-    json_number(stdout, "eps", demo->eps_total);
+    json_text(stdout, "learner", learner);
+    if (budget != NULL) {
+        json_number(stdout, "eps", budget->eps);
+        json_number(stdout, "eps_record", budget->eps_record);
+        json_number(stdout, "eps_label", budget->eps_label);
+    } else {
+        json_text(stdout, "eps", NULL);
+    }
+    json_number(stdout, "accuracy", accuracy);
+    json_size(stdout, "test", demo->test);
     json_end(stdout);
 }
 
 static void
-put_rows(const struct demo_story *story)
+put_rows_json(const struct demo *demo)
 {
-    const struct demo *demo = &story->demo;
-    bool json = cli_given(story->args, "json");
-    if (!json) {
-        (void)printf("\n  %-24s %10s %10s   %-23s\n", "", "truth", "estimate",
-                     "95% interval");
-    }
-    for (size_t i = 0; i < demo->rows; i++) {
-        const struct demo_row *row = &demo->row[i];
-        char name[140];
-        if (json) {
-            put_row_json(demo, row);
-            continue;
+    for (size_t i = 0; i < demo->budgets; i++) {
+        for (size_t j = 0; j < DEMO_LEARNERS; j++) {
+            put_row_json(demo, &demo->budget[i], demo_learner_name[j],
+                         demo->budget[i].accuracy[j]);
         }
-        (void)snprintf(name, sizeof name, "%s%s%s", row->name,
-                       row->category[0] != '\0' ? " = " : "", row->category);
-        (void)printf("  %-24s %10.4g %10.4g   %10.4g .. %-10.4g%s\n", name,
-                     row->truth, row->value, row->low, row->high,
-                     demo_row_covered(row) ? "" : " (misses)");
     }
+    put_row_json(demo, NULL, "clean", demo->clean);
 }
 
-/* ---- 6: the page -------------------------------------------------------- */
-
-/* Size and SHA-256 of a file, as `sha256sum` says it. */
-static bool
-hash_file(const char *path, struct demo_file *file)
+static void
+put_rows(const struct demo *demo)
 {
-    crypto_hash_sha256_state state;
-    unsigned char buffer[4096], hash[crypto_hash_sha256_BYTES];
-    size_t got;
-    FILE *from = fopen(path, "rb");
-    if (from == NULL) {
-        return false;
+    (void)printf("\n  of %zu test digits read right, learning from %zu "
+                 "people:\n\n"
+                 "  %-10s %10s %18s %18s\n",
+                 demo->test, demo->people, "epsilon", "sotto", "noise ignored",
+                 "noise on pixels");
+    for (size_t i = 0; i < demo->budgets; i++) {
+        const struct demo_budget *budget = &demo->budget[i];
+        (void)printf("  %-10s %9.1f%% %17.1f%% %17.1f%%\n", budget->text,
+                     100 * budget->accuracy[DEMO_LEARNER_OURS],
+                     100 * budget->accuracy[DEMO_LEARNER_PLAIN],
+                     100 * budget->accuracy[DEMO_LEARNER_DIRECT]);
     }
-    (void)crypto_hash_sha256_init(&state);
-    while ((got = fread(buffer, 1, sizeof buffer, from)) > 0) {
-        (void)crypto_hash_sha256_update(&state, buffer, got);
-        file->size += got;
+    (void)printf("  %-10s %9.1f%%\n  %-10s %9.1f%%\n", "no privacy",
+                 100 * demo->clean, "guessing", 100.0 / DEMO_CLASSES);
+}
+
+/* ---- Options ------------------------------------------------------------- */
+
+/* One word of the list, with at most 12 digits behind the point: the library
+   reads it exactly. */
+static int
+add_eps(struct demo *demo, const char *word, size_t size)
+{
+    struct demo_budget *budget = &demo->budget[demo->budgets];
+    double eps = 0;
+    if (demo->budgets == DEMO_BUDGETS_MAX || size == 0 ||
+        size >= sizeof budget->text) {
+        return cli_bad("--eps: up to %u epsilons with commas between, as 10,4",
+                       DEMO_BUDGETS_MAX);
     }
-    bool good = ferror(from) == 0;
-    (void)fclose(from);
-    (void)crypto_hash_sha256_final(&state, hash);
-    (void)sodium_bin2hex(file->hash, sizeof file->hash, hash, sizeof hash);
-    return good;
+    memcpy(budget->text, word, size);
+    budget->text[size] = '\0';
+    if (strspn(budget->text, "0123456789.") != size ||
+        !cli_read_number(budget->text, &eps) || eps < 0.01 ||
+        eps > CLI_EPS_MAX) {
+        return cli_bad("--eps %s: each is a decimal from 0.01 to %d",
+                       budget->text, CLI_EPS_MAX);
+    }
+    for (size_t i = 0; i < demo->budgets; i++) {
+        if (strcmp(demo->budget[i].text, budget->text) == 0) {
+            return cli_bad("--eps: %s is there twice", budget->text);
+        }
+    }
+    budget->eps = eps;
+    budget->setting = demo_setting(eps);
+    demo->budgets++;
+    return CLI_EXIT_DONE;
 }
 
 static int
-list_files(struct demo_story *story)
+read_options(struct demo_story *story)
+{
+    struct demo *demo = &story->demo;
+    const struct cli_args *args = story->args;
+    int status = CLI_EXIT_DONE;
+    demo->quick = cli_given(args, "quick");
+    demo->effort = demo_effort(demo->quick);
+    demo->folder =
+        cli_given(args, "output") ? cli_value(args, "output") : "sotto-demo";
+    demo->seed = SEED;
+    if (!cli_whole(args, "seed", &demo->seed)) {
+        return CLI_EXIT_BAD;
+    }
+    if (strlen(demo->folder) > DEMO_PATH_SIZE - DEMO_NAME_SIZE) {
+        return cli_bad("the folder's name is too long");
+    }
+    const char *at =
+        cli_given(args, "eps") ? cli_value(args, "eps") : demo->effort->eps;
+    while (at != NULL && status == CLI_EXIT_DONE) {
+        size_t size = strcspn(at, ",");
+        status = add_eps(demo, at, size);
+        at = at[size] == ',' ? at + size + 1 : NULL;
+    }
+    return status;
+}
+
+/* ---- Steps --------------------------------------------------------------- */
+
+static int
+step_folder(struct demo_story *story)
+{
+    return demo_folder_make(story->demo.folder);
+}
+
+static int
+step_digits(struct demo_story *story)
+{
+    char text[256];
+    int status = demo_unpack(story);
+    if (status == CLI_EXIT_DONE) {
+        (void)snprintf(text, sizeof text,
+                       "%zu are public (auxiliary), %zu stand for people, %zu "
+                       "are for testing; 14 x 14 pixels",
+                       story->demo.auxiliary, story->demo.people,
+                       story->demo.test);
+        announce(story, "digits", text);
+    }
+    return status;
+}
+
+static int
+step_encoder(struct demo_story *story)
+{
+    char text[256];
+    int status = demo_train(story);
+    if (status == CLI_EXIT_DONE) {
+        status = demo_train_direct(story);
+    }
+    if (status == CLI_EXIT_DONE) {
+        (void)snprintf(text, sizeof text,
+                       "196 pixels to %u numbers, learnt from the auxiliary "
+                       "images alone; demo.sotto, %zu bytes",
+                       DEMO_D, story->demo.mechanism_size);
+        announce(story, "encoder", text);
+    }
+    return status;
+}
+
+static int
+step_signature(struct demo_story *story)
+{
+    int status = demo_sign(story);
+    if (status == CLI_EXIT_DONE) {
+        announce(story, "signature",
+                 "signed with collector.key; checked with collector.pub before "
+                 "any report is made; a device also pins the file's hash");
+    }
+    return status;
+}
+
+static int
+step_clean(struct demo_story *story)
+{
+    return demo_learn_clean(story);
+}
+
+static void
+note_budget(struct demo_budget *budget, const struct sotto_mechanism *mechanism)
+{
+    struct sotto_mechanism_info info;
+    struct sotto_part_info part;
+    sotto_mechanism_info(mechanism, &info);
+    budget->eps_record = info.eps_features;
+    budget->eps_label = info.eps_label;
+    budget->report_size = info.report_size;
+    for (size_t i = 0; i < info.parts; i++) {
+        sotto_mechanism_part(mechanism, i, &part);
+        budget->classes = part.l == 0 ? part.size : budget->classes;
+    }
+}
+
+/* Our reports at an epsilon, and the two that learn from them. */
+static int
+learn_ours(struct demo_story *story, size_t at)
+{
+    struct demo_budget *budget = &story->demo.budget[at];
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_report_reader *reader = NULL;
+    int status = demo_collect(story, "eps", story->mechanism, budget,
+                              &mechanism, &reader);
+    if (status == CLI_EXIT_DONE) {
+        note_budget(budget, mechanism);
+        status = demo_people(story, at, mechanism, reader);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status =
+            demo_learn(story, budget, DEMO_LEARNER_OURS, mechanism, reader);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status =
+            demo_learn(story, budget, DEMO_LEARNER_PLAIN, mechanism, reader);
+    }
+    sotto_report_reader_free(reader);
+    sotto_mechanism_free(mechanism);
+    return status;
+}
+
+/* The same with the noise on the pixels. */
+static int
+learn_direct(struct demo_story *story, size_t at)
+{
+    struct demo_budget *budget = &story->demo.budget[at];
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_report_reader *reader = NULL;
+    struct sotto_mechanism_info info;
+    int status = demo_collect(story, "direct", story->direct, budget,
+                              &mechanism, &reader);
+    if (status == CLI_EXIT_DONE) {
+        sotto_mechanism_info(mechanism, &info);
+        budget->direct_size = info.report_size;
+        status =
+            demo_learn(story, budget, DEMO_LEARNER_DIRECT, mechanism, reader);
+    }
+    sotto_report_reader_free(reader);
+    sotto_mechanism_free(mechanism);
+    return status;
+}
+
+static int
+step_budgets(struct demo_story *story)
+{
+    struct demo *demo = &story->demo;
+    int status = CLI_EXIT_DONE;
+    for (size_t i = 0; i < demo->budgets && status == CLI_EXIT_DONE; i++) {
+        char step[48], text[256];
+        status = learn_ours(story, i);
+        if (status == CLI_EXIT_DONE) {
+            status = learn_direct(story, i);
+        }
+        if (status == CLI_EXIT_DONE) {
+            (void)snprintf(step, sizeof step, "epsilon %s",
+                           demo->budget[i].text);
+            (void)snprintf(text, sizeof text,
+                           "%zu reports of %zu bytes (SIMULATED from the seed: "
+                           "not private), and a model learnt from them",
+                           demo->people, demo->budget[i].report_size);
+            announce(story, step, text);
+        }
+    }
+    return status;
+}
+
+/* ---- The page ------------------------------------------------------------ */
+
+static int
+write_commands(const struct demo *demo)
+{
+    char path[DEMO_PATH_SIZE];
+    struct output_file file;
+    if (!output_file_open(&file, demo_place(demo, "by-hand.sh", path))) {
+        return CLI_EXIT_FAILED;
+    }
+    (void)fprintf(file.stream, "#!/bin/sh -e\n# The demo by hand, in its "
+                               "folder, with sotto on the PATH.\n");
+    demo_commands(file.stream, demo);
+    return output_file_commit(&file) ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+}
+
+static int
+list_files(struct demo *demo)
 {
     static const struct {
         const char *name, *what;
     } names[] = {
-        {"auxiliary.csv", "public records the mechanism is fitted on"},
-        {"people.csv", "the people; in life these stay on their devices"},
-        {"demo.sotto", "the mechanism, for every device"},
-        {"demo.sotto.minisig", "its signature"},
+        {"train-images.idx.gz", "auxiliary images, which get no protection"},
+        {"people-images.idx.gz", "the people; in life these stay with them"},
+        {"test-images.idx.gz", "clean images to measure with"},
+        {"demo.sotto", "the mechanism: encoder and noise, for devices"},
+        {"demo.analyst", "decoder and prior, for the analyst alone"},
         {"collector.pub", "the public key"},
-        {"people.reports", "what the collector gets"},
     };
-    struct demo *demo = &story->demo;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[PATH_SIZE];
-        struct demo_file *file = &demo->file[demo->files++];
-        (void)snprintf(file->name, sizeof file->name, "%s", names[i].name);
-        file->what = names[i].what;
-        if (!hash_file(place(story, names[i].name, path), file)) {
-            cli_error("cannot read '%.240s' back: %s", path, strerror(errno));
-            return CLI_EXIT_FAILED;
+    static const struct {
+        const char *kind, *ending, *what;
+    } kinds[] = {
+        {"eps", "sotto", "the same encoder at this epsilon"},
+        {"eps", "reports", "what the collector gets"},
+        {"marginal", "model", "learnt from them, knowing the noise"},
+    };
+    int status = CLI_EXIT_DONE;
+    for (size_t i = 0;
+         i < sizeof names / sizeof *names && status == CLI_EXIT_DONE; i++) {
+        status = demo_list(demo, names[i].name, names[i].what);
+    }
+    for (size_t i = 0; i < demo->budgets; i++) {
+        for (size_t j = 0;
+             j < sizeof kinds / sizeof *kinds && status == CLI_EXIT_DONE; j++) {
+            char name[DEMO_NAME_SIZE];
+            status = demo_list(demo,
+                               demo_name(kinds[j].kind, &demo->budget[i],
+                                         kinds[j].ending, name),
+                               kinds[j].what);
         }
     }
-    return CLI_EXIT_DONE;
+    return status;
 }
 
 static int
 step_page(struct demo_story *story)
 {
-    char path[PATH_SIZE];
-    int status = list_files(story);
+    char path[DEMO_PATH_SIZE];
+    struct demo *demo = &story->demo;
+    int status = write_commands(demo);
+    if (status == CLI_EXIT_DONE) {
+        status = list_files(demo);
+    }
     if (status != CLI_EXIT_DONE) {
         return status;
     }
-    if (!demo_html_write(&story->demo, place(story, "report.html", path))) {
-        return CLI_EXIT_FAILED;
-    }
-    if (cli_given(story->args, "json")) {
-        json_begin(stdout);
-        json_text(stdout, "page", path);
-        json_end(stdout);
-    } else {
-        (void)printf("\nThe whole story, with pictures: ");
-        cli_put(stdout, path, strlen(path));
-        (void)printf("\n");
-    }
-    return CLI_EXIT_DONE;
+    return demo_html_write(demo, demo_place(demo, "report.html", path))
+               ? CLI_EXIT_DONE
+               : CLI_EXIT_FAILED;
 }
 
-/* ---- The verb ----------------------------------------------------------- */
+static void
+put_end(const struct demo_story *story, double seconds)
+{
+    char page[DEMO_PATH_SIZE], commands[DEMO_PATH_SIZE];
+    (void)demo_place(&story->demo, "report.html", page);
+    (void)demo_place(&story->demo, "by-hand.sh", commands);
+    if (cli_given(story->args, "json")) {
+        put_rows_json(&story->demo);
+        json_begin(stdout);
+        json_text(stdout, "page", page);
+        json_text(stdout, "commands", commands);
+        json_end(stdout);
+        return;
+    }
+    put_rows(&story->demo);
+    (void)printf("\nEvery step by hand: ");
+    cli_put(stdout, commands, strlen(commands));
+    (void)printf("\nThe whole story, with pictures (%.0f s): ", seconds);
+    cli_put(stdout, page, strlen(page));
+    (void)printf("\n");
+}
+
+/* ---- The verb ------------------------------------------------------------ */
+
+static double
+now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
 static int
 tell_story(struct demo_story *story)
 {
     int (*const steps[])(struct demo_story *) = {
-        check_eps,      make_folder,  step_data,     step_mechanism,
-        step_signature, step_reports, step_estimates};
+        step_folder, step_digits,  step_encoder, step_signature,
+        step_clean,  step_budgets, step_page};
+    double begin = now();
     int status = CLI_EXIT_DONE;
+    watch_start(&story->watch);
     for (size_t i = 0;
          i < sizeof steps / sizeof *steps && status == CLI_EXIT_DONE; i++) {
         status = steps[i](story);
     }
+    watch_end(&story->watch);
     if (status == CLI_EXIT_DONE) {
-        put_rows(story);
-        status = step_page(story);
+        put_end(story, now() - begin);
     }
     return status;
 }
@@ -509,18 +426,16 @@ run(const struct cli_args *args)
         return CLI_EXIT_FAILED;
     }
     story->args = args;
-    story->demo.folder =
-        cli_given(args, "output") ? cli_value(args, "output") : "sotto-demo";
-    story->demo.eps = cli_given(args, "eps") ? cli_value(args, "eps") : "4";
-    story->demo.simulated = cli_given(args, "seed");
-    int status = CLI_EXIT_BAD;
-    if (cli_whole(args, "seed", &story->demo.seed)) {
+    int status = read_options(story);
+    if (status == CLI_EXIT_DONE) {
         status = tell_story(story);
     }
-    records_clear(&story->records);
-    sotto_table_free(story->people);
+    sotto_analyst_free(story->analyst);
+    sotto_mechanism_free(story->direct);
     sotto_mechanism_free(story->mechanism);
-    free(story->demo.report_json);
+    sotto_table_free(story->test);
+    sotto_table_free(story->people);
+    sotto_table_free(story->auxiliary);
     free(story);
     return status;
 }
@@ -530,10 +445,13 @@ static const char *const wanted[] = {NULL};
 static const struct cli_option options[] = {
     {'o', false, false, "output", "DIR",
      "the folder for all files (sotto-demo)"},
-    {0, false, false, "eps", "E", "privacy budget of a report, in all (4)"},
+    {0, false, false, "eps", "E,E,...",
+     "privacy budgets of a report, record and label\n"
+     "together (10,6,4,2; with --quick 4)"},
+    {0, false, false, "quick", NULL,
+     "train little: to see it run, not to see it work"},
     {0, false, false, "seed", "S",
-     "simulate: the same seed gives the same reports;\n"
-     "NOT private"},
+     "of training, learning and the simulated reports (1)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,
@@ -541,14 +459,17 @@ static const struct cli_option options[] = {
 
 const struct cli_verb cmd_demo = {
     .name = "demo",
-    .summary = "the whole story on embedded data, with a page to look at",
-    .usage = "[-o DIR] [--eps E] [--seed S]",
+    .summary = "the whole story on embedded digits, with a page to look at",
+    .usage = "[-o DIR] [--eps E,E,...] [--quick] [--seed S]",
     .about =
-        "Splits 569 public medical records into auxiliary data and people, "
-        "makes and\nsigns a mechanism, privatises person by person, estimates "
-        "from the reports\nalone, and puts the truth beside it, on the "
-        "terminal and in DIR/report.html.\n",
-    .example = "sotto demo -o my-demo\n",
+        "On handwritten digits that the program carries: learns an encoder "
+        "from auxiliary\nimages, signs it, privatises 3,000 people at several "
+        "epsilons, learns to read\ndigits from their reports, and compares "
+        "with the truth, with a learner that\nignores the noise and with noise "
+        "on the pixels; on the terminal and in\nDIR/report.html. Reports are "
+        "simulated from the seed, so that the story is the\nsame every time: "
+        "they are not private. DIR/by-hand.sh does it with other verbs.\n",
+    .example = "sotto demo --quick -o my-demo\n",
     .wanted = wanted,
     .options = options,
     .run = run,

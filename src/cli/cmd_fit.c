@@ -95,6 +95,8 @@ read_options(const struct cli_args *args, struct job *job)
         !cli_number(args, "rate", 1e-9, 10, &options->rate) ||
         !cli_number(args, "decay", 0, 1000, &options->decay) ||
         !cli_number(args, "share-weight", 0, 1000, &options->marginal) ||
+        !cli_number(args, "entropy", 0, 1000, &options->entropy) ||
+        !cli_number(args, "validation", 0, 0.8, &options->validation) ||
         !learning_whole(args, "epochs", 1, 100000, &epochs) ||
         !learning_whole(args, "batches", 1, 100000, &batches) ||
         !learning_whole(args, "restarts", 1, 32, &restarts) ||
@@ -109,6 +111,10 @@ read_options(const struct cli_args *args, struct job *job)
     options->objective = (enum sotto_objective)objective;
     options->level = (enum sotto_level)level;
     options->linear = cli_given(args, "linear");
+    options->balanced = cli_given(args, "balanced");
+    if (cli_given(args, "validation") && !(options->validation > 0)) {
+        options->validation = -1; /* none, and not what 0 stands for */
+    }
     options->epochs = (uint32_t)epochs;
     options->batches = (uint32_t)batches;
     options->restarts = (uint32_t)restarts;
@@ -326,6 +332,13 @@ static const struct cli_option options[] = {
     {0, false, false, "share-weight", "X",
      "ties the classes' shares to those of the label\n"
      "reports; else likewise"},
+    {0, false, false, "balanced", NULL,
+     "that share is the same for every class"},
+    {0, false, false, "entropy", "X",
+     "weight of the classes' entropy at a point, so that\n"
+     "boundaries run where few records are (0)"},
+    {0, false, false, "validation", "V",
+     "share of the reports that only score, 0: none (0.1)"},
     {0, false, false, "prior-most", "N", "use at most N points of the prior"},
     {0, false, false, "seed", "S", "the same seed, the same model (0)"},
     {0, false, false, "threads", "N",

@@ -1,13 +1,33 @@
 /*
- * demo_folder.c: the folder the demo may write in. Its files have fixed names,
- * so it never goes where files of others are.
+ * demo_folder.c: the folder the demo may write in, and its files. Their names
+ * are fixed, so it never goes where files of others are.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include <sodium.h>
+
 #include "cli/demo.h"
+
+const char *
+demo_place(const struct demo *demo, const char *name, char path[DEMO_PATH_SIZE])
+{
+    (void)snprintf(path, DEMO_PATH_SIZE, "%s/%s", demo->folder, name);
+    return path;
+}
+
+const char *
+demo_name(const char *kind, const struct demo_budget *budget,
+          const char *ending, char name[DEMO_NAME_SIZE])
+{
+    (void)snprintf(name, DEMO_NAME_SIZE, "%s-%s.%s", kind, budget->text,
+                   ending);
+    return name;
+}
+
+/* ---- The folder ---------------------------------------------------------- */
 
 static bool
 is_empty(DIR *folder)
@@ -26,7 +46,7 @@ is_empty(DIR *folder)
 static bool
 is_demo(const char *folder)
 {
-    char path[4096];
+    char path[DEMO_PATH_SIZE];
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_mechanism_info info;
     (void)snprintf(path, sizeof path, "%s/demo.sotto", folder);
@@ -59,5 +79,106 @@ demo_folder_make(const char *path)
                        "or new one with -o",
                        path);
     }
+    return CLI_EXIT_DONE;
+}
+
+/* ---- The digits ---------------------------------------------------------- */
+
+static int
+write_file(const struct demo *demo, const struct demo_data *data)
+{
+    char path[DEMO_PATH_SIZE];
+    struct sotto_output *output = NULL;
+    struct sotto_error err = {0};
+    enum sotto_status status = sotto_output_new(
+        demo_place(demo, data->name, path), 0666, false, &output, &err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_output_write(output, data->bytes, data->size, &err);
+        if (status == SOTTO_STATUS_OK) {
+            status = sotto_output_commit(output, &err);
+        } else {
+            sotto_output_free(output);
+        }
+    }
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+static int
+read_digits(const struct demo_story *story, const char *which,
+            struct sotto_table **ret_table)
+{
+    char name[64], images[DEMO_PATH_SIZE], labels[DEMO_PATH_SIZE];
+    (void)snprintf(name, sizeof name, "%s-images.idx.gz", which);
+    (void)demo_place(&story->demo, name, images);
+    (void)snprintf(name, sizeof name, "%s-labels.idx.gz", which);
+    (void)demo_place(&story->demo, name, labels);
+    return records_read(story->args, images, labels, ret_table);
+}
+
+int
+demo_unpack(struct demo_story *story)
+{
+    struct demo *demo = &story->demo;
+    int status = CLI_EXIT_DONE;
+    for (size_t i = 0; i < demo_data_count && status == CLI_EXIT_DONE; i++) {
+        status = write_file(demo, &demo_data[i]);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = read_digits(story, "train", &story->auxiliary);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = read_digits(story, "people", &story->people);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = read_digits(story, "test", &story->test);
+    }
+    if (status == CLI_EXIT_DONE) {
+        demo->auxiliary = sotto_table_rows(story->auxiliary);
+        demo->people = sotto_table_rows(story->people);
+        demo->test = sotto_table_rows(story->test);
+    }
+    return status;
+}
+
+/* ---- The list ------------------------------------------------------------ */
+
+/* Size and SHA-256 of a file, as `sha256sum` says it. */
+static bool
+hash_file(const char *path, struct demo_file *file)
+{
+    crypto_hash_sha256_state state;
+    unsigned char buffer[4096], hash[crypto_hash_sha256_BYTES];
+    size_t got;
+    FILE *from = fopen(path, "rb");
+    if (from == NULL) {
+        return false;
+    }
+    (void)crypto_hash_sha256_init(&state);
+    while ((got = fread(buffer, 1, sizeof buffer, from)) > 0) {
+        (void)crypto_hash_sha256_update(&state, buffer, got);
+        file->size += got;
+    }
+    bool good = ferror(from) == 0;
+    (void)fclose(from);
+    (void)crypto_hash_sha256_final(&state, hash);
+    (void)sodium_bin2hex(file->hash, sizeof file->hash, hash, sizeof hash);
+    return good;
+}
+
+int
+demo_list(struct demo *demo, const char *name, const char *what)
+{
+    char path[DEMO_PATH_SIZE];
+    struct demo_file *file = &demo->file[demo->files];
+    if (demo->files == DEMO_FILES_MAX) {
+        return CLI_EXIT_DONE;
+    }
+    (void)snprintf(file->name, sizeof file->name, "%s", name);
+    file->what = what;
+    if (!hash_file(demo_place(demo, name, path), file)) {
+        cli_error("cannot read '%.240s' back: %s", path, strerror(errno));
+        return CLI_EXIT_FAILED;
+    }
+    demo->files++;
     return CLI_EXIT_DONE;
 }

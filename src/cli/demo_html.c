@@ -2,7 +2,9 @@
  * demo_html.c: the demo's page: one file that needs nothing from anywhere:
  * no scripts, no fonts, no pictures but those drawn in it.
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/demo.h"
@@ -31,84 +33,20 @@ demo_html_text(FILE *to, const char *text)
     }
 }
 
-/* ---- Style -------------------------------------------------------------- */
+/* Flip on k classes: e^eps / (e^eps + k - 1). */
+double
+demo_keep(const struct demo_budget *budget)
+{
+    return 1 / (1 + ((double)budget->classes - 1) * exp(-budget->eps_label));
+}
 
-static const char *const style[] = {
-    ":root{color-scheme:light dark;--page:#f7f5f0;--card:#fffefb;--ink:#20262b;"
-    "--soft:#5f6a72;--line:#e0dbd0;--track:#ebe7dd;--one:#b5522b;"
-    "--wash:rgba(181,82,43,.28);--two:#2b6f77;--truth:#20262b;"
-    "--bar:#b9b3a5;--code:#f1ede4}\n",
-    "@media(prefers-color-scheme:dark){:root{--page:#12171b;--card:#1a2126;"
-    "--ink:#e9e6df;--soft:#9aa5ac;--line:#313a41;"
-    "--track:#2a3339;--one:#f2976a;--wash:rgba(242,151,106,.30);--two:#6cc4c9;"
-    "--truth:#f4f1ea;--bar:#59646c;--code:#12171b}}\n",
-    "*{box-sizing:border-box}body{margin:0;background:var(--page);"
-    "color:var(--ink);font:16px/1.55 system-ui,-apple-system,\"Segoe UI\","
-    "sans-serif}main{max-width:860px;margin:0 auto;padding:44px 24px 64px}\n",
-    "h1{font-size:34px;line-height:1.15;letter-spacing:-.015em;margin:0 0 10px}"
-    "h2{font-size:20px;margin:0 0 6px}p{margin:0 0 12px}.soft,.lead{color:"
-    "var(--soft)}.lead{font-size:18px;max-width:46em;margin-bottom:26px}"
-    "section{background:var(--card);border:1px solid var(--line);"
-    "border-radius:12px;padding:22px 24px;margin:18px 0}"
-    "section>:last-child{margin-bottom:0}\n",
-    ".facts{display:grid;grid-template-columns:repeat(4,1fr);gap:14px;"
-    "margin:0 0 22px}.fact{border-top:3px solid var(--one);padding-top:8px}"
-    ".fact b{display:block;font-size:27px;line-height:1.2;"
-    "font-variant-numeric:tabular-nums}.fact span{color:var(--soft);"
-    "font-size:14px;display:block;line-height:1.35}\n",
-    "ol.steps{list-style:none;margin:0;padding:0;counter-reset:s;display:grid;"
-    "grid-template-columns:repeat(5,1fr);gap:16px}ol.steps li{"
-    "counter-increment:s;font-size:14px;line-height:1.45;color:var(--soft)}"
-    "ol.steps li::before{content:counter(s);display:block;width:26px;"
-    "height:26px;line-height:26px;text-align:center;border-radius:50%;"
-    "background:var(--one);color:var(--card);font-weight:600;"
-    "margin-bottom:8px}ol.steps b{color:var(--ink);display:block;"
-    "font-size:15px}\n",
-    "blockquote{margin:0 0 14px;padding:2px 0 2px 16px;border-left:3px solid "
-    "var(--one);font-size:18px}ul{margin:0 0 12px;padding-left:20px}"
-    "li{margin:3px 0}\n",
-    ".key{display:flex;flex-wrap:wrap;gap:6px 20px;font-size:14px;color:"
-    "var(--soft);margin:0 0 12px}.key i{display:inline-block;"
-    "vertical-align:-1px;margin-right:7px}.k-dot{width:11px;height:11px;"
-    "border-radius:50%;background:var(--one)}.k-wash{width:22px;height:10px;"
-    "background:var(--wash);border-radius:2px}.k-truth{width:3px;height:14px;"
-    "background:var(--truth)}.k-bar{width:12px;height:12px;"
-    "background:var(--bar);border-radius:2px}.k-est{width:12px;height:12px;"
-    "background:var(--one);border-radius:2px}.k-whisker{width:2px;height:14px;"
-    "background:var(--truth)}.k-track{width:22px;height:10px;"
-    "background:var(--track);border-radius:2px}\n",
-    "svg{width:100%;height:auto;display:block;overflow:visible;"
-    "margin-bottom:14px}"
-    "svg text{font-size:14px;fill:var(--ink);paint-order:stroke;"
-    "stroke:var(--card);stroke-width:4px}svg .tick,svg .legend{"
-    "fill:var(--soft);font-size:13px}svg .middle{text-anchor:middle}"
-    "svg .end{text-anchor:end}.track{fill:var(--track)}.interval{"
-    "fill:var(--wash)}.estimate{fill:var(--one);stroke:var(--card);"
-    "stroke-width:1.5}.truth{stroke:var(--truth);stroke-width:3;"
-    "stroke-linecap:round}.truth-bar{fill:var(--bar)}.estimate-bar{"
-    "fill:var(--one)}.whisker{stroke:var(--truth);stroke-width:2}"
-    ".grid{stroke:var(--line)}.axis{stroke:var(--soft)}.first-line{"
-    "stroke:var(--one);stroke-width:2.5}.second-line{stroke:var(--two);"
-    "stroke-width:2.5}.second-dot{fill:var(--two);stroke:var(--card);"
-    "stroke-width:1.5}\n",
-    "table{border-collapse:collapse;width:100%;font-size:15px;margin:0 0 12px;"
-    "font-variant-numeric:tabular-nums}th{text-align:left;color:var(--soft);"
-    "font-weight:500;font-size:13px}td,th{padding:7px 14px 7px 0;border-bottom:"
-    "1px solid var(--line);vertical-align:top}td:last-child,th:last-child{"
-    "padding-right:0}.r{text-align:right}.hot{color:var(--one);"
-    "font-weight:600}\n",
-    "code,pre{font:13px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,"
-    "monospace}pre{background:var(--code);border:1px solid var(--line);"
-    "border-radius:8px;padding:14px 16px;overflow-x:auto;margin:0 0 12px}"
-    ".wrap{white-space:pre-wrap;overflow-wrap:anywhere}.hash{color:"
-    "var(--soft);font-size:12px;overflow-wrap:anywhere}footer{color:"
-    "var(--soft);font-size:13.5px;margin-top:26px}.warn{border-color:"
-    "var(--one)}\n",
-    ("@media(max-width:720px){.facts{grid-template-columns:1fr 1fr}"
-     "ol.steps{grid-template-columns:1fr}main{padding:28px 14px}}\n"),
-};
+static double
+percent(const struct demo_budget *budget, enum demo_learner learner)
+{
+    return 100 * budget->accuracy[learner];
+}
 
-/* ---- Parts of the page --------------------------------------------------- */
+/* ---- The top ------------------------------------------------------------- */
 
 static void
 put_head(FILE *to)
@@ -119,9 +57,7 @@ put_head(FILE *to)
                 "initial-scale=1\">\n"
                 "<title>sotto: the demo</title>\n<style>\n",
                 to);
-    for (size_t i = 0; i < sizeof style / sizeof *style; i++) {
-        (void)fputs(style[i], to);
-    }
+    demo_style(to);
     (void)fputs("</style>\n</head>\n<body>\n<main>\n", to);
 }
 
@@ -135,48 +71,45 @@ put_fact(FILE *to, const char *value, const char *what)
     (void)fprintf(to, "</span></div>\n");
 }
 
-static const struct demo_row *
-first_mean(const struct demo *demo)
-{
-    const struct demo_row *row = demo->row;
-    while (row + 1 < demo->row + demo->rows && row->category[0] != '\0') {
-        row++;
-    }
-    return row;
-}
-
 static void
 put_opening(FILE *to, const struct demo *demo)
 {
+    const struct demo_budget *first = &demo->budget[0];
     char words[64];
-    double half = demo_half_width(demo, first_mean(demo), (double)demo->people);
-    (void)fprintf(to,
-                  "<h1>What %zu people said, in a low voice</h1>\n"
-                  "<p class=\"lead\">Each person's device added noise to their "
-                  "own medical record before anything left it. The collector "
-                  "never saw a record%s.</p>\n<div class=\"facts\">\n",
-                  demo->people,
-                  half < 0.25 ? ", and still learned what the group looks like"
-                              : "; at this epsilon, from so few people, it "
-                                "learned little about the group either");
+    (void)fprintf(
+        to,
+        "<h1>Learning to read from digits nobody showed</h1>\n"
+        "<p class=\"lead\">%zu people each hold one handwritten digit and what "
+        "it says. Each sent one noisy report; the collector saw no image and "
+        "no true label. <b>From reports with epsilon %s it learned to read "
+        "%.1f%% of new digits right; with the noise on the pixels instead, "
+        "%.1f%%; with no privacy at all, %.1f%%.</b></p>\n"
+        "<div class=\"facts\">\n",
+        demo->people, first->text, percent(first, DEMO_LEARNER_OURS),
+        percent(first, DEMO_LEARNER_DIRECT), 100 * demo->clean);
     (void)snprintf(words, sizeof words, "%zu", demo->people);
     put_fact(to, words, "people, one report each");
-    put_fact(to, demo->eps, "epsilon a report, all answers together");
-    (void)snprintf(words, sizeof words, "%zu bytes", demo->report_size);
-    put_fact(to, words, "a report, whatever the record holds");
-    (void)snprintf(words, sizeof words, "%zu of %zu", demo->covered,
-                   demo->rows);
-    put_fact(to, words, "95% intervals hold the truth");
+    (void)snprintf(words, sizeof words, "%zu bytes", first->report_size);
+    put_fact(to, words, "a report, whatever the digit is");
+    (void)snprintf(words, sizeof words, "%u numbers", DEMO_D);
+    put_fact(to, words, "and a label, each with noise: all that is sent");
+    (void)snprintf(words, sizeof words, "%zu", demo->test);
+    put_fact(to, words, "other digits measure it, so to about 3 points");
     (void)fprintf(to, "</div>\n");
-    if (demo->simulated) {
-        (void)fprintf(to,
-                      "<section class=\"warn\"><b>Simulated.</b> These reports "
-                      "come from the seed %ju, not from the operating system's "
-                      "entropy: whoever knows the seed can undo the noise. "
-                      "They are for experiments and are never to be "
-                      "sent.</section>\n",
-                      (uintmax_t)demo->seed);
+    if (demo->quick) {
+        (void)fprintf(to, "<section class=\"warn\"><b>A quick demo.</b> "
+                          "Encoder and classifiers were hardly trained: the "
+                          "accuracies say nothing. Leave --quick out.</section>"
+                          "\n");
     }
+    (void)fprintf(to,
+                  "<section class=\"warn\"><b>Simulated.</b> So that the story "
+                  "is the same every time, these reports draw their noise from "
+                  "the seed %" PRIu64 ", through the samplers a device uses: "
+                  "whoever knows the seed can undo it. They are marked, and "
+                  "never to be sent. A device takes its noise from the "
+                  "operating system.</section>\n",
+                  demo->seed);
 }
 
 static void
@@ -185,116 +118,85 @@ put_steps(FILE *to, const struct demo *demo)
     (void)fprintf(
         to,
         "<section>\n<h2>What happened</h2>\n<ol class=\"steps\">\n"
-        "<li><b>Fit</b>The first %zu of %zu public records give the ranges and "
-        "categories: the auxiliary data.</li>\n"
-        "<li><b>Sign</b>The mechanism, one file, is signed, and checked with "
-        "collector.pub before any report is made; a device also pins the "
-        "file's hash.</li>\n"
-        "<li><b>Privatise</b>On each of %zu devices: %zu answers, noise added "
-        "by exact integer arithmetic.</li>\n"
-        "<li><b>Collect</b>Only the reports travel: %zu bytes each, the same "
-        "for everyone.</li>\n"
-        "<li><b>Estimate</b>The noise is known, so its effect on averages is "
-        "too: estimates with intervals.</li>\n"
+        "<li><b>Train</b>On %zu auxiliary images, a network learns to say an "
+        "image in %u numbers that survive noise. Their labels are not "
+        "used.</li>\n"
+        "<li><b>Sign</b>The mechanism, one file of %zu kB, is signed and "
+        "checked with collector.pub before any report is made; a device also "
+        "pins the file's hash.</li>\n"
+        "<li><b>Privatise</b>On each of %zu devices: %u numbers, clipped to a "
+        "ball, noise added by exact integer arithmetic; the label "
+        "flipped.</li>\n"
+        "<li><b>Learn</b>The noise is known, so a classifier is fitted to what "
+        "could have caused each report (Eq. 11), not to the report.</li>\n"
+        "<li><b>Compare</b>With a learner that takes reports for the truth, "
+        "with noise on all 196 pixels, and with no noise.</li>\n"
         "</ol>\n</section>\n",
-        demo->auxiliary, demo->auxiliary + demo->people, demo->people,
-        demo->answers, demo->report_size);
+        demo->auxiliary, DEMO_D, (demo->mechanism_size + 999) / 1000,
+        demo->people, DEMO_D);
 }
 
-/* The most that even odds can become, in per cent, rounded up. */
-static double
-belief(double eps)
-{
-    return ceil(1000 / (1 + exp(-eps))) / 10;
-}
+/* ---- Accuracy ------------------------------------------------------------ */
 
 static void
-put_promise(FILE *to, const struct demo *demo)
+put_accuracy(FILE *to, const struct demo *demo)
 {
     (void)fprintf(
         to,
-        "<section>\n<h2>The promise</h2>\n"
-        "<blockquote>Whatever a report says, it could have come from anybody: "
-        "no report is more than e<sup>%s</sup> \xe2\x89\x88 %.3g times "
-        "likelier "
-        "from one record than from any other.</blockquote>\n"
-        "<ul>\n<li>It needs no trust in the collector, and no later computer "
-        "or data set weakens it.</li>\n"
-        "<li>Epsilon %s is split evenly: %.3g for each of the %zu answers. "
-        "Someone who was undecided (50%%) about a person's diagnosis can be at "
-        "most %.4g%% sure after seeing that answer, and at most %.4g%% sure "
-        "after seeing the whole report, however the other answers may hint at "
-        "it.</li>\n"
-        "<li>It holds for one report. Each further report of the same person "
-        "spends as much again.</li>\n"
-        "<li>The auxiliary records get no guarantee: their ranges stand in the "
-        "mechanism. They are public.</li>\n</ul>\n</section>\n",
-        demo->eps, exp(demo->eps_total), demo->eps, demo->eps_each,
-        demo->answers, belief(demo->eps_label), belief(demo->eps_total));
-}
-
-static void
-put_means(FILE *to, const struct demo *demo)
-{
-    (void)fprintf(
-        to, "<section>\n<h2>Three averages, from the reports alone</h2>\n"
-            "<p class=\"soft\">Each line runs over the column's public range. "
-            "The truth is known here only because this is a demo.</p>\n"
-            "<div class=\"key\"><span><i class=\"k-dot\"></i>estimate</span>"
-            "<span><i class=\"k-wash\"></i>95%% interval</span>"
-            "<span><i class=\"k-truth\"></i>truth</span>"
-            "<span><i class=\"k-track\"></i>public range</span></div>\n");
-    demo_plot_means(to, demo);
-    (void)fprintf(to, "</section>\n");
-}
-
-static void
-put_frequencies(FILE *to, const struct demo *demo)
-{
-    (void)fprintf(
-        to,
-        "<section>\n<h2>The diagnosis</h2>\n"
-        "<p class=\"soft\">Each device told the true diagnosis only some of "
-        "the time, and otherwise another one at random; (other) is there for "
-        "records that hold neither. Estimates are unbiased, and so can fall "
-        "below 0%%.</p>\n"
-        "<div class=\"key\"><span><i class=\"k-bar\"></i>truth</span>"
-        "<span><i class=\"k-est\"></i>estimate</span>"
-        "<span><i class=\"k-whisker\"></i>95%% interval</span></div>\n");
-    demo_plot_frequencies(to, demo);
-    (void)fprintf(to, "</section>\n");
-}
-
-static void
-put_cell(FILE *to, const char *class, const char *text)
-{
-    (void)fprintf(to, "<td%s>", class);
-    demo_html_text(to, text);
-    (void)fprintf(to, "</td>");
-}
-
-static void
-put_person(FILE *to, const struct demo *demo)
-{
-    (void)fprintf(
-        to, "<section>\n<h2>One person</h2>\n"
-            "<p class=\"soft\">In real life nobody sees these two columns "
-            "side by side: the left one never leaves the device.</p>\n"
-            "<table>\n<tr><th>column</th><th class=\"r\">the record</th>"
-            "<th class=\"r\">what the report says</th></tr>\n");
-    for (size_t i = 0; i < demo->fields; i++) {
-        (void)fprintf(to, "<tr>");
-        put_cell(to, "", demo->field[i].name);
-        put_cell(to, " class=\"r\"", demo->field[i].record);
-        put_cell(to, " class=\"r hot\"", demo->field[i].report);
-        (void)fprintf(to, "</tr>\n");
-    }
+        "<section>\n<h2>Accuracy against epsilon</h2>\n"
+        "<p class=\"soft\">How many of %zu clean test digits are read right by "
+        "what was learnt from %zu reports. The same label noise for all "
+        "three at one epsilon.</p>\n<div class=\"key\">"
+        "<span><i class=\"k-0\"></i>sotto: learnt encoder, noise known</span>"
+        "<span><i class=\"k-1\"></i>same reports, noise ignored</span>"
+        "<span><i class=\"k-2\"></i>noise on the pixels, noise known</span>"
+        "</div>\n",
+        demo->test, demo->people);
+    demo_plot_accuracy(to, demo);
     (void)fprintf(to,
-                  "</table>\n<p>All that is sent, as JSON (%zu bytes in its "
-                  "binary form):</p>\n<pre class=\"wrap\">",
-                  demo->report_size);
-    demo_html_text(to, demo->report_json);
-    (void)fprintf(to, "</pre>\n</section>\n");
+                  "<div class=\"scroll\"><table>\n<tr><th>epsilon</th>"
+                  "<th class=\"r\">sotto</th><th class=\"r\">noise ignored</th>"
+                  "<th class=\"r\">noise on the pixels</th>"
+                  "<th class=\"r\">a report</th>"
+                  "<th class=\"r\">one of pixels</th></tr>\n");
+    for (size_t i = 0; i < demo->budgets; i++) {
+        const struct demo_budget *budget = &demo->budget[i];
+        (void)fprintf(to,
+                      "<tr><td>%s</td><td class=\"r hot\">%.1f%%</td>"
+                      "<td class=\"r\">%.1f%%</td><td class=\"r\">%.1f%%</td>"
+                      "<td class=\"r\">%zu bytes</td><td class=\"r\">%zu bytes"
+                      "</td></tr>\n",
+                      budget->text, percent(budget, DEMO_LEARNER_OURS),
+                      percent(budget, DEMO_LEARNER_PLAIN),
+                      percent(budget, DEMO_LEARNER_DIRECT), budget->report_size,
+                      budget->direct_size);
+    }
+    (void)fprintf(
+        to,
+        "</table></div>\n<p class=\"soft\">%zu people are few: accuracy grows "
+        "with their number, and what %zu cannot teach at a small epsilon, a "
+        "million can. The noise on pixels is the duchi channel, made for many "
+        "numbers at once; its learner weighs %zu auxiliary images for each "
+        "report, ours %zu, since an image costs more time than %u numbers."
+        "</p>\n</section>\n",
+        demo->people, demo->people, demo->effort->prior_direct,
+        demo->effort->prior, DEMO_D);
+}
+
+/* ---- People -------------------------------------------------------------- */
+
+static void
+put_report(FILE *to, const struct demo_report *report)
+{
+    (void)fprintf(to, "<td><figure>");
+    demo_plot_digit(to, report->image, "what the report decodes to");
+    (void)fprintf(to, "says <b>");
+    demo_html_text(to, report->label);
+    (void)fprintf(to, "</b><span class=\"numbers\">");
+    for (size_t i = 0; i < DEMO_D; i++) {
+        (void)fprintf(to, "%s%" PRId64, i > 0 ? " " : "", report->value[i]);
+    }
+    (void)fprintf(to, "</span></figure></td>");
 }
 
 static void
@@ -302,28 +204,138 @@ put_people(FILE *to, const struct demo *demo)
 {
     (void)fprintf(
         to,
-        "<section>\n<h2>More people, less blur</h2>\n"
-        "<p class=\"soft\">Half the width of the 95%% interval by the noise "
-        "alone falls with the square root of the number of people. With "
-        "100,000 "
-        "people at the same epsilon, an average would be known to "
-        "\xc2\xb1%.2g%% of its range.</p>\n",
-        100 * demo_half_width(demo, first_mean(demo), 1e5));
-    demo_plot_people(to, demo);
+        "<section>\n<h2>A few people, and what their reports give away"
+        "</h2>\n"
+        "<p class=\"soft\">The left column is here because this is a demo: "
+        "in life it never leaves the device, and a person sends one report, "
+        "not one for each epsilon. Under each: the label that was sent, and "
+        "the numbers, out of \xc2\xb1"
+        "4096 before the noise; the picture "
+        "is what the analyst's decoder makes of those numbers.</p>\n"
+        "<div class=\"scroll\"><table class=\"people\">\n<tr><th>stays on "
+        "the device</th>");
+    for (size_t i = 0; i < demo->budgets; i++) {
+        (void)fprintf(to, "<th>report, epsilon %s</th>", demo->budget[i].text);
+    }
+    (void)fprintf(to, "</tr>\n");
+    for (size_t i = 0; i < demo->persons; i++) {
+        const struct demo_person *person = &demo->person[i];
+        (void)fprintf(to, "<tr><td class=\"own\"><figure>");
+        demo_plot_digit(to, person->image, "the person's digit");
+        (void)fprintf(to, "is <b>");
+        demo_html_text(to, person->label);
+        (void)fprintf(to, "</b></figure></td>");
+        for (size_t j = 0; j < demo->budgets; j++) {
+            put_report(to, &person->report[j]);
+        }
+        (void)fprintf(to, "</tr>\n");
+    }
+    (void)fprintf(to, "</table></div>\n</section>\n");
+}
+
+static void
+put_means(FILE *to, const struct demo *demo)
+{
+    (void)fprintf(
+        to, "<section>\n<h2>Together they say more</h2>\n"
+            "<p class=\"soft\">The mean of what the reports that name a digit "
+            "decode to, wrong labels included. One report is a blur; hundreds "
+            "draw the digit, as far as the label's noise leaves it "
+            "apart from the others.</p>\n");
+    for (size_t i = 0; i < demo->budgets; i++) {
+        (void)fprintf(to, "<p><b>epsilon %s</b></p>\n<div class=\"means\">\n",
+                      demo->budget[i].text);
+        for (size_t j = 0; j < DEMO_CLASSES; j++) {
+            const struct demo_mean *mean = &demo->mean[i][j];
+            (void)fprintf(to, "<figure>");
+            demo_plot_digit(to, mean->image, "mean of decoded reports");
+            (void)fprintf(to, "<b>");
+            demo_html_text(to, mean->label);
+            (void)fprintf(to, "</b> of %zu</figure>\n", mean->reports);
+        }
+        (void)fprintf(to, "</div>\n");
+    }
+    (void)fprintf(to, "</section>\n");
+}
+
+/* ---- What epsilon means -------------------------------------------------- */
+
+/* The most that even odds can become, in per cent; never said to be more
+   certain than it is, nor certain. */
+static double
+belief(double eps)
+{
+    return fmin(ceil(1e5 / (1 + exp(-eps))) / 1e3, 99.999);
+}
+
+static void
+put_meaning_row(FILE *to, const struct demo_budget *budget)
+{
     (void)fprintf(
         to,
-        "<p class=\"soft\">Why only %zu of the 31 columns? The budget is "
-        "split evenly between them. Asking for all 31 would make each "
-        "interval about %.0f times as wide.</p>\n</section>\n",
-        demo->answers, 31.0 / (double)demo->answers);
+        "<tr><td><b>%s</b></td><td>%.3g for the image<br>%.3g for the label"
+        "</td><td class=\"r\">%.4g</td><td class=\"r\">%.5g%%</td>"
+        "<td class=\"r\">%.4g</td><td class=\"r\">%.5g%%</td>"
+        "<td class=\"r\">%.1f%%</td></tr>\n",
+        budget->text, budget->eps_record, budget->eps_label, exp(budget->eps),
+        belief(budget->eps), tanh(budget->eps / 2), belief(budget->eps_label),
+        100 * demo_keep(budget));
 }
+
+static void
+put_meaning(FILE *to, const struct demo *demo)
+{
+    (void)fprintf(
+        to,
+        "<section>\n<h2>What each epsilon means</h2>\n"
+        "<p>Whatever a report says, it is at most e<sup>epsilon</sup> times as "
+        "likely from one digit as from any other. Take the worst adversary: "
+        "they know everything but which of two digits a person has, find both "
+        "equally likely, and see the report. This is the most it can tell "
+        "them, with any computer, now or later:</p>\n<div class=\"scroll\">"
+        "<table>\n<tr><th>epsilon</th><th>spent on</th><th class=\"r\">odds "
+        "change at most by</th><th class=\"r\">50%% becomes at most</th>"
+        "<th class=\"r\">advantage over a guess</th><th class=\"r\">about the "
+        "label alone</th><th class=\"r\">label sent is true</th></tr>\n");
+    for (size_t i = 0; i < demo->budgets; i++) {
+        put_meaning_row(to, &demo->budget[i]);
+    }
+    (void)fprintf(
+        to,
+        "</table></div>\n<ul>\n"
+        "<li>Odds: at epsilon 2, one to one becomes at most 7.4 to one. At 10 "
+        "it is 22,026 to one: such a promise deters curiosity, not a "
+        "determined "
+        "enemy. It is shown since the research reports it.</li>\n"
+        "<li>The advantage is (e<sup>epsilon</sup> \xe2\x88\x92 1) / "
+        "(e<sup>epsilon</sup> + 1): how much more often than by tossing a coin "
+        "the best adversary is right, 0 never and 1 always.</li>\n"
+        "<li>The label goes through randomised response over %zu answers (ten "
+        "digits and \xe2\x80\x9cother\xe2\x80\x9d): the last column is how "
+        "often it is left as it was.</li>\n"
+        "<li>It holds for one report. Each further report of the same person "
+        "spends as much again; the ledger keeps count.</li>\n</ul>\n",
+        demo->budget[0].classes);
+    (void)fprintf(
+        to,
+        "<p><b>What is not protected.</b> The %zu auxiliary images get no "
+        "guarantee at all: encoder, decoder and prior were learnt from them, "
+        "and the analyst file tells of them one by one. They must be public, "
+        "or "
+        "their owners must have agreed. What a report does not hide either: "
+        "that a person took part, when, and from which address.</p>\n"
+        "</section>\n",
+        demo->auxiliary);
+}
+
+/* ---- Files and commands -------------------------------------------------- */
 
 static void
 put_files(FILE *to, const struct demo *demo)
 {
-    (void)fprintf(to, "<section>\n<h2>The files</h2>\n<table>\n<tr><th>file "
-                      "and SHA-256</th><th>what it is</th>"
-                      "<th class=\"r\">bytes</th></tr>\n");
+    (void)fprintf(to, "<section>\n<h2>The files</h2>\n<div class=\"scroll\">"
+                      "<table>\n<tr><th>file and SHA-256</th><th>what it is"
+                      "</th><th class=\"r\">bytes</th></tr>\n");
     for (size_t i = 0; i < demo->files; i++) {
         const struct demo_file *file = &demo->file[i];
         (void)fprintf(to,
@@ -332,14 +344,10 @@ put_files(FILE *to, const struct demo *demo)
                       "</tr>\n",
                       file->name, file->hash, file->what, file->size);
     }
-    (void)fprintf(to,
-                  "</table>\n<p class=\"soft\">Not listed: "
-                  "<code>collector.key</code>, the secret half. The mechanism "
-                  "calls itself <code class=\"hash\">%s</code> (BLAKE2b-256), "
-                  "and every report names it.</p>\n"
-                  "<p class=\"soft\">The signature's trusted comment: "
-                  "<code>",
-                  demo->hash);
+    (void)fprintf(to, "</table></div>\n<p class=\"soft\">Not listed: labels, "
+                      "signatures, the other models, and "
+                      "<code>collector.key</code>, the secret half. The last "
+                      "signature's trusted comment: <code>");
     demo_html_text(to, demo->comment);
     (void)fprintf(to, "</code></p>\n</section>\n");
 }
@@ -347,42 +355,39 @@ put_files(FILE *to, const struct demo *demo)
 static void
 put_commands(FILE *to, const struct demo *demo)
 {
-    char seed[40] = "";
-    if (demo->simulated) {
-        (void)snprintf(seed, sizeof seed, " --seed %ju", (uintmax_t)demo->seed);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *room = open_memstream(&text, &size);
+    if (room == NULL) {
+        return;
     }
-    (void)fprintf(to,
-                  "<section>\n<h2>By hand</h2>\n<p class=\"soft\">In the "
-                  "folder of this page:</p>\n<pre>"
-                  "sotto train direct --data auxiliary.csv --label "
-                  "diagnosis --eps %s",
-                  demo->eps);
-    for (size_t i = 0; demo_features[i] != NULL; i++) {
-        (void)fprintf(to, "%s --keep %s", i == 0 ? " \\\n   " : "",
-                      demo_features[i]);
+    demo_commands(room, demo);
+    if (fclose(room) == 0) {
+        (void)fprintf(
+            to,
+            "<section>\n<h2>By hand</h2>\n<p class=\"soft\">In the folder "
+            "of this page; the same is in <code>by-hand.sh</code>. The "
+            "files come out the same, byte for byte, but for keys and "
+            "signatures. Leave <code>--seed</code> out of "
+            "<code>privatise</code> for real noise. To attack a mechanism: "
+            "<code>sotto audit eps-%s.sotto</code>, which takes minutes."
+            "</p>\n<pre>",
+            demo->budget[0].text);
+        demo_html_text(to, text);
+        (void)fprintf(to, "</pre>\n</section>\n");
     }
-    (void)fprintf(to,
-                  " -o mine.sotto\n"
-                  "sotto keygen -o mine\n"
-                  "sotto sign mine.sotto --key mine.key\n"
-                  "sotto verify mine.sotto --pub mine.pub\n"
-                  "sotto inspect mine.sotto\n"
-                  "sotto privatise mine.sotto people.csv --pub mine.pub%s -o "
-                  "mine.reports\n"
-                  "sotto decode mine.sotto mine.reports -o mine.csv</pre>\n"
-                  "</section>\n",
-                  seed);
+    free(text);
 }
 
 static void
 put_footer(FILE *to)
 {
     (void)fprintf(
-        to, "<footer>Data: Breast Cancer Wisconsin (Diagnostic), W. Wolberg, "
-            "O. Mangasarian, N. Street and W. Street, UCI Machine Learning "
-            "Repository, CC BY 4.0; a header was added, the id column removed. "
-            "Made by sotto " SOTTO_VERSION ".</footer>\n"
-            "</main>\n</body>\n</html>\n");
+        to,
+        "<footer>Data: digits of the MNIST database of handwritten digits, "
+        "by Yann LeCun, Corinna Cortes and Christopher J. C. Burges, CC "
+        "BY-SA 3.0; 10,000 of them, made smaller. Made by sotto " SOTTO_VERSION
+        ".</footer>\n</main>\n</body>\n</html>\n");
 }
 
 bool
@@ -395,11 +400,10 @@ demo_html_write(const struct demo *demo, const char *path)
     put_head(file.stream);
     put_opening(file.stream, demo);
     put_steps(file.stream, demo);
-    put_promise(file.stream, demo);
-    put_means(file.stream, demo);
-    put_frequencies(file.stream, demo);
-    put_person(file.stream, demo);
+    put_accuracy(file.stream, demo);
     put_people(file.stream, demo);
+    put_means(file.stream, demo);
+    put_meaning(file.stream, demo);
     put_files(file.stream, demo);
     put_commands(file.stream, demo);
     put_footer(file.stream);

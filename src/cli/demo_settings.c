@@ -1,0 +1,51 @@
+/*
+ * demo_settings.c: the numbers behind the demo, in one place.
+ */
+#include <math.h>
+
+#include "cli/demo.h"
+
+const char *const demo_learner_name[DEMO_LEARNERS] = {"marginal", "plain",
+                                                      "direct"};
+
+static const struct demo_effort efforts[] = {
+    {.eps = "10,6,4,2",
+     .epochs = 100,
+     .fit_epochs = 30,
+     .restarts = 4,
+     .prior = 3000,
+     .prior_direct = 300},
+    {.eps = "4",
+     .epochs = 2,
+     .fit_epochs = 5,
+     .restarts = 1,
+     .prior = 300,
+     .prior_direct = 20},
+};
+
+/* The shares are those of the papers for images (P0 Table 7). */
+static const struct demo_setting settings[] = {
+    {.eps = 10, .lambda = 0.7, .decay = 0.3, .entropy = 0.06},
+    {.eps = 8, .lambda = 0.6, .decay = 0.3, .entropy = 0.05},
+    {.eps = 6, .lambda = 0.55, .decay = 0.3, .entropy = 0.03},
+    {.eps = 4, .lambda = 0.45, .decay = 0.5, .entropy = 0.01},
+    {.eps = 2, .lambda = 0.45, .decay = 1, .entropy = 0},
+};
+
+const struct demo_effort *
+demo_effort(bool quick)
+{
+    return &efforts[quick ? 1 : 0];
+}
+
+const struct demo_setting *
+demo_setting(double eps)
+{
+    const struct demo_setting *nearest = &settings[0];
+    for (size_t i = 1; i < sizeof settings / sizeof *settings; i++) {
+        if (fabs(log(settings[i].eps / eps)) < fabs(log(nearest->eps / eps))) {
+            nearest = &settings[i];
+        }
+    }
+    return nearest;
+}
