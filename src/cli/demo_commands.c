@@ -15,7 +15,7 @@ put_training(FILE *to, const struct demo *demo)
                   "decoder for the analyst.\n"
                   "sotto train vlm --data train-images.idx.gz --labels "
                   "train-labels.idx.gz \\\n"
-                  "    --label " DEMO_LABEL " --eps " DEMO_TRAIN_EPS
+                  "    --eps " DEMO_TRAIN_EPS
                   " --lambda %g --d %u --hidden %u,%u --l %g --eps-pre %g \\\n"
                   "    --epochs %" PRIu32 " --batch %u --seed %" PRIu64
                   " --name '" DEMO_MECHANISM "' --campaign demo \\\n"
@@ -26,7 +26,7 @@ put_training(FILE *to, const struct demo *demo)
     (void)fprintf(to, "# Noise on the pixels, to compare with.\n"
                       "sotto train direct --data train-images.idx.gz --labels "
                       "train-labels.idx.gz \\\n"
-                      "    --label " DEMO_LABEL " --eps " DEMO_TRAIN_EPS
+                      "    --eps " DEMO_TRAIN_EPS
                       " --numbers duchi --name '" DEMO_MECHANISM
                       "' --campaign demo \\\n"
                       "    -o mine-direct.sotto\n"

@@ -15,6 +15,7 @@ struct view {
     const struct sotto_mechanism *mechanism;
     size_t part, label_part; /* of the numbers, and of the label */
     size_t label;            /* column */
+    struct sotto_column_info image;
 };
 
 static struct view
@@ -29,10 +30,11 @@ view_of(const struct demo_story *story, const struct sotto_mechanism *mechanism)
         *(part.l == 0 ? &view.label_part : &view.part) = i;
     }
     view.label = sotto_mechanism_part_column(mechanism, view.label_part, 0);
+    sotto_mechanism_column(mechanism, view.label == 0 ? 1 : 0, &view.image);
     return view;
 }
 
-/* A decoded x, -1 to 1 with 0 for a middle grey, as a share of white. */
+/* A decoded x, back in the column's units, as a share of white. */
 static enum sotto_status
 decode(const struct view *view, const uint8_t *report,
        float ret_image[DEMO_PIXELS], struct sotto_error *err)
@@ -41,8 +43,11 @@ decode(const struct view *view, const uint8_t *report,
     sotto_analyst_estimate(view->analyst, view->mechanism, report, z);
     enum sotto_status status =
         sotto_analyst_decode(view->analyst, z, 1, ret_image, err);
+    double middle = (view->image.low + view->image.high) / 2;
+    double half = (view->image.high - view->image.low) / 2;
     for (size_t i = 0; i < DEMO_PIXELS && status == SOTTO_STATUS_OK; i++) {
-        ret_image[i] = fminf(fmaxf((ret_image[i] + 1) / 2, 0), 1);
+        double white = (middle + half * (double)ret_image[i]) / 255;
+        ret_image[i] = (float)fmin(fmax(white, 0), 1);
     }
     return status;
 }

@@ -61,7 +61,7 @@ static const char *const style[] = {
     "font-size:12.5px;line-height:1.35;color:var(--soft)}figure b{"
     "color:var(--ink)}.people td{padding-bottom:12px}.people svg.digit{"
     "width:76px;height:76px}.own svg.digit{outline:2px solid var(--one);"
-    "outline-offset:2px}.means{display:grid;"
+    "outline-offset:-2px}.means{display:grid;"
     "grid-template-columns:repeat(10,1fr);gap:8px;margin:0 0 14px}"
     ".means svg.digit{width:100%;height:auto}.numbers{white-space:normal;"
     "display:block;width:12.5em;font:11px/1.5 ui-monospace,SFMono-Regular,"

@@ -135,7 +135,7 @@ run 0 decode j.sotto j.reports --json
 json out
 run 0 account 1x3 --delta 0.1 --json
 json out
-run 0 demo -o j-demo --json
+run 0 demo --quick -o j-demo --json
 json out
 
 # ---- IDX: images and labels --------------------------------------------------
