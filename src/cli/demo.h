@@ -112,10 +112,10 @@ struct demo_person {
     struct demo_report report[DEMO_BUDGETS_MAX];
 };
 
-/* The mean of what the reports that name a class decode to. */
+/* The mean of a class, as all reports together tell it, decoded. */
 struct demo_mean {
     char label[16];
-    size_t reports;
+    size_t reports; /* that name it */
     float image[DEMO_PIXELS];
 };
 

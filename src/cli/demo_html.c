@@ -173,14 +173,14 @@ put_accuracy(FILE *to, const struct demo *demo)
     }
     (void)fprintf(
         to,
-        "</table></div>\n<p class=\"soft\">%zu people are few: accuracy grows "
-        "with their number, and what %zu cannot teach at a small epsilon, a "
-        "million can. The noise on pixels is the duchi channel, made for many "
-        "numbers at once; its learner weighs %zu auxiliary images for each "
-        "report, ours %zu, since an image costs more time than %u numbers."
-        "</p>\n</section>\n",
-        demo->people, demo->people, demo->effort->prior_direct,
-        demo->effort->prior, DEMO_D);
+        "</table></div>\n<p class=\"soft\">Without privacy, a classifier "
+        "learns from the true numbers and labels of the same %zu people. They "
+        "are few: with more of them, less is lost at a small epsilon. The "
+        "noise on pixels is the duchi channel, made for many numbers at once, "
+        "with the same share for the label; its learner weighs %zu auxiliary "
+        "images for each report, ours %zu, since an image costs more time than "
+        "%u numbers.</p>\n</section>\n",
+        demo->people, demo->effort->prior_direct, demo->effort->prior, DEMO_D);
 }
 
 /* ---- People -------------------------------------------------------------- */
@@ -238,20 +238,21 @@ put_means(FILE *to, const struct demo *demo)
 {
     (void)fprintf(
         to, "<section>\n<h2>Together they say more</h2>\n"
-            "<p class=\"soft\">The mean of what the reports that name a digit "
-            "decode to, wrong labels included. One report is a blur; hundreds "
-            "draw the digit, as far as the label's noise leaves it "
-            "apart from the others.</p>\n");
+            "<p class=\"soft\">The mean of each digit's numbers over all "
+            "reports, the wrong labels' share taken out (how often they come "
+            "is known), and decoded. Noise that hides one person cancels out "
+            "over many: the fewer the people or the smaller epsilon, the less "
+            "so.</p>\n");
     for (size_t i = 0; i < demo->budgets; i++) {
         (void)fprintf(to, "<p><b>epsilon %s</b></p>\n<div class=\"means\">\n",
                       demo->budget[i].text);
         for (size_t j = 0; j < DEMO_CLASSES; j++) {
             const struct demo_mean *mean = &demo->mean[i][j];
             (void)fprintf(to, "<figure>");
-            demo_plot_digit(to, mean->image, "mean of decoded reports");
+            demo_plot_digit(to, mean->image, "the mean of a digit");
             (void)fprintf(to, "<b>");
             demo_html_text(to, mean->label);
-            (void)fprintf(to, "</b> of %zu</figure>\n", mean->reports);
+            (void)fprintf(to, "</b> named by %zu</figure>\n", mean->reports);
         }
         (void)fprintf(to, "</div>\n");
     }
@@ -271,15 +272,17 @@ belief(double eps)
 static void
 put_meaning_row(FILE *to, const struct demo_budget *budget)
 {
-    (void)fprintf(
-        to,
-        "<tr><td><b>%s</b></td><td>%.3g for the image<br>%.3g for the label"
-        "</td><td class=\"r\">%.4g</td><td class=\"r\">%.5g%%</td>"
-        "<td class=\"r\">%.4g</td><td class=\"r\">%.5g%%</td>"
-        "<td class=\"r\">%.1f%%</td></tr>\n",
-        budget->text, budget->eps_record, budget->eps_label, exp(budget->eps),
-        belief(budget->eps), tanh(budget->eps / 2), belief(budget->eps_label),
-        100 * demo_keep(budget));
+    double odds = exp(budget->eps);
+    (void)fprintf(to,
+                  "<tr><td><b>%s</b></td><td class=\"whole\">%.3g for the "
+                  "image<br>%.3g for the label"
+                  "</td><td class=\"r\">%.*f</td><td class=\"r\">%.5g%%</td>"
+                  "<td class=\"r\">%.4g</td><td class=\"r\">%.5g%%</td>"
+                  "<td class=\"r\">%.1f%%</td></tr>\n",
+                  budget->text, budget->eps_record, budget->eps_label,
+                  odds < 100 ? 2 : 0, odds, belief(budget->eps),
+                  tanh(budget->eps / 2), belief(budget->eps_label),
+                  100 * demo_keep(budget));
 }
 
 static void

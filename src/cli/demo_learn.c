@@ -5,12 +5,14 @@
 #include "cli/demo.h"
 #include "cli/learning.h"
 
-/* The learner that ignores the noise has the library's own settings. */
+/* The learner that ignores the noise has the library's own settings. That of
+   noisy pixels does better without the entropy's weight, so it has none. */
 struct sotto_fit_options
 demo_fit_options(const struct demo *demo, const struct demo_budget *budget,
                  enum demo_learner learner)
 {
     const struct demo_effort *effort = demo->effort;
+    bool direct = learner == DEMO_LEARNER_DIRECT;
     if (learner == DEMO_LEARNER_PLAIN) {
         return (struct sotto_fit_options){.objective = SOTTO_OBJECTIVE_PLAIN,
                                           .decay = -1,
@@ -23,13 +25,12 @@ demo_fit_options(const struct demo *demo, const struct demo_budget *budget,
         .rate = DEMO_RATE,
         .decay = budget->setting->decay,
         .validation = -1,
-        .prior_most = learner == DEMO_LEARNER_DIRECT ? effort->prior_direct
-                                                     : effort->prior,
+        .prior_most = direct ? effort->prior_direct : effort->prior,
         .batches = DEMO_BATCHES,
         .restarts = effort->restarts,
         .marginal = DEMO_SHARE_WEIGHT,
         .balanced = true,
-        .entropy = budget->setting->entropy,
+        .entropy = direct ? 0 : budget->setting->entropy,
         .seed = demo->seed};
 }
 

@@ -1,6 +1,6 @@
 /*
  * demo_people.c: what reports decode to: those of a few people one by one, and
- * the mean of those that name a class.
+ * those of everybody as the mean of each class.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,17 +34,15 @@ view_of(const struct demo_story *story, const struct sotto_mechanism *mechanism)
     return view;
 }
 
-/* A decoded x, back in the column's units, as a share of white. */
+/* What a representation decodes to, as shares of white. */
 static enum sotto_status
-decode(const struct view *view, const uint8_t *report,
+decode(const struct view *view, const double z[DEMO_D],
        float ret_image[DEMO_PIXELS], struct sotto_error *err)
 {
-    double z[DEMO_D];
-    sotto_analyst_estimate(view->analyst, view->mechanism, report, z);
-    enum sotto_status status =
-        sotto_analyst_decode(view->analyst, z, 1, ret_image, err);
     double middle = (view->image.low + view->image.high) / 2;
     double half = (view->image.high - view->image.low) / 2;
+    enum sotto_status status =
+        sotto_analyst_decode(view->analyst, z, 1, ret_image, err);
     for (size_t i = 0; i < DEMO_PIXELS && status == SOTTO_STATUS_OK; i++) {
         double white = (middle + half * (double)ret_image[i]) / 255;
         ret_image[i] = (float)fmin(fmax(white, 0), 1);
@@ -107,50 +105,87 @@ read_person(const struct view *view, const uint8_t *report,
                         ret_report->value);
     (void)snprintf(ret_report->label, sizeof ret_report->label, "%s",
                    label_of(view, report));
-    return decode(view, report, ret_report->image, err);
+    double z[DEMO_D];
+    sotto_analyst_estimate(view->analyst, view->mechanism, report, z);
+    return decode(view, z, ret_report->image, err);
 }
 
 /* ---- Everybody ----------------------------------------------------------- */
 
-static struct demo_mean *
-find_mean(struct demo_mean *means, const char *label)
+/*
+ * The mean representation of each class. With p the probability that a label
+ * is left as it is, q that it becomes a given other one, n_c of N reports that
+ * name c, S_c the sum of their estimates and T that of all,
+ *
+ *     E n_c = (p - q) N_c + q N      E S_c = (p - q) N_c mu_c + q T
+ *
+ * so that mu_c = (S_c - q T) / (n_c - q N): wrong labels cancel out.
+ */
+struct sums {
+    double count[DEMO_CLASSES], sum[DEMO_CLASSES][DEMO_D];
+    double all, total[DEMO_D];
+};
+
+static void
+add_sums(const struct view *view, const struct sotto_report_reader *reader,
+         struct sums *sums)
 {
-    for (size_t i = 0; i < DEMO_CLASSES; i++) {
-        if (strcmp(means[i].label, label) == 0) {
-            return &means[i];
+    size_t count = sotto_report_reader_count(reader);
+    for (size_t n = 0; n < count; n++) {
+        const uint8_t *report = sotto_report_reader_at(reader, n);
+        int64_t symbol = 0;
+        double z[DEMO_D];
+        sotto_analyst_estimate(view->analyst, view->mechanism, report, z);
+        sotto_report_values(view->mechanism, report, view->label_part, 0,
+                            &symbol);
+        bool digit = symbol >= 0 && symbol < (int64_t)DEMO_CLASSES;
+        sums->all += 1;
+        if (digit) {
+            sums->count[symbol] += 1;
+        }
+        for (size_t i = 0; i < DEMO_D; i++) {
+            sums->total[i] += z[i];
+            if (digit) {
+                sums->sum[symbol][i] += z[i];
+            }
         }
     }
-    return NULL;
+}
+
+/* A mean of points of the ball is in it: what noise put outside is drawn back
+   to its surface. */
+static void
+clip(double z[DEMO_D])
+{
+    double length = 0;
+    for (size_t i = 0; i < DEMO_D; i++) {
+        length += fabs(z[i]);
+    }
+    for (size_t i = 0; i < DEMO_D && length > 1; i++) {
+        z[i] /= length;
+    }
 }
 
 static enum sotto_status
-add_means(const struct view *view, const struct sotto_report_reader *reader,
-          struct demo_mean *means, struct sotto_error *err)
+find_means(const struct view *view, const struct sums *sums,
+           const struct demo_budget *budget, struct demo_mean *means,
+           struct sotto_error *err)
 {
+    double p = demo_keep(budget);
+    double q = (1 - p) / ((double)budget->classes - 1);
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < DEMO_CLASSES; i++) {
+    for (size_t c = 0; c < DEMO_CLASSES && status == SOTTO_STATUS_OK; c++) {
+        double z[DEMO_D];
+        double people = fmax(sums->count[c] - q * sums->all, 1);
+        for (size_t i = 0; i < DEMO_D; i++) {
+            z[i] = (sums->sum[c][i] - q * sums->total[i]) / people;
+        }
+        clip(z);
         (void)snprintf(
-            means[i].label, sizeof means[i].label, "%s",
-            sotto_mechanism_category(view->mechanism, view->label, i));
-    }
-    size_t count = sotto_report_reader_count(reader);
-    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
-        const uint8_t *report = sotto_report_reader_at(reader, i);
-        struct demo_mean *mean = find_mean(means, label_of(view, report));
-        float image[DEMO_PIXELS];
-        if (mean == NULL) { /* "(other)": no digit */
-            continue;
-        }
-        status = decode(view, report, image, err);
-        for (size_t j = 0; j < DEMO_PIXELS && status == SOTTO_STATUS_OK; j++) {
-            mean->image[j] += image[j];
-        }
-        mean->reports++;
-    }
-    for (size_t i = 0; i < DEMO_CLASSES; i++) {
-        for (size_t j = 0; j < DEMO_PIXELS && means[i].reports > 0; j++) {
-            means[i].image[j] /= (float)means[i].reports;
-        }
+            means[c].label, sizeof means[c].label, "%s",
+            sotto_mechanism_category(view->mechanism, view->label, c));
+        means[c].reports = (size_t)sums->count[c];
+        status = decode(view, z, means[c].image, err);
     }
     return status;
 }
@@ -171,7 +206,10 @@ demo_people(struct demo_story *story, size_t budget,
                              &demo->person[i].report[budget], &err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = add_means(&view, reader, demo->mean[budget], &err);
+        struct sums sums = {0};
+        add_sums(&view, reader, &sums);
+        status = find_means(&view, &sums, &demo->budget[budget],
+                            demo->mean[budget], &err);
     }
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }

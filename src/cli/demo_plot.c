@@ -84,14 +84,19 @@ put_frame(FILE *to, const struct demo *demo, const struct frame *frame)
          "epsilon of a report (logarithmic): less is more private");
 }
 
+/* A level, with its words above it on the left or below it on the right. */
 static void
-put_limit(FILE *to, double accuracy, const char *what)
+put_limit(FILE *to, double accuracy, const char *what, bool below)
 {
     char words[96];
     double y = y_of(accuracy);
     line(to, "limit", LEFT, y, WIDTH - RIGHT, y);
     (void)snprintf(words, sizeof words, "%s: %.1f%%", what, 100 * accuracy);
-    text(to, "tick", LEFT + 8, y - 6, words);
+    if (below) {
+        text(to, "tick end", WIDTH - RIGHT, y + 16, words);
+    } else {
+        text(to, "tick", LEFT + 8, y - 6, words);
+    }
 }
 
 /* Points from the smallest epsilon on, whatever order they were given in. */
@@ -136,8 +141,8 @@ demo_plot_accuracy(FILE *to, const struct demo *demo)
                   "aria-label=\"Accuracy against epsilon\">\n",
                   WIDTH, HEIGHT);
     put_frame(to, demo, &frame);
-    put_limit(to, demo->clean, "no privacy");
-    put_limit(to, 1.0 / DEMO_CLASSES, "guessing");
+    put_limit(to, demo->clean, "no privacy", false);
+    put_limit(to, 1.0 / DEMO_CLASSES, "guessing", true);
     for (unsigned i = DEMO_LEARNERS; i-- > 0;) {
         put_curve(to, demo, &frame, i);
     }

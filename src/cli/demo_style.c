@@ -54,8 +54,8 @@ static const char *const style[] = {
     "font-variant-numeric:tabular-nums}th{text-align:left;color:var(--soft);"
     "font-weight:500;font-size:13px}td,th{padding:7px 14px 7px 0;border-bottom:"
     "1px solid var(--line);vertical-align:top}td:last-child,th:last-child{"
-    "padding-right:0}.r{text-align:right}.hot{color:var(--one);"
-    "font-weight:600}\n",
+    "padding-right:0}.r{text-align:right}td.r,.whole{white-space:nowrap}.hot{color:var(--one);"
+    "font-weight:600}sup{line-height:0}\n",
     "svg.digit{width:64px;height:64px;display:block;background:#11161a;"
     "border-radius:6px;margin:0 0 4px;fill:#f3efe6}figure{margin:0;"
     "font-size:12.5px;line-height:1.35;color:var(--soft)}figure b{"
