@@ -10,7 +10,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/demo.h"
@@ -366,7 +365,7 @@ step_page(struct demo_story *story)
 }
 
 static void
-put_end(const struct demo_story *story, double seconds)
+put_end(const struct demo_story *story)
 {
     char page[DEMO_PATH_SIZE], commands[DEMO_PATH_SIZE];
     (void)demo_place(&story->demo, "report.html", page);
@@ -382,20 +381,12 @@ put_end(const struct demo_story *story, double seconds)
     put_rows(&story->demo);
     (void)printf("\nEvery step by hand: ");
     cli_put(stdout, commands, strlen(commands));
-    (void)printf("\nThe whole story, with pictures (%.0f s): ", seconds);
+    (void)printf("\nThe whole story, with pictures: ");
     cli_put(stdout, page, strlen(page));
     (void)printf("\n");
 }
 
 /* ---- The verb ------------------------------------------------------------ */
-
-static double
-now(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int
 tell_story(struct demo_story *story)
@@ -403,7 +394,6 @@ tell_story(struct demo_story *story)
     int (*const steps[])(struct demo_story *) = {
         step_folder, step_digits,  step_encoder, step_signature,
         step_clean,  step_budgets, step_page};
-    double begin = now();
     int status = CLI_EXIT_DONE;
     watch_start(&story->watch);
     for (size_t i = 0;
@@ -412,7 +402,7 @@ tell_story(struct demo_story *story)
     }
     watch_end(&story->watch);
     if (status == CLI_EXIT_DONE) {
-        put_end(story, now() - begin);
+        put_end(story);
     }
     return status;
 }

@@ -298,8 +298,9 @@ put_meaning(FILE *to, const struct demo *demo)
         "them, with any computer, now or later:</p>\n<div class=\"scroll\">"
         "<table>\n<tr><th>epsilon</th><th>spent on</th><th class=\"r\">odds "
         "change at most by</th><th class=\"r\">50%% becomes at most</th>"
-        "<th class=\"r\">advantage over a guess</th><th class=\"r\">about the "
-        "label alone</th><th class=\"r\">label sent is true</th></tr>\n");
+        "<th class=\"r\">advantage over a guess</th><th class=\"r\">the "
+        "same by the label's answer alone</th><th class=\"r\">label sent is "
+        "true</th></tr>\n");
     for (size_t i = 0; i < demo->budgets; i++) {
         put_meaning_row(to, &demo->budget[i]);
     }
