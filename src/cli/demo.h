@@ -26,7 +26,7 @@
 #define DEMO_FILES_MAX 48u
 #define DEMO_PEOPLE 6u /* of whom the page tells */
 #define DEMO_SIDE 14u
-#define DEMO_PIXELS (DEMO_SIDE * DEMO_SIDE)
+#define DEMO_PIXELS 196u /* DEMO_SIDE squared */
 #define DEMO_CLASSES 10u
 #define DEMO_D 8u
 #define DEMO_PATH_SIZE 4096u

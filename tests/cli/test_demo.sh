@@ -80,7 +80,7 @@ assert commands and script.endswith(commands), commands
 END_OF_PAGE
 
 # ---- Bad options, before anything is written ---------------------------------
-for eps in 0 0.001 33 1e1 -1 4,,2 "" , 4,4 x 1,2,3,4,5,6,7 \
+for eps in 0 0.001 33 1e1 -1 4,,2 "" "," 4,4 x 1,2,3,4,5,6,7 \
     4.0000000000000000000000000000000001; do
     run 2 demo --quick -o bad --eps "$eps"
     says "--eps"
