@@ -1016,8 +1016,9 @@ struct sotto_fit_options {
     double entropy;    /* weight of the entropy of p(class | point), so that
                           boundaries run where few records are; negative:
                           chosen */
-    bool bootstrap;    /* all networks but the first weigh the reports by lot
-                          (exponential weights): candidates to choose from */
+    double bootstrap;  /* all networks but the first weigh the reports by lot:
+                          1 + bootstrap (e - 1), e exponential with mean 1:
+                          candidates to choose from; 0 to 1, 0: all alike */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;

@@ -279,7 +279,7 @@ learn_private(const struct state *state, const struct experiment_run *run,
               const struct mnist_encoder *encoder, struct sotto_error *err)
 {
     struct sotto_fit_options options = fit_options(run, fit);
-    bool choose = options.bootstrap;
+    bool choose = options.bootstrap > 0;
     struct sotto_fit_info info;
     uint64_t noise = experiment_seed("noise", run->options->seed, fit->trial,
                                      fit->draw, fit->eps);

@@ -34,7 +34,7 @@ struct sotto_model {
     int32_t *point; /* points rows of shape.width */
     float *p;       /* points rows of classes: what the networks say of them */
     struct tensor_backend *backend; /* made when first needed */
-    uint64_t *confusion; /* made by the first evaluation */
+    uint64_t *confusion;            /* made by the first evaluation */
 };
 
 /* Entries that a network takes at a level. */

@@ -177,15 +177,17 @@ shuffle_batches(struct run *run)
 }
 
 /*
- * The Bayesian bootstrap: every report weighs -ln u, u uniform in (0, 1]. The
- * classifiers of many such draws vary as if the people had been drawn anew.
+ * The Bayesian bootstrap: every report weighs e = -ln u, u uniform in (0, 1].
+ * The classifiers of many such draws vary as if the people had been drawn anew.
+ * With a weight of 1 + c (e - 1) they vary c times as much.
  */
 static enum sotto_status
 draw_weights(struct run *run, struct sotto_error *err)
 {
     const struct trainer *trainer = run->trainer;
     struct seeded seeded;
-    if (trainer->marginal == NULL || !trainer->bootstrap || run->stream == 0) {
+    if (trainer->marginal == NULL || !(trainer->bootstrap > 0) ||
+        run->stream == 0) {
         return SOTTO_STATUS_OK;
     }
     run->weight = malloc((trainer->plan->rows + 1) * sizeof *run->weight);
@@ -195,7 +197,7 @@ draw_weights(struct run *run, struct sotto_error *err)
     seeded_init(&seeded, trainer->seed, (run->stream + 1) * EPOCH_STREAM - 1);
     for (size_t n = 0; n < trainer->plan->rows; n++) {
         double u = ((double)random_u32(&seeded.random) + 1) / 4294967296.0;
-        run->weight[n] = (float)-log(u);
+        run->weight[n] = (float)(1 + trainer->bootstrap * (-log(u) - 1));
     }
     return SOTTO_STATUS_OK;
 }
