@@ -99,7 +99,7 @@ experiment_folder(const char *given, char **ret_folder, struct sotto_error *err)
     } else if ((folder = host_text_copy(given, strlen(given))) == NULL) {
         status = host_fail_memory(err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (folder != NULL) {
         status = experiment_make_folder(folder, err);
     }
     if (status != SOTTO_STATUS_OK) {
