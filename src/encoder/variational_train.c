@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <sodium.h>
 
@@ -137,6 +136,14 @@ stopped(struct sotto_error *err)
                      "training was stopped before its end");
 }
 
+static enum sotto_status
+diverged(const struct run *run, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "training diverged in epoch %llu: lower --rate",
+                     (unsigned long long)run->progress.epoch);
+}
+
 static bool
 tick(const struct run *run)
 {
@@ -212,9 +219,7 @@ run_epochs(struct run *run, struct sotto_error *err)
         run->progress.epoch++;
         run->progress.loss = variational_elbo(&sums);
         if (!isfinite(run->progress.loss)) {
-            status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                               "training diverged in epoch %llu: lower --rate",
-                               (unsigned long long)run->progress.epoch);
+            status = diverged(run, err);
             break;
         }
         if (run->options->patience > 0) {
@@ -269,6 +274,9 @@ variational_train(struct variational_net *net, const struct learnt *learnt,
             nn_stopping_restore(&run.stopping, &net->arena);
         }
         fill_info(&run, found, ret_info);
+        if (!isfinite(ret_info->loss) || !isfinite(ret_info->validation)) {
+            status = diverged(&run, err); /* with its very last step */
+        }
     }
     nn_stopping_clear(&run.stopping);
     free(run.row);
