@@ -142,12 +142,12 @@ const struct cli_verb cmd_bench = {
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
         "timing,\nfit), or all but timing and fit. Answers are checked before "
         "they are timed.\n\nfit learns from 13,500 reports as sotto fit does, "
-        "and so does PyTorch (python3-torch,\nif it is there); minutes.\n\n"
-        "timing takes minutes and runs only if named: it "
-        "times a million reports of every\nchannel, of one fixed record and of "
-        "random ones in random order, and compares\nthem by Welch's t-test. "
-        "|t| of 4.5 or more means that time tells records apart:\nexit status "
-        "3. Two leaky controls must be seen first.\n",
+        "and so does PyTorch, if it is\nthere (python3-torch): minutes.\n\n"
+        "timing takes minutes and runs only if named: it times a million "
+        "reports of every\nchannel, of one fixed record and of random ones in "
+        "random order, and compares\nthem by Welch's t-test. |t| of 4.5 or "
+        "more means that time tells records apart:\nexit status 3. Two leaky "
+        "controls must be seen first.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,
