@@ -5,7 +5,7 @@
 #include "learn_fixture.h"
 
 #include "host/pool.h"
-#include "learn/train.h"
+#include "learn/trainer.h"
 
 #define POINTS 90u
 #define REPORTS 60u

@@ -1,9 +1,9 @@
 /*
- * test_train.c: inputs made even, and undone in a network; stopping early.
+ * test_trainer.c: inputs made even, and undone in a network; stopping early.
  */
 #include "learn_fixture.h"
 
-#include "learn/train.h"
+#include "learn/trainer.h"
 
 static void
 test_moments(void **state)
