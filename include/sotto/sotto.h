@@ -994,6 +994,8 @@ struct sotto_fit_options {
     const uint32_t *hidden; /* layers; NULL: one of 50 */
     size_t hiddens;
     bool linear;       /* no hidden layer */
+    bool other;        /* labels may be none of the mechanism's categories:
+                          "(other)" is a class, too */
     uint32_t epochs;   /* 0: chosen from the objective */
     double rate;       /* 0: likewise */
     double decay;      /* weight decay; negative: likewise */

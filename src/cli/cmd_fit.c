@@ -110,6 +110,7 @@ read_options(const struct cli_args *args, struct job *job)
     options->objective = (enum sotto_objective)objective;
     options->level = (enum sotto_level)level;
     options->linear = cli_given(args, "linear");
+    options->other = cli_given(args, "other");
     options->epochs = (uint32_t)epochs;
     options->batches = (uint32_t)batches;
     options->restarts = (uint32_t)restarts;
@@ -303,6 +304,8 @@ static const struct cli_option options[] = {
      "(latent)"},
     {0, false, false, "hidden", "N,...", "units of the hidden layers (50)"},
     {0, false, false, "linear", NULL, "no hidden layer"},
+    {0, false, false, "other", NULL,
+     "labels may be missing or new: a class of its own"},
     {0, false, false, "epochs", "N", "at most; else chosen from the budget"},
     {0, false, false, "rate", "X", "Adam's; else likewise"},
     {0, false, false, "decay", "X", "weight decay; else likewise"},

@@ -333,7 +333,7 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
         hiddens = 1;
     }
     if (status == SOTTO_STATUS_OK) {
-        status = prior_shape_init(&fit->shape, mechanism, err);
+        status = prior_shape_init(&fit->shape, mechanism, options->other, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status =
@@ -341,9 +341,9 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
                          eps_scale * fit->shape.eps_label, &fit->setting, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            model_new(mechanism, options->objective, options->level, hidden,
-                      hiddens, fit->setting.restarts, &fit->model, err);
+        status = model_new(mechanism, options->objective, options->level,
+                           options->other, hidden, hiddens,
+                           fit->setting.restarts, &fit->model, err);
     }
     if (status == SOTTO_STATUS_OK) {
         fit->in = fit->model->in;
