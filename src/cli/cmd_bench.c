@@ -78,12 +78,16 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "timing) on\none thread, or all but timing. Answers are checked before "
-        "they are timed.\n\ntiming takes minutes and runs only if named: it "
+        "timing,\ntrain-vlm), or all but the last two. Answers are checked "
+        "before they are timed.\n\ntiming takes minutes and runs only if "
+        "named: it "
         "times a million reports of every\nchannel, of one fixed record and of "
         "random ones in random order, and compares\nthem by Welch's t-test. "
         "|t| of 4.5 or more means that time tells records apart:\nexit status "
-        "3. Two leaky controls must be seen first.\n",
+        "3. Two leaky controls must be seen first.\n\ntrain-vlm times "
+        "training steps on all cores, beside OpenBLAS's products alone\nand "
+        "beside PyTorch if /usr/bin/python3 has it. The others use one "
+        "thread.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,
