@@ -1170,10 +1170,10 @@ struct sotto_bench_row {
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
- * minutes), "fit" on all cores and the rest on one thread, handing each row to
- * `row`. Answers are checked
- * before they are timed. Statuses: USAGE (no such benchmark), REFUSED (a wrong
- * answer; or the time of a report depends on its record), MEMORY, ENTROPY.
+ * minutes, and "train-vlm") on one thread ("train-vlm" and "fit": on all
+ * cores), handing each row to `row`. Answers are checked before they are timed.
+ * Statuses: USAGE (no such benchmark), REFUSED (a wrong answer; or the time of
+ * a report depends on its record), MEMORY, IO, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,
