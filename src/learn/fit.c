@@ -5,7 +5,7 @@
  *     prior   -> points, x           MARGINAL: where records may be
  *     reports -> posterior           MARGINAL: where each may be
  *     reports -> x                   otherwise: the estimate of each
- *     x, objective -> networks       train.c
+ *     x, objective -> networks       trainer.c
  *
  * All of it is on the collector's side of the noise: what is done to reports
  * costs no privacy (post-processing).
@@ -17,7 +17,7 @@
 #include "data/rows.h"
 #include "host/error.h"
 #include "host/pool.h"
-#include "learn/train.h"
+#include "learn/trainer.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 
@@ -281,7 +281,7 @@ take_estimates(struct fit *fit, const struct sotto_analyst *analyst,
     }
     z = malloc(fit->reports * inputs * sizeof *z);
     room = malloc(prior_room(&fit->shape) * sizeof *room);
-    if (z == NULL || room == NULL) {
+    if (fit->x == NULL || z == NULL || room == NULL) {
         status = host_fail_memory(err);
         goto done;
     }
@@ -334,7 +334,7 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
         hiddens = 1;
     }
     if (status == SOTTO_STATUS_OK) {
-        status = prior_shape_init(&fit->shape, mechanism, err);
+        status = prior_shape_init(&fit->shape, mechanism, options->other, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status =
@@ -342,9 +342,9 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
                          eps_scale * fit->shape.eps_label, &fit->setting, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            model_new(mechanism, options->objective, options->level, hidden,
-                      hiddens, fit->setting.restarts, &fit->model, err);
+        status = model_new(mechanism, options->objective, options->level,
+                           options->other, hidden, hiddens,
+                           fit->setting.restarts, &fit->model, err);
     }
     if (status == SOTTO_STATUS_OK) {
         fit->in = fit->model->in;

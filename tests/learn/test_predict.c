@@ -18,6 +18,7 @@ model_of(enum sotto_objective objective)
                                         .epochs = 3,
                                         .restarts = 2,
                                         .decay = -1,
+                                        .other = true,
                                         .threads = 1};
     struct sotto_model *model = NULL;
     must(sotto_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));

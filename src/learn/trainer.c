@@ -1,11 +1,11 @@
 /*
- * train.c: training one network on an objective, in batches.
+ * trainer.c: training one network on an objective, in batches.
  *
  * A batch is a fixed set of reports; the order of the batches is drawn anew
  * every epoch from (seed, stream, epoch). Adam takes a step a batch. After an
  * epoch the validation reports are scored, and the best weights are kept.
  */
-#include "learn/train.h"
+#include "learn/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>

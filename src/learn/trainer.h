@@ -1,8 +1,8 @@
 /*
- * train.h: training one network on an objective, in batches.
+ * trainer.h: training one network on an objective, in batches.
  */
-#ifndef SOTTO_LEARN_TRAIN_H
-#define SOTTO_LEARN_TRAIN_H
+#ifndef SOTTO_LEARN_TRAINER_H
+#define SOTTO_LEARN_TRAINER_H
 
 #include "learn/defaults.h"
 #include "learn/model.h"
