@@ -249,6 +249,17 @@ run_epochs(struct run *run, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* The last layer begins at 0: every class alike everywhere. What a network
+   begins with stays in it where reports say little, and a guess drawn by lot is
+   worse than none. */
+static void
+start_even(struct nn_stack *stack)
+{
+    const struct nn_place *last = &stack->layer[stack->layers - 1];
+    memset(nn_arena_value(stack->arena, last->weight), 0,
+           last->in * last->out * sizeof(float));
+}
+
 enum sotto_status
 trainer_run(const struct trainer *trainer, struct model_net *net,
             uint64_t stream, uint64_t streams,
@@ -285,6 +296,7 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
     }
     if (status == SOTTO_STATUS_OK) {
         nn_stack_init(&net->stack, trainer->seed, stream);
+        start_even(&net->stack);
         if (trainer->marginal != NULL) {
             trainer->marginal->weight = run.weight;
         }
