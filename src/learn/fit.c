@@ -436,19 +436,15 @@ keep_prior(struct fit *fit, struct sotto_error *err)
 
 /* ---- From reports ------------------------------------------------------- */
 
-/* The same share for every class; hardly any for a column's "other". */
+/* The same share for every class; hardly any for "(other)", if it is one. */
 static void
 balance(struct fit *fit)
 {
     size_t classes = fit->labels.classes;
-    bool other = sotto_mechanism_part_column(
-                     fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
-    double least = OTHER_SHARE / (double)classes;
+    size_t named = classes - (fit->options->other ? 1 : 0);
+    double rest = fit->options->other ? OTHER_SHARE : 0;
     for (size_t y = 0; y < classes; y++) {
-        fit->labels.share[y] = other && y + 1 == classes
-                                   ? least
-                                   : (1 - (other ? least : 0)) /
-                                         (double)(classes - (other ? 1 : 0));
+        fit->labels.share[y] = y < named ? (1 - rest) / (double)named : rest;
     }
 }
 
