@@ -998,6 +998,8 @@ struct sotto_fit_options {
     const uint32_t *hidden; /* layers; NULL: one of 50 */
     size_t hiddens;
     bool linear;       /* no hidden layer */
+    bool other;        /* labels may be none of the mechanism's categories:
+                          "(other)" is a class, too */
     uint32_t epochs;   /* 0: chosen from the objective */
     double rate;       /* 0: likewise */
     double decay;      /* weight decay; negative: likewise */
@@ -1016,8 +1018,9 @@ struct sotto_fit_options {
     double entropy;    /* weight of the entropy of p(class | point), so that
                           boundaries run where few records are; negative:
                           chosen */
-    bool bootstrap;    /* all networks but the first weigh the reports by lot
-                          (exponential weights): candidates to choose from */
+    double bootstrap;  /* all networks but the first weigh the reports by lot:
+                          1 + bootstrap (e - 1), e exponential with mean 1:
+                          candidates to choose from; 0 to 1, 0: all alike */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;
@@ -1228,10 +1231,10 @@ struct sotto_bench_row {
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
- * minutes), "fit" on all cores and the rest on one thread, handing each row to
- * `row`. Answers are checked
- * before they are timed. Statuses: USAGE (no such benchmark), REFUSED (a wrong
- * answer; or the time of a report depends on its record), MEMORY, ENTROPY.
+ * minutes, and "train-vlm") on one thread ("train-vlm" and "fit": on all
+ * cores), handing each row to `row`. Answers are checked before they are timed.
+ * Statuses: USAGE (no such benchmark), REFUSED (a wrong answer; or the time of
+ * a report depends on its record), MEMORY, IO, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,

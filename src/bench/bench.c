@@ -1,9 +1,10 @@
 /*
  * bench.c: timings of the device's path, each beside its limit or a peer; and
- * timing.c, whether they depend on the record.
+ * timing.c, whether they depend on the record; and train_vlm.c, of training.
  *
- * One thread. Every benchmark checks its answer before it times it, and runs
- * what it is compared with in the same run: machines differ, ratios less so.
+ * One thread, but for training. Every benchmark checks its answer before it
+ * times it, and runs what it is compared with in the same run: machines differ,
+ * ratios less so.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "bench/bench_fit.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
+#include "bench/train_vlm.h"
 #include "channel/channel.h"
 #include "client/device.h"
 #include "host/error.h"
@@ -371,6 +373,14 @@ bench_fit(struct bench *bench, struct sotto_error *err)
     return bench_fit_run(&bench_fit_full, bench->row, bench->context, err);
 }
 
+/* ---- Training ----------------------------------------------------------- */
+
+static enum sotto_status
+bench_train_vlm(struct bench *bench, struct sotto_error *err)
+{
+    return train_vlm_run(bench->row, bench->context, err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -380,7 +390,8 @@ static const struct {
 } benchmarks[] = {
     {"entropy", bench_entropy, false}, {"laplace", bench_laplace, false},
     {"subset", bench_subset, false},   {"privatise", bench_privatise, false},
-    {"timing", bench_timing, true},    {"fit", bench_fit, true},
+    {"timing", bench_timing, true},    {"train-vlm", bench_train_vlm, true},
+    {"fit", bench_fit, true},
 };
 
 enum sotto_status
@@ -402,7 +413,8 @@ sotto_bench_run(const char *name,
     if (status == SOTTO_STATUS_OK && !found) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is no benchmark '%s': choose entropy, "
-                         "laplace, subset, privatise, timing or fit",
+                         "laplace, subset, privatise, timing, "
+                         "train-vlm or fit",
                          name);
     }
     if (status == SOTTO_STATUS_ENTROPY) {

@@ -140,14 +140,16 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "timing,\nfit), or all but timing and fit. Answers are checked before "
-        "they are timed.\n\nfit learns from 13,500 reports as sotto fit does, "
-        "and so does PyTorch (python3-torch,\nif it is there); minutes.\n\n"
-        "timing takes minutes and runs only if named: it "
-        "times a million reports of every\nchannel, of one fixed record and of "
-        "random ones in random order, and compares\nthem by Welch's t-test. "
-        "|t| of 4.5 or more means that time tells records apart:\nexit status "
-        "3. Two leaky controls must be seen first.\n",
+        "timing,\ntrain-vlm, fit), or all but the last three. Answers are "
+        "checked before they are\ntimed.\n\ntiming takes minutes and runs only "
+        "if named: it times a million reports of every\nchannel, of one fixed "
+        "record and of random ones in random order, and compares\nthem by "
+        "Welch's t-test. |t| of 4.5 or more means that time tells records "
+        "apart:\nexit status 3. Two leaky controls must be seen first.\n\n"
+        "train-vlm times training steps on all cores, beside OpenBLAS's "
+        "products alone\nand beside PyTorch if /usr/bin/python3 has it. fit "
+        "learns from 13,500 reports as\nsotto fit does, beside PyTorch: "
+        "minutes. The others use one thread.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,

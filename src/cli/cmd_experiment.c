@@ -292,7 +292,8 @@ static const char *const wanted[] = {"NAME", NULL};
 
 static const struct cli_option options[] = {
     {0, false, false, "mechanism", "K",
-     "vlm (if not given), vlm-linear or pca"},
+     "vlm (if not given), vlm-linear, pca, or vlm-float:\n"
+     "vlm with noise in floating point, to compare with"},
     {0, false, false, "eps", "LIST",
      "epsilons for record and label together, with commas;\n"
      "none: no noise (10,8,6,4,2,1,none)"},

@@ -13,13 +13,14 @@
 #include "cli/watch.h"
 
 #define HIDDEN_MAX 8u
+#define PATH_SIZE 4200u
 
 struct job {
     struct sotto_mechanism *mechanism;
     struct sotto_report_reader *reader;
     struct sotto_analyst *analyst;
     struct sotto_table *aux;
-    char *analyst_path;
+    char beside[PATH_SIZE]; /* M with .analyst for .sotto */
     struct sotto_fit_options options;
     uint32_t hidden[HIDDEN_MAX];
     struct sotto_model *model;
@@ -115,6 +116,7 @@ read_options(const struct cli_args *args, struct job *job)
     if (cli_given(args, "validation") && !(options->validation > 0)) {
         options->validation = -1; /* none, and not what 0 stands for */
     }
+    options->other = cli_given(args, "other");
     options->epochs = (uint32_t)epochs;
     options->batches = (uint32_t)batches;
     options->restarts = (uint32_t)restarts;
@@ -125,30 +127,20 @@ read_options(const struct cli_args *args, struct job *job)
 
 /* ---- Inputs ------------------------------------------------------------- */
 
-/* --analyst, or M with .analyst in place of .sotto, if that is there. */
-static bool
+/* --analyst, or M with .analyst in place of .sotto, if that is there; NULL:
+   neither. */
+static const char *
 find_analyst(const struct cli_args *args, struct job *job)
 {
     const char *path = args->word[0], *given = cli_value(args, "analyst");
     size_t size = strlen(path);
-    if (given != NULL) {
-        job->analyst_path = strdup(given);
-        return job->analyst_path != NULL;
+    if (given != NULL || size < 6 || size + 3 > sizeof job->beside ||
+        strcmp(path + size - 6, ".sotto") != 0) {
+        return given;
     }
-    if (size < 6 || strcmp(path + size - 6, ".sotto") != 0) {
-        return true;
-    }
-    job->analyst_path = malloc(size + 3);
-    if (job->analyst_path == NULL) {
-        return false;
-    }
-    memcpy(job->analyst_path, path, size - 6);
-    memcpy(job->analyst_path + size - 6, ".analyst", 9);
-    if (access(job->analyst_path, R_OK) != 0) {
-        free(job->analyst_path);
-        job->analyst_path = NULL;
-    }
-    return true;
+    (void)snprintf(job->beside, sizeof job->beside, "%.*s.analyst",
+                   (int)(size - 6), path);
+    return access(job->beside, R_OK) == 0 ? job->beside : NULL;
 }
 
 static int
@@ -178,6 +170,7 @@ read_inputs(const struct cli_args *args, struct job *job)
 {
     struct sotto_error err = {0};
     const char *aux = cli_value(args, "aux");
+    const char *analyst = find_analyst(args, job);
     int status = CLI_EXIT_DONE;
     if (cli_given(args, "labels") && aux == NULL) {
         return cli_bad("--labels belongs to --aux: the labels of reports are "
@@ -187,14 +180,9 @@ read_inputs(const struct cli_args *args, struct job *job)
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    if (!find_analyst(args, job)) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    if (job->analyst_path != NULL &&
-        sotto_analyst_read(job->analyst_path, &job->analyst, &err) !=
-            SOTTO_STATUS_OK) {
-        return learning_fail(&err, job->analyst_path);
+    if (analyst != NULL &&
+        sotto_analyst_read(analyst, &job->analyst, &err) != SOTTO_STATUS_OK) {
+        return learning_fail(&err, analyst);
     }
     if (aux != NULL) {
         status = records_read(args, aux, cli_value(args, "labels"), &job->aux);
@@ -298,7 +286,6 @@ run(const struct cli_args *args)
     sotto_analyst_free(job.analyst);
     sotto_report_reader_free(job.reader);
     sotto_mechanism_free(job.mechanism);
-    free(job.analyst_path);
     return status;
 }
 
@@ -323,6 +310,8 @@ static const struct cli_option options[] = {
      "(latent)"},
     {0, false, false, "hidden", "N,...", "units of the hidden layers (50)"},
     {0, false, false, "linear", NULL, "no hidden layer"},
+    {0, false, false, "other", NULL,
+     "labels may be missing or new: a class of its own"},
     {0, false, false, "epochs", "N", "at most; else chosen from the budget"},
     {0, false, false, "rate", "X", "Adam's; else likewise"},
     {0, false, false, "decay", "X", "weight decay; else likewise"},

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/records.h"

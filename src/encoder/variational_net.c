@@ -8,9 +8,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/checked.h"
 #include "encoder/variational.h"
 #include "host/error.h"
 #include "host/wipe.h"

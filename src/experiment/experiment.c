@@ -4,16 +4,13 @@
  */
 #include "experiment/experiment.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "data/dataset.h"
 #include "experiment/papers.h"
 #include "experiment/result_files.h"
 #include "experiment/row_store.h"
@@ -191,46 +188,6 @@ resolve(struct runner *runner, struct sotto_error *err)
     for (size_t i = 0; i < runner->known; i++) {
         runner->run.experiment->setting(&runner->run, runner->eps[i],
                                         runner->setting[i]);
-    }
-    return SOTTO_STATUS_OK;
-}
-
-/* ---- Folders ------------------------------------------------------------ */
-
-static enum sotto_status
-choose_folder(struct runner *runner, struct sotto_error *err)
-{
-    const char *given = runner->run.options->folder;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (given == NULL) {
-        status = dataset_folder("experiments", &runner->run.folder, err);
-    } else {
-        runner->run.folder = host_text_copy(given, strlen(given));
-        if (runner->run.folder == NULL) {
-            status = host_fail_memory(err);
-        }
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = experiment_make_folder(runner->run.folder, err);
-    }
-    return status;
-}
-
-/* One run at a time; the system lets go of the lock whatever ends us. */
-static enum sotto_status
-lock_folder(struct runner *runner, struct sotto_error *err)
-{
-    char *path = experiment_join_path(runner->run.folder, "lock");
-    if (path == NULL) {
-        return host_fail_memory(err);
-    }
-    runner->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    free(path);
-    if (runner->lock < 0 || flock(runner->lock, LOCK_EX | LOCK_NB) != 0) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "another experiment is running in '%s': wait for it, "
-                         "or name another folder",
-                         host_shown(runner->run.folder));
     }
     return SOTTO_STATUS_OK;
 }
@@ -547,10 +504,11 @@ runner_open(struct runner *runner, struct sotto_error *err)
     struct experiment_run *run = &runner->run;
     enum sotto_status status = resolve(runner, err);
     if (status == SOTTO_STATUS_OK) {
-        status = choose_folder(runner, err);
+        status =
+            experiment_folder(runner->run.options->folder, &run->folder, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = lock_folder(runner, err);
+        status = experiment_lock(run->folder, &runner->lock, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = row_store_open(run->folder, run->experiment->name,

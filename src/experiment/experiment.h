@@ -75,6 +75,16 @@ void experiment_hash(const void *data, size_t size,
 uint64_t experiment_seed(const char *purpose, uint64_t seed, uint32_t trial,
                          uint32_t draw, double eps);
 
+/* The folder given, or the cache's experiments/ (NULL), made if it is not
+   there; the caller frees its path. Statuses: IO, MEMORY. */
+enum sotto_status experiment_folder(const char *given, char **ret_folder,
+                                    struct sotto_error *err);
+/* Takes the folder's lock; closing the descriptor gives it back, and so does
+   the system, whatever ends the program. Statuses: IO (another run has it, or
+   no lock can be made), MEMORY. */
+enum sotto_status experiment_lock(const char *folder, int *ret_lock,
+                                  struct sotto_error *err);
+
 /* Makes a folder and those above it. Statuses: IO, MEMORY. */
 enum sotto_status experiment_make_folder(const char *path,
                                          struct sotto_error *err);

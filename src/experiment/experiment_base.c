@@ -3,14 +3,18 @@
  * written, hashes, seeds, folders.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
+#include "data/dataset.h"
 #include "experiment/experiment.h"
 #include "host/error.h"
 #include "host/text.h"
@@ -83,6 +87,52 @@ experiment_make_folder(const char *path, struct sotto_error *err)
     }
     free(copy);
     return status;
+}
+
+enum sotto_status
+experiment_folder(const char *given, char **ret_folder, struct sotto_error *err)
+{
+    char *folder = NULL;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (given == NULL) {
+        status = dataset_folder("experiments", &folder, err);
+    } else if ((folder = host_text_copy(given, strlen(given))) == NULL) {
+        status = host_fail_memory(err);
+    }
+    if (folder != NULL) {
+        status = experiment_make_folder(folder, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        free(folder);
+        return status;
+    }
+    *ret_folder = folder;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+experiment_lock(const char *folder, int *ret_lock, struct sotto_error *err)
+{
+    char *path = experiment_join_path(folder, "lock");
+    if (path == NULL) {
+        return host_fail_memory(err);
+    }
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int error = errno;
+    free(path);
+    if (lock < 0) {
+        return host_fail(err, SOTTO_STATUS_IO, 0, "cannot write in '%s': %s",
+                         host_shown(folder), strerror(error));
+    }
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        (void)close(lock);
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "another experiment is running in '%s': wait for it, "
+                         "or name another folder",
+                         host_shown(folder));
+    }
+    *ret_lock = lock;
+    return SOTTO_STATUS_OK;
 }
 
 char *

@@ -22,6 +22,7 @@
 #include "host/error.h"
 #include "host/text.h"
 
+#define FLOAT_MECHANISM "vlm-float" /* vlm with floating-point noise */
 #define TRAIN_EPS "1" /* any: every use gives it its budget anew */
 
 struct state {
@@ -30,6 +31,19 @@ struct state {
     struct mnist_split split;
     uint32_t trial; /* of the split */
 };
+
+static bool
+is_float(const struct experiment_run *run)
+{
+    return strcmp(run->mechanism, FLOAT_MECHANISM) == 0;
+}
+
+/* The mechanism whose settings and encoders a run uses. */
+static const char *
+settings_of(const struct experiment_run *run)
+{
+    return is_float(run) ? "vlm" : run->mechanism;
+}
 
 /* ---- Life cycle --------------------------------------------------------- */
 
@@ -65,9 +79,10 @@ static void
 setting(const struct experiment_run *run, double eps,
         char text[EXPERIMENT_SETTING_SIZE])
 {
-    mnist_setting_text(mnist_encoder_find(run->mechanism, eps),
-                       mnist_fit_find(run->mechanism, run->options->level, eps),
-                       eps, run->options->epochs, text);
+    mnist_setting_text(
+        mnist_encoder_find(settings_of(run), eps),
+        mnist_fit_find(settings_of(run), run->options->level, eps), eps,
+        run->options->epochs, text);
 }
 
 /* The splits of a trial; those of the last one are kept. */
@@ -226,7 +241,7 @@ static struct sotto_fit_options
 fit_options(const struct experiment_run *run, const struct experiment_fit *fit)
 {
     struct sotto_fit_options options = mnist_fit_options(
-        mnist_fit_find(run->mechanism, run->options->level, fit->eps),
+        mnist_fit_find(settings_of(run), run->options->level, fit->eps),
         fit->eps);
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
@@ -279,17 +294,18 @@ learn_private(const struct state *state, const struct experiment_run *run,
               const struct mnist_encoder *encoder, struct sotto_error *err)
 {
     struct sotto_fit_options options = fit_options(run, fit);
-    bool choose = options.bootstrap;
+    bool choose = options.bootstrap > 0;
     struct sotto_fit_info info;
     uint64_t noise = experiment_seed("noise", run->options->seed, fit->trial,
                                      fit->draw, fit->eps);
     enum sotto_status status =
         give_budget(&pieces->mechanism, run, fit->eps, encoder, err);
     if (status == SOTTO_STATUS_OK) {
-        status = population_report(
-            pieces->mechanism,
-            choose ? state->split.reporting : state->split.people, noise,
-            run->options->threads, &run->watch, &pieces->reports, err);
+        status = population_report(pieces->mechanism,
+                                   choose ? state->split.reporting
+                                          : state->split.people,
+                                   noise, is_float(run), run->options->threads,
+                                   &run->watch, &pieces->reports, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = sotto_fit(pieces->mechanism, pieces->reports, pieces->analyst,
@@ -308,7 +324,7 @@ run_fit(void *context, const struct experiment_run *run,
 {
     struct state *state = context;
     const struct mnist_encoder *encoder =
-        mnist_encoder_find(run->mechanism, fit->eps);
+        mnist_encoder_find(settings_of(run), fit->eps);
     struct pieces pieces = {0};
     struct sotto_evaluation evaluation;
     enum sotto_status status = take_split(state, run, fit->trial, err);
@@ -332,7 +348,8 @@ run_fit(void *context, const struct experiment_run *run,
     return status;
 }
 
-static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca", NULL};
+static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca",
+                                         FLOAT_MECHANISM, NULL};
 
 const struct experiment experiment_mnist_collection = {
     .name = "mnist-collection",

@@ -25,7 +25,7 @@ static const struct mnist_encoder encoders[] = {
     {"vlm",           4,      0.45, 10,  26, 0,  40,  128, 1e-3, "flip"},
     {"vlm",           2,      0.45, 10,  13, 0,  40,  128, 1e-3, "subset"},
     {"vlm",           1,      0.5,  10,   7, 0,  40,  128, 1e-3, "subset"},
-    {"vlm",          INFINITY, 0.7, 10,   0, 0,  40,  128, 1e-3, "flip"},
+    {"vlm",          INFINITY, 0.7, 10,   0, 0,  60,   64, 1e-3, "flip"},
     {"vlm-linear",   10,      0.7,  10,  26, 0,  20,  128, 1e-3, "flip"},
     {"vlm-linear",    8,      0.6,  10,  26, 0,  20,  128, 1e-3, "flip"},
     {"vlm-linear",    6,      0.55, 10,  26, 0,  20,  128, 1e-3, "flip"},
@@ -43,20 +43,20 @@ static const struct mnist_encoder encoders[] = {
 };
 
 /* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
-   smoothing, marginal, entropy, candidates. At the feature level, the decays
+   smoothing, marginal, entropy, candidates, bootstrap. At the feature level, the decays
    are those of 0.01, 0.1, 1, 3, 10 and 30 with the best score on the validation
    reports, for one draw of one encoder. */
 static const struct mnist_fit fits[] = {
-    {NULL, 10, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.06, 1},
-    {NULL,  8, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.05, 1},
-    {NULL,  6, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.03, 1},
-    {NULL,  4, SOTTO_LEVEL_LATENT, 30, 0.02, 0.5, 20000, 10, 1, 0, 0.1, 0.01, 1},
-    {NULL,  2, SOTTO_LEVEL_LATENT, 50, 0.02, 1.0,  3000,  4, 16, 0, 0.1, 1e-3, 16},
-    {NULL,  1, SOTTO_LEVEL_LATENT, 50, 0.02, 1.0,  3000,  4, 16, 0, 0.1, 0, 16},
-    {NULL, INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1},
-    {NULL, 10, SOTTO_LEVEL_FEATURE, 0, 0, 3, 0, 0, 0, 0, -1, -1, 1},
-    {NULL, 1, SOTTO_LEVEL_FEATURE, 0, 0, 10, 0, 0, 0, 0, -1, -1, 1},
-    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1},
+    {NULL, 10, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.06, 1, 0},
+    {NULL,  8, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.05, 1, 0},
+    {NULL,  6, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.03, 1, 0},
+    {NULL,  4, SOTTO_LEVEL_LATENT, 30, 0.02, 0.5, 20000, 10, 1, 0, 0.1, 0.01, 1, 0},
+    {NULL,  2, SOTTO_LEVEL_LATENT, 200, 0.02, 1.0, 3000,  1, 16, 0, 0.1, 1e-3, 16, 0.5},
+    {NULL,  1, SOTTO_LEVEL_LATENT, 200, 0.02, 1.0, 3000,  1, 16, 0, 0.1, 0, 16, 1},
+    {NULL, INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1, 0},
+    {NULL, 10, SOTTO_LEVEL_FEATURE, 0, 0, 3, 0, 0, 0, 0, -1, -1, 1, 0},
+    {NULL, 1, SOTTO_LEVEL_FEATURE, 0, 0, 10, 0, 0, 0, 0, -1, -1, 1, 0},
+    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1, 0},
 };
 /* clang-format on */
 
@@ -149,7 +149,7 @@ mnist_fit_options(const struct mnist_fit *fit, double eps)
         .marginal = fit->marginal,
         .balanced = eq11,
         .entropy = fit->entropy,
-        .bootstrap = fit->candidates > 1,
+        .bootstrap = fit->candidates > 1 ? fit->bootstrap : 0,
     };
 }
 
@@ -190,7 +190,8 @@ fit_text(const struct mnist_fit *fit, double eps, double lambda,
         host_text_print(text, " entropy=%g", used.entropy);
     }
     if (fit->candidates > 1) {
-        host_text_print(text, " candidates=%ju", (uintmax_t)fit->candidates);
+        host_text_print(text, " candidates=%ju bootstrap=%g",
+                        (uintmax_t)fit->candidates, fit->bootstrap);
     }
 }
 

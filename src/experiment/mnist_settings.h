@@ -35,6 +35,7 @@ struct mnist_fit {
     double entropy;      /* negative */
     uint32_t candidates; /* of which a tenth of the people choose one, and do
                             not report; 0 or 1: all report */
+    double bootstrap;    /* how much they vary */
 };
 
 #define MNIST_D 8u

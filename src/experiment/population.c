@@ -18,6 +18,7 @@
 #include "host/pool.h"
 #include "host/wipe.h"
 #include "mechanism/mechanism.h"
+#include "random/seeded.h"
 
 #define TASK_PEOPLE ((size_t)64)
 #define ROUND_TASKS ((size_t)32) /* between two looks at whether to stop */
@@ -27,6 +28,7 @@
 struct crowd {
     const struct sotto_table *people;
     uint64_t seed;
+    bool floats;
     struct sotto_mechanism *mechanism[HOST_POOL_THREADS_MAX];
     struct rows rows[HOST_POOL_THREADS_MAX];
     unsigned opened;
@@ -66,6 +68,47 @@ crowd_open(struct crowd *crowd, const struct sotto_mechanism *from,
     return SOTTO_STATUS_OK;
 }
 
+#define FLOAT_STREAM (UINT64_C(1) << 40)
+#define FLOAT_D_MAX 256u
+
+/* Laplace noise of scale b by the inverse of its distribution. */
+static double
+laplace_noise(struct random *random, double b)
+{
+    double u = ((double)random_u32(random) + 0.5) / 4294967296.0 - 0.5;
+    return u < 0 ? b * log1p(2 * u) : -b * log1p(-2 * u);
+}
+
+/* P0 Eq. 3 and 4 in doubles, in place of the first part of a report. */
+static void
+report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
+{
+    const struct sotto_mechanism *mechanism = crowd->mechanism[worker];
+    const struct channel_instance *instance =
+        &mechanism->client->part[0].instance;
+    uint8_t *wire = report + mechanism_offset(mechanism, 0, 0);
+    double l = instance->l, norm = 0;
+    float z[FLOAT_D_MAX];
+    int64_t value[FLOAT_D_MAX];
+    struct seeded seeded;
+    if (instance->size > FLOAT_D_MAX ||
+        rows_z_width(&crowd->rows[worker]) != instance->size) {
+        return;
+    }
+    rows_encode(&crowd->rows[worker], row, NULL, z);
+    for (uint32_t i = 0; i < instance->size; i++) {
+        norm += fabs((double)z[i]);
+    }
+    seeded_init(&seeded, crowd->seed, FLOAT_STREAM + row);
+    for (uint32_t i = 0; i < instance->size; i++) {
+        double mean = (double)z[i] / fmax(norm, 1);
+        double eps = (double)instance->eps / (double)SOTTO_UNIT;
+        double noised = mean + laplace_noise(&seeded.random, 2 / eps);
+        value[i] = (int64_t)llrint(l * noised);
+    }
+    (void)instance->channel->pack(instance, value, wire); /* or as it was */
+}
+
 static void
 report_some(void *context, size_t index, unsigned worker)
 {
@@ -81,6 +124,10 @@ report_some(void *context, size_t index, unsigned worker)
             crowd->report_size);
         if (status != SOTTO_STATUS_OK) {
             atomic_store(&crowd->failed, (int)status);
+        }
+        if (crowd->floats) {
+            report_floats(crowd, worker, i,
+                          crowd->reports + i * crowd->report_size);
         }
     }
 }
@@ -121,12 +168,12 @@ report_all(struct crowd *crowd, struct host_pool *pool,
 
 enum sotto_status
 population_report(const struct sotto_mechanism *mechanism,
-                  const struct sotto_table *people, uint64_t seed,
+                  const struct sotto_table *people, uint64_t seed, bool floats,
                   unsigned threads, const struct sotto_watch *watch,
                   struct sotto_report_reader **ret_reader,
                   struct sotto_error *err)
 {
-    struct crowd crowd = {.people = people, .seed = seed};
+    struct crowd crowd = {.people = people, .seed = seed, .floats = floats};
     struct host_pool *pool = NULL;
     enum sotto_status status = host_pool_new(threads, &pool, err);
     unsigned wanted = status == SOTTO_STATUS_OK ? host_pool_threads(pool) : 0;

@@ -9,13 +9,18 @@
 
 /*
  * Simulated reports of all rows, row i from (seed, i), whatever the number of
- * threads (0: all cores). The caller frees the reader. Statuses: INPUT, IO,
- * MEMORY, LIMIT, STOPPED.
+ * threads (0: all cores). With `floats` the first part of each report, a
+ * lattice's, is what the papers' model has there: clipped and noised in
+ * floating point, and only then put on the lattice. That is not private
+ * (invariant 2): it shows what the exact channel costs. The caller frees the
+ * reader. Statuses: INPUT, IO, MEMORY, LIMIT, STOPPED.
  */
-SOTTO_CHECKED enum sotto_status population_report(
-    const struct sotto_mechanism *mechanism, const struct sotto_table *people,
-    uint64_t seed, unsigned threads, const struct sotto_watch *watch,
-    struct sotto_report_reader **ret_reader, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+population_report(const struct sotto_mechanism *mechanism,
+                  const struct sotto_table *people, uint64_t seed, bool floats,
+                  unsigned threads, const struct sotto_watch *watch,
+                  struct sotto_report_reader **ret_reader,
+                  struct sotto_error *err);
 
 /*
  * A table of the images that the decoder makes of the people's representations

@@ -41,6 +41,12 @@ result_files_path(const struct experiment_run *run)
     return path.data;
 }
 
+static const char *
+plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* ---- CSV ---------------------------------------------------------------- */
 
 static void
@@ -191,11 +197,12 @@ result_files_markdown(struct host_text *text, const struct experiment_run *run,
                     run->mechanism, run->experiment->about);
     host_text_print(text,
                     "Level: %s. Auxiliary share: %.10g. Accuracy in percent, "
-                    "mean and standard deviation over %ju trials (each the "
-                    "mean of %ju draws of the noise); \"within a trial\" is "
+                    "mean and standard deviation over %ju trial%s (each the "
+                    "mean of %ju draw%s of the noise); \"within a trial\" is "
                     "the deviation over draws.",
                     run->level, run->aux_share, (uintmax_t)run->trials,
-                    (uintmax_t)run->draws);
+                    plural(run->trials), (uintmax_t)run->draws,
+                    plural(run->draws));
     if (paper != NULL) {
         host_text_print(text,
                         " The papers: %s, %s, three trials; the same epsilon "
@@ -286,10 +293,11 @@ result_files_plot(struct host_text *text, const struct experiment_run *run,
     (void)snprintf(title, sizeof title, "%s, %s", run->experiment->name,
                    run->mechanism);
     (void)snprintf(subtitle, sizeof subtitle,
-                   "%s level, auxiliary share %.4g, %ju trials of %ju draws; "
+                   "%s level, auxiliary share %.4g, %ju trial%s of %ju draw%s; "
                    "bars: one standard deviation over trials",
                    run->level, run->aux_share, (uintmax_t)run->trials,
-                   (uintmax_t)run->draws);
+                   plural(run->trials), (uintmax_t)run->draws,
+                   plural(run->draws));
     struct plot plot = {.title = title,
                         .subtitle = subtitle,
                         .x = columns.eps,

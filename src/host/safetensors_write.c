@@ -36,6 +36,7 @@ check_entries(struct safetensors_entry *entry, size_t count,
 static json_t *
 describe(const struct safetensors_entry *entry, size_t begin)
 {
+    size_t end = begin + entry->size;
     json_t *shape = json_array();
     bool failed = shape == NULL;
     for (size_t i = 0; i < entry->rank; i++) {
@@ -48,8 +49,7 @@ describe(const struct safetensors_entry *entry, size_t begin)
     }
     return json_pack("{s:s, s:o, s:[I, I]}", "dtype",
                      safetensors_type_name(entry->type), "shape", shape,
-                     "data_offsets", (json_int_t)begin,
-                     (json_int_t)(begin + entry->size));
+                     "data_offsets", (json_int_t)begin, (json_int_t)end);
 }
 
 /* Sets what is new in the header; false for lack of memory. */

@@ -116,7 +116,8 @@ learn_settle(const struct sotto_fit_options *options, double eps_x,
     }
     if (!fits(options->rate, 0, 10) || !fits(options->smoothing, 0, 1) ||
         !(options->decay < 1e6) || !(options->marginal < 1e6) ||
-        !(options->entropy < 1e6) || !(options->validation < 0.9)) {
+        !(options->entropy < 1e6) || !fits(options->bootstrap, 0, 1) ||
+        !(options->validation < 0.9)) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a rate, a decay, a smoothing, a weight or a share "
                          "for validation is out of range");

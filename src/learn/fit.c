@@ -5,7 +5,7 @@
  *     prior   -> points, x           MARGINAL: where records may be
  *     reports -> posterior           MARGINAL: where each may be
  *     reports -> x                   otherwise: the estimate of each
- *     x, objective -> networks       train.c
+ *     x, objective -> networks       trainer.c
  *
  * All of it is on the collector's side of the noise: what is done to reports
  * costs no privacy (post-processing).
@@ -17,7 +17,7 @@
 #include "data/rows.h"
 #include "host/error.h"
 #include "host/pool.h"
-#include "learn/train.h"
+#include "learn/trainer.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 
@@ -281,7 +281,7 @@ take_estimates(struct fit *fit, const struct sotto_analyst *analyst,
     }
     z = malloc(fit->reports * inputs * sizeof *z);
     room = malloc(prior_room(&fit->shape) * sizeof *room);
-    if (z == NULL || room == NULL) {
+    if (fit->x == NULL || z == NULL || room == NULL) {
         status = host_fail_memory(err);
         goto done;
     }
@@ -334,7 +334,7 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
         hiddens = 1;
     }
     if (status == SOTTO_STATUS_OK) {
-        status = prior_shape_init(&fit->shape, mechanism, err);
+        status = prior_shape_init(&fit->shape, mechanism, options->other, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status =
@@ -342,9 +342,9 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
                          eps_scale * fit->shape.eps_label, &fit->setting, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            model_new(mechanism, options->objective, options->level, hidden,
-                      hiddens, fit->setting.restarts, &fit->model, err);
+        status = model_new(mechanism, options->objective, options->level,
+                           options->other, hidden, hiddens,
+                           fit->setting.restarts, &fit->model, err);
     }
     if (status == SOTTO_STATUS_OK) {
         fit->in = fit->model->in;
@@ -436,19 +436,15 @@ keep_prior(struct fit *fit, struct sotto_error *err)
 
 /* ---- From reports ------------------------------------------------------- */
 
-/* The same share for every class; hardly any for a column's "other". */
+/* The same share for every class; hardly any for "(other)", if it is one. */
 static void
 balance(struct fit *fit)
 {
     size_t classes = fit->labels.classes;
-    bool other = sotto_mechanism_part_column(
-                     fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
-    double least = OTHER_SHARE / (double)classes;
+    size_t named = classes - (fit->options->other ? 1 : 0);
+    double rest = fit->options->other ? OTHER_SHARE : 0;
     for (size_t y = 0; y < classes; y++) {
-        fit->labels.share[y] = other && y + 1 == classes
-                                   ? least
-                                   : (1 - (other ? least : 0)) /
-                                         (double)(classes - (other ? 1 : 0));
+        fit->labels.share[y] = y < named ? (1 - rest) / (double)named : rest;
     }
 }
 

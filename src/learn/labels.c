@@ -177,7 +177,7 @@ labels_init(struct labels *labels, const struct prior_shape *shape,
         struct prior_shape context = *shape;
         qsort_r(sorted, reports, sizeof *sorted, compare_wires, &context);
     }
-    status = allocate(labels, reports, shape->label->size,
+    status = allocate(labels, reports, shape->classes,
                       count_groups(shape, sorted, reports), err);
     if (status == SOTTO_STATUS_OK) {
         first_of_groups(shape, sorted, reports);

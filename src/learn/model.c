@@ -66,12 +66,13 @@ fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
         sotto_mechanism_parse(mechanism->data, mechanism->size, mechanism->name,
                               &model->mechanism, err);
     if (status == SOTTO_STATUS_OK) {
-        status = prior_shape_init(&model->shape, model->mechanism, err);
+        status = prior_shape_init(&model->shape, model->mechanism, model->other,
+                                  err);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    model->classes = model->shape.label->size;
+    model->classes = model->shape.classes;
     model->in = model_inputs(&model->shape, model->mechanism, model->level);
     if (model->in == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -89,7 +90,7 @@ fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
 
 enum sotto_status
 model_new(const struct sotto_mechanism *mechanism,
-          enum sotto_objective objective, enum sotto_level level,
+          enum sotto_objective objective, enum sotto_level level, bool other,
           const uint32_t *hidden, size_t hiddens, size_t nets,
           struct sotto_model **ret_model, struct sotto_error *err)
 {
@@ -104,6 +105,7 @@ model_new(const struct sotto_mechanism *mechanism,
     }
     model->objective = objective;
     model->level = level;
+    model->other = other;
     model->hiddens = hiddens;
     model->nets = nets;
     for (size_t i = 0; i < hiddens; i++) {

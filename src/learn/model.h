@@ -25,6 +25,7 @@ struct sotto_model {
     struct prior_shape shape; /* the mechanism's */
     enum sotto_objective objective;
     enum sotto_level level;
+    bool other; /* what is none of the label's categories is a class */
     size_t in, classes;
     uint32_t hidden[MODEL_HIDDEN_MAX];
     size_t hiddens;
@@ -34,7 +35,7 @@ struct sotto_model {
     int32_t *point; /* points rows of shape.width */
     float *p;       /* points rows of classes: what the networks say of them */
     struct tensor_backend *backend; /* made when first needed */
-    uint64_t *confusion; /* made by the first evaluation */
+    uint64_t *confusion;            /* made by the first evaluation */
 };
 
 /* Entries that a network takes at a level. */
@@ -48,7 +49,7 @@ size_t model_inputs(const struct prior_shape *shape,
  */
 SOTTO_CHECKED enum sotto_status
 model_new(const struct sotto_mechanism *mechanism,
-          enum sotto_objective objective, enum sotto_level level,
+          enum sotto_objective objective, enum sotto_level level, bool other,
           const uint32_t *hidden, size_t hiddens, size_t nets,
           struct sotto_model **ret_model, struct sotto_error *err);
 

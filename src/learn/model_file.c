@@ -8,8 +8,9 @@
  *     prior.p            F32  likewise: what the networks say of them
  *
  * and as metadata {"kind": "model", "version": 1, "objective", "level",
- * "hidden": [widths], "nets"}. Nothing else may be in it. Shapes follow from
- * the mechanism and the metadata, so there is one spelling of a model.
+ * "other", "hidden": [widths], "nets"}. Nothing else may be in it. Shapes
+ * follow from the mechanism and the metadata, so there is one spelling of a
+ * model.
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,10 +36,10 @@ make_metadata(const struct sotto_model *model)
 {
     json_t *hidden = json_array();
     json_t *metadata =
-        json_pack("{s:s, s:i, s:s, s:s, s:I, s:o}", "kind", "model", "version",
-                  VERSION, "objective", objectives[model->objective], "level",
-                  levels[model->level], "nets", (json_int_t)model->nets,
-                  "hidden", hidden);
+        json_pack("{s:s, s:i, s:s, s:s, s:b, s:I, s:o}", "kind", "model",
+                  "version", VERSION, "objective", objectives[model->objective],
+                  "level", levels[model->level], "other", (int)model->other,
+                  "nets", (json_int_t)model->nets, "hidden", hidden);
     bool good = metadata != NULL;
     for (size_t i = 0; good && i < model->hiddens; i++) {
         good = json_array_append_new(
@@ -133,6 +134,7 @@ sotto_model_write(const struct sotto_model *model, const char *path,
 struct header {
     enum sotto_objective objective;
     enum sotto_level level;
+    bool other;
     size_t nets, hiddens;
     uint32_t hidden[MODEL_HIDDEN_MAX];
 };
@@ -175,6 +177,7 @@ read_header(const json_t *metadata, struct header *ret, struct sotto_error *err)
         find_word(json_object_get(metadata, "objective"), objectives, 3);
     size_t level = find_word(json_object_get(metadata, "level"), levels, 2);
     const json_t *nets = json_object_get(metadata, "nets");
+    const json_t *other = json_object_get(metadata, "other");
     static const char *const kinds[] = {"model"};
     if (find_word(json_object_get(metadata, "kind"), kinds, 1) != 0) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0, "this is not a model");
@@ -187,12 +190,13 @@ read_header(const json_t *metadata, struct header *ret, struct sotto_error *err)
         json_integer_value(nets) < 1 ||
         json_integer_value(nets) > MODEL_NETS_MAX ||
         !read_hidden(json_object_get(metadata, "hidden"), ret) ||
-        json_object_size(metadata) != 6) {
+        json_object_size(metadata) != 7 || !json_is_boolean(other)) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0,
                          "what it says of itself is not a model's");
     }
     ret->objective = (enum sotto_objective)objective;
     ret->level = (enum sotto_level)level;
+    ret->other = json_is_true(other);
     ret->nets = (size_t)json_integer_value(nets);
     return SOTTO_STATUS_OK;
 }
@@ -321,7 +325,8 @@ check_tensors(const struct safetensors *file,
     const struct safetensors_entry *entry = NULL;
     struct prior_shape shape;
     char name[NAME_SIZE];
-    enum sotto_status status = prior_shape_init(&shape, mechanism, err);
+    enum sotto_status status =
+        prior_shape_init(&shape, mechanism, header->other, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -330,7 +335,7 @@ check_tensors(const struct safetensors *file,
         for (size_t j = 0; j <= header->hiddens && status == SOTTO_STATUS_OK;
              j++) {
             size_t out =
-                j < header->hiddens ? header->hidden[j] : shape.label->size;
+                j < header->hiddens ? header->hidden[j] : shape.classes;
             name_tensor(name, i, j, "weight");
             status = safetensors_want(file, name, SAFETENSORS_F32, 2, out, in,
                                       &entry, err);
@@ -372,8 +377,8 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
     }
     if (status == SOTTO_STATUS_OK) {
         status =
-            model_new(mechanism, header.objective, header.level, header.hidden,
-                      header.hiddens, header.nets, &model, err);
+            model_new(mechanism, header.objective, header.level, header.other,
+                      header.hidden, header.hiddens, header.nets, &model, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = read_nets(file, model, err);

@@ -157,9 +157,10 @@ double
 marginal_pass(struct marginal *marginal, size_t first, size_t end,
               const float *p, double scale, float *dp)
 {
-    struct pass pass = {.marginal = marginal, .p = p, .scale = scale, .dp = dp};
+    struct pass pass = {.marginal = marginal, .p = p, .scale = scale};
     size_t tiles = (marginal->posterior->points + TILE - 1) / TILE;
     double sum = 0;
+    pass.dp = dp;
     for (size_t at = first; at < end; at += WAVE) {
         pass.first = at;
         pass.tasks = end - at < WAVE ? end - at : WAVE;

@@ -166,6 +166,7 @@ predict_estimates(struct sotto_model *model, const uint8_t *reports, size_t n,
     enum sotto_status status = SOTTO_STATUS_OK;
     if (z == NULL || room == NULL || input == NULL || p == NULL) {
         status = host_fail_memory(err);
+        goto done;
     }
     for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
          first += BLOCK) {
@@ -183,6 +184,7 @@ predict_estimates(struct sotto_model *model, const uint8_t *reports, size_t n,
                          ret_p + first * model->classes);
         }
     }
+done:
     free(z);
     free(room);
     free(input);

@@ -113,7 +113,7 @@ add_parts(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
 
 enum sotto_status
 prior_shape_init(struct prior_shape *shape,
-                 const struct sotto_mechanism *mechanism,
+                 const struct sotto_mechanism *mechanism, bool other,
                  struct sotto_error *err)
 {
     struct sotto_mechanism_info info;
@@ -131,6 +131,12 @@ prior_shape_init(struct prior_shape *shape,
     if (status != SOTTO_STATUS_OK) {
         prior_shape_clear(shape);
         return status;
+    }
+    shape->classes = shape->label->size;
+    if (!other && shape->classes > 2 &&
+        sotto_mechanism_part_column(mechanism, shape->label_part, 0) !=
+            SIZE_MAX) {
+        shape->classes--;
     }
     sotto_mechanism_info(mechanism, &info);
     shape->eps_features = info.eps_features;

@@ -38,16 +38,19 @@ struct prior_shape {
     const struct channel_instance *label;
     size_t label_offset; /* in a report */
     size_t label_part;
+    size_t classes; /* of the label that are told apart */
     double eps_features, eps_label;
 };
 
 /*
- * Reads the shape off. Statuses: INPUT (no label part of symbols; a part that
+ * Reads the shape off. The last symbol of a label's column stands for all that
+ * is none of its categories; without `other` no record is taken to have it,
+ * and it is no class. Statuses: INPUT (no label part of symbols; a part that
  * covers both; no features), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 prior_shape_init(struct prior_shape *shape,
-                 const struct sotto_mechanism *mechanism,
+                 const struct sotto_mechanism *mechanism, bool other,
                  struct sotto_error *err);
 void prior_shape_clear(struct prior_shape *shape);
 

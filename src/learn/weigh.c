@@ -168,37 +168,42 @@ add_body(const uint16_t *const row[WEIGH_ROWS], const float by[WEIGH_ROWS],
     }
 }
 
+/* What each kind of processor has. */
+#define FOR_any
+#define FOR_avx2 __attribute__((target("avx2")))
+#define FOR_avx512 __attribute__((target("avx512f,avx512vl,avx512bw")))
+
 /* The same six, for one kind of processor. */
-#define KERNELS(kind, target)                                                  \
-    target static void distance_##kind(const int32_t *q, size_t n,             \
-                                       const int32_t *y, size_t d, float rate, \
-                                       float *cost)                            \
+#define KERNELS(kind)                                                          \
+    FOR_##kind static void distance_##kind(const int32_t *q, size_t n,         \
+                                           const int32_t *y, size_t d,         \
+                                           float rate, float *cost)            \
     {                                                                          \
         distance_body(q, n, y, d, rate, cost);                                 \
     }                                                                          \
-    target static float least_##kind(const float *cost, size_t n)              \
+    FOR_##kind static float least_##kind(const float *cost, size_t n)          \
     {                                                                          \
         return least_body(cost, n);                                            \
     }                                                                          \
-    target static double encode_##kind(const float *cost, float least,         \
-                                       size_t n, uint16_t *code)               \
+    FOR_##kind static double encode_##kind(const float *cost, float least,     \
+                                           size_t n, uint16_t *code)           \
     {                                                                          \
         return encode_body(cost, least, n, code);                              \
     }                                                                          \
-    target static size_t count_##kind(const uint16_t *code, size_t n,          \
-                                      uint16_t from)                           \
+    FOR_##kind static size_t count_##kind(const uint16_t *code, size_t n,      \
+                                          uint16_t from)                       \
     {                                                                          \
         return count_body(code, n, from);                                      \
     }                                                                          \
-    target static void dots_##kind(const uint16_t *const row[WEIGH_ROWS],      \
-                                   const float *v, size_t n,                   \
-                                   double ret[WEIGH_ROWS])                     \
+    FOR_##kind static void dots_##kind(const uint16_t *const row[WEIGH_ROWS],  \
+                                       const float *v, size_t n,               \
+                                       double ret[WEIGH_ROWS])                 \
     {                                                                          \
         dots_body(row, v, n, ret);                                             \
     }                                                                          \
-    target static void add_##kind(const uint16_t *const row[WEIGH_ROWS],       \
-                                  const float c[WEIGH_ROWS], size_t n,         \
-                                  float *a)                                    \
+    FOR_##kind static void add_##kind(const uint16_t *const row[WEIGH_ROWS],   \
+                                      const float c[WEIGH_ROWS], size_t n,     \
+                                      float *a)                                \
     {                                                                          \
         add_body(row, c, n, a);                                                \
     }                                                                          \
@@ -206,10 +211,10 @@ add_body(const uint16_t *const row[WEIGH_ROWS], const float by[WEIGH_ROWS],
         #kind,        distance_##kind, least_##kind, encode_##kind,            \
         count_##kind, dots_##kind,     add_##kind};
 
-KERNELS(any, )
+KERNELS(any)
 #if defined(__x86_64__)
-KERNELS(avx2, __attribute__((target("avx2"))))
-KERNELS(avx512, __attribute__((target("avx512f,avx512vl,avx512bw"))))
+KERNELS(avx2)
+KERNELS(avx512)
 #endif
 
 const struct weigh *

@@ -137,7 +137,7 @@ check_entries(const struct safetensors *file, const struct nn_arena *arena,
 static void
 copy_floats(float *to, const struct safetensors_entry *entry)
 {
-    if (entry->size > 0) {
+    if (to != NULL && entry->size > 0) {
         memcpy(to, entry->data, entry->size);
     }
 }

@@ -3,7 +3,7 @@
  * a run that was stopped goes on and ends with the same weights.
  *
  * Holds the arena's values and moments, the best weights of early stopping,
- * the counters, and `key`, a text that says what is being trained: a
+ * the counters, and `key`, a UTF-8 text that says what is being trained: a
  * checkpoint of anything else is not taken. Random numbers are a function of
  * (seed, step), so no generator's state is needed.
  */
@@ -18,8 +18,8 @@ struct nn_progress {
     double loss;    /* whatever the trainer wants to remember */
 };
 
-/* In one step: the old checkpoint or the new one, never half of one. Statuses:
-   IO, MEMORY. */
+/* In one step: the old checkpoint or the new one, never half of one. `stopping`
+   may be NULL, here and there alike. Statuses: IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status nn_checkpoint_write(
     const char *path, const char *key, const struct nn_arena *arena,
     const struct nn_stopping *stopping, const struct nn_progress *progress,

@@ -126,8 +126,9 @@ struct tensor_backend {
     struct host_pool *pool; /* for work of the caller's own, too */
 };
 
-/* cpu/: OpenBLAS on tiles, the rest vectorised by hand. Owns its pool of
-   `threads` (0: all cores). Statuses: MEMORY, LIMIT, IO. */
+/* cpu/: OpenBLAS on tiles, the rest in vector instructions; numbers too small
+   to be normal are 0 to it. Owns its pool of `threads` (0: all cores). Calls
+   from one thread at a time. Statuses: MEMORY, LIMIT, IO. */
 SOTTO_CHECKED enum sotto_status tensor_cpu_new(unsigned threads,
                                                struct tensor_backend **ret,
                                                struct sotto_error *err);

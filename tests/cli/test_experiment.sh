@@ -166,7 +166,7 @@ run 2 experiment
 run 2 experiment mnist --plan
 says "mnist-collection"
 run 2 experiment mnist-collection --mechanism clm --plan
-says "vlm, vlm-linear, pca"
+says "vlm, vlm-linear, pca, vlm-float"
 run 2 experiment mnist-collection --eps 10,x --plan
 says "'x'" "10,4,none"
 run 2 experiment mnist-collection --eps 33 --plan

@@ -89,14 +89,42 @@ test_folder(void **state)
     assert_int_equal(scratch_remove(), 0);
 }
 
+static void
+test_lock(void **state)
+{
+    struct sotto_error err;
+    int lock = -1, second = -1;
+    char *made = NULL;
+    (void)state;
+    assert_int_equal(scratch_make(), 0);
+    assert_int_equal(experiment_folder(in_folder("x/y"), &made, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(experiment_lock(made, &lock, &err), SOTTO_STATUS_OK);
+    assert_int_equal(experiment_lock(made, &second, &err), SOTTO_STATUS_IO);
+    assert_non_null(strstr(err.message, "another experiment"));
+    assert_int_equal(second, -1);
+    assert_int_equal(close(lock), 0);
+    assert_int_equal(experiment_lock(made, &second, &err), SOTTO_STATUS_OK);
+    assert_int_equal(close(second), 0);
+    free(made);
+    assert_int_equal(experiment_lock("/nowhere", &lock, &err), SOTTO_STATUS_IO);
+    assert_non_null(strstr(err.message, "/nowhere"));
+    /* without a name, in the cache */
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    assert_int_equal(experiment_folder(NULL, &made, &err), SOTTO_STATUS_OK);
+    assert_string_equal(made, in_folder("sotto/experiments"));
+    assert_int_equal(access(made, F_OK), 0);
+    free(made);
+    assert_int_equal(scratch_remove(), 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eps),
-        cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_hash),
-        cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_eps),  cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_hash), cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "blobs.h"
+#include "data/rows.h"
 #include "experiment/experiment.h"
 #include "experiment/mnist_data.h"
 #include "experiment/population.h"
@@ -59,8 +60,8 @@ static struct sotto_report_reader *
 report(uint64_t seed, unsigned threads)
 {
     struct sotto_report_reader *reader = NULL;
-    assert_int_equal(population_report(mechanism, data.train, seed, threads,
-                                       NULL, &reader, &err),
+    assert_int_equal(population_report(mechanism, data.train, seed, false,
+                                       threads, NULL, &reader, &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(sotto_report_reader_count(reader), ROWS);
     return reader;
@@ -98,6 +99,52 @@ test_threads(void **state)
     sotto_report_reader_free(other);
 }
 
+/* Mean distance of the first part's numbers from the points they are about, in
+   units of the noise's scale b = 2l / eps, whose mean it is. */
+static double
+mean_noise(const struct sotto_report_reader *reader)
+{
+    struct sotto_part_info part;
+    struct rows rows;
+    int64_t value[64];
+    int32_t q[64];
+    double sum = 0;
+    sotto_mechanism_part(mechanism, 0, &part);
+    assert_true(part.values <= 64);
+    assert_int_equal(rows_init(&rows, mechanism, data.train, &err),
+                     SOTTO_STATUS_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        const uint8_t *at = sotto_report_reader_at(reader, i);
+        sotto_report_values(mechanism, at, 0, 0, value);
+        rows_q(&rows, i, q);
+        for (size_t j = 0; j < part.values; j++) {
+            sum += fabs((double)(value[j] - q[j]));
+        }
+    }
+    rows_clear(&rows);
+    return sum / (double)(ROWS * part.values) / (2 * (double)part.l / part.eps);
+}
+
+/* The same noise by floats and exactly: the mean of n exponentials is within
+   5 / sqrt(n) of theirs but for one case in a million. */
+static void
+test_floats(void **state)
+{
+    struct sotto_report_reader *exact = report(1, 2), *floats = NULL;
+    struct sotto_part_info part;
+    (void)state;
+    sotto_mechanism_part(mechanism, 0, &part);
+    double most = 5 / sqrt((double)(ROWS * part.values));
+    assert_int_equal(population_report(mechanism, data.train, 1, true, 2, NULL,
+                                       &floats, &err),
+                     SOTTO_STATUS_OK);
+    assert_true(fabs(mean_noise(exact) - 1) < most);
+    assert_true(fabs(mean_noise(floats) - 1) < most);
+    assert_false(same(exact, floats));
+    sotto_report_reader_free(exact);
+    sotto_report_reader_free(floats);
+}
+
 static bool
 refuse(void *context, const char *what, uint64_t done, uint64_t total)
 {
@@ -114,9 +161,9 @@ test_stopped(void **state)
     struct sotto_report_reader *reader = NULL;
     struct sotto_table *table = NULL;
     (void)state;
-    assert_int_equal(
-        population_report(mechanism, data.train, 1, 1, &watch, &reader, &err),
-        SOTTO_STATUS_STOPPED);
+    assert_int_equal(population_report(mechanism, data.train, 1, false, 1,
+                                       &watch, &reader, &err),
+                     SOTTO_STATUS_STOPPED);
     assert_null(reader);
     assert_int_equal(
         population_decode(mechanism, analyst, data.train, &watch, &table, &err),
@@ -176,7 +223,7 @@ test_wrong(void **state)
         sotto_table_parse(csv, sizeof csv - 1, "csv", NULL, &table, &err),
         SOTTO_STATUS_OK);
     assert_int_equal(
-        population_report(mechanism, table, 1, 1, NULL, &reader, &err),
+        population_report(mechanism, table, 1, false, 1, NULL, &reader, &err),
         SOTTO_STATUS_INPUT);
     assert_int_equal(
         population_decode(mechanism, analyst, table, NULL, &decoded, &err),
@@ -188,9 +235,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_stopped), cmocka_unit_test(test_decoded),
         cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

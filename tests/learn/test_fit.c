@@ -45,6 +45,7 @@ options_of(enum sotto_objective objective)
                                       .decay = 1e-3,
                                       .batches = 8,
                                       .seed = 5,
+                                      .other = true,
                                       .threads = 2};
 }
 

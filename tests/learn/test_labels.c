@@ -150,7 +150,7 @@ setup(void **state)
     struct sotto_table *table = mixed_rows(ROWS, 1);
     (void)state;
     mechanism = open_mixed(DECIMAL_UNIT, 3 * (DECIMAL_UNIT / 2), 8);
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     reports = simulate(mechanism, table, 5);
     for (size_t i = 0; i < ROWS; i++) {
         report[i] = reports + i * mechanism->client->report_size;

@@ -22,6 +22,7 @@ small_model(enum sotto_objective objective, enum sotto_level level)
                                         .hiddens = 2,
                                         .epochs = 2,
                                         .restarts = 2,
+                                        .other = true,
                                         .threads = 1};
     struct sotto_model *model = NULL;
     must(sotto_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));

@@ -5,7 +5,7 @@
 #include "learn_fixture.h"
 
 #include "host/pool.h"
-#include "learn/train.h"
+#include "learn/trainer.h"
 
 #define POINTS 90u
 #define REPORTS 60u
@@ -40,7 +40,7 @@ stage_init(struct stage *stage, unsigned threads)
     for (size_t i = 0; i < REPORTS; i++) {
         report[i] = stage->reports + i * stage->mechanism->client->report_size;
     }
-    must(prior_shape_init(&stage->shape, stage->mechanism, &err));
+    must(prior_shape_init(&stage->shape, stage->mechanism, true, &err));
     must(prior_init(&stage->prior, &stage->shape, stage->point, POINTS, &err));
     must(labels_init(&stage->labels, &stage->shape, report, REPORTS, false, 0,
                      &err));
@@ -204,7 +204,7 @@ check_gradient(bool marginal, double kappa)
     stage_init(&stage, 1);
     trainer = trainer_of(&stage, marginal, kappa);
     must(model_new(stage.mechanism, SOTTO_OBJECTIVE_MARGINAL,
-                   SOTTO_LEVEL_LATENT, hidden, 1, 1, &model, &err));
+                   SOTTO_LEVEL_LATENT, true, hidden, 1, 1, &model, &err));
     stack = &model->net[0].stack;
     arena = stack->arena;
     must(nn_stack_reserve(stack, trainer.room, &err));

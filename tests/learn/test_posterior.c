@@ -37,7 +37,7 @@ stage_of(uint64_t eps, uint32_t l)
         stage.report[i] =
             stage.reports + i * stage.mechanism->client->report_size;
     }
-    must(prior_shape_init(&stage.shape, stage.mechanism, &err));
+    must(prior_shape_init(&stage.shape, stage.mechanism, true, &err));
     sotto_table_free(records);
     return stage;
 }

@@ -12,7 +12,7 @@ test_shape(void **state)
         open_mixed(4 * DECIMAL_UNIT, DECIMAL_UNIT, 8);
     struct prior_shape shape;
     (void)state;
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     assert_int_equal(shape.blocks, 2);
     assert_int_equal(shape.width, 3);
     assert_int_equal(shape.inputs, 5);
@@ -21,6 +21,10 @@ test_shape(void **state)
     assert_true(shape.block[0].distance && !shape.block[1].distance);
     assert_true(fabs((double)shape.block[0].rate - 0.25) < 1e-7);
     assert_true(shape.eps_features == 5 && shape.eps_label == 1);
+    assert_int_equal(shape.classes, 3);
+    prior_shape_clear(&shape);
+    must(prior_shape_init(&shape, mechanism, false, &err));
+    assert_int_equal(shape.classes, 2); /* "(other)" is none */
     prior_shape_clear(&shape);
     sotto_mechanism_free(mechanism);
 }
@@ -36,7 +40,7 @@ test_inputs(void **state)
     struct prior_shape shape;
     float input[5];
     (void)state;
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     prior_input(&shape, point, input);
     assert_memory_equal(input, right, sizeof right);
     assert_true(prior_room(&shape) >= 3);
@@ -57,7 +61,7 @@ test_estimates(void **state)
     double room[8], z[5], mean[5] = {0};
     static const double right[] = {0.5, -0.25, 0, 1, 0};
     (void)state;
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     must(rows_init(&rows, mechanism, table, &err));
     for (uint64_t i = 0; i < 4000; i++) {
         must(sotto_simulate(mechanism, 1, i, rows_at(&rows, 0), rows.count,
@@ -85,7 +89,7 @@ test_layout(void **state)
     struct prior_shape shape;
     struct prior prior;
     (void)state;
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     must(prior_init(&prior, &shape, point, 3, &err));
     assert_int_equal(prior.padded, 32);
     assert_int_equal(prior.by_block[2], -8); /* a of the second */
@@ -109,7 +113,7 @@ test_refused(void **state)
     struct prior_shape shape;
     struct prior prior;
     (void)state;
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     assert_int_equal(prior_init(&prior, &shape, outside, 2, &err),
                      SOTTO_STATUS_INPUT);
     assert_int_equal(err.position, 1);
@@ -137,7 +141,7 @@ refuse_parts(const struct compose_part *part, size_t parts, uint64_t eps,
     struct sotto_mechanism *mechanism = open_spec(&spec);
     struct prior_shape shape;
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(prior_shape_init(&shape, mechanism, &err),
+    assert_int_equal(prior_shape_init(&shape, mechanism, true, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, text));
     sotto_mechanism_free(mechanism);
@@ -181,10 +185,10 @@ test_memory(void **state)
     struct prior prior;
     (void)state;
     fail_alloc_at(1);
-    assert_int_equal(prior_shape_init(&shape, mechanism, &err),
+    assert_int_equal(prior_shape_init(&shape, mechanism, true, &err),
                      SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
-    must(prior_shape_init(&shape, mechanism, &err));
+    must(prior_shape_init(&shape, mechanism, true, &err));
     for (long n = 1; n <= 2; n++) {
         fail_alloc_at(n);
         assert_int_equal(prior_init(&prior, &shape, point, 1, &err),

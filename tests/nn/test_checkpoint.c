@@ -138,6 +138,7 @@ test_fresh(void **state)
     run_make(&fresh);
     run_make(&other);
     train(&other, 3);
+    fresh.stopping.since = 2;
     assert_int_equal(keep(&fresh), SOTTO_STATUS_OK);
     assert_int_equal(take(&other, "key \xc3\xa9 1", &found), SOTTO_STATUS_OK);
     assert_true(found);

@@ -197,12 +197,12 @@ cpu_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
                            .activation = activation,
                            .x = x,
                            .gain = gain,
-                           .shift = shift,
-                           .running_mean = running_mean,
-                           .running_variance = running_variance,
-                           .mean = mean,
-                           .inverse = inverse,
-                           .out = y};
+                           .shift = shift};
+    job.running_mean = running_mean;
+    job.running_variance = running_variance;
+    job.mean = mean;
+    job.inverse = inverse;
+    job.out = y;
     cpu_run(self, job.parts, norm_task, &job);
 }
 
@@ -244,10 +244,10 @@ cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
                            .gain = gain,
                            .centre = mean,
                            .factor = inverse,
-                           .y = y,
-                           .dy = dy,
-                           .dgain = dgain,
-                           .dshift = dshift,
-                           .out = dx};
+                           .y = y};
+    job.dy = dy;
+    job.dgain = dgain;
+    job.dshift = dshift;
+    job.out = dx;
     cpu_run(self, job.parts, norm_back_task, &job);
 }

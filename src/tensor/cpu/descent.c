@@ -85,10 +85,10 @@ cpu_adam(struct tensor_backend *self, size_t size,
                     .shrink = (float)(1 - rate * adam->decay)},
         .size = size,
         .parts = cpu_parts(size, ELEMENTS_MIN),
-        .value = value,
-        .gradient = gradient,
-        .first = first,
-        .second = second};
+        .gradient = gradient};
+    job.value = value;
+    job.first = first;
+    job.second = second;
     cpu_run(self, job.parts, adam_task, &job);
 }
 
@@ -137,13 +137,13 @@ void
 cpu_sgd(struct tensor_backend *self, size_t size, float rate, float momentum,
         float decay, float *value, const float *gradient, float *first)
 {
-    struct sgd_job job = {size,
-                          cpu_parts(size, ELEMENTS_MIN),
-                          rate,
-                          momentum,
-                          (float)(1 - (double)rate * decay),
-                          value,
-                          gradient,
-                          first};
+    struct sgd_job job = {.size = size,
+                          .parts = cpu_parts(size, ELEMENTS_MIN),
+                          .rate = rate,
+                          .momentum = momentum,
+                          .shrink = (float)(1 - (double)rate * (double)decay),
+                          .gradient = gradient};
+    job.value = value;
+    job.first = first;
     cpu_run(self, job.parts, sgd_task, &job);
 }

@@ -126,8 +126,8 @@ cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
                            .parts = cpu_parts(n * width, ELEMENTS_MIN),
                            .a = logits,
                            .target = target,
-                           .scale = scale,
-                           .da = dlogits};
+                           .scale = scale};
+    job.da = dlogits;
     return run_job(self, &job, bernoulli_task);
 }
 
@@ -191,8 +191,8 @@ cpu_gaussian(struct tensor_backend *self, size_t n, size_t width,
                            .parts = cpu_parts(n * width, ELEMENTS_MIN),
                            .a = a,
                            .target = target,
-                           .scale = scale,
-                           .da = da};
+                           .scale = scale};
+    job.da = da;
     return run_job(self, &job, gaussian_task);
 }
 
@@ -252,7 +252,7 @@ cpu_categorical(struct tensor_backend *self, size_t n, size_t k,
                            .k = k,
                            .a = logits,
                            .target = target,
-                           .scale = scale,
-                           .da = dlogits};
+                           .scale = scale};
+    job.da = dlogits;
     return run_job(self, &job, categorical_task);
 }

@@ -93,8 +93,8 @@ cpu_multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
                         .alpha = alpha,
                         .beta = beta,
                         .a = a,
-                        .b = b,
-                        .c = c};
+                        .b = b};
+    p.c = c;
     plan(self, &p);
     cpu_run(self, p.tiles, multiply_task, &p);
 }
@@ -128,10 +128,10 @@ cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
     struct dense_job job = {.y = {.shape = {false, true, n, out, in},
                                   .alpha = 1,
                                   .a = x,
-                                  .b = weight,
-                                  .c = y},
+                                  .b = weight},
                             .bias = bias,
                             .activation = activation};
+    job.y.c = y;
     plan(self, &job.y);
     cpu_run(self, job.y.tiles, dense_task, &job);
 }
@@ -190,16 +190,19 @@ cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
     struct back_job job = {.dweight = {.shape = {true, false, out, in, n},
                                        .alpha = 1,
                                        .a = dy,
-                                       .b = x,
-                                       .c = dweight},
+                                       .b = x},
                            .dx = {.shape = {false, false, n, in, out},
                                   .alpha = 1,
                                   .a = dy,
-                                  .b = weight,
-                                  .c = dx},
-                           .dbias = dbias};
-    struct activation_job slopes = {n * out, cpu_parts(n * out, ELEMENTS_MIN),
-                                    activation, y, dy};
+                                  .b = weight}};
+    struct activation_job slopes = {.size = n * out,
+                                    .parts = cpu_parts(n * out, ELEMENTS_MIN),
+                                    .activation = activation,
+                                    .y = y};
+    job.dweight.c = dweight;
+    job.dx.c = dx;
+    job.dbias = dbias;
+    slopes.dy = dy;
     if (activation != TENSOR_ACTIVATION_NONE) {
         cpu_run(self, slopes.parts, activation_task, &slopes);
     }

@@ -65,8 +65,8 @@ void
 cpu_softmax(struct tensor_backend *self, size_t n, size_t k,
             const float *logits, float *p)
 {
-    struct row_job job = {
-        .row = softmax_row, .n = n, .width = k, .x = logits, .y = p};
+    struct row_job job = {.row = softmax_row, .n = n, .width = k, .x = logits};
+    job.y = p;
     run_rows(self, &job);
 }
 
@@ -89,12 +89,9 @@ void
 cpu_softmax_back(struct tensor_backend *self, size_t n, size_t k,
                  const float *p, const float *dp, float *dlogits)
 {
-    struct row_job job = {.row = softmax_back_row,
-                          .n = n,
-                          .width = k,
-                          .x = p,
-                          .dy = dp,
-                          .y = dlogits};
+    struct row_job job = {
+        .row = softmax_back_row, .n = n, .width = k, .x = p, .dy = dp};
+    job.y = dlogits;
     run_rows(self, &job);
 }
 
@@ -127,8 +124,8 @@ void
 cpu_clip_l1(struct tensor_backend *self, size_t n, size_t d, float l,
             const float *h, float *z)
 {
-    struct row_job job = {
-        .row = clip_row, .n = n, .width = d, .l = l, .x = h, .y = z};
+    struct row_job job = {.row = clip_row, .n = n, .width = d, .l = l, .x = h};
+    job.y = z;
     run_rows(self, &job);
 }
 
@@ -158,13 +155,9 @@ void
 cpu_clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
                  const float *h, const float *dz, float *dh)
 {
-    struct row_job job = {.row = clip_back_row,
-                          .n = n,
-                          .width = d,
-                          .l = l,
-                          .x = h,
-                          .dy = dz,
-                          .y = dh};
+    struct row_job job = {
+        .row = clip_back_row, .n = n, .width = d, .l = l, .x = h, .dy = dz};
+    job.y = dh;
     run_rows(self, &job);
 }
 
@@ -181,11 +174,8 @@ void
 cpu_gather(struct tensor_backend *self, size_t n, size_t width, const float *x,
            const uint32_t *row, float *y)
 {
-    struct row_job job = {.row = gather_row,
-                          .n = n,
-                          .width = width,
-                          .x = x,
-                          .index = row,
-                          .y = y};
+    struct row_job job = {
+        .row = gather_row, .n = n, .width = width, .x = x, .index = row};
+    job.y = y;
     run_rows(self, &job);
 }

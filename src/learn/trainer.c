@@ -1,11 +1,11 @@
 /*
- * train.c: training one network on an objective, in batches.
+ * trainer.c: training one network on an objective, in batches.
  *
  * A batch is a fixed set of reports; the order of the batches is drawn anew
  * every epoch from (seed, stream, epoch). Adam takes a step a batch. After an
  * epoch the validation reports are scored, and the best weights are kept.
  */
-#include "learn/train.h"
+#include "learn/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,15 +177,17 @@ shuffle_batches(struct run *run)
 }
 
 /*
- * The Bayesian bootstrap: every report weighs -ln u, u uniform in (0, 1]. The
- * classifiers of many such draws vary as if the people had been drawn anew.
+ * The Bayesian bootstrap: every report weighs e = -ln u, u uniform in (0, 1].
+ * The classifiers of many such draws vary as if the people had been drawn anew.
+ * With a weight of 1 + c (e - 1) they vary c times as much.
  */
 static enum sotto_status
 draw_weights(struct run *run, struct sotto_error *err)
 {
     const struct trainer *trainer = run->trainer;
     struct seeded seeded;
-    if (trainer->marginal == NULL || !trainer->bootstrap || run->stream == 0) {
+    if (trainer->marginal == NULL || !(trainer->bootstrap > 0) ||
+        run->stream == 0) {
         return SOTTO_STATUS_OK;
     }
     run->weight = malloc((trainer->plan->rows + 1) * sizeof *run->weight);
@@ -195,7 +197,7 @@ draw_weights(struct run *run, struct sotto_error *err)
     seeded_init(&seeded, trainer->seed, (run->stream + 1) * EPOCH_STREAM - 1);
     for (size_t n = 0; n < trainer->plan->rows; n++) {
         double u = ((double)random_u32(&seeded.random) + 1) / 4294967296.0;
-        run->weight[n] = (float)-log(u);
+        run->weight[n] = (float)(1 + trainer->bootstrap * (-log(u) - 1));
     }
     return SOTTO_STATUS_OK;
 }
@@ -247,6 +249,17 @@ run_epochs(struct run *run, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* The last layer begins at 0: every class alike everywhere. What a network
+   begins with stays in it where reports say little, and a guess drawn by lot is
+   worse than none. */
+static void
+start_even(struct nn_stack *stack)
+{
+    const struct nn_place *last = &stack->layer[stack->layers - 1];
+    memset(nn_arena_value(stack->arena, last->weight), 0,
+           last->in * last->out * sizeof(float));
+}
+
 enum sotto_status
 trainer_run(const struct trainer *trainer, struct model_net *net,
             uint64_t stream, uint64_t streams,
@@ -283,6 +296,7 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
     }
     if (status == SOTTO_STATUS_OK) {
         nn_stack_init(&net->stack, trainer->seed, stream);
+        start_even(&net->stack);
         if (trainer->marginal != NULL) {
             trainer->marginal->weight = run.weight;
         }

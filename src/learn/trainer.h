@@ -1,8 +1,8 @@
 /*
- * train.h: training one network on an objective, in batches.
+ * trainer.h: training one network on an objective, in batches.
  */
-#ifndef SOTTO_LEARN_TRAIN_H
-#define SOTTO_LEARN_TRAIN_H
+#ifndef SOTTO_LEARN_TRAINER_H
+#define SOTTO_LEARN_TRAINER_H
 
 #include "learn/defaults.h"
 #include "learn/model.h"
@@ -21,10 +21,10 @@ struct trainer {
     struct learn_setting setting;
     struct marginal *marginal; /* NULL: Eq. 12 */
     const float *x;
-    size_t rows, in; /* of x */
-    float *p, *dp;   /* of as many rows as go through the network at a time */
-    size_t room;     /* that many */
-    bool bootstrap;  /* reports weighed by lot in all networks but the first */
+    size_t rows, in;  /* of x */
+    float *p, *dp;    /* of as many rows as go through the network at a time */
+    size_t room;      /* that many */
+    double bootstrap; /* as sotto_fit_options has it */
     uint64_t seed;
     const struct sotto_watch *watch;
 };

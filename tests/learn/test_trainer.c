@@ -1,9 +1,9 @@
 /*
- * test_train.c: inputs made even, and undone in a network; stopping early.
+ * test_trainer.c: inputs made even, and undone in a network; stopping early.
  */
 #include "learn_fixture.h"
 
-#include "learn/train.h"
+#include "learn/trainer.h"
 
 static void
 test_moments(void **state)
@@ -39,8 +39,8 @@ test_fold(void **state)
     struct sotto_model *model = NULL;
     float x[10], even[10], p[6], folded[6], shift[5], scale[5];
     (void)state;
-    must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, hidden,
-                   1, 1, &model, &err));
+    must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, true,
+                   hidden, 1, 1, &model, &err));
     nn_stack_init(&model->net[0].stack, 3, 0);
     for (size_t i = 0; i < 5; i++) {
         shift[i] = (float)i * 0.3F - 1;
@@ -94,8 +94,8 @@ test_stops(void **state)
     }
     must(labels_init_clean(&labels, 3, truth, N, 0, &err));
     must(plan_init(&plan, &labels, 4, 0.3, 64, 1, &err));
-    must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, hidden,
-                   1, 1, &model, &err));
+    must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, true,
+                   hidden, 1, 1, &model, &err));
     must(tensor_cpu_new(1, &trainer.backend, &err));
     must(trainer_init(&trainer, &err));
     must(trainer_run(&trainer, &model->net[0], 0, 1, &result, &err));
