@@ -205,7 +205,7 @@ peer_ask(struct peer *peer, const char *line, struct peer_result *ret_result,
          struct sotto_error *err)
 {
     char text[ANSWER_MAX];
-    if (line != NULL && !write_line(peer->end, line)) {
+    if (peer == NULL || (line != NULL && !write_line(peer->end, line))) {
         return fail_peer(err);
     }
     return read_answer(text, read_line(peer->end, text, sizeof text),

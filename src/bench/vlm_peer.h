@@ -8,7 +8,7 @@
 #include "bench/vlm_step.h"
 
 /* Its settings: those for threads, times the ways to keep its parameters. */
-#define VLM_PEER_WAYS (2 * PEER_SETTINGS)
+#define VLM_PEER_WAYS ((size_t)2 * PEER_SETTINGS)
 
 struct vlm_peer {
     struct peer *child[PEER_SETTINGS];

@@ -27,9 +27,9 @@ test_answer(void **state)
         "       10 * int(os.environ['OMP_NUM_THREADS']) +\n"
         "       100 * int(os.environ['OPENBLAS_NUM_THREADS']))\n";
     const char *const args[] = {"abc", "1.5", NULL};
+    const struct peer_threads threads = {2, 4};
     struct peer_result result;
     (void)state;
-    const struct peer_threads threads = {2, 4};
     if (access(PEER_PYTHON, X_OK) != 0) {
         skip();
     }
