@@ -23,7 +23,8 @@
 
 static const size_t batches[] = {64, LARGEST};
 
-const struct train_vlm_size train_vlm_full = {15, 4096, PEER_PYTHON};
+const struct train_vlm_size train_vlm_full = {15, 4096, PEER_SETTINGS,
+                                              PEER_PYTHON};
 
 /* Seconds a step, of every round. */
 struct times {
@@ -108,14 +109,14 @@ least(const double *times, size_t count)
 /* Threads that wait for one another starve where cores are not theirs alone: a
    setting that never came within twice another's time is not asked again. */
 static bool
-is_hopeless(const struct times *times, size_t way, size_t rounds)
+is_hopeless(const struct times *times, size_t ways, size_t way, size_t rounds)
 {
     double mine;
     if (rounds < TRIALS) {
         return false;
     }
     mine = least(times->peer[way], rounds);
-    for (size_t i = 0; i < VLM_PEER_WAYS; i++) {
+    for (size_t i = 0; i < ways; i++) {
         if (mine > 2 * least(times->peer[i], rounds)) {
             return true;
         }
@@ -130,9 +131,9 @@ run_peer(struct job *job, size_t n, size_t steps, size_t round, double *memory,
 {
     struct times *times = &job->times;
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < VLM_PEER_WAYS && status == SOTTO_STATUS_OK; i++) {
+    for (size_t i = 0; i < job->peer.ways && status == SOTTO_STATUS_OK; i++) {
         struct peer_result result = {0, 0, 0};
-        if (is_hopeless(times, i, round)) {
+        if (is_hopeless(times, job->peer.ways, i, round)) {
             result.seconds = least(times->peer[i], round);
         } else {
             status = vlm_peer_run(&job->peer, i, n, steps, &result, err);
@@ -186,7 +187,7 @@ fill_row(struct job *job, struct sotto_bench_row *row)
     row->limit = best(times->limit, VLM_SPLITS, times->rounds);
     row->ratio_limit = row->limit / row->ours;
     if (job->missing == NULL) {
-        row->peer = best(times->peer, VLM_PEER_WAYS, times->rounds);
+        row->peer = best(times->peer, job->peer.ways, times->rounds);
         row->ratio_peer = row->ratio = row->peer / row->ours;
     }
     row->microseconds = 1e6 * row->ours;
@@ -228,7 +229,8 @@ begin(struct job *job, struct sotto_error *err)
         status = vlm_step_check(&job->step, err);
     }
     if (status == SOTTO_STATUS_OK && job->missing == NULL) {
-        status = vlm_peer_start(&job->peer, &job->step, err);
+        status =
+            vlm_peer_start(&job->peer, &job->step, job->size->settings, err);
         if (status == SOTTO_STATUS_OK) {
             status = vlm_peer_check(&job->peer, vlm_step_try(&job->step), err);
         }

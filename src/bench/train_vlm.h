@@ -8,8 +8,9 @@
 
 /* How much is measured. */
 struct train_vlm_size {
-    size_t rounds; /* of everything in turns; at most TRAIN_VLM_ROUNDS_MAX */
-    size_t steps;  /* in a round, times the batch */
+    size_t rounds;   /* of everything in turns; at most TRAIN_VLM_ROUNDS_MAX */
+    size_t steps;    /* in a round, times the batch */
+    size_t settings; /* of the peer's threads: up to PEER_SETTINGS */
     const char *python;
 };
 

@@ -180,18 +180,20 @@ start_child(struct vlm_peer *peer, size_t setting, struct sotto_error *err)
 
 enum sotto_status
 vlm_peer_start(struct vlm_peer *peer, const struct vlm_step *step,
-               struct sotto_error *err)
+               size_t settings, struct sotto_error *err)
 {
     char path[64];
     enum sotto_status status;
-    *peer = (struct vlm_peer){.folder = "/tmp/sotto-bench.XXXXXX"};
+    *peer = (struct vlm_peer){.settings = settings,
+                              .ways = 2 * settings,
+                              .folder = "/tmp/sotto-bench.XXXXXX"};
     if (mkdtemp(peer->folder) == NULL) {
         peer->folder[0] = '\0';
         return host_fail(err, SOTTO_STATUS_IO, 0, "no folder in /tmp");
     }
     start_path(peer, path, sizeof path);
     status = write_start(path, step, err);
-    for (size_t i = 0; i < PEER_SETTINGS && status == SOTTO_STATUS_OK; i++) {
+    for (size_t i = 0; i < settings && status == SOTTO_STATUS_OK; i++) {
         status = start_child(peer, i, err);
     }
     return status;
@@ -218,16 +220,16 @@ vlm_peer_run(struct vlm_peer *peer, size_t way, size_t n, size_t steps,
              struct peer_result *ret_result, struct sotto_error *err)
 {
     char line[80];
-    (void)snprintf(line, sizeof line, "%zu %zu %zu", way / PEER_SETTINGS, n,
+    (void)snprintf(line, sizeof line, "%zu %zu %zu", way / peer->settings, n,
                    steps);
-    return peer_ask(peer->child[way % PEER_SETTINGS], line, ret_result, err);
+    return peer_ask(peer->child[way % peer->settings], line, ret_result, err);
 }
 
 enum sotto_status
 vlm_peer_check(struct vlm_peer *peer, double loss, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < VLM_PEER_WAYS && status == SOTTO_STATUS_OK; i++) {
+    for (size_t i = 0; i < peer->ways && status == SOTTO_STATUS_OK; i++) {
         struct peer_result result = {0, 0, 0};
         status = vlm_peer_run(peer, i, 0, 0, &result, err);
         if (status == SOTTO_STATUS_OK &&

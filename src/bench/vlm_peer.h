@@ -7,18 +7,20 @@
 #include "bench/peer.h"
 #include "bench/vlm_step.h"
 
-/* Its settings: those for threads, times the ways to keep its parameters. */
 #define VLM_PEER_WAYS ((size_t)2 * PEER_SETTINGS)
 
 struct vlm_peer {
     struct peer *child[PEER_SETTINGS];
+    size_t settings; /* for threads, that are tried */
+    size_t ways;     /* those, times the ways to keep parameters */
     char folder[32];
 };
 
-/* Starts a child for each setting, with the step's weights and records as they
-   are. Stop it in any case. Statuses: IO, MEMORY. */
+/* Starts a child for each of the first `settings`, with the step's weights and
+   records as they are. Stop it in any case. Statuses: IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status vlm_peer_start(struct vlm_peer *peer,
                                                const struct vlm_step *step,
+                                               size_t settings,
                                                struct sotto_error *err);
 void vlm_peer_stop(struct vlm_peer *peer);
 

@@ -52,7 +52,7 @@ check(void *context, const struct sotto_bench_row *row)
 static void
 test_peer(void **state)
 {
-    const struct train_vlm_size size = {1, 64, PEER_PYTHON};
+    const struct train_vlm_size size = {1, 64, 1, PEER_PYTHON};
     (void)state;
     rows = 0;
     must(train_vlm_run(&size, check, NULL, &err));
@@ -62,7 +62,7 @@ test_peer(void **state)
 static void
 test_no_peer(void **state)
 {
-    const struct train_vlm_size size = {2, 64, "/nowhere/python3"};
+    const struct train_vlm_size size = {2, 64, 1, "/nowhere/python3"};
     char missing[] = "python3";
     (void)state;
     rows = 0;
