@@ -156,11 +156,12 @@ const struct cli_verb cmd_bench = {
         "Welch's t-test. |t| of 4.5 or more means that time tells records "
         "apart:\nexit status 3. Two leaky controls must be seen first.\n\n"
         "train-vlm times training steps on two threads, beside OpenBLAS's "
-        "products alone and\nbeside PyTorch (Debian's python3-torch), each "
-        "in turns: seconds a step, how many\ntimes as long the peer takes, "
-        "what share of a step its products are. fit learns\nfrom 13,500 "
-        "reports as sotto fit does, beside PyTorch: minutes. The others use "
-        "one\nthread.\n",
+        "products alone\nand beside PyTorch (Debian's python3-torch), in "
+        "turns: "
+        "seconds a step, how many\ntimes as long the peer takes, and what "
+        "share "
+        "of a step its products are. fit\nlearns from 13,500 reports as sotto "
+        "fit does, beside PyTorch: minutes. The\nothers use one thread.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,
