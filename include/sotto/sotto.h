@@ -1219,9 +1219,10 @@ struct sotto_bench_row {
     size_t runs;
     double t;
     const char *verdict;
-    /* What is timed as a whole, beside the same by a peer ("fit"); `batch` is
-       0 elsewhere. Seconds; how many times as long the peer takes, and what
-       share of ours the limit is; the most memory of each, in bytes. */
+    /* What is timed beside the same by a peer: a fit ("fit"), or one training
+       step ("train-vlm"); `batch` is 0 elsewhere. Seconds of one; how many
+       times as long the peer takes, and what share of ours the limit is; the
+       most memory of each, in bytes. */
     size_t batch; /* records that go through at a time */
     double ours, peer, limit;
     double ratio_peer, ratio_limit;
@@ -1231,8 +1232,8 @@ struct sotto_bench_row {
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
- * minutes, and "train-vlm") on one thread ("train-vlm" and "fit": on all
- * cores), handing each row to `row`. Answers are checked before they are timed.
+ * minutes, and "train-vlm") on one thread ("fit": on all cores; "train-vlm":
+ * on two), handing each row to `row`. Answers are checked before they are timed.
  * Statuses: USAGE (no such benchmark), REFUSED (a wrong answer; or the time of
  * a report depends on its record), MEMORY, IO, ENTROPY.
  */

@@ -378,7 +378,7 @@ bench_fit(struct bench *bench, struct sotto_error *err)
 static enum sotto_status
 bench_train_vlm(struct bench *bench, struct sotto_error *err)
 {
-    return train_vlm_run(bench->row, bench->context, err);
+    return train_vlm_run(&train_vlm_full, bench->row, bench->context, err);
 }
 
 /* ---- The list ------------------------------------------------------------ */

@@ -4,8 +4,8 @@
  * Made-up representations, of the size of P0's experiments on images: ten
  * clusters in eight dimensions. Both compute the posterior weights and take the
  * same number of steps over the same batches; both must come to the same
- * likelihood. The peer gets its best number of threads, 1 or 2. The limit is
- * the time it takes to read the stored weights once an epoch.
+ * likelihood. The peer gets the best of its settings for two cores. The limit
+ * is the time it takes to read the stored weights once an epoch.
  */
 #include "bench/bench_fit.h"
 
@@ -42,7 +42,7 @@
 const struct bench_fit_size bench_fit_full = {13500, 45000, 10, 10};
 
 static const char script[] =
-    "import json, sys, time\n"
+    "import sys, time\n"
     "import numpy as np\n"
     "import torch\n"
     "folder = sys.argv[1]\n"
@@ -77,8 +77,7 @@ static const char script[] =
     "        loss.backward()\n"
     "        opt.step()\n"
     "        total += float(loss.detach()) * (b - a)\n"
-    "print(json.dumps({'seconds': time.monotonic() - start,\n"
-    "                  'value': -total / n}))\n";
+    "answer(time.monotonic() - start, -total / n)\n";
 
 struct job {
     const struct bench_fit_size *size;
@@ -279,7 +278,7 @@ remove_parts(const struct job *job)
     (void)rmdir(job->folder);
 }
 
-/* The better of one and two threads. */
+/* The best of its settings. */
 static enum sotto_status
 run_peer(const struct job *job, struct peer_result *ret_result,
          struct sotto_error *err)
@@ -288,9 +287,8 @@ run_peer(const struct job *job, struct peer_result *ret_result,
     char text[ARGS][24];
     const char *args[ARGS + 2] = {job->folder};
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (unsigned threads = 1; threads <= 2 && status == SOTTO_STATUS_OK;
-         threads++) {
-        const double number[ARGS] = {threads,
+    for (size_t s = 0; s < PEER_SETTINGS && status == SOTTO_STATUS_OK; s++) {
+        const double number[ARGS] = {peer_settings[s].own,
                                      (double)size->reports,
                                      (double)size->points,
                                      D,
@@ -307,9 +305,9 @@ run_peer(const struct job *job, struct peer_result *ret_result,
             (void)snprintf(text[i], sizeof text[i], "%.10g", number[i]);
             args[i + 1] = text[i];
         }
-        status = peer_run(script, args, threads, &result, err);
+        status = peer_run(script, args, &peer_settings[s], &result, err);
         if (status == SOTTO_STATUS_OK &&
-            (threads == 1 || result.seconds < ret_result->seconds)) {
+            (s == 0 || result.seconds < ret_result->seconds)) {
             *ret_result = result;
         }
     }
@@ -361,7 +359,7 @@ measure(const struct job *job, struct sotto_bench_row *row,
     }
     row->limit = job->size->epochs * info.memory / peer_bandwidth(pool);
     host_pool_free(pool);
-    row->missing = peer_missing();
+    row->missing = peer_missing(PEER_PYTHON);
     if (row->missing == NULL) {
         status = write_parts(job, err);
         if (status == SOTTO_STATUS_OK) {

@@ -1,15 +1,17 @@
 /*
  * peer.c: running a peer as a child, and measuring the machine beside it.
+ *
+ * The child reports its own peak: what wait4 tells would include what this
+ * process had in memory when the child was started.
  */
 #include "bench/peer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,47 +26,159 @@
 #define STREAM_TASKS 64u
 #define STREAM_TIMES 5
 
+const struct peer_threads peer_settings[PEER_SETTINGS] = {
+    {1, 1}, {2, 1}, {1, 2}};
+
 /* ---- The child ---------------------------------------------------------- */
 
-/* In the child: everything but standard output and errors goes away. */
+static const char prelude[] =
+    "import json\n"
+    "def answer(seconds, value):\n"
+    "    peak = [line.split()[1] for line in open('/proc/self/status')\n"
+    "            if line.startswith('VmHWM:')]\n"
+    "    print(json.dumps({'seconds': seconds, 'value': value,\n"
+    "                      'memory': 1024 * int(peak[0])}), flush=True)\n";
+
+struct peer {
+    pid_t child;
+    int end; /* of a pair of sockets: its input and output are the other */
+};
+
 static void
-become(const char *script, const char *const *args, unsigned threads, int to)
+set_threads(const char *name, unsigned threads)
 {
-    const char *word[PEER_ARGS_MAX + 4] = {PEER_PYTHON, "-c", script};
     char number[16];
-    size_t count = 3;
     (void)snprintf(number, sizeof number, "%u", threads);
-    (void)setenv("OMP_NUM_THREADS", number, 1);
-    (void)setenv("OPENBLAS_NUM_THREADS", number, 1);
-    (void)setenv("MKL_NUM_THREADS", number, 1);
+    (void)setenv(name, number, 1);
+}
+
+/* In the child: everything but the three standard files goes away. */
+static void
+become(const char *python, const char *script, const char *const *args,
+       const struct peer_threads *threads, int end)
+{
+    const char *word[PEER_ARGS_MAX + 4] = {python, "-c", script};
+    size_t count = 3;
+    set_threads("OMP_NUM_THREADS", threads->own);
+    set_threads("MKL_NUM_THREADS", threads->own);
+    set_threads("OPENBLAS_NUM_THREADS", threads->blas);
     for (size_t i = 0; args[i] != NULL; i++) {
         word[count++] = args[i];
     }
     word[count] = NULL;
-    if (dup2(to, STDOUT_FILENO) >= 0) {
+    if (dup2(end, STDIN_FILENO) >= 0 && dup2(end, STDOUT_FILENO) >= 0) {
         union {
             const char **from;
             char *const *to;
         } words = {word}; /* execv promises not to write */
-        (void)execv(PEER_PYTHON, words.to);
+        (void)execv(python, words.to);
     }
     _exit(127);
 }
 
+static enum sotto_status
+start(const char *python, const char *script, const char *const *args,
+      const struct peer_threads *threads, struct peer **ret_peer,
+      struct sotto_error *err)
+{
+    struct peer *peer = malloc(sizeof *peer);
+    size_t room = sizeof prelude + strlen(script);
+    char *text = malloc(room);
+    int ends[2];
+    if (peer == NULL || text == NULL) {
+        free(peer);
+        free(text);
+        return host_fail_memory(err);
+    }
+    (void)snprintf(text, room, "%s%s", prelude, script);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        free(peer);
+        free(text);
+        return host_fail(err, SOTTO_STATUS_IO, 0, "no socket for the peer");
+    }
+    peer->end = ends[0];
+    peer->child = fork();
+    if (peer->child == 0) {
+        become(python, text, args, threads, ends[1]);
+    }
+    (void)close(ends[1]);
+    free(text);
+    *ret_peer = peer;
+    return SOTTO_STATUS_OK; /* without a child no answer will come */
+}
+
+enum sotto_status
+peer_start(const char *script, const char *const *args,
+           const struct peer_threads *threads, struct peer **ret_peer,
+           struct sotto_error *err)
+{
+    size_t count = 0;
+    while (args[count] != NULL) {
+        count++;
+    }
+    if (count > PEER_ARGS_MAX) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0, "too many arguments");
+    }
+    return start(PEER_PYTHON, script, args, threads, ret_peer, err);
+}
+
+bool
+peer_stop(struct peer *peer)
+{
+    int status = 0;
+    bool ended = false;
+    if (peer == NULL) {
+        return true;
+    }
+    (void)close(peer->end);
+    if (peer->child > 0) {
+        pid_t got;
+        do {
+            got = waitpid(peer->child, &status, 0);
+        } while (got < 0 && errno == EINTR);
+        ended = got > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+    free(peer);
+    return ended;
+}
+
+/* ---- Questions and answers ----------------------------------------------- */
+
+static bool
+write_line(int to, const char *line)
+{
+    char text[128];
+    int size = snprintf(text, sizeof text, "%s\n", line);
+    return size > 0 && (size_t)size < sizeof text &&
+           send(to, text, (size_t)size, MSG_NOSIGNAL) == size;
+}
+
+/* A line, or what there is of it at the end. */
 static size_t
-read_all(int from, char *text, size_t most)
+read_line(int from, char *text, size_t most)
 {
     size_t size = 0;
-    ssize_t got = 1;
-    while (got > 0 && size < most) {
-        got = read(from, text + size, most - size);
+    while (size < most) {
+        ssize_t got = recv(from, text + size, most - size, 0);
         if (got < 0 && errno == EINTR) {
-            got = 1;
             continue;
         }
-        size += got > 0 ? (size_t)got : 0;
+        if (got <= 0) {
+            break;
+        }
+        size += (size_t)got;
+        if (text[size - 1] == '\n') {
+            break;
+        }
     }
     return size;
+}
+
+static enum sotto_status
+fail_peer(struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_IO, 0,
+                     "the peer did not run to its end");
 }
 
 static enum sotto_status
@@ -74,65 +188,66 @@ read_answer(const char *text, size_t size, struct peer_result *ret_result,
     json_t *answer = json_loadb(text, size, 0, NULL);
     const json_t *seconds = json_object_get(answer, "seconds");
     const json_t *value = json_object_get(answer, "value");
-    bool good = json_is_number(seconds) && json_is_number(value);
+    const json_t *memory = json_object_get(answer, "memory");
+    bool good = json_is_number(seconds) && json_is_number(value) &&
+                json_is_number(memory);
     if (good) {
-        ret_result->seconds = json_number_value(seconds);
-        ret_result->value = json_number_value(value);
+        *ret_result = (struct peer_result){json_number_value(seconds),
+                                           json_number_value(value),
+                                           json_number_value(memory)};
     }
     json_decref(answer);
-    return good ? SOTTO_STATUS_OK
-                : host_fail(err, SOTTO_STATUS_IO, 0,
-                            "the peer did not run to its end");
+    return good ? SOTTO_STATUS_OK : fail_peer(err);
 }
 
 enum sotto_status
-peer_run(const char *script, const char *const *args, unsigned threads,
-         struct peer_result *ret_result, struct sotto_error *err)
+peer_ask(struct peer *peer, const char *line, struct peer_result *ret_result,
+         struct sotto_error *err)
 {
     char text[ANSWER_MAX];
-    struct rusage usage;
-    size_t size, count = 0;
-    int ends[2], status = 0;
-    pid_t child;
-    memset(&usage, 0, sizeof usage);
-    while (args[count] != NULL) {
-        count++;
+    if (peer == NULL || (line != NULL && !write_line(peer->end, line))) {
+        return fail_peer(err);
     }
-    if (count > PEER_ARGS_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0, "too many arguments");
+    return read_answer(text, read_line(peer->end, text, sizeof text),
+                       ret_result, err);
+}
+
+enum sotto_status
+peer_run(const char *script, const char *const *args,
+         const struct peer_threads *threads, struct peer_result *ret_result,
+         struct sotto_error *err)
+{
+    struct peer_result result;
+    struct peer *peer = NULL;
+    enum sotto_status status = peer_start(script, args, threads, &peer, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = peer_ask(peer, NULL, &result, err);
     }
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return host_fail(err, SOTTO_STATUS_IO, 0, "no pipe for the peer");
+    if (!peer_stop(peer) && status == SOTTO_STATUS_OK) {
+        status = fail_peer(err);
     }
-    child = fork();
-    if (child == 0) {
-        become(script, args, threads, ends[1]);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_result = result;
     }
-    (void)close(ends[1]);
-    size = child > 0 ? read_all(ends[0], text, sizeof text) : 0;
-    (void)close(ends[0]);
-    while (child > 0 && wait4(child, &status, 0, &usage) < 0 &&
-           errno == EINTR) {
-    }
-    if (child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "the peer did not run to its end");
-    }
-    ret_result->memory = (double)usage.ru_maxrss * 1024;
-    return read_answer(text, size, ret_result, err);
+    return status;
 }
 
 const char *
-peer_missing(void)
+peer_missing(const char *python)
 {
-    static const char script[] =
-        "import json\ntry:\n    import torch\n    found = 1\n"
-        "except ImportError:\n    found = 0\n"
-        "print(json.dumps({'seconds': 0, 'value': found}))\n";
+    static const char script[] = "try:\n    import torch\n    found = 1\n"
+                                 "except ImportError:\n    found = 0\n"
+                                 "answer(0, found)\n";
     const char *const none[] = {NULL};
+    const struct peer_threads one = {1, 1};
     struct peer_result result = {0, 0, 0};
-    if (access(PEER_PYTHON, X_OK) != 0 ||
-        peer_run(script, none, 1, &result, NULL) != SOTTO_STATUS_OK) {
+    struct peer *peer = NULL;
+    enum sotto_status status = start(python, script, none, &one, &peer, NULL);
+    if (status == SOTTO_STATUS_OK) {
+        status = peer_ask(peer, NULL, &result, NULL);
+    }
+    (void)peer_stop(peer);
+    if (status != SOTTO_STATUS_OK) {
         return "python3";
     }
     return result.value > 0 ? NULL : "python3-torch";

@@ -1,6 +1,12 @@
 /*
  * peer.h: what others do in the same time: an embedded Python script, run as a
  * child of this program.
+ *
+ *     program --a line, if it asks--> script's input
+ *             <--one JSON object a line-- answer(seconds, value)
+ *
+ * Every script begins with what peer.c puts before it: a function answer, which
+ * prints the two and the most memory the process had.
  */
 #ifndef SOTTO_BENCH_PEER_H
 #define SOTTO_BENCH_PEER_H
@@ -9,12 +15,27 @@
 
 #include "sotto/sotto.h"
 
-#define PEER_PYTHON "/usr/bin/python3"
+#define PEER_PYTHON                                                            \
+    "/usr/bin/python3" /* Debian's own, as its packages want                   \
+                        */
 #define PEER_ARGS_MAX 24u
 
 /* Debian's package that the peer needs, if it is not there: "python3",
-   "python3-torch"; NULL: nothing is missing. */
-const char *peer_missing(void);
+   "python3-torch"; NULL: nothing is missing. The interpreter: PEER_PYTHON,
+   but in tests. */
+const char *peer_missing(const char *python);
+
+struct peer;
+
+/* How many threads the peer's own loops, and its BLAS, may use. */
+struct peer_threads {
+    unsigned own, blas;
+};
+
+/* Two cores in every way worth trying; both kinds of threads at once are
+   several times slower. */
+#define PEER_SETTINGS 3u
+extern const struct peer_threads peer_settings[PEER_SETTINGS];
 
 struct peer_result {
     double seconds; /* as the script measured them */
@@ -22,14 +43,28 @@ struct peer_result {
     double memory;  /* bytes, at its most */
 };
 
-/*
- * Runs the script with these arguments (a list that ends with NULL) and this
- * many threads; it prints one JSON object with "seconds" and "value". Statuses:
- * IO (it did not run to its end), MEMORY, USAGE (too many arguments).
- */
-SOTTO_CHECKED enum sotto_status
-peer_run(const char *script, const char *const *args, unsigned threads,
-         struct peer_result *ret_result, struct sotto_error *err);
+/* Starts the script with these arguments (a list that ends with NULL).
+   Statuses: IO, MEMORY, USAGE (too many arguments). */
+SOTTO_CHECKED enum sotto_status peer_start(const char *script,
+                                           const char *const *args,
+                                           const struct peer_threads *threads,
+                                           struct peer **ret_peer,
+                                           struct sotto_error *err);
+/* Hands it a line, unless NULL, and waits for an answer. Statuses: IO (there
+   was none, or it made no sense). */
+SOTTO_CHECKED enum sotto_status peer_ask(struct peer *peer, const char *line,
+                                         struct peer_result *ret_result,
+                                         struct sotto_error *err);
+/* Ends its input, waits for its end, and frees; true if it ended well. */
+bool peer_stop(struct peer *peer);
+
+/* All of it: a script that asks for nothing and answers once. Statuses: as the
+   above. */
+SOTTO_CHECKED enum sotto_status peer_run(const char *script,
+                                         const char *const *args,
+                                         const struct peer_threads *threads,
+                                         struct peer_result *ret_result,
+                                         struct sotto_error *err);
 
 /* Bytes a second that all threads of a pool read together from memory that no
    cache holds; 0: no memory for it. */

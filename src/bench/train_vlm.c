@@ -1,237 +1,49 @@
 /*
- * train_vlm.c: how fast the variational encoder's networks learn.
+ * train_vlm.c: how fast the variational mechanism learns.
  *
- * The limit is what OpenBLAS alone needs for the products of a step, each cut
- * into one part for each core, with no waiting between them and nothing else
- * done. The two take turns, so that what else the machine does hits both, and
- * medians are compared.
+ * The step, OpenBLAS's products alone in two splits, and the peer in each of
+ * its settings take turns, so that what else the machine does hits all alike.
+ * Medians over the rounds are compared, and of the peer's settings, as of the
+ * splits, the best counts.
  */
 #include "bench/train_vlm.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cblas.h>
-
-#include "bench/torch.h"
-#include "host/error.h"
+#include "bench/vlm_limit.h"
+#include "bench/vlm_peer.h"
+#include "bench/vlm_step.h"
 #include "host/pool.h"
-#include "nn/optimiser.h"
-#include "nn/stack.h"
-#include "random/seeded.h"
 
-#define WIDTH ((size_t)784)
-#define RECORDS 2000u
-#define LAYERS 8u
-#define ROUNDS 21u
-#define CHECKED_BATCH ((size_t)8)
-#define LARGEST_BATCH ((size_t)1024)
+#define THREADS 2u
+#define TRIALS 3u /* of a setting, before it is given up */
+#define LARGEST ((size_t)1024)
 
-static const struct nn_layer encoder_layers[] = {
-    {400, TENSOR_ACTIVATION_RELU, false},
-    {150, TENSOR_ACTIVATION_RELU, false},
-    {50, TENSOR_ACTIVATION_RELU, false},
-    {8, TENSOR_ACTIVATION_NONE, false}};
-static const struct nn_layer decoder_layers[] = {
-    {50, TENSOR_ACTIVATION_RELU, false},
-    {150, TENSOR_ACTIVATION_RELU, false},
-    {400, TENSOR_ACTIVATION_RELU, false},
-    {784, TENSOR_ACTIVATION_NONE, false}};
-static const size_t sizes[LAYERS + 1] = {784, 400, 150, 50, 8,
-                                         50,  150, 400, 784};
+static const size_t batches[] = {64, LARGEST};
 
-struct training {
-    struct nn_arena arena;
-    struct nn_stack encoder, decoder;
-    float *data; /* RECORDS rows */
-    float *x;    /* a batch */
-    struct seeded seeded;
+const struct train_vlm_size train_vlm_full = {15, 4096, PEER_SETTINGS,
+                                              PEER_PYTHON};
+
+/* Seconds a step, of every round. */
+struct times {
+    double ours[TRAIN_VLM_ROUNDS_MAX];
+    double limit[VLM_SPLITS][TRAIN_VLM_ROUNDS_MAX];
+    double peer[VLM_PEER_WAYS][TRAIN_VLM_ROUNDS_MAX];
+    size_t rounds;
 };
 
-/* ---- The step ----------------------------------------------------------- */
-
-static void
-training_clear(struct training *training)
-{
-    free(training->x);
-    free(training->data);
-    nn_stack_clear(&training->decoder);
-    nn_stack_clear(&training->encoder);
-    nn_arena_clear(&training->arena);
-}
-
-static void
-fill_data(struct training *training)
-{
-    for (size_t i = 0; i < RECORDS * WIDTH; i++) {
-        training->data[i] = (float)(random_u32(&training->seeded.random) >> 31);
-    }
-    nn_stack_init(&training->encoder, 1, 1);
-    nn_stack_init(&training->decoder, 1, 2);
-}
-
-static enum sotto_status
-training_init(struct training *training, struct sotto_error *err)
-{
-    memset(training, 0, sizeof *training);
-    seeded_init(&training->seeded, 1, 3);
-    nn_arena_init(&training->arena);
-    enum sotto_status status =
-        nn_stack_plan(&training->encoder, &training->arena, "encoder", WIDTH,
-                      encoder_layers, 4, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_plan(&training->decoder, &training->arena, "decoder",
-                               8, decoder_layers, 4, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_arena_allocate(&training->arena, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&training->encoder, LARGEST_BATCH, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&training->decoder, LARGEST_BATCH, err);
-    }
-    training->data = malloc(RECORDS * WIDTH * sizeof *training->data);
-    training->x = malloc(LARGEST_BATCH * WIDTH * sizeof *training->x);
-    if (status == SOTTO_STATUS_OK &&
-        (training->data == NULL || training->x == NULL)) {
-        status = host_fail_memory(err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        fill_data(training);
-    }
-    return status;
-}
-
-/* Gradients of the mean loss of the batch in x. */
-static double
-gradients(struct training *training, struct tensor_backend *backend, size_t n)
-{
-    float *dy = nn_stack_dy(&training->decoder);
-    float *dz = nn_stack_dy(&training->encoder);
-    const float *z =
-        nn_stack_forward(&training->encoder, backend, training->x, n, true);
-    const float *y = nn_stack_forward(&training->decoder, backend, z, n, true);
-    double loss = backend->ops->bernoulli(backend, n, WIDTH, y, training->x,
-                                          1 / (float)n, dy);
-    nn_stack_backward(&training->decoder, backend, z, n, dy, dz);
-    nn_stack_backward(&training->encoder, backend, training->x, n, dz, NULL);
-    return loss;
-}
-
-static void
-step(struct training *training, struct tensor_backend *backend, size_t n)
-{
-    static const struct nn_optimiser adam = {.rate = 1e-3F};
-    uint32_t rows[LARGEST_BATCH];
-    for (size_t i = 0; i < n; i++) {
-        rows[i] = random_u32(&training->seeded.random) % RECORDS;
-    }
-    backend->ops->gather(backend, n, WIDTH, training->data, rows, training->x);
-    (void)gradients(training, backend, n);
-    nn_step(&adam, backend, &training->arena);
-}
-
-/* ---- The answer --------------------------------------------------------- */
-
-/* Loss and gradients of one batch, by plain loops too. */
-static enum sotto_status
-check(struct training *training, struct tensor_backend *backend,
-      struct sotto_error *err)
-{
-    struct tensor_backend *plain = NULL;
-    size_t size = training->arena.moved;
-    double worst = 0;
-    float *expected = malloc(size * sizeof *expected);
-    enum sotto_status status = expected == NULL ? host_fail_memory(err)
-                                                : tensor_plain_new(&plain, err);
-    if (plain == NULL) {
-        goto done;
-    }
-    memcpy(training->x, training->data,
-           CHECKED_BATCH * WIDTH * sizeof *training->x);
-    double slow = gradients(training, plain, CHECKED_BATCH);
-    memcpy(expected, training->arena.gradient, size * sizeof *expected);
-    double fast = gradients(training, backend, CHECKED_BATCH);
-    for (size_t i = 0; i < size; i++) {
-        worst = fmax(worst, fabs((double)training->arena.gradient[i] -
-                                 (double)expected[i]));
-    }
-    if (!(fabs(fast - slow) <= 1e-5 * slow && worst <= 1e-4)) {
-        status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                           "a training step is wrong: a loss of %.9g, not "
-                           "%.9g, and gradients off by %.3g",
-                           fast, slow, worst);
-    }
-done:
-    tensor_backend_free(plain);
-    free(expected);
-    return status;
-}
-
-/* ---- The limit ---------------------------------------------------------- */
-
-struct products {
-    size_t n, threads;
-    float *a, *b, *c; /* of c, `room` for each thread */
-    size_t room;
+struct job {
+    const struct train_vlm_size *size;
+    struct tensor_backend *backend;
+    struct vlm_step step;
+    struct vlm_peer peer;
+    const char *missing; /* of the peer */
+    struct times times;
 };
 
-/* Thread i's part of every product of a step. */
-static void
-multiply_part(void *context, size_t i, unsigned worker)
-{
-    const struct products *p = context;
-    float *c = p->c + i * p->room;
-    int n = (int)p->n;
-    int rows = (int)(p->n / p->threads);
-    (void)worker;
-    for (size_t l = 0; l < LAYERS; l++) {
-        int in = (int)sizes[l];
-        int out = (int)sizes[l + 1];
-        int part = (int)((sizes[l + 1] + p->threads - 1) / p->threads);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, out, in, 1,
-                    p->a, in, p->b, in, 0, c, out);
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, part, in, n, 1,
-                    p->a, out, p->b, in, 0, c, in);
-        if (l > 0) {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, in,
-                        out, 1, p->a, out, p->b, in, 0, c, in);
-        }
-    }
-}
-
-static enum sotto_status
-products_init(struct products *p, unsigned threads, struct sotto_error *err)
-{
-    size_t room = LARGEST_BATCH * WIDTH;
-    p->threads = threads;
-    p->room = room;
-    p->a = malloc(room * sizeof *p->a);
-    p->b = malloc(room * sizeof *p->b);
-    p->c = calloc(room * threads, sizeof *p->c);
-    if (p->a == NULL || p->b == NULL || p->c == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < room; i++) {
-        p->a[i] = p->b[i] = (float)(i % 7) - 3;
-    }
-    return SOTTO_STATUS_OK;
-}
-
-static void
-products_clear(struct products *p)
-{
-    free(p->a);
-    free(p->b);
-    free(p->c);
-}
-
-/* ---- Timing ------------------------------------------------------------- */
+/* ---- Timing -------------------------------------------------------------- */
 
 static double
 now(void)
@@ -250,90 +62,208 @@ compare(const void *left, const void *right)
 }
 
 static double
-median(double *times)
+median(double *times, size_t count)
 {
-    qsort(times, ROUNDS, sizeof *times, compare);
-    return times[ROUNDS / 2];
+    qsort(times, count, sizeof *times, compare);
+    return times[count / 2];
 }
 
-/* Seconds a step, and seconds of its products, in turns. */
-static void
-measure(struct training *training, struct tensor_backend *backend,
-        struct products *products, double *ret_step, double *ret_limit)
+static double
+time_step(struct job *job, size_t n, size_t steps)
 {
-    double steps[ROUNDS];
-    double limits[ROUNDS];
-    size_t times = 2048 / products->n;
-    for (size_t r = 0; r < ROUNDS; r++) {
-        double start = now();
-        for (size_t i = 0; i < times; i++) {
-            step(training, backend, products->n);
-        }
-        steps[r] = (now() - start) / (double)times;
-        start = now();
-        for (size_t i = 0; i < times; i++) {
-            host_pool_run(backend->pool, products->threads, multiply_part,
-                          products);
-        }
-        limits[r] = (now() - start) / (double)times;
+    double start;
+    vlm_step_run(&job->step, n);
+    start = now();
+    for (size_t i = 0; i < steps; i++) {
+        vlm_step_run(&job->step, n);
     }
-    *ret_step = median(steps);
-    *ret_limit = median(limits);
+    return (now() - start) / (double)steps;
+}
+
+static double
+time_limit(struct job *job, struct vlm_limit *limit, enum vlm_split split,
+           size_t steps)
+{
+    struct host_pool *pool = job->backend->pool;
+    double start;
+    vlm_limit_run(limit, pool, split);
+    start = now();
+    for (size_t i = 0; i < steps; i++) {
+        vlm_limit_run(limit, pool, split);
+    }
+    return (now() - start) / (double)steps;
+}
+
+/* ---- A batch ------------------------------------------------------------- */
+
+static double
+least(const double *times, size_t count)
+{
+    double low = times[0];
+    for (size_t i = 1; i < count; i++) {
+        low = times[i] < low ? times[i] : low;
+    }
+    return low;
+}
+
+/* Threads that wait for one another starve where cores are not theirs alone: a
+   setting that never came within twice another's time is not asked again. */
+static bool
+is_hopeless(const struct times *times, size_t ways, size_t way, size_t rounds)
+{
+    double mine;
+    if (rounds < TRIALS) {
+        return false;
+    }
+    mine = least(times->peer[way], rounds);
+    for (size_t i = 0; i < ways; i++) {
+        if (mine > 2 * least(times->peer[i], rounds)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A round of the peer; `memory` rises to the most that any setting had. */
+static enum sotto_status
+run_peer(struct job *job, size_t n, size_t steps, size_t round, double *memory,
+         struct sotto_error *err)
+{
+    struct times *times = &job->times;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < job->peer.ways && status == SOTTO_STATUS_OK; i++) {
+        struct peer_result result = {0, 0, 0};
+        if (is_hopeless(times, job->peer.ways, i, round)) {
+            result.seconds = least(times->peer[i], round);
+        } else {
+            status = vlm_peer_run(&job->peer, i, n, steps, &result, err);
+        }
+        times->peer[i][round] = result.seconds;
+        *memory = result.memory > *memory ? result.memory : *memory;
+    }
+    return status;
+}
+
+/* Everything in turns. */
+static enum sotto_status
+run_rounds(struct job *job, struct vlm_limit *limit, size_t n,
+           double *ret_memory, struct sotto_error *err)
+{
+    struct times *times = &job->times;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    size_t steps = (job->size->steps + n - 1) / n;
+    double memory = 0;
+    for (size_t r = 0; r < times->rounds && status == SOTTO_STATUS_OK; r++) {
+        times->ours[r] = time_step(job, n, steps);
+        for (size_t i = 0; i < VLM_SPLITS; i++) {
+            times->limit[i][r] =
+                time_limit(job, limit, (enum vlm_split)i, steps);
+        }
+        if (job->missing == NULL) {
+            status = run_peer(job, n, steps, r, &memory, err);
+        }
+    }
+    *ret_memory = memory;
+    return status;
+}
+
+/* The lowest of `count` medians. */
+static double
+best(double (*times)[TRAIN_VLM_ROUNDS_MAX], size_t count, size_t rounds)
+{
+    double low = median(times[0], rounds);
+    for (size_t i = 1; i < count; i++) {
+        double next = median(times[i], rounds);
+        low = next < low ? next : low;
+    }
+    return low;
 }
 
 static void
-emit_rows(void (*row)(void *context, const struct sotto_bench_row *row),
-          void *context, size_t n, unsigned threads, double seconds,
-          double limit)
+fill_row(struct job *job, struct sotto_bench_row *row)
 {
-    char setting[40];
-    (void)snprintf(setting, sizeof setting, "batch %zu, threads %u", n,
-                   threads);
-    struct sotto_bench_row bench_row = {.name = "train-vlm",
-                                        .setting = setting,
-                                        .rate = (double)n / seconds,
-                                        .microseconds =
-                                            1e6 * seconds / (double)n,
-                                        .ratio = limit / seconds,
-                                        .against = "OpenBLAS's products alone"};
-    row(context, &bench_row);
-    double peer = torch_rate(n, threads);
-    if (peer > 0) {
-        bench_row.ratio = bench_row.rate / peer;
-        bench_row.against = "PyTorch";
-        row(context, &bench_row);
+    struct times *times = &job->times;
+    row->ours = median(times->ours, times->rounds);
+    row->limit = best(times->limit, VLM_SPLITS, times->rounds);
+    row->ratio_limit = row->limit / row->ours;
+    if (job->missing == NULL) {
+        row->peer = best(times->peer, job->peer.ways, times->rounds);
+        row->ratio_peer = row->ratio = row->peer / row->ours;
     }
+    row->microseconds = 1e6 * row->ours;
+    row->rate = 1 / row->ours;
+}
+
+static enum sotto_status
+run_batch(struct job *job, size_t n, struct sotto_bench_row *row,
+          struct sotto_error *err)
+{
+    struct vlm_limit *limit = NULL;
+    enum sotto_status status;
+    (void)time_step(job, n, 1); /* touches what a batch needs */
+    row->batch = n;
+    row->memory_ours = peer_own_memory();
+    row->missing = job->missing;
+    status = vlm_limit_new(n, &limit, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = run_rounds(job, limit, n, &row->memory_peer, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        fill_row(job, row);
+    }
+    vlm_limit_free(limit);
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+/* Both answers before any time. */
+static enum sotto_status
+begin(struct job *job, struct sotto_error *err)
+{
+    enum sotto_status status = tensor_cpu_new(THREADS, &job->backend, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = vlm_step_init(&job->step, job->backend, LARGEST, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = vlm_step_check(&job->step, err);
+    }
+    if (status == SOTTO_STATUS_OK && job->missing == NULL) {
+        status =
+            vlm_peer_start(&job->peer, &job->step, job->size->settings, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = vlm_peer_check(&job->peer, vlm_step_try(&job->step), err);
+        }
+    }
+    return status;
 }
 
 enum sotto_status
-train_vlm_run(void (*row)(void *context, const struct sotto_bench_row *row),
+train_vlm_run(const struct train_vlm_size *size,
+              void (*row)(void *context, const struct sotto_bench_row *row),
               void *context, struct sotto_error *err)
 {
-    static const size_t batches[] = {64, 1024};
-    struct training training;
-    struct products products = {0};
-    struct tensor_backend *backend = NULL;
-    enum sotto_status status = training_init(&training, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_cpu_new(0, &backend, err);
+    struct job job = {.size = size, .missing = peer_missing(size->python)};
+    char setting[48];
+    enum sotto_status status;
+    (void)snprintf(setting, sizeof setting, "784-400-150-50-8, %u threads",
+                   THREADS);
+    job.times.rounds = size->rounds < TRAIN_VLM_ROUNDS_MAX
+                           ? size->rounds
+                           : TRAIN_VLM_ROUNDS_MAX;
+    status = begin(&job, err);
+    for (size_t i = 0;
+         i < sizeof batches / sizeof *batches && status == SOTTO_STATUS_OK;
+         i++) {
+        struct sotto_bench_row result = {
+            .name = "train-vlm", .setting = setting, .against = "PyTorch"};
+        status = run_batch(&job, batches[i], &result, err);
+        if (status == SOTTO_STATUS_OK) {
+            row(context, &result);
+        }
     }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            products_init(&products, host_pool_threads(backend->pool), err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check(&training, backend, err);
-    }
-    for (size_t i = 0; i < 2 && status == SOTTO_STATUS_OK; i++) {
-        double seconds = 0;
-        double limit = 0;
-        products.n = batches[i];
-        measure(&training, backend, &products, &seconds, &limit);
-        emit_rows(row, context, products.n, host_pool_threads(backend->pool),
-                  seconds, limit);
-    }
-    products_clear(&products);
-    tensor_backend_free(backend);
-    training_clear(&training);
+    vlm_peer_stop(&job.peer);
+    vlm_step_clear(&job.step);
+    tensor_backend_free(job.backend);
     return status;
 }

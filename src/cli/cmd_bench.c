@@ -40,23 +40,32 @@ whole_json(const struct sotto_bench_row *row)
     (void)fflush(stdout);
 }
 
+/* Seconds, or milliseconds if there is less than one. */
+static void
+print_time(const char *what, double seconds)
+{
+    bool long_one = seconds >= 1;
+    (void)printf("  %-10s %9.2f %-2s", what, long_one ? seconds : 1e3 * seconds,
+                 long_one ? "s" : "ms");
+}
+
 static void
 whole_text(const struct sotto_bench_row *row)
 {
     (void)printf("%s, %s, batches of %zu\n", row->name, row->setting,
                  row->batch);
-    (void)printf("  %-10s %9.2f s  %9.0f MB\n", "sotto", row->ours,
-                 row->memory_ours / 1e6);
+    print_time("sotto", row->ours);
+    (void)printf("  %7.0f MB\n", row->memory_ours / 1e6);
     if (row->missing != NULL) {
         (void)printf("  %-10s not here: install %s\n", row->against,
                      row->missing);
     } else {
-        (void)printf("  %-10s %9.2f s  %9.0f MB  %.2f times as long\n",
-                     row->against, row->peer, row->memory_peer / 1e6,
+        print_time(row->against, row->peer);
+        (void)printf("  %7.0f MB  %.2f times as long\n", row->memory_peer / 1e6,
                      row->ratio_peer);
     }
-    (void)printf("  %-10s %9.2f s  %.2f of sotto's time\n", "limit", row->limit,
-                 row->ratio_limit);
+    print_time("limit", row->limit);
+    (void)printf("  %.2f of sotto's time\n", row->ratio_limit);
     (void)fflush(stdout);
 }
 
@@ -146,10 +155,13 @@ const struct cli_verb cmd_bench = {
         "record and of random ones in random order, and compares\nthem by "
         "Welch's t-test. |t| of 4.5 or more means that time tells records "
         "apart:\nexit status 3. Two leaky controls must be seen first.\n\n"
-        "train-vlm times training steps on all cores, beside OpenBLAS's "
-        "products alone\nand beside PyTorch if /usr/bin/python3 has it. fit "
-        "learns from 13,500 reports as\nsotto fit does, beside PyTorch: "
-        "minutes. The others use one thread.\n",
+        "train-vlm times training steps on two threads, beside OpenBLAS's "
+        "products alone\nand beside PyTorch (Debian's python3-torch), in "
+        "turns: "
+        "seconds a step, how many\ntimes as long the peer takes, and what "
+        "share "
+        "of a step its products are. fit\nlearns from 13,500 reports as sotto "
+        "fit does, beside PyTorch: minutes. The\nothers use one thread.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,

@@ -8,7 +8,10 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/peer.h"
 #include "host/pool.h"
@@ -19,18 +22,20 @@ static void
 test_answer(void **state)
 {
     static const char script[] =
-        "import os, sys, json\n"
-        "print(json.dumps({'seconds': float(sys.argv[2]),\n"
-        "    'value': int(os.environ['OMP_NUM_THREADS']) + "
-        "len(sys.argv[1])}))\n";
+        "import os, sys\n"
+        "answer(float(sys.argv[2]), len(sys.argv[1]) +\n"
+        "       10 * int(os.environ['OMP_NUM_THREADS']) +\n"
+        "       100 * int(os.environ['OPENBLAS_NUM_THREADS']))\n";
     const char *const args[] = {"abc", "1.5", NULL};
+    const struct peer_threads threads = {2, 4};
     struct peer_result result;
     (void)state;
-    if (peer_missing() != NULL && strcmp(peer_missing(), "python3") == 0) {
+    if (access(PEER_PYTHON, X_OK) != 0) {
         skip();
     }
-    assert_int_equal(peer_run(script, args, 2, &result, &err), SOTTO_STATUS_OK);
-    assert_true(result.seconds == 1.5 && result.value == 5);
+    assert_int_equal(peer_run(script, args, &threads, &result, &err),
+                     SOTTO_STATUS_OK);
+    assert_true(result.seconds == 1.5 && result.value == 423);
     assert_true(result.memory > 1e6);
 }
 
@@ -39,15 +44,69 @@ test_no_answer(void **state)
 {
     static const char *const scripts[] = {
         "import sys\nsys.exit(3)\n", "print('no JSON')\n",
-        "print('{\"seconds\": 1}')\n", "import os\nos.kill(os.getpid(), 9)\n"};
+        "print('{\"seconds\": 1}')\n", "import os\nos.kill(os.getpid(), 9)\n",
+        "answer(1, 2)\nraise SystemExit(1)\n"};
     const char *const none[] = {NULL};
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         struct peer_result result = {7, 7, 7};
-        assert_int_equal(peer_run(scripts[i], none, 1, &result, &err),
-                         SOTTO_STATUS_IO);
+        assert_int_equal(
+            peer_run(scripts[i], none, &peer_settings[0], &result, &err),
+            SOTTO_STATUS_IO);
+        assert_true(result.seconds == 7 && result.memory == 7);
         assert_non_null(strstr(err.message, "peer"));
     }
+}
+
+/* Line after line, until there is no more; a dead one does not kill us. */
+static void
+test_questions(void **state)
+{
+    static const char script[] =
+        "import sys\nfor line in sys.stdin:\n"
+        "    if line == 'die\\n':\n        sys.exit(1)\n"
+        "    answer(float(line), 2 * float(line))\n";
+    const char *const none[] = {NULL};
+    struct peer_result result;
+    struct peer *peer = NULL;
+    (void)state;
+    if (access(PEER_PYTHON, X_OK) != 0) {
+        skip();
+    }
+    for (int dies = 0; dies < 2; dies++) {
+        assert_int_equal(
+            peer_start(script, none, &peer_settings[0], &peer, &err),
+            SOTTO_STATUS_OK);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(peer_ask(peer, "4", &result, &err),
+                             SOTTO_STATUS_OK);
+            assert_true(result.seconds == 4 && result.value == 8);
+        }
+        for (int i = 0; i < 2 && dies; i++) {
+            assert_int_equal(peer_ask(peer, "die", &result, &err),
+                             SOTTO_STATUS_IO);
+        }
+        assert_int_equal(peer_stop(peer), !dies);
+    }
+}
+
+/* An interpreter that is not there, and one without the package. */
+static void
+test_missing(void **state)
+{
+    char path[] = "/tmp/sotto-test.XXXXXX";
+    static const char text[] =
+        "#!/bin/sh\n"
+        "echo '{\"seconds\": 0, \"value\": 0, \"memory\": 1}'\n";
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    (void)close(fd);
+    assert_string_equal(peer_missing(path), "python3-torch");
+    assert_string_equal(peer_missing("/nowhere/python3"), "python3");
+    (void)unlink(path);
 }
 
 static void
@@ -65,8 +124,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answer),
-        cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_answer),    cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_questions), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
