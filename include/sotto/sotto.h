@@ -1014,10 +1014,11 @@ struct sotto_fit_options {
     double marginal;   /* weight of the divergence of the model's share of each
                           class from the label reports'; 0: none; negative:
                           chosen */
-    bool balanced;     /* that share is the same for every class, known */
-    double entropy;    /* weight of the entropy of p(class | point), so that
-                          boundaries run where few records are; negative:
-                          chosen */
+    bool balanced;     /* that share is the same for every class, known; with
+                          `marginal` negative, its weight is 0.1 */
+    double entropy;    /* MARGINAL alone: weight of the entropy of p(class |
+                          point), so that boundaries run where few records
+                          are; negative: chosen */
     double bootstrap;  /* all networks but the first weigh the reports by lot:
                           1 + bootstrap (e - 1), e exponential with mean 1:
                           candidates to choose from; 0 to 1, 0: all alike */
@@ -1096,7 +1097,8 @@ struct sotto_choice {
     size_t network;  /* the one that is kept */
     size_t people;   /* who were asked, one question each */
     double accuracy; /* of the one kept, as their answers estimate it: biased
-                        upward, since it won (docs/learning.md) */
+                        upward, since it won (docs/learning.md); NAN if
+                        there was nothing to choose */
 };
 /*
  * Private validation (P0 appendix C), simulated: the networks are candidates,
@@ -1104,8 +1106,10 @@ struct sotto_choice {
  * about their record. An answer goes through flip on {no, yes} at `eps`, which
  * is all that the person spends. Half of the candidates are dropped after each
  * round, the rest go on with new people; the last one alone stays in the model.
- * (seed, row) decide the noise. Statuses: FORMAT, BUDGET, INPUT (fewer people
- * than candidates), MEMORY.
+ * (seed, row) decide the noise. Of somebody without a known label no candidate
+ * is right. On failure the model is as it was. Statuses: FORMAT, BUDGET, INPUT
+ * (fewer people than one for each candidate of each round, about twice as many
+ * as candidates), USAGE (a MARGINAL model of records), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,

@@ -261,7 +261,7 @@ test_refused(void **state)
     assert_int_equal(sotto_mechanism_rebudget(old, "100", 0, NULL,
                                               in_folder("x"), &ret, &err),
                      SOTTO_STATUS_BUDGET);
-    assert_int_equal(sotto_mechanism_rebudget(old, "1,5", NULL, 0,
+    assert_int_equal(sotto_mechanism_rebudget(old, "1,5", 0, NULL,
                                               in_folder("x"), &ret, NULL),
                      SOTTO_STATUS_FORMAT);
     assert_int_equal(sotto_mechanism_rebudget(old, "1", 0, NULL,
