@@ -90,12 +90,14 @@ read_options(const struct cli_args *args, struct job *job)
     uint64_t epochs = 0, restarts = 0, batches = 0, threads = 0, most = 0;
     options->decay = -1;
     options->marginal = -1;
+    options->entropy = -1;
     if (!read_word(args, "objective", objectives, 3, &objective) ||
         !read_word(args, "level", levels, 2, &level) ||
         !read_hidden(args, job) ||
         !cli_number(args, "rate", 1e-9, 10, &options->rate) ||
         !cli_number(args, "decay", 0, 1000, &options->decay) ||
         !cli_number(args, "share-weight", 0, 1000, &options->marginal) ||
+        !cli_number(args, "entropy", 0, 1000, &options->entropy) ||
         !learning_whole(args, "epochs", 1, 100000, &epochs) ||
         !learning_whole(args, "batches", 1, 100000, &batches) ||
         !learning_whole(args, "restarts", 1, 32, &restarts) ||
@@ -107,10 +109,14 @@ read_options(const struct cli_args *args, struct job *job)
     if (cli_given(args, "linear") && cli_given(args, "hidden")) {
         return cli_bad("--linear has no hidden layer: leave --hidden out");
     }
+    if (cli_given(args, "entropy") && objective != SOTTO_OBJECTIVE_MARGINAL) {
+        return cli_bad("--entropy belongs to --objective marginal");
+    }
     options->objective = (enum sotto_objective)objective;
     options->level = (enum sotto_level)level;
     options->linear = cli_given(args, "linear");
     options->other = cli_given(args, "other");
+    options->balanced = cli_given(args, "balanced");
     options->epochs = (uint32_t)epochs;
     options->batches = (uint32_t)batches;
     options->restarts = (uint32_t)restarts;
@@ -315,6 +321,12 @@ static const struct cli_option options[] = {
     {0, false, false, "share-weight", "X",
      "ties the classes' shares to those of the label\n"
      "reports; else likewise"},
+    {0, false, false, "balanced", NULL,
+     "classes are known to be equally frequent: that is\n"
+     "their share (--share-weight 0.1, if not given)"},
+    {0, false, false, "entropy", "W",
+     "marginal: how much certainty counts, so that\n"
+     "boundaries run where few records are (0)"},
     {0, false, false, "prior-most", "N", "use at most N points of the prior"},
     {0, false, false, "seed", "S", "the same seed, the same model (0)"},
     {0, false, false, "threads", "N",
