@@ -1000,6 +1000,9 @@ struct sotto_fit_options {
     bool linear;       /* no hidden layer */
     bool other;        /* labels may be none of the mechanism's categories:
                           "(other)" is a class, too */
+    bool balanced;     /* classes are known to be equally frequent: that is
+                          the share that `marginal` holds them to; if it is
+                          negative, with a weight of 0.1 */
     uint32_t epochs;   /* 0: chosen from the objective */
     double rate;       /* 0: likewise */
     double decay;      /* weight decay; negative: likewise */
@@ -1014,8 +1017,6 @@ struct sotto_fit_options {
     double marginal;   /* weight of the divergence of the model's share of each
                           class from the label reports'; 0: none; negative:
                           chosen */
-    bool balanced;     /* that share is the same for every class, known; with
-                          `marginal` negative, its weight is 0.1 */
     double entropy;    /* MARGINAL alone: weight of the entropy of p(class |
                           point), so that boundaries run where few records
                           are; negative: chosen */

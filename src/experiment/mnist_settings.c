@@ -2,9 +2,9 @@
  * mnist_settings.c: the numbers behind the MNIST experiments, in one place.
  *
  * P0 Table 7 has lambda 0.7 throughout, l from 5 to 10 and eps_pre from 33 down
- * to 7; at none b is learnt, as here. How ours were found is told in
- * docs/experiments.md. Change a number here and the rows that it decides are run
- * anew; the others stay.
+ * to 7; at none b is learnt, as here. docs/experiments.md tells how ours were
+ * found. Change a number here and the rows that it decides are run anew; the
+ * others stay.
  */
 #include "experiment/mnist_settings.h"
 

@@ -132,13 +132,13 @@ ask_round(struct choosing *choosing, size_t each)
 static void
 ask(struct choosing *choosing)
 {
-    size_t people = sotto_table_rows(choosing->people), rounds = 0, each;
+    size_t people = sotto_table_rows(choosing->people), rounds = 0;
     for (size_t left = choosing->left; left > 1; left = (left + 1) / 2) {
         rounds++;
     }
-    while (choosing->left > 1) {
-        size_t share = (people - choosing->next) / rounds--;
-        each = share / choosing->left;
+    for (; rounds > 0; rounds--) {
+        size_t share = (people - choosing->next) / rounds;
+        size_t each = share / choosing->left;
         ask_round(choosing, each > 0 ? each : 1);
     }
 }

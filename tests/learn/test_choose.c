@@ -6,7 +6,7 @@
 
 #include "fail_alloc.h"
 
-#define POINTS 16u /* of the line: -15/16, -13/16, ..., 15/16 */
+#define POINTS ((size_t)16) /* of the line: -15/16, -13/16, ..., 15/16 */
 #define STEEP 40.0F
 
 static struct sotto_mechanism *mechanism;
@@ -31,7 +31,7 @@ make(const double *threshold, size_t nets)
     }
     model->points = 17;
     model->point = malloc(17 * sizeof *model->point);
-    model->p = malloc(17 * 2 * sizeof *model->p);
+    model->p = malloc(34 * sizeof *model->p);
     for (int q = -8; q <= 8; q++) {
         model->point[q + 8] = q;
         prior_input(&model->shape, &model->point[q + 8], &input[q + 8]);
