@@ -1000,6 +1000,9 @@ struct sotto_fit_options {
     bool linear;       /* no hidden layer */
     bool other;        /* labels may be none of the mechanism's categories:
                           "(other)" is a class, too */
+    bool balanced;     /* classes are known to be equally frequent: that is
+                          the share that `marginal` holds them to; if it is
+                          negative, with a weight of 0.1 */
     uint32_t epochs;   /* 0: chosen from the objective */
     double rate;       /* 0: likewise */
     double decay;      /* weight decay; negative: likewise */
@@ -1014,10 +1017,9 @@ struct sotto_fit_options {
     double marginal;   /* weight of the divergence of the model's share of each
                           class from the label reports'; 0: none; negative:
                           chosen */
-    bool balanced;     /* that share is the same for every class, known */
-    double entropy;    /* weight of the entropy of p(class | point), so that
-                          boundaries run where few records are; negative:
-                          chosen */
+    double entropy;    /* MARGINAL alone: weight of the entropy of p(class |
+                          point), so that boundaries run where few records
+                          are; negative: chosen */
     double bootstrap;  /* all networks but the first weigh the reports by lot:
                           1 + bootstrap (e - 1), e exponential with mean 1:
                           candidates to choose from; 0 to 1, 0: all alike */
@@ -1096,7 +1098,8 @@ struct sotto_choice {
     size_t network;  /* the one that is kept */
     size_t people;   /* who were asked, one question each */
     double accuracy; /* of the one kept, as their answers estimate it: biased
-                        upward, since it won (docs/learning.md) */
+                        upward, since it won (docs/learning.md); NAN if
+                        there was nothing to choose */
 };
 /*
  * Private validation (P0 appendix C), simulated: the networks are candidates,
@@ -1104,8 +1107,10 @@ struct sotto_choice {
  * about their record. An answer goes through flip on {no, yes} at `eps`, which
  * is all that the person spends. Half of the candidates are dropped after each
  * round, the rest go on with new people; the last one alone stays in the model.
- * (seed, row) decide the noise. Statuses: FORMAT, BUDGET, INPUT (fewer people
- * than candidates), MEMORY.
+ * (seed, row) decide the noise. Of somebody without a known label no candidate
+ * is right. On failure the model is as it was. Statuses: FORMAT, BUDGET, INPUT
+ * (fewer people than one for each candidate of each round, about twice as many
+ * as candidates), USAGE (a MARGINAL model of records), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,

@@ -90,6 +90,7 @@ read_options(const struct cli_args *args, struct job *job)
     uint64_t epochs = 0, restarts = 0, batches = 0, threads = 0, most = 0;
     options->decay = -1;
     options->marginal = -1;
+    options->entropy = -1;
     if (!read_word(args, "objective", objectives, 3, &objective) ||
         !read_word(args, "level", levels, 2, &level) ||
         !read_hidden(args, job) ||
@@ -109,14 +110,17 @@ read_options(const struct cli_args *args, struct job *job)
     if (cli_given(args, "linear") && cli_given(args, "hidden")) {
         return cli_bad("--linear has no hidden layer: leave --hidden out");
     }
+    if (cli_given(args, "entropy") && objective != SOTTO_OBJECTIVE_MARGINAL) {
+        return cli_bad("--entropy belongs to --objective marginal");
+    }
     options->objective = (enum sotto_objective)objective;
     options->level = (enum sotto_level)level;
     options->linear = cli_given(args, "linear");
-    options->balanced = cli_given(args, "balanced");
     if (cli_given(args, "validation") && !(options->validation > 0)) {
         options->validation = -1; /* none, and not what 0 stands for */
     }
     options->other = cli_given(args, "other");
+    options->balanced = cli_given(args, "balanced");
     options->epochs = (uint32_t)epochs;
     options->batches = (uint32_t)batches;
     options->restarts = (uint32_t)restarts;
@@ -322,9 +326,10 @@ static const struct cli_option options[] = {
      "ties the classes' shares to those of the label\n"
      "reports; else likewise"},
     {0, false, false, "balanced", NULL,
-     "that share is the same for every class"},
-    {0, false, false, "entropy", "X",
-     "weight of the classes' entropy at a point, so that\n"
+     "classes are known to be equally frequent: that is\n"
+     "their share (--share-weight 0.1, if not given)"},
+    {0, false, false, "entropy", "W",
+     "marginal: how much certainty counts, so that\n"
      "boundaries run where few records are (0)"},
     {0, false, false, "validation", "V",
      "share of the reports that only score, 0: none (0.1)"},

@@ -356,8 +356,9 @@ const struct experiment experiment_mnist_collection = {
     .about =
         "MNIST. Of the 60,000 training images 75% (or the auxiliary share), "
         "without labels, train the mechanism; 25% are people, who "
-        "privatise image and label with it; a tenth of their reports "
-        "validates. 2,500 of the 10,000 test images, clean, test the "
+        "privatise image and label with it; a tenth of them may validate or "
+        "choose between classifiers, as privately. 2,500 of the 10,000 test "
+        "images, clean, test the "
         "classifier that was learnt from the reports.",
     .mechanisms = mechanisms,
     .aux_share = 1 - MNIST_PEOPLE,

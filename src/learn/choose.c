@@ -9,8 +9,10 @@
  *
  *     accuracy = (yes / n - p) / (1 - 2 p)
  *
- * is unbiased; answers of all rounds count. Who is asked about what is public:
- * it depends on the order of the people and on answers given before.
+ * is unbiased for one candidate; answers of all rounds count. Who is asked
+ * about what is public: it depends on the order of the people and on answers
+ * given before. Nobody runs short: a round takes its even share of the people
+ * that are left, or one for each candidate, which check() has set aside.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -130,18 +132,43 @@ ask_round(struct choosing *choosing, size_t each)
 static void
 ask(struct choosing *choosing)
 {
-    size_t people = sotto_table_rows(choosing->people), rounds = 0, each;
+    size_t people = sotto_table_rows(choosing->people), rounds = 0;
     for (size_t left = choosing->left; left > 1; left = (left + 1) / 2) {
         rounds++;
     }
-    while (choosing->left > 1) {
-        size_t share = (people - choosing->next) / rounds--;
-        each = share / choosing->left;
+    for (; rounds > 0; rounds--) {
+        size_t share = (people - choosing->next) / rounds;
+        size_t each = share / choosing->left;
         ask_round(choosing, each > 0 ? each : 1);
     }
 }
 
 /* ---- All of it ----------------------------------------------------------- */
+
+/* One person for each candidate of each round. */
+static size_t
+least_people(size_t candidates)
+{
+    size_t people = 0;
+    for (size_t left = candidates; left > 1; left = (left + 1) / 2) {
+        people += left;
+    }
+    return people;
+}
+
+static enum sotto_status
+check(const struct sotto_model *model, const struct sotto_table *people,
+      struct sotto_error *err)
+{
+    size_t rows = sotto_table_rows(people), least = least_people(model->nets);
+    if (rows < least) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "%zu people cannot choose between %zu candidates: "
+                         "at least %zu are needed",
+                         rows, model->nets, least);
+    }
+    return model_check_keep(model, err);
+}
 
 static enum sotto_status
 set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
@@ -177,19 +204,15 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
     struct choosing choosing = {
         .model = model, .people = people, .seed = seed, .left = model->nets};
     enum sotto_status status = set_flip(&choosing, eps, err);
-    if (status == SOTTO_STATUS_OK &&
-        sotto_table_rows(people) < 2 * model->nets) {
-        status =
-            host_fail(err, SOTTO_STATUS_INPUT, 0,
-                      "%zu people cannot choose between %zu candidates: "
-                      "at least %zu are needed",
-                      sotto_table_rows(people), model->nets, 2 * model->nets);
+    if (status == SOTTO_STATUS_OK) {
+        status = check(model, people, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = find_right(&choosing, err);
     }
     for (size_t i = 0; i < model->nets; i++) {
         choosing.candidate[i].network = i;
+        choosing.candidate[i].accuracy = (double)NAN; /* not asked about */
     }
     if (status == SOTTO_STATUS_OK) {
         ask(&choosing);

@@ -13,6 +13,7 @@
 #define EPOCHS_MOST 100000u
 #define BATCHES_MOST 100000u
 #define RESTARTS_MOST 32u
+#define BALANCED 0.1 /* weight of a share that is known */
 
 /* Up to which eps_y a row holds; the first that does is taken. */
 struct row {
@@ -122,9 +123,16 @@ learn_settle(const struct sotto_fit_options *options, double eps_x,
                          "a rate, a decay, a smoothing, a weight or a share "
                          "for validation is out of range");
     }
+    if (options->entropy > 0 &&
+        options->objective != SOTTO_OBJECTIVE_MARGINAL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a weight for the entropy belongs to the objective "
+                         "marginal");
+    }
     setting.epochs = options->epochs > 0 ? options->epochs : setting.epochs;
     setting.rate = options->rate > 0 ? options->rate : setting.rate;
     setting.decay = options->decay >= 0 ? options->decay : setting.decay;
+    setting.marginal = options->balanced ? BALANCED : setting.marginal;
     setting.marginal =
         options->marginal >= 0 ? options->marginal : setting.marginal;
     setting.entropy =

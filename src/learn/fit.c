@@ -436,15 +436,19 @@ keep_prior(struct fit *fit, struct sotto_error *err)
 
 /* ---- From reports ------------------------------------------------------- */
 
-/* The same share for every class; hardly any for "(other)", if it is one. */
+/* The same share for every class; hardly any for a column's "other", where that
+   is a class at all. */
 static void
 balance(struct fit *fit)
 {
     size_t classes = fit->labels.classes;
-    size_t named = classes - (fit->options->other ? 1 : 0);
-    double rest = fit->options->other ? OTHER_SHARE : 0;
+    bool other = classes == fit->shape.label->size &&
+                 sotto_mechanism_part_column(
+                     fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
+    double least = other ? OTHER_SHARE / (double)classes : 0;
+    size_t alike = classes - (other ? 1 : 0);
     for (size_t y = 0; y < classes; y++) {
-        fit->labels.share[y] = y < named ? (1 - rest) / (double)named : rest;
+        fit->labels.share[y] = y < alike ? (1 - least) / (double)alike : least;
     }
 }
 
@@ -592,6 +596,9 @@ take_table(struct fit *fit, struct rows *rows, struct sotto_error *err)
         status = plan_init(&fit->plan, &fit->labels, batches_of(fit),
                            fit->setting.validation, POSTERIOR_CHUNK,
                            fit->options->seed, err);
+    }
+    if (status == SOTTO_STATUS_OK && fit->options->balanced) {
+        balance(fit);
     }
     if (status == SOTTO_STATUS_OK) {
         status = take_records(fit, rows, row, err);

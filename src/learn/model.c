@@ -247,25 +247,36 @@ swap_nets(struct model_net *a, struct model_net *b)
 }
 
 enum sotto_status
+model_check_keep(const struct sotto_model *model, struct sotto_error *err)
+{
+    return model->p == NULL || model->level != SOTTO_LEVEL_FEATURE
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "candidates are chosen at the level of "
+                           "representations");
+}
+
+enum sotto_status
 model_keep(struct sotto_model *model, size_t network, struct sotto_error *err)
 {
     size_t nets = model->nets;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (model->p != NULL && model->level == SOTTO_LEVEL_FEATURE) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "candidates are chosen at the level of "
-                         "representations");
+    enum sotto_status status = model_check_keep(model, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    if (network > 0) {
-        swap_nets(&model->net[0], &model->net[network]);
-    }
+    swap_nets(&model->net[0], &model->net[network]);
     model->nets = 1;
     if (model->p != NULL) {
         status = weigh_points(model, model->p, err);
+    }
+    if (status != SOTTO_STATUS_OK) { /* p is as it was */
+        swap_nets(&model->net[0], &model->net[network]);
+        model->nets = nets;
+        return status;
     }
     for (size_t i = 1; i < nets; i++) {
         nn_stack_clear(&model->net[i].stack);
         nn_arena_clear(&model->net[i].arena);
     }
-    return status;
+    return SOTTO_STATUS_OK;
 }

@@ -65,9 +65,13 @@ SOTTO_CHECKED enum sotto_status model_forward(struct sotto_model *model,
 SOTTO_CHECKED enum sotto_status model_backend(struct sotto_model *model,
                                               struct sotto_error *err);
 
+/* Whether one network can stand for all: not where a prior was weighed whose
+   records are not kept. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+model_check_keep(const struct sotto_model *model, struct sotto_error *err);
 /*
- * Drops all networks but one, and what the others said of the prior. Statuses:
- * MEMORY, LIMIT, IO, USAGE (a classifier of records).
+ * Drops all networks but one, and what the others said of the prior; on
+ * failure none. Statuses: MEMORY, LIMIT, IO, and those of model_check_keep.
  */
 SOTTO_CHECKED enum sotto_status
 model_keep(struct sotto_model *model, size_t network, struct sotto_error *err);

@@ -23,7 +23,7 @@
 
 #define VERSION 1
 #define FILE_MOST ((size_t)1 << 31)
-#define NAME_SIZE 48u
+#define NAME_SIZE 64u  /* "net", ".", ".bias" and two numbers of 20 digits */
 #define SUM_ERROR 1e-3 /* of a row of probabilities, from 1 */
 
 static const char *const objectives[] = {"marginal", "label", "plain"};

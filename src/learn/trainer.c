@@ -181,11 +181,23 @@ shuffle_batches(struct run *run)
  * The classifiers of many such draws vary as if the people had been drawn anew.
  * With a weight of 1 + c (e - 1) they vary c times as much.
  */
+void
+trainer_weights(const struct trainer *trainer, uint64_t stream,
+                float *ret_weight)
+{
+    double c = stream > 0 ? trainer->bootstrap : 0;
+    struct seeded seeded;
+    seeded_init(&seeded, trainer->seed, (stream + 1) * EPOCH_STREAM - 1);
+    for (size_t n = 0; n < trainer->plan->rows; n++) {
+        double u = ((double)random_u32(&seeded.random) + 1) / 4294967296.0;
+        ret_weight[n] = (float)(1 + c * (-log(u) - 1));
+    }
+}
+
 static enum sotto_status
 draw_weights(struct run *run, struct sotto_error *err)
 {
     const struct trainer *trainer = run->trainer;
-    struct seeded seeded;
     if (trainer->marginal == NULL || !(trainer->bootstrap > 0) ||
         run->stream == 0) {
         return SOTTO_STATUS_OK;
@@ -194,11 +206,7 @@ draw_weights(struct run *run, struct sotto_error *err)
     if (run->weight == NULL) {
         return host_fail_memory(err);
     }
-    seeded_init(&seeded, trainer->seed, (run->stream + 1) * EPOCH_STREAM - 1);
-    for (size_t n = 0; n < trainer->plan->rows; n++) {
-        double u = ((double)random_u32(&seeded.random) + 1) / 4294967296.0;
-        run->weight[n] = (float)(1 + trainer->bootstrap * (-log(u) - 1));
-    }
+    trainer_weights(trainer, run->stream, run->weight);
     return SOTTO_STATUS_OK;
 }
 

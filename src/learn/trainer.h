@@ -39,6 +39,14 @@ void trainer_clear(struct trainer *trainer);
 double trainer_batch(const struct trainer *trainer, struct nn_stack *stack,
                      size_t batch, bool gradient);
 
+/*
+ * The Bayesian bootstrap: what each row of the plan weighs for the network of a
+ * stream. The weights have mean 1 and none is below 0; for stream 0, and
+ * without `bootstrap`, all are 1.
+ */
+void trainer_weights(const struct trainer *trainer, uint64_t stream,
+                     float *ret_weight);
+
 struct trainer_result {
     uint64_t epochs;
     double log_p, validation; /* means over reports */

@@ -56,14 +56,17 @@ absent() {
 # json FILE: every line is a JSON object.
 json() {
     [ -s "$1" ] || fail "$1 is empty"
-    while IFS= read -r line; do
-        echo "$line" | python3 -c '
+    python3 -c '
 import json, sys
 def refuse(word):
     raise ValueError(word)
-assert type(json.load(sys.stdin, parse_constant=refuse)) is dict' ||
-            fail "not a JSON object: $line"
-    done <"$1"
+for line in open(sys.argv[1], encoding="utf-8", newline="\n"):
+    try:
+        assert line.endswith("\n")
+        assert type(json.loads(line, parse_constant=refuse)) is dict
+    except (AssertionError, ValueError):
+        sys.exit("not a JSON object: " + ascii(line))' "$1" ||
+        fail "$1 is not JSON objects, one a line"
 }
 
 finish() {

@@ -31,6 +31,16 @@ fit="fit m.sotto r.reports --aux wdbc.csv --epochs 20"
     run 0 $fit --linear --restarts 2 --decay 0 --rate 0.01 --batches 4 \
         --share-weight 0.1 --other -o c.model
     run 0 $fit --level feature --hidden 8,4 -o feature.model
+    run 0 $fit --balanced --json -o c.model
+    cmp -s a.model c.model && fail "--balanced changes nothing"
+    run 0 $fit --balanced --share-weight 0.1 -o d.model
+    cmp -s c.model d.model || fail "--balanced is not --share-weight 0.1"
+    run 0 $fit --entropy 0.05 -o c.model
+    cmp -s a.model c.model && fail "--entropy changes nothing"
+    run 2 $fit --entropy -1 -o x.model
+    says "--entropy"
+    run 2 $fit --objective label --entropy 0.05 -o x.model
+    says "--objective marginal"
 }
 run 0 fit m.sotto r.jsonl --objective label --epochs 5 -o label.model
 run 0 fit m.sotto r.reports --objective plain --epochs 5 -o plain.model

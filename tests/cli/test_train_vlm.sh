@@ -113,6 +113,26 @@ cmp -s m.sotto same.sotto || fail "the same budget, another file"
 run 0 privatise n.sotto "$data" --seed 3 -o rn
 run 0 decode n.sotto rn --analyst m.analyst -o rn.csv
 run 2 decode m.sotto rn --analyst m.analyst -o x.csv
+# The label through subset: the same encoder, whose analyst file still fits.
+run 0 train vlm --from n.sotto --eps 2 --label-channel subset -o s.sotto
+run 0 inspect s.sotto
+grep -q subset out || fail "--label-channel with --from"
+cmp -s n.sotto s.sotto && fail "another channel, the same file"
+run 0 privatise s.sotto "$data" --seed 3 -o rs
+run 0 decode s.sotto rs --analyst m.analyst -o rs.csv
+run 0 fit s.sotto rs --analyst m.analyst --epochs 2 -o s.model
+run 0 train vlm --from s.sotto --eps 2 --label-channel flip -o back.sotto
+cmp -s n.sotto back.sotto || fail "subset and back is another file"
+# shellcheck disable=SC2086 # $small is a list
+run 0 train vlm $small --label-channel subset -o direct.sotto
+run 0 train vlm --from m.sotto --eps 8 --label-channel subset -o from.sotto
+cmp -s direct.sotto from.sotto || fail "--label-channel, trained and --from"
+cmp -s direct.analyst m.analyst || fail "--label-channel changes the decoder"
+# shellcheck disable=SC2086 # $small is a list
+run 2 train vlm $small --label-channel laplace -o x.sotto
+says "laplace"
+run 2 train vlm --from m.sotto --eps 2 --label-channel sub -o x.sotto
+says '"sub" is no channel for a label'
 run 2 train vlm --from m.sotto --eps 2 --epochs 3 -o x.sotto
 says "--epochs"
 run 2 train vlm --from m.sotto --eps 2 -o m.sotto

@@ -60,14 +60,15 @@ test_nearest(void **state)
 static void
 test_text(void **state)
 {
-    struct mnist_encoder encoder = {"vlm", 10, 0.7, 5, 33, 0, 60, 64, 1e-3};
+    struct mnist_encoder encoder = {"vlm", 10, 0.7, 5,    33,
+                                    0,     60, 64,  1e-3, "subset"};
     struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
     mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=33 m=0 epochs=60 "
-                                 "batch=64 rate=0.001; lambda=0.7; fit eq11 "
-                                 "epochs="));
+                                 "batch=64 rate=0.001; lambda=0.7 "
+                                 "label=subset; fit eq11 epochs="));
     mnist_setting_text(&encoder, &fit, 10, 2, other);
     assert_non_null(strstr(other, " m=0 epochs=2 "));
     mnist_encoder_text(&encoder, 0, text);
@@ -84,13 +85,18 @@ test_text(void **state)
                              .batches = 4,
                              .restarts = 3,
                              .smoothing = 0.25,
-                             .marginal = 2};
+                             .marginal = 2,
+                             .entropy = 0.125,
+                             .candidates = 3,
+                             .bootstrap = 0.5};
     mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "eps_pre=learnt"));
     assert_non_null(strstr(text, "fit eq11 epochs=5 rate=0.1 decay=0 "
                                  "batches=4 patience="));
     assert_non_null(strstr(text, " restarts=3 prior=7 smoothing=0.25 "
-                                 "marginal=2"));
+                                 "balanced=2 entropy=0.125 candidates=3 "
+                                 "bootstrap=0.5"));
+    fit.entropy = -1;
     mnist_setting_text(&encoder, &fit, INFINITY, 0, text);
     assert_non_null(strstr(text, "fit plain "));
     fit.level = SOTTO_LEVEL_FEATURE;

@@ -53,6 +53,26 @@ test_settle(void **state)
     assert_true(setting.smoothing == 0.25 && setting.marginal == 2);
 }
 
+/* A known share has a weight, unless the caller says another. */
+static void
+test_balanced(void **state)
+{
+    struct sotto_fit_options options = {
+        .decay = -1, .marginal = -1, .entropy = -1, .balanced = true};
+    struct learn_setting setting;
+    (void)state;
+    must(learn_settle(&options, 1, 1, &setting, &err));
+    assert_true(setting.marginal == 0.1 && setting.entropy == 0);
+    options.marginal = 0.7;
+    options.entropy = 0.25;
+    must(learn_settle(&options, 1, 1, &setting, &err));
+    assert_true(setting.marginal == 0.7 && setting.entropy == 0.25);
+    options.objective = SOTTO_OBJECTIVE_PLAIN; /* would not use it */
+    assert_int_equal(learn_settle(&options, 1, 1, &setting, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "entropy"));
+}
+
 static void
 test_refused(void **state)
 {
@@ -60,6 +80,7 @@ test_refused(void **state)
         {.rate = -1},           {.rate = NAN},      {.smoothing = 1.5},
         {.decay = NAN},         {.marginal = 1e9},  {.validation = 0.95},
         {.epochs = UINT32_MAX}, {.restarts = 1000}, {.batches = UINT32_MAX},
+        {.entropy = NAN},       {.bootstrap = 1.1}, {.bootstrap = -0.1},
     };
     struct learn_setting setting;
     (void)state;
@@ -75,6 +96,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_settle),
+        cmocka_unit_test(test_balanced),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

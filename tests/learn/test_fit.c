@@ -277,6 +277,101 @@ test_prior_most(void **state)
     stage_clear(&stage);
 }
 
+/* A share that is known holds the mean of p, whatever the reports say: 5 of 17
+   points are "yes". Nobody is "(other)", where that is a class. */
+static void
+test_balanced(void **state)
+{
+    struct stage stage = stage_of(40);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    (void)state;
+    options.marginal = 50;
+    options.validation = -1; /* whose best score may be an early one */
+    for (int other = 0; other < 2; other++) {
+        size_t classes = other != 0 ? 3 : 2;
+        for (int balanced = 0; balanced < 2; balanced++) {
+            struct sotto_model *model;
+            double p[51], yes = 0, none = 0;
+            options.other = other != 0;
+            options.balanced = balanced != 0;
+            model = fit_with(&stage, &options, NULL);
+            assert_int_equal(sotto_model_classes(model), classes);
+            predict(model, stage.aux, p);
+            for (size_t i = 0; i < 17; i++) {
+                yes += p[i * classes + 1] / 17;
+                none += other != 0 ? p[i * classes + 2] / 17 : 0;
+            }
+            assert_true(balanced != 0 ? fabs(yes - 0.5) < 0.03 : yes < 0.42);
+            assert_true(balanced == 0 || none < 0.03);
+            sotto_model_free(model);
+        }
+    }
+    stage_clear(&stage);
+}
+
+/* The entropy's weight makes probabilities surer. */
+static void
+test_entropy(void **state)
+{
+    struct stage stage = stage_of(40);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    double sure[2] = {0, 0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct sotto_model *model;
+        double p[51];
+        options.entropy = 0.3 * i;
+        model = fit_with(&stage, &options, NULL);
+        predict(model, stage.aux, p);
+        for (size_t j = 0; j < 17; j++) {
+            sure[i] += fmax(fmax(p[j * 3], p[j * 3 + 1]), p[j * 3 + 2]) / 17;
+        }
+        sotto_model_free(model);
+    }
+    assert_true(sure[1] > sure[0] + 0.02);
+    options.objective = SOTTO_OBJECTIVE_LABEL;
+    refuse(&stage, stage.aux, &options, SOTTO_STATUS_USAGE, "marginal");
+    stage_clear(&stage);
+}
+
+static bool
+same_net(const struct sotto_model *a, const struct sotto_model *b, size_t i)
+{
+    const struct nn_arena *x = &a->net[i].arena, *y = &b->net[i].arena;
+    assert_int_equal(x->size, y->size);
+    return memcmp(x->value, y->value, x->size * sizeof *x->value) == 0;
+}
+
+/* All networks but the first weigh the reports by lot; threads change none. */
+static void
+test_bootstrap(void **state)
+{
+    struct stage stage = stage_of(40);
+    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct sotto_model *plain, *one, *three, *half;
+    (void)state;
+    options.epochs = 5;
+    options.restarts = 3;
+    plain = fit_with(&stage, &options, NULL);
+    options.bootstrap = 1;
+    one = fit_with(&stage, &options, NULL);
+    options.threads = 3;
+    three = fit_with(&stage, &options, NULL);
+    options.bootstrap = 0.5;
+    half = fit_with(&stage, &options, NULL);
+    assert_int_equal(sotto_model_networks(one), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(same_net(one, three, i));
+        assert_true(same_net(plain, one, i) == (i == 0));
+        assert_true(same_net(half, one, i) == (i == 0));
+    }
+    sotto_model_free(plain);
+    sotto_model_free(one);
+    sotto_model_free(three);
+    sotto_model_free(half);
+    stage_clear(&stage);
+}
+
 static void
 test_memory(void **state)
 {
@@ -285,6 +380,8 @@ test_memory(void **state)
     (void)state;
     options.epochs = 1;
     options.threads = 1;
+    options.restarts = 2;
+    options.bootstrap = 1;
     for (int objective = 0; objective < 4; objective++) {
         struct sotto_model *model = NULL;
         enum sotto_status status;
@@ -314,9 +411,10 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(test_recovers),   TEST(test_label),   TEST(test_clean),
-        TEST(test_threads),    TEST(test_feature), TEST(test_refusals),
-        TEST(test_prior_most), TEST(test_memory),
+        TEST(test_recovers),   TEST(test_label),    TEST(test_clean),
+        TEST(test_threads),    TEST(test_feature),  TEST(test_refusals),
+        TEST(test_prior_most), TEST(test_balanced), TEST(test_entropy),
+        TEST(test_bootstrap),  TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

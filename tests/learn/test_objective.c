@@ -150,17 +150,32 @@ test_threads(void **state)
 
 /* ---- Gradients ---------------------------------------------------------- */
 
+/* What is added to -log s, and how the reports are weighed. */
+struct terms {
+    double kappa, eta;
+    bool balanced, weighted;
+};
+
 static struct trainer
-trainer_of(struct stage *stage, bool marginal, double kappa)
+trainer_of(struct stage *stage, bool marginal, const struct terms *terms)
 {
+    static float weight[REPORTS];
     size_t inputs = stage->shape.inputs;
-    struct trainer trainer = {.backend = stage->backend,
-                              .labels = &stage->labels,
-                              .plan = &stage->plan,
-                              .setting = {.marginal = kappa},
-                              .x = stage->x,
-                              .in = inputs};
+    struct trainer trainer = {
+        .backend = stage->backend,
+        .labels = &stage->labels,
+        .plan = &stage->plan,
+        .setting = {.marginal = terms->kappa, .entropy = terms->eta},
+        .x = stage->x,
+        .in = inputs};
     double room[8], z[8];
+    for (size_t i = 0; i < REPORTS; i++) {
+        weight[i] = 0.2F + (float)(i % 5);
+    }
+    stage->marginal.weight = terms->weighted ? weight : NULL;
+    for (size_t y = 0; terms->balanced && y < stage->labels.classes; y++) {
+        stage->labels.share[y] = 1 / (double)stage->labels.classes;
+    }
     trainer.marginal = marginal ? &stage->marginal : NULL;
     trainer.rows = marginal ? POINTS : REPORTS;
     for (size_t i = 0; i < trainer.rows; i++) {
@@ -179,19 +194,23 @@ trainer_of(struct stage *stage, bool marginal, double kappa)
     return trainer;
 }
 
-/* Mean -log s of a batch, with the term for the classes' share. */
+/* Mean -log s of a batch, with the terms for the classes' share and for
+   confidence. */
 static double
 loss_of(const struct trainer *trainer, struct nn_stack *stack)
 {
+    const struct labels *labels = trainer->labels;
     size_t rows = trainer->plan->batch[1];
+    size_t of_p = trainer->marginal != NULL ? POINTS : rows;
     double loss = -trainer_batch(trainer, stack, 0, false) / (double)rows;
-    return loss + share_pass(trainer->labels, trainer->setting.marginal,
-                             trainer->p,
-                             trainer->marginal != NULL ? POINTS : rows, NULL);
+    loss +=
+        share_pass(labels, trainer->setting.marginal, trainer->p, of_p, NULL);
+    return loss + entropy_pass(labels->classes, trainer->setting.entropy,
+                               trainer->p, of_p, NULL);
 }
 
 static void
-check_gradient(bool marginal, double kappa)
+check_gradient(bool marginal, struct terms terms)
 {
     static const uint32_t hidden[] = {6};
     struct stage stage;
@@ -202,7 +221,7 @@ check_gradient(bool marginal, double kappa)
     float *gradient;
     size_t moved = 0;
     stage_init(&stage, 1);
-    trainer = trainer_of(&stage, marginal, kappa);
+    trainer = trainer_of(&stage, marginal, &terms);
     must(model_new(stage.mechanism, SOTTO_OBJECTIVE_MARGINAL,
                    SOTTO_LEVEL_LATENT, true, hidden, 1, 1, &model, &err));
     stack = &model->net[0].stack;
@@ -236,22 +255,62 @@ static void
 test_gradient_marginal(void **state)
 {
     (void)state;
-    check_gradient(true, 0);
+    check_gradient(true, (struct terms){0});
 }
 
 static void
 test_gradient_conditional(void **state)
 {
     (void)state;
-    check_gradient(false, 0);
+    check_gradient(false, (struct terms){0});
 }
 
 static void
 test_gradient_share(void **state)
 {
     (void)state;
-    check_gradient(true, 0.7);
-    check_gradient(false, 0.7);
+    check_gradient(true, (struct terms){.kappa = 0.7});
+    check_gradient(false, (struct terms){.kappa = 0.7});
+    check_gradient(true, (struct terms){.kappa = 0.7, .balanced = true});
+}
+
+static void
+test_gradient_entropy(void **state)
+{
+    (void)state;
+    check_gradient(true, (struct terms){.eta = 0.6});
+    check_gradient(true,
+                   (struct terms){.kappa = 0.7, .eta = 0.6, .balanced = true});
+}
+
+/* A bootstrap's, and all of it together. */
+static void
+test_gradient_weighted(void **state)
+{
+    (void)state;
+    check_gradient(true, (struct terms){.weighted = true});
+    check_gradient(true, (struct terms){0.7, 0.6, true, true});
+}
+
+/* A weight of 2 is a report twice, 0 none. */
+static void
+test_weighted_value(void **state)
+{
+    struct stage stage;
+    float p[POINTS * 3], weight[REPORTS] = {0};
+    double right, got;
+    (void)state;
+    stage_init(&stage, 2);
+    fill_p(p, POINTS, 3);
+    weight[3] = 2;
+    weight[stage.plan.batch[BATCHES] - 1] = 1;
+    stage.marginal.weight = weight;
+    right = 2 * plain_log_s(&stage, 3, p) +
+            plain_log_s(&stage, stage.plan.batch[BATCHES] - 1, p);
+    got = marginal_pass(&stage.marginal, 0, stage.plan.batch_chunk[BATCHES], p,
+                        1, NULL);
+    assert_true(fabs(got - right) < 1e-4);
+    stage_clear(&stage);
 }
 
 /* KL is 0 where the mean is the share. */
@@ -268,6 +327,27 @@ test_share(void **state)
                      2 * (0.25 * log(0.5) + 0.75 * log(1.5))) < 1e-9);
 }
 
+/* Nothing where one class is certain, ln K where all are alike; and what is
+   added to dp differs between two classes as d(-p ln p) does. */
+static void
+test_entropy(void **state)
+{
+    const float p[] = {1,        0,    0,     1.0F / 3, 1.0F / 3,
+                       1.0F / 3, 0.5F, 0.25F, 0.25F};
+    float dp[9];
+    (void)state;
+    assert_true(fabs(entropy_pass(3, 2, p, 1, NULL)) < 1e-12);
+    assert_true(fabs(entropy_pass(3, 2, p + 3, 1, NULL) - 2 * log(3)) < 1e-6);
+    assert_true(fabs(entropy_pass(3, 2, p, 3, NULL) -
+                     2 * (log(3) + 1.5 * log(2)) / 3) < 1e-6);
+    for (size_t i = 0; i < 9; i++) {
+        dp[i] = 5; /* it is added to */
+    }
+    (void)entropy_pass(3, 2, p, 3, dp);
+    assert_true(dp[0] == 5 && dp[3] == dp[4] && dp[7] == dp[8]);
+    assert_true(fabs((double)(dp[7] - dp[6]) - 2 * log(2) / 3) < 1e-5);
+}
+
 int
 main(void)
 {
@@ -277,7 +357,11 @@ main(void)
         cmocka_unit_test(test_gradient_marginal),
         cmocka_unit_test(test_gradient_conditional),
         cmocka_unit_test(test_gradient_share),
+        cmocka_unit_test(test_gradient_entropy),
+        cmocka_unit_test(test_gradient_weighted),
+        cmocka_unit_test(test_weighted_value),
         cmocka_unit_test(test_share),
+        cmocka_unit_test(test_entropy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

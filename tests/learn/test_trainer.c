@@ -1,5 +1,6 @@
 /*
- * test_trainer.c: inputs made even, and undone in a network; stopping early.
+ * test_trainer.c: inputs made even, and undone in a network; stopping early;
+ * reports weighed by lot.
  */
 #include "learn_fixture.h"
 
@@ -109,6 +110,40 @@ test_stops(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/*
+ * Mean 1, and c times as spread as an exponential, whose deviation is 1: of
+ * 100,000 weights the mean is within 5 c / sqrt(100,000) of 1 (alpha 6e-7).
+ * None is below 1 - c; another stream, other weights.
+ */
+static void
+test_weights(void **state)
+{
+    enum { N = 100000 };
+    static float weight[N], other[N];
+    struct plan plan = {.rows = N};
+    struct trainer trainer = {.plan = &plan, .seed = 3};
+    (void)state;
+    for (int half = 0; half < 3; half++) {
+        double c = half / 2.0, mean = 0, squares = 0;
+        trainer.bootstrap = c;
+        trainer_weights(&trainer, 1, weight);
+        for (size_t i = 0; i < N; i++) {
+            double gap = (double)weight[i] - 1;
+            assert_true(gap >= -c - 1e-6);
+            mean += gap / N;
+            squares += gap * gap / N;
+        }
+        assert_true(fabs(mean) <= 5 * c / sqrt(N));
+        assert_true(fabs(sqrt(squares) - c) <= 0.03 * c);
+    }
+    trainer_weights(&trainer, 2, other);
+    assert_memory_not_equal(weight, other, sizeof weight);
+    trainer_weights(&trainer, 0, other);
+    for (size_t i = 0; i < N; i++) {
+        assert_true(other[i] == 1);
+    }
+}
+
 int
 main(void)
 {
@@ -116,6 +151,7 @@ main(void)
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_fold),
         cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

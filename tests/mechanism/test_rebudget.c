@@ -261,7 +261,7 @@ test_refused(void **state)
     assert_int_equal(sotto_mechanism_rebudget(old, "100", 0, NULL,
                                               in_folder("x"), &ret, &err),
                      SOTTO_STATUS_BUDGET);
-    assert_int_equal(sotto_mechanism_rebudget(old, "1,5", NULL, 0,
+    assert_int_equal(sotto_mechanism_rebudget(old, "1,5", 0, NULL,
                                               in_folder("x"), &ret, NULL),
                      SOTTO_STATUS_FORMAT);
     assert_int_equal(sotto_mechanism_rebudget(old, "1", 0, NULL,
@@ -278,6 +278,49 @@ test_refused(void **state)
     assert_non_null(strstr(err.message, "one part for the record"));
     assert_null(ret);
     assert_int_equal(entries(), 0);
+    sotto_mechanism_free(old);
+}
+
+/* The label through subset and back: the same bytes; in between another
+   channel, and the digest by which an analyst file is known. */
+static void
+test_label_channel(void **state)
+{
+    struct sotto_mechanism *old = make(&whole), *other = NULL, *back = NULL;
+    const char *path = in_folder("m.sotto");
+    (void)state;
+    assert_int_equal(
+        sotto_mechanism_rebudget(old, "1", 0, "subset", path, &other, &err),
+        SOTTO_STATUS_OK);
+    assert_string_equal(other->client->part[1].instance.channel->name,
+                        "subset");
+    assert_string_equal(other->client->part[0].instance.channel->name,
+                        "laplace");
+    assert_true(other->client->part[1].instance.eps ==
+                old->client->part[1].instance.eps);
+    assert_true(same_digest(old, other));
+    assert_int_equal(
+        sotto_mechanism_rebudget(other, "1", 0, "flip", path, &back, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(old->size, back->size);
+    assert_memory_equal(old->data, back->data, old->size);
+    sotto_mechanism_free(back);
+    back = rebudget(other, "2", 0); /* NULL: as it was */
+    assert_string_equal(back->client->part[1].instance.channel->name, "subset");
+    sotto_mechanism_free(back);
+    back = NULL;
+    (void)unlink(path);
+    static const char *const bad[] = {"", "laplace", "subsets", "Flip"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        memset(&err, 0xa5, sizeof err);
+        assert_int_equal(
+            sotto_mechanism_rebudget(old, "1", 0, bad[i], path, &back, &err),
+            SOTTO_STATUS_USAGE);
+        assert_non_null(strstr(err.message, "--label-channel"));
+        assert_null(back);
+    }
+    assert_int_equal(entries(), 0);
+    sotto_mechanism_free(other);
     sotto_mechanism_free(old);
 }
 
@@ -311,7 +354,8 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_same),   TEST(test_shares),  TEST(test_orders),
-        TEST(test_digest), TEST(test_refused), TEST(test_memory),
+        TEST(test_digest), TEST(test_refused), TEST(test_label_channel),
+        TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
