@@ -255,10 +255,13 @@ tell(const struct cli_args *args, const struct job *job)
     if (info->points > 0) {
         (void)fprintf(to, ", over a prior of %zu points", info->points);
     }
-    (void)fprintf(to,
-                  ".\nlog-likelihood of a report's label: %.5f, held out "
-                  "%.5f\n",
-                  info->log_p, info->validation);
+    (void)fprintf(to, ".\nlog-likelihood of a report's label: %.5f",
+                  info->log_p);
+    if (job->options.validation < 0) {
+        (void)fprintf(to, "; none was held out\n");
+    } else {
+        (void)fprintf(to, ", held out %.5f\n", info->validation);
+    }
     if (job->simulated > 0) {
         cli_note("the reports are simulated: for experiments only");
     }

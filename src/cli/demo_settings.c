@@ -23,7 +23,7 @@ static const struct demo_effort efforts[] = {
      .prior_direct = 20},
 };
 
-/* The shares are those of the papers for images (P0 Table 7). */
+/* Shares, decay and entropy as the experiment on MNIST has them. */
 static const struct demo_setting settings[] = {
     {.eps = 10, .lambda = 0.7, .decay = 0.3, .entropy = 0.06},
     {.eps = 8, .lambda = 0.6, .decay = 0.3, .entropy = 0.05},

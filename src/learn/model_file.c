@@ -23,6 +23,8 @@
 
 #define VERSION 1
 #define FILE_MOST ((size_t)1 << 31)
+/* With its prior it tells of the auxiliary people, as an analyst file does. */
+#define PRIVATE_MODE 0600u
 #define NAME_SIZE 64u  /* "net", ".", ".bias" and two numbers of 20 digits */
 #define SUM_ERROR 1e-3 /* of a row of probabilities, from 1 */
 
@@ -119,7 +121,7 @@ sotto_model_write(const struct sotto_model *model, const char *path,
     if (entry == NULL || name == NULL || metadata == NULL) {
         status = host_fail_memory(err);
     } else {
-        status = safetensors_write(path, 0644, metadata, entry,
+        status = safetensors_write(path, PRIVATE_MODE, metadata, entry,
                                    fill_entries(model, entry, name), err);
     }
     json_decref(metadata);

@@ -115,7 +115,7 @@ pass_chunk(void *context, size_t task, unsigned worker)
         for (size_t i = 0; i < rows; i++) {
             double by =
                 marginal->weight != NULL ? (double)marginal->weight[n + i] : 1;
-            s[i] = s[i] > S_LEAST ? s[i] : S_LEAST;
+            s[i] = s[i] <= S_LEAST ? S_LEAST : s[i]; /* NaN stays */
             sum += by * (log(s[i]) + marginal->labels->log_t[group]);
             s[i] = by / s[i];
         }
@@ -190,7 +190,7 @@ conditional_pass(const struct labels *labels, const uint32_t *group, size_t n,
         for (size_t y = 0; y < classes; y++) {
             s += t[y] * (double)at[y];
         }
-        s = s > S_LEAST ? s : S_LEAST;
+        s = s <= S_LEAST ? S_LEAST : s;
         sum += log(s) + labels->log_t[group[i]];
         for (size_t y = 0; dp != NULL && y < classes; y++) {
             dp[i * classes + y] = (float)(-scale * t[y] / s);
@@ -213,7 +213,7 @@ share_pass(const struct labels *labels, double kappa, const float *p, size_t n,
         for (size_t i = 0; i < n; i++) {
             mean += (double)p[i * classes + y];
         }
-        mean = mean / (double)n > S_LEAST ? mean / (double)n : S_LEAST;
+        mean = mean / (double)n <= S_LEAST ? S_LEAST : mean / (double)n;
         divergence += share * log(share / mean);
         by = (float)(kappa * share / mean / (double)n);
         for (size_t i = 0; dp != NULL && i < n; i++) {
@@ -232,7 +232,7 @@ entropy_pass(size_t classes, double eta, const float *p, size_t n, float *dp)
 {
     double scale = eta / (double)n, sum = 0;
     for (size_t i = 0; i < n * classes; i++) {
-        double at = (double)p[i] > S_LEAST ? (double)p[i] : S_LEAST;
+        double at = (double)p[i] <= S_LEAST ? S_LEAST : (double)p[i];
         double log_p = log(at);
         sum -= at * log_p;
         if (dp != NULL) {

@@ -210,6 +210,14 @@ draw_weights(struct run *run, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+static enum sotto_status
+diverged(const struct run *run, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "learning diverged in epoch %llu: lower --rate",
+                     (unsigned long long)run->epoch + 1);
+}
+
 /* The mean of -log s over the batches, each before its step. */
 static enum sotto_status
 run_epoch(struct run *run, double *ret_loss, struct sotto_error *err)
@@ -231,7 +239,7 @@ run_epoch(struct run *run, double *ret_loss, struct sotto_error *err)
         nn_step(&run->optimiser, trainer->backend, &run->net->arena);
     }
     *ret_loss = -sum / (double)trainer->plan->batch[batches];
-    return SOTTO_STATUS_OK;
+    return isfinite(sum) ? SOTTO_STATUS_OK : diverged(run, err);
 }
 
 static enum sotto_status
@@ -317,6 +325,9 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
         ret_result->epochs = run.epoch;
         ret_result->log_p = mean_log_s(&run, 0, batches);
         ret_result->validation = mean_log_s(&run, batches, batches + 1);
+        if (!isfinite(ret_result->log_p)) { /* with its very last step */
+            status = diverged(&run, err);
+        }
     }
 done:
     nn_stack_clear(&net->stack);

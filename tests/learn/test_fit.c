@@ -262,6 +262,28 @@ test_refusals(void **state)
     stage_clear(&stage);
 }
 
+/* Weights that run away end the fit: no model of NaNs. */
+static void
+test_diverged(void **state)
+{
+    struct stage stage = stage_of(8);
+    (void)state;
+    for (int objective = 0; objective < 2; objective++) {
+        struct sotto_fit_options options =
+            options_of((enum sotto_objective)objective);
+        struct sotto_model *model = NULL;
+        options.rate = 10;
+        options.decay = 1000;
+        options.validation = -1;
+        assert_int_equal(sotto_fit(stage.mechanism, stage.reader, NULL,
+                                   stage.aux, &options, &model, NULL, &err),
+                         SOTTO_STATUS_INPUT);
+        assert_non_null(strstr(err.message, "--rate"));
+        assert_null(model);
+    }
+    stage_clear(&stage);
+}
+
 /* Fewer points, drawn by lot. */
 static void
 test_prior_most(void **state)
@@ -414,7 +436,7 @@ main(void)
         TEST(test_recovers),   TEST(test_label),    TEST(test_clean),
         TEST(test_threads),    TEST(test_feature),  TEST(test_refusals),
         TEST(test_prior_most), TEST(test_balanced), TEST(test_entropy),
-        TEST(test_bootstrap),  TEST(test_memory),
+        TEST(test_bootstrap),  TEST(test_diverged), TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

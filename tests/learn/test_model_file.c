@@ -1,6 +1,8 @@
 /*
  * test_model_file.c: models written and read back; and files that are none.
  */
+#include <sys/stat.h>
+
 #include "learn_fixture.h"
 
 #include "fail_alloc.h"
@@ -35,9 +37,12 @@ check_same(enum sotto_objective objective, enum sotto_level level)
 {
     struct sotto_model *model = small_model(objective, level), *again = NULL;
     const char *path = in_folder("m.model");
+    struct stat file;
     uint8_t *reports = simulate(mechanism, aux, 12);
     double one[3 * 40], other[3 * 40];
     must(sotto_model_write(model, path, &err));
+    assert_int_equal(stat(path, &file), 0); /* it holds the prior */
+    assert_int_equal(file.st_mode & 0777, 0600);
     must(sotto_model_read(path, &again, &err));
     assert_int_equal(sotto_model_classes(again), 3);
     assert_string_equal(sotto_model_class(again, 0), "no");
