@@ -149,17 +149,12 @@ says "stopped"
 [ "$(fits long | wc -l)" -eq 0 ] || fail "a row of half a training"
 
 # Two runs in one folder: the second is told.
-# shellcheck disable=SC2086
-"$SOTTO" $vlm --epochs 99999 --folder long >killed.out 2>&1 </dev/null &
-pid=$!
-while kill -0 $pid 2>/dev/null && flock -n long/lock true; do
-    sleep 0.01
-done
+exec 9>>long/lock
+flock 9
 # shellcheck disable=SC2086
 run 1 $vlm --epochs 99999 --folder long
 says "another experiment is running"
-kill -9 $pid 2>/dev/null
-wait $pid 2>/dev/null
+exec 9>&-
 
 # ---- Bad usage ---------------------------------------------------------------
 run 2 experiment
