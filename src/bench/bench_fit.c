@@ -366,7 +366,7 @@ measure(const struct job *job, struct sotto_bench_row *row,
             status = run_peer(job, &peer, err);
         }
         if (status == SOTTO_STATUS_OK &&
-            fabs(peer.value - info.log_p) > AGREED) {
+            !(fabs(peer.value - info.log_p) <= AGREED)) {
             status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
                                "the peer comes to a log-likelihood of %.4f, "
                                "and sotto to %.4f",

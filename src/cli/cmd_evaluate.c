@@ -119,6 +119,19 @@ tell(const struct sotto_model *model, const struct sotto_evaluation *evaluation,
     put_matrix(model, evaluation);
 }
 
+/* Accuracy is about the rows whose label the model knows; say if there are
+   others. */
+static void
+tell_left_out(size_t rows)
+{
+    if (rows > 0) {
+        cli_note("%zu row%s left out: %s label is missing, or none of the "
+                 "model's classes",
+                 rows, rows == 1 ? " was" : "s were",
+                 rows == 1 ? "its" : "their");
+    }
+}
+
 static int
 run(const struct cli_args *args)
 {
@@ -148,6 +161,7 @@ run(const struct cli_args *args)
         } else {
             tell(model, &evaluation, private_records);
         }
+        tell_left_out(sotto_table_rows(table) - evaluation.rows);
     }
     sotto_table_free(table);
     sotto_model_free(model);

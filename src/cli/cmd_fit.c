@@ -273,7 +273,7 @@ run(const struct cli_args *args)
     struct job job = {0};
     const char *const inputs[] = {
         args->word[0], args->word[1], cli_value(args, "aux"),
-        cli_value(args, "labels"), cli_value(args, "analyst")};
+        cli_value(args, "labels"), find_analyst(args, &job)};
     int status = read_options(args, &job);
     if (status == CLI_EXIT_DONE) {
         status = output_file_check(cli_value(args, "output"), inputs,

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
@@ -19,12 +20,15 @@ struct job {
 };
 
 /* Whether a file holds reports: its first bytes are a report's mark, or a JSON
-   object's. */
+   object's. A pipe is not looked into: what is read of it is gone. */
 static bool
 holds_reports(const char *path)
 {
     char start[4] = "";
-    FILE *file = fopen(path, "rb");
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode)
+                     ? fopen(path, "rb")
+                     : NULL;
     size_t got = file != NULL ? fread(start, 1, sizeof start, file) : 0;
     if (file != NULL) {
         (void)fclose(file);
@@ -225,7 +229,8 @@ static const struct cli_option options[] = {
      "whether the first row names the columns; else it is\n"
      "guessed"},
     {0, false, false, "private", NULL,
-     "F holds reports; else it is told from the content"},
+     "F holds reports; else it is told from the content,\n"
+     "and a pipe is taken for records"},
     {'o', false, false, "output", "OUT.csv",
      "write every row's class and probabilities"},
     CLI_OPTION_JSON,

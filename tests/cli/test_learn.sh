@@ -140,6 +140,22 @@ run 1 predict none.model wdbc.csv
 says none.model
 run 2 predict a.model p.reports
 says p.reports
+
+# What comes through a pipe is read once, all of it.
+run 0 predict a.model wdbc.csv -o whole.csv
+cat wdbc.csv | "$SOTTO" predict a.model /dev/stdin -o through.csv >out 2>err ||
+    fail "predict from a pipe"
+cmp -s whole.csv through.csv || fail "a pipe lost records"
+
+# Rows that do not count are told; an analyst file found is an input too.
+sed '2,11s/^[MB],/Z,/' wdbc.csv >strange.csv
+run 0 evaluate a.model --data strange.csv
+says "10 rows were left out"
+cp m.sotto beside.sotto
+: >beside.analyst
+run 2 fit beside.sotto r.reports --aux wdbc.csv -o beside.analyst
+says "input"
+
 head -20 r.jsonl >few.jsonl
 run 0 privatise m.sotto wdbc.csv -o real.jsonl
 head -3 real.jsonl >>few.jsonl
