@@ -297,6 +297,13 @@ mean_row(const struct runner *runner, size_t eps,
         between += pow(trial_mean - mean, 2);
     }
     row.mean = true;
+    row.commit = fit[0].commit;
+    for (size_t i = 1; i < count; i++) {
+        if (row.commit == NULL || fit[i].commit == NULL ||
+            strcmp(row.commit, fit[i].commit) != 0) {
+            row.commit = row.commit != NULL ? "several" : NULL;
+        }
+    }
     row.accuracy = mean;
     row.runs = count;
     row.data = runner->data;

@@ -14,8 +14,9 @@ struct mnist_data {
 };
 
 /*
- * The folder given, or the cache's (NULL), and the SHA-256 of the training
- * images as the file has them, unpacked if it is gzipped. Statuses: INPUT (a
+ * The folder given, or the cache's (NULL), and a hash of all four files: the
+ * SHA-256 of their own in a row (hexadecimal; training images, their labels,
+ * test images, theirs), each unpacked if it is gzipped. Statuses: INPUT (a
  * file is not there: says which), IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
@@ -32,8 +33,9 @@ SOTTO_CHECKED enum sotto_status mnist_data_read(struct mnist_data *data,
  * One trial's splits (P0 4.1, D.1.1): of the training images three quarters in
  * a random order, of which the first `aux_share` (of all) are auxiliary; the
  * last quarter are the people, the same for every share. Of the test images
- * the last quarter tests the classifier; the papers validate their mechanism on
- * the others, ours keeps rows of its own for that.
+ * the last quarter of one random order, whatever the trial, tests the
+ * classifier; the others are for finding settings, and are used here for
+ * nothing.
  */
 struct mnist_split {
     struct sotto_table *aux, *people, *test;

@@ -15,6 +15,9 @@
 #include "host/text.h"
 #include "learn/defaults.h"
 
+/* Of what a row is besides its numbers: splits, sizes, what is hashed. Counted
+   up with every change of code that changes results. */
+#define PROTOCOL 2u
 #define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
 
 /* clang-format off */
@@ -207,8 +210,8 @@ mnist_setting_text(const struct mnist_encoder *encoder,
     mnist_encoder_text(encoder, epochs, first);
     fit_text(fit, eps, encoder->lambda, &learnt);
     (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
-                   "%.120s; lambda=%g label=%s; %.200s", first, encoder->lambda,
-                   encoder->label_channel,
-                   learnt.failed ? "fit too long" : learnt.data);
+                   "%.110s; lambda=%g label=%s; %.190s; protocol=%u", first,
+                   encoder->lambda, encoder->label_channel,
+                   learnt.failed ? "fit too long" : learnt.data, PROTOCOL);
     host_text_clear(&learnt);
 }

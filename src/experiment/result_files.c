@@ -172,6 +172,23 @@ add_others(struct host_text *text, const struct experiment_run *run)
     }
 }
 
+/* The commit that made all fits; "several", see the CSV; NULL: not known. */
+static const char *
+commit_of(const struct sotto_experiment_row *rows, size_t count)
+{
+    const char *commit = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].mean || rows[i].commit == NULL) {
+            continue;
+        }
+        if (commit != NULL && strcmp(rows[i].commit, commit) != 0) {
+            return "several (see the .csv)";
+        }
+        commit = rows[i].commit;
+    }
+    return commit;
+}
+
 static void
 add_settings(struct host_text *text, const struct sotto_experiment_row *rows,
              size_t count)
@@ -215,12 +232,11 @@ result_files_markdown(struct host_text *text, const struct experiment_run *run,
     add_others(text, run);
     add_settings(text, rows, count);
     if (count > 0) {
-        host_text_print(text,
-                        "\nSeed %ju; SHA-256 of the training images `%s`; "
-                        "sotto %s%s%s.\n",
-                        (uintmax_t)options->seed, rows[0].data, SOTTO_VERSION,
-                        options->commit != NULL ? ", commit " : "",
-                        options->commit != NULL ? options->commit : "");
+        const char *commit = commit_of(rows, count);
+        host_text_print(
+            text, "\nSeed %ju; hash of the data `%s`; sotto %s%s%s.\n",
+            (uintmax_t)options->seed, rows[0].data, SOTTO_VERSION,
+            commit != NULL ? ", commit " : "", commit != NULL ? commit : "");
     }
     if (options->command != NULL) {
         host_text_print(text, "\n    %s\n", options->command);

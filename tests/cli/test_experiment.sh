@@ -89,7 +89,7 @@ assert all(line["reach"] is None for line in lines)
 assert means[0]["runs"] == 4 and means[0]["deviation"] is not None
 mean = sum(line["accuracy"] for line in fits[:4]) / 4
 assert abs(mean - means[0]["accuracy"]) < 1e-9
-assert fits[0]["commit"] == "c0ffee" and means[0]["commit"] is None
+assert fits[0]["commit"] == "c0ffee" and means[0]["commit"] == "c0ffee"
 assert fits[0]["command"].startswith("sotto experiment mnist-collection ")
 assert fits[0]["setting"].startswith("pca ") and len(fits[0]["data"]) == 64
 END
