@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +19,18 @@
 #include "cli/cli.h"
 
 static volatile sig_atomic_t interrupted;
+static pthread_t asking; /* the thread that waits for the password */
 
+/* A signal to the process may come to any thread that does not hold it back (a
+   library may have some of its own), and would not end the waiting there. */
 static void
 remember(int number)
 {
-    interrupted = number;
+    if (pthread_equal(pthread_self(), asking)) {
+        interrupted = number;
+    } else {
+        (void)pthread_kill(asking, number);
+    }
 }
 
 /*
@@ -102,6 +110,7 @@ ask(int fd, const char *prompt, char password[PASSWORD_SIZE])
     silent = old;
     silent.c_lflag &= ~(tcflag_t)ECHO;
     interrupted = 0;
+    asking = pthread_self();
     (void)sigemptyset(&held);
     (void)sigaddset(&held, SIGINT);
     (void)sigaddset(&held, SIGTERM);
