@@ -9,6 +9,9 @@
 #include "mechanism/mechanism.h"
 #include "random/seeded.h"
 
+/* The reports' own streams of a seed, apart from those that start weights. */
+#define REPORT_STREAM (UINT64_C(1) << 63)
+
 enum sotto_status
 sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
                uint64_t stream, const struct sotto_value *values, size_t count,
@@ -19,7 +22,7 @@ sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
     if (count != client->sizes.columns || size != client->report_size) {
         return SOTTO_STATUS_SIZE;
     }
-    seeded_init(&seeded, seed, stream);
+    seeded_init(&seeded, seed, REPORT_STREAM ^ stream);
     schema_apply(client, values);
     forward_run(client);
     report_simulate(client, &seeded.simulation, report);

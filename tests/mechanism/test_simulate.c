@@ -38,7 +38,8 @@ test_known_id(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
     size_t size = mechanism->client->report_size;
-    static const uint32_t counter[4] = {0, 0, 5, 0}, key[2] = {7, 0};
+    static const uint32_t counter[4] = {0, 0, 5, UINT32_C(1) << 31},
+                          key[2] = {7, 0};
     uint32_t block[4];
     uint8_t report[256];
     (void)state;
