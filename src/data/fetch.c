@@ -6,7 +6,9 @@
  *              fetched     curl's
  *
  * The program works in the folder, reads nothing and prints to `said`. It is
- * looked at ten times a second, so that the caller can say stop.
+ * looked at ten times a second, so that the caller can say stop, and so that it
+ * fetches no more than can be used: curl's own limit is for sizes that a server
+ * tells beforehand.
  */
 #include "data/fetch.h"
 
@@ -24,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data/source.h"
 #include "host/error.h"
 #include "host/text.h"
 
@@ -32,6 +35,7 @@
 #define SAID "said"
 #define FETCHED "fetched"
 #define PAUSE 100000000 /* nanoseconds between two looks */
+#define PATIENCE 30u    /* looks until one that was told to end is made to */
 
 bool
 fetch_is_address(const char *text)
@@ -117,29 +121,45 @@ measure(const char *folder)
     return size;
 }
 
-/* Waits for the program's end; false if the caller said stop before it. */
 static bool
+is_going(const struct sotto_watch *watch, uint64_t size)
+{
+    return watch == NULL || watch->tick == NULL ||
+           watch->tick(watch->context, "fetching", size, 0);
+}
+
+/*
+ * Waits for the program's end, and says why it was told to end before that:
+ * STOPPED, by the caller, or LIMIT. Ctrl-C in a terminal reaches the program
+ * too, which may be gone first: so the caller is asked once more.
+ */
+static enum sotto_status
 wait_for(pid_t pid, const char *folder, const struct sotto_watch *watch,
          int *ret_ended)
 {
     const struct timespec pause = {0, PAUSE};
-    bool going = true;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    unsigned looks = 0;
     pid_t done = 0;
     while (done == 0 || (done < 0 && errno == EINTR)) {
         done = waitpid(pid, ret_ended, WNOHANG);
         if (done == 0) {
             (void)nanosleep(&pause, NULL);
         }
-        if (done == 0 && going && watch != NULL && watch->tick != NULL &&
-            !watch->tick(watch->context, "fetching", measure(folder), 0)) {
-            going = false;
-            (void)kill(pid, SIGTERM);
+        if (status == SOTTO_STATUS_OK) {
+            uint64_t size = measure(folder);
+            status = !is_going(watch, size)    ? SOTTO_STATUS_STOPPED
+                     : size > SOURCE_BYTES_MAX ? SOTTO_STATUS_LIMIT
+                                               : SOTTO_STATUS_OK;
+        }
+        if (done == 0 && status != SOTTO_STATUS_OK) {
+            (void)kill(pid, looks++ < PATIENCE ? SIGTERM : SIGKILL);
         }
     }
     if (done < 0) {
         *ret_ended = -1;
     }
-    return going;
+    return status;
 }
 
 /* The beginning of what it said, on one line. */
@@ -192,9 +212,13 @@ run(char *const *argv, const char *what, const char *folder,
     if (error != 0) {
         return fail_start(argv[0], what, error, err);
     }
-    if (!wait_for(pid, folder, watch, &ended)) {
-        return host_fail(err, SOTTO_STATUS_STOPPED, 0,
-                         "stopped while fetching %s", what);
+    enum sotto_status status = wait_for(pid, folder, watch, &ended);
+    if (status == SOTTO_STATUS_STOPPED) {
+        return host_fail(err, status, 0, "stopped while fetching %s", what);
+    }
+    if (status == SOTTO_STATUS_LIMIT) {
+        return host_fail(err, status, 0, "%s is more than %zu bytes", what,
+                         SOURCE_BYTES_MAX);
     }
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0) {
         return SOTTO_STATUS_OK;
@@ -261,11 +285,15 @@ fetch_address(const char *address, const char *folder,
               const struct sotto_watch *watch, char **ret_path,
               struct sotto_error *err)
 {
-    char program[] = "curl", silent[] = "-fsSL", only[] = "--proto";
+    /* -g: brackets and braces in an address are no pattern */
+    char program[] = "curl", silent[] = "-gfsSL", only[] = "--proto";
     char web[] = "=http,https", to[] = "-o", file[] = FETCHED, end[] = "--";
+    char limit[] = "--max-filesize", most[24];
     char *from = host_text_copy(address, strlen(address));
     char *path = in_folder(folder, FETCHED);
-    char *argv[] = {program, silent, only, web, to, file, end, from, NULL};
+    char *argv[] = {program, silent, only, web,  to,  file,
+                    limit,   most,   end,  from, NULL};
+    (void)snprintf(most, sizeof most, "%zu", SOURCE_BYTES_MAX);
     enum sotto_status status =
         from == NULL || path == NULL
             ? host_fail_memory(err)

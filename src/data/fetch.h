@@ -18,8 +18,9 @@ bool fetch_is_address(const char *text);
  * Fetches a package of npm (NAME@VERSION) through `npm pack`, or what is at an
  * address through `curl`, into `folder`, which is there and empty. `ret_path`
  * is the file, the caller's to free. `watch` (NULL is fine) is told the bytes
- * that are there. Statuses: IO (no such program, or it failed: what it said),
- * STOPPED, MEMORY.
+ * that are there. The program has ended when this returns. Statuses: IO (no
+ * such program, or it failed: what it said), LIMIT (more than
+ * SOURCE_BYTES_MAX), STOPPED, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status fetch_package(const char *package,
                                               const char *folder,

@@ -16,8 +16,7 @@
 #include "host/file.h"
 #include "host/text.h"
 
-#define BYTES_MAX ((size_t)1 << 30) /* of a file, or an archive unpacked */
-#define DEPTH_MAX 16u               /* folders in one another */
+#define DEPTH_MAX 16u /* folders in one another */
 #define PATH_MOST ((size_t)65536)
 
 static enum sotto_status
@@ -61,13 +60,13 @@ read_archive(const char *path, const struct source_taker *taker,
     uint8_t *bytes = NULL, *plain = NULL;
     size_t size = 0, plain_size = 0;
     enum sotto_status status =
-        host_file_read(path, BYTES_MAX, &bytes, &size, err);
+        host_file_read(path, SOURCE_BYTES_MAX, &bytes, &size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     if (gunzip_detect(bytes, size)) {
-        status = gunzip_bytes(bytes, size, BYTES_MAX, host_shown(path), &plain,
-                              &plain_size, err);
+        status = gunzip_bytes(bytes, size, SOURCE_BYTES_MAX, host_shown(path),
+                              &plain, &plain_size, err);
         if (status == SOTTO_STATUS_OK) {
             status = read_entries(plain, plain_size, path, taker, err);
         }
@@ -92,7 +91,7 @@ read_file(const char *path, const char *name, const struct source_taker *taker,
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum sotto_status status =
-        host_file_read(path, BYTES_MAX, &bytes, &size, err);
+        host_file_read(path, SOURCE_BYTES_MAX, &bytes, &size, err);
     if (status == SOTTO_STATUS_OK) {
         status =
             taker->take(taker->context, name, strlen(name), bytes, size, err);

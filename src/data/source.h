@@ -10,6 +10,9 @@
 
 #include "sotto/client.h"
 
+/* The most that is read: of a file, or of an archive, packed and unpacked. */
+#define SOURCE_BYTES_MAX ((size_t)1 << 30)
+
 /* Who is asked about each file, and given those it wants. Names are without
    their folders, and not terminated. */
 struct source_taker {

@@ -91,8 +91,9 @@ test_address(void **state)
     assert_int_equal(fetch_address("http://a/$(b) c'", work, NULL, &path, &err),
                      SOTTO_STATUS_OK);
     assert_string_equal(path, in_folder("work/fetched"));
-    assert_file(path, "<-fsSL>\n<--proto>\n<=http,https>\n<-o>\n<fetched>\n"
-                      "<-->\n<http://a/$(b) c'>\n");
+    assert_file(path,
+                "<-gfsSL>\n<--proto>\n<=http,https>\n<-o>\n<fetched>\n"
+                "<--max-filesize>\n<1073741824>\n<-->\n<http://a/$(b) c'>\n");
 }
 
 static void
@@ -182,13 +183,52 @@ test_stop(void **state)
     assert_null(path);
 }
 
+/* Ctrl-C in a terminal: the program is gone before anybody says stop. */
+static void
+test_stop_at_end(void **state)
+{
+    struct watching watching = {.left = 1};
+    const struct sotto_watch watch = {tick, &watching};
+    (void)state;
+    put_program("curl", "kill -2 $$");
+    assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
+                     SOTTO_STATUS_STOPPED);
+    assert_null(path);
+}
+
+/* One that does not end when told to. */
+static void
+test_stubborn(void **state)
+{
+    struct watching watching = {.left = 1};
+    const struct sotto_watch watch = {tick, &watching};
+    (void)state;
+    put_program("curl", "trap '' TERM; exec /bin/sleep 60");
+    assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
+                     SOTTO_STATUS_STOPPED);
+}
+
+/* A server that tells no size is no reason to fill the disk. */
+static void
+test_too_much(void **state)
+{
+    (void)state;
+    put_program("curl", "/usr/bin/truncate -s 1073741825 fetched;"
+                        "exec /bin/sleep 60");
+    assert_int_equal(fetch_address("http://a", work, NULL, &path, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_string_equal(err.message, "http://a is more than 1073741824 bytes");
+    assert_null(path);
+}
+
 int
 main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_address),  TEST(test_package), TEST(test_no_program),
-        TEST(test_failures), TEST(test_stop),
+        TEST(test_address),  TEST(test_package),  TEST(test_no_program),
+        TEST(test_failures), TEST(test_stop),     TEST(test_stop_at_end),
+        TEST(test_stubborn), TEST(test_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
