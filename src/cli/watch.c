@@ -3,6 +3,7 @@
  */
 #include "cli/watch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static volatile sig_atomic_t asked; /* to stop */
@@ -14,6 +15,15 @@ ask(int signal)
     asked = 1;
 }
 
+static void
+take_over(int signal, const struct sigaction *action, struct sigaction *ret_old)
+{
+    (void)sigaction(signal, NULL, ret_old);
+    if (ret_old->sa_handler != SIG_IGN) {
+        (void)sigaction(signal, action, NULL);
+    }
+}
+
 void
 watch_start(struct watch *watch)
 {
@@ -23,21 +33,24 @@ watch_start(struct watch *watch)
     action.sa_handler = ask;
     action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
     asked = 0;
-    (void)sigaction(SIGINT, &action, &watch->interrupt);
-    (void)sigaction(SIGTERM, &action, &watch->terminate);
+    take_over(SIGINT, &action, &watch->interrupt);
+    take_over(SIGTERM, &action, &watch->terminate);
 }
 
-/* Another `what` begins another bar. What a checkpoint brought counts neither
+/* Another `what`, kept here because the library may reuse its text, begins
+   another bar. What a checkpoint brought counts neither
    for the rate nor for the time left. */
 static bool
 tick(void *context, const char *what, uint64_t done, uint64_t total)
 {
     struct watch *watch = context;
-    if (watch->what == NULL || strcmp(watch->what, what) != 0) {
+    if (watch->what[0] == '\0' ||
+        strncmp(watch->what, what, WATCH_WHAT_SIZE - 1) != 0) {
         progress_end(&watch->bar);
-        watch->what = what;
+        (void)snprintf(watch->what, sizeof watch->what, "%s", what);
         watch->first = done;
-        progress_start(&watch->bar, what, total > done ? total - done : 0);
+        progress_start(&watch->bar, watch->what,
+                       total > done ? total - done : 0);
     }
     progress_step(&watch->bar, done - watch->first);
     return asked == 0;

@@ -16,15 +16,19 @@
 #include "cli/progress.h"
 #include "sotto/sotto.h"
 
+#define WATCH_WHAT_SIZE 64u
+
+/* Stays where it is between start and end. */
 struct watch {
     struct progress bar;
-    const char *what; /* what the bar is about now, NULL: nothing yet */
-    uint64_t first;   /* steps that were done before this run */
+    char what[WATCH_WHAT_SIZE]; /* what the bar is about, "": nothing yet */
+    uint64_t first;             /* steps that were done before this run */
     struct sigaction interrupt, terminate; /* as they were */
 };
 
 /* From here on SIGINT and SIGTERM ask the work to stop; a second one ends the
-   program at once. One watch at a time. */
+   program at once. One that is ignored (nohup, a shell's background) stays so.
+   One watch at a time. */
 void watch_start(struct watch *watch);
 struct sotto_watch watch_port(struct watch *watch);
 /* Clears the bar's line; the signals do what they did before. */

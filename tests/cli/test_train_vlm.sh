@@ -75,7 +75,8 @@ run 0 train vlm $long -o whole.sotto
 # start NAME: begins in the background, and waits for its first checkpoint.
 start() {
     # shellcheck disable=SC2086 # $long is a list
-    "$SOTTO" train vlm $long -o "$1".sotto >out 2>err &
+    env --default-signal=INT "$SOTTO" train vlm $long -o "$1".sotto \
+        >out 2>err &
     pid=$!
     while [ ! -e "$1".sotto.checkpoint ] && kill -0 $pid 2>/dev/null; do
         sleep 0.01

@@ -56,6 +56,50 @@ test_signals(void **state)
     }
 }
 
+/* What was ignored (nohup) stays ignored. */
+static void
+test_ignored(void **state)
+{
+    struct watch watch;
+    struct sotto_watch port;
+    (void)state;
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGTERM, ours);
+    watch_start(&watch);
+    port = watch_port(&watch);
+    assert_true(handler_of(SIGINT) == SIG_IGN);
+    assert_int_equal(raise(SIGINT), 0);
+    assert_true(port.tick(port.context, "training", 0, 9));
+    assert_int_equal(raise(SIGTERM), 0);
+    assert_false(port.tick(port.context, "training", 1, 9));
+    watch_end(&watch);
+    assert_true(handler_of(SIGINT) == SIG_IGN);
+    assert_true(handler_of(SIGTERM) == ours);
+}
+
+/* The text may go once tick has returned. */
+static void
+test_text(void **state)
+{
+    struct watch watch;
+    struct sotto_watch port;
+    char text[128] = "training";
+    (void)state;
+    watch_start(&watch);
+    port = watch_port(&watch);
+    assert_true(port.tick(port.context, text, 0, 9));
+    (void)strcpy(text, "encoding");
+    assert_string_equal(watch.bar.what, "training");
+    assert_true(port.tick(port.context, text, 0, 7));
+    assert_string_equal(watch.bar.what, "encoding");
+    memset(text, 'x', sizeof text - 1); /* longer than what is kept */
+    assert_true(port.tick(port.context, text, 0, 5));
+    assert_true(port.tick(port.context, text, 3, 5));
+    assert_int_equal(watch.first, 0);
+    assert_int_equal(strlen(watch.bar.what), WATCH_WHAT_SIZE - 1);
+    watch_end(&watch);
+}
+
 /* What was done before this run counts neither as done nor as left. */
 static void
 test_resumed(void **state)
@@ -81,6 +125,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_text),
         cmocka_unit_test(test_resumed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
