@@ -157,8 +157,9 @@ struct demo_story {
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* Makes the folder; one that is there must be empty or hold the demo.sotto of
-   an earlier demo. Returns the exit status. */
+/* Makes the folder; one that is there must be empty, or an earlier demo's, also
+   one that was stopped: it has the first file a demo writes, or its demo.sotto.
+   Returns the exit status. */
 int demo_folder_make(const char *path);
 /* The path of a file in the folder. */
 const char *demo_place(const struct demo *demo, const char *name,
@@ -174,6 +175,9 @@ const char *demo_name(const char *kind, const struct demo_budget *budget,
                       const char *ending, char name[DEMO_NAME_SIZE]);
 
 /* ---- Steps: each returns the exit status --------------------------------- */
+
+/* Prints what went wrong, or that it was stopped; the exit status. */
+int demo_fail(const struct sotto_error *err);
 
 /* demo.sotto and demo.analyst from the auxiliary images, signed and checked;
    direct.sotto. */

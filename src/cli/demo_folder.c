@@ -29,17 +29,44 @@ demo_name(const char *kind, const struct demo_budget *budget,
 
 /* ---- The folder ---------------------------------------------------------- */
 
+/* Whether there is nothing but what a program that was killed may leave of a
+   file: sotto_output's temporary. */
 static bool
 is_empty(DIR *folder)
 {
     const struct dirent *entry;
     while ((entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 &&
-            strcmp(entry->d_name, "..") != 0) {
+            strcmp(entry->d_name, "..") != 0 &&
+            strncmp(entry->d_name, ".sotto-", 7) != 0) {
             return false;
         }
     }
     return true;
+}
+
+/* Whether the folder has the first file that a demo writes, byte for byte. */
+static bool
+is_begun(const char *folder)
+{
+    char path[DEMO_PATH_SIZE];
+    uint8_t buffer[4096];
+    const struct demo_data *data = &demo_data[0];
+    size_t at = 0, got;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, data->name);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return false;
+    }
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        if (got > data->size - at || memcmp(buffer, data->bytes + at, got)) {
+            break;
+        }
+        at += got;
+    }
+    bool same = at == data->size && feof(file) != 0;
+    (void)fclose(file);
+    return same;
 }
 
 /* Whether the folder's demo.sotto was made by a demo. */
@@ -74,7 +101,7 @@ demo_folder_make(const char *path)
     }
     bool empty = is_empty(folder);
     (void)closedir(folder);
-    if (!empty && !is_demo(path)) {
+    if (!empty && !is_begun(path) && !is_demo(path)) {
         return cli_bad("the folder '%.240s' holds other files: choose an empty "
                        "or new one with -o",
                        path);

@@ -5,6 +5,16 @@
 #include "cli/demo.h"
 #include "cli/learning.h"
 
+int
+demo_fail(const struct sotto_error *err)
+{
+    if (err->status == SOTTO_STATUS_STOPPED) {
+        cli_error("stopped; the same command begins anew in the same folder");
+        return CLI_EXIT_FAILED;
+    }
+    return cli_fail(err);
+}
+
 /* The learner that ignores the noise has the library's own settings. That of
    noisy pixels does better without the entropy's weight, so it has none. */
 struct sotto_fit_options
@@ -71,7 +81,7 @@ demo_learn(struct demo_story *story, struct demo_budget *budget,
     if (sotto_fit(mechanism, reader, direct ? NULL : story->analyst,
                   direct ? story->auxiliary : NULL, &options, &model, NULL,
                   &err) != SOTTO_STATUS_OK) {
-        return learning_fail(&err, NULL);
+        return demo_fail(&err);
     }
     return measure(story, model,
                    demo_name(demo_learner_name[learner], budget, "model", name),
@@ -90,7 +100,7 @@ demo_learn_clean(struct demo_story *story)
     struct sotto_error err = {0};
     if (sotto_fit_clean(story->mechanism, story->people, &options, &model, NULL,
                         &err) != SOTTO_STATUS_OK) {
-        return learning_fail(&err, NULL);
+        return demo_fail(&err);
     }
     return measure(story, model, "clean.model", &story->demo.clean);
 }

@@ -8,9 +8,9 @@
  */
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/demo.h"
-#include "cli/learning.h"
 
 /* ---- The encoder --------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ demo_train(struct demo_story *story)
     if (sotto_train_vlm(story->auxiliary, &options, path, analyst, NULL,
                         &story->mechanism, &err) != SOTTO_STATUS_OK ||
         sotto_analyst_read(analyst, &story->analyst, &err) != SOTTO_STATUS_OK) {
-        return learning_fail(&err, NULL);
+        return demo_fail(&err);
     }
     struct stat file;
     demo->mechanism_size = stat(path, &file) == 0 ? (size_t)file.st_size : 0;
@@ -97,9 +97,21 @@ sign(struct demo *demo, const struct sotto_mechanism *mechanism,
     return status;
 }
 
+/* Half a pair, of a demo that was killed between the two files, has signed
+   nothing: it makes room for a whole one. */
+static bool
+has_pair(const char *key, const char *pub)
+{
+    bool has_key = is_there(key), has_pub = is_there(pub);
+    if (has_key != has_pub) {
+        (void)unlink(has_key ? key : pub);
+    }
+    return has_key && has_pub;
+}
+
 /*
- * A pair left by an earlier run is used again: keys are never removed. From
- * here on the mechanism is the one read from the file and checked.
+ * A pair left by an earlier run is used again: it is never removed. From here
+ * on the mechanism is the one read from the file and checked.
  */
 int
 demo_sign(struct demo_story *story)
@@ -111,8 +123,9 @@ demo_sign(struct demo_story *story)
     struct sotto_error err = {0};
     enum sotto_status status = SOTTO_STATUS_OK;
     (void)demo_place(demo, "collector", prefix);
-    if (!is_there(demo_place(demo, "collector.key", key)) ||
-        !is_there(demo_place(demo, "collector.pub", pub))) {
+    (void)demo_place(demo, "collector.key", key);
+    (void)demo_place(demo, "collector.pub", pub);
+    if (!has_pair(key, pub)) {
         status = sotto_key_generate(prefix, NULL, &err);
     }
     if (status == SOTTO_STATUS_OK) {

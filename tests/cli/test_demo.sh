@@ -106,6 +106,31 @@ run 2 demo --quick -o taken
 run 1 demo --quick -o taken/people-images.idx.gz
 says "taken/people-images.idx.gz"
 
+# ---- Stopped, and begun anew -------------------------------------------------
+for signal in KILL INT; do
+    env --default-signal=INT "$SOTTO" demo -o stopped >out 2>err &
+    pid=$!
+    while ! grep -q digits out && kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -$signal $pid || fail "too fast for $signal"
+    wait $pid
+    status=$?
+    [ $signal = KILL ] || [ $status -eq 1 ] || fail "$signal: status $status"
+    [ $signal = KILL ] || says "stopped" "same command"
+    absent stopped/demo.sotto
+done
+printf 'half a file' >stopped/.sotto-1-0.tmp
+echo "half a pair" >stopped/collector.key
+run 0 demo --quick -o stopped
+cmp sotto-demo/demo.sotto stopped/demo.sotto || fail "another after a stop"
+run 0 verify stopped/eps-4.sotto --pub stopped/collector.pub
+mkdir temporary
+echo x >temporary/.sotto-1-0.tmp
+echo theirs >temporary/train-images.idx.gz
+run 2 demo --quick -o temporary
+says "holds other files"
+
 # ---- Several epsilons, not in order ------------------------------------------
 run 0 demo --quick -o several --eps 0.5,20,4.5
 for eps in 0.5 20 4.5; do
