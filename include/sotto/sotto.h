@@ -895,8 +895,8 @@ struct sotto_train_info {
  * the same kind of processor, also if it was stopped or killed in between and
  * called again with the same options and `checkpoint`. `ret_info` and
  * `ret_mechanism` may be NULL; the caller frees the latter. Statuses: USAGE,
- * BUDGET, FORMAT, LIMIT, INPUT (also: training diverged), IO, MEMORY, STOPPED
- * (no file but the checkpoint is written).
+ * BUDGET, FORMAT, LIMIT, INPUT (also: training diverged; or the checkpoint is
+ * of another one), IO, MEMORY, STOPPED (no file but the checkpoint is written).
  */
 SOTTO_CHECKED enum sotto_status
 sotto_train_vlm(const struct sotto_table *table,

@@ -177,6 +177,31 @@ fail_damaged(const char *path, struct sotto_error *err)
                      host_shown(path), why.message);
 }
 
+/* Somebody's hours of training, of other options or other data: not to be
+   written over unasked. */
+static enum sotto_status
+fail_other(const char *path, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "the checkpoint '%s' is of a training with other options "
+                     "or other data: go on with those, remove it to start "
+                     "over, or choose another place with -o",
+                     host_shown(path));
+}
+
+/* Whether it was written under this key. */
+static enum sotto_status
+check_key(const struct safetensors *file, const char *path, const char *key,
+          struct sotto_error *err)
+{
+    const char *written =
+        json_string_value(json_object_get(safetensors_metadata(file), "key"));
+    if (written == NULL) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0, "it has no key");
+    }
+    return strcmp(written, key) == 0 ? SOTTO_STATUS_OK : fail_other(path, err);
+}
+
 enum sotto_status
 nn_checkpoint_read(const char *path, const char *key, struct nn_arena *arena,
                    struct nn_stopping *stopping, struct nn_progress *progress,
@@ -185,25 +210,20 @@ nn_checkpoint_read(const char *path, const char *key, struct nn_arena *arena,
     const struct safetensors_entry *entry[ENTRIES];
     struct safetensors *file = NULL;
     bool kept = stopping != NULL && stopping->kept != NULL;
-    bool found = false;
     if (access(path, F_OK) != 0) {
         *ret_found = false;
         return SOTTO_STATUS_OK;
     }
     enum sotto_status status = safetensors_read(path, FILE_MAX, &file, err);
     if (status == SOTTO_STATUS_OK) {
-        const char *written = json_string_value(
-            json_object_get(safetensors_metadata(file), "key"));
-        found = written != NULL && strcmp(written, key) == 0;
+        status = check_key(file, path, key, err);
     }
-    if (status == SOTTO_STATUS_OK && found) {
+    if (status == SOTTO_STATUS_OK) {
         status = check_entries(file, arena, kept ? arena->size : 0, entry, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        if (found) {
-            fill(entry, arena, stopping, progress);
-        }
-        *ret_found = found;
+        fill(entry, arena, stopping, progress);
+        *ret_found = true;
     }
     safetensors_free(file);
     return status == SOTTO_STATUS_FORMAT ? fail_damaged(path, err) : status;

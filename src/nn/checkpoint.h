@@ -4,8 +4,8 @@
  *
  * Holds the arena's values and moments, the best weights of early stopping,
  * the counters, and `key`, a UTF-8 text that says what is being trained: a
- * checkpoint of anything else is not taken. Random numbers are a function of
- * (seed, step), so no generator's state is needed.
+ * checkpoint of anything else is neither taken nor written over. Random numbers
+ * are a function of (seed, step), so no generator's state is needed.
  */
 #ifndef SOTTO_NN_CHECKPOINT_H
 #define SOTTO_NN_CHECKPOINT_H
@@ -26,8 +26,8 @@ SOTTO_CHECKED enum sotto_status nn_checkpoint_write(
     struct sotto_error *err);
 /*
  * Fills what `_write` was given. `ret_found` is false, and nothing is touched,
- * if there is no file, or one with another key. Statuses: IO, FORMAT (a file
- * that is damaged: says to remove it), MEMORY.
+ * if there is no file. Statuses: IO, INPUT (it has another key), FORMAT (it is
+ * damaged), MEMORY; the messages of the two say that it may be removed.
  */
 SOTTO_CHECKED enum sotto_status
 nn_checkpoint_read(const char *path, const char *key, struct nn_arena *arena,

@@ -104,6 +104,19 @@ for signal in KILL TERM INT KILL; do
 done
 [ $interrupted -gt 0 ] || fail "nothing was interrupted"
 
+# Other options do not write over what was stopped.
+start k
+kill -KILL $pid 2>/dev/null
+wait $pid
+if [ -e k.sotto.checkpoint ]; then
+    cp k.sotto.checkpoint kept
+    # shellcheck disable=SC2086 # $long is a list
+    run 2 train vlm $long --d 3 -o k.sotto
+    says "k.sotto.checkpoint' is of a training with other options" "remove it"
+    cmp -s k.sotto.checkpoint kept || fail "another's checkpoint was written"
+    rm k.sotto.checkpoint kept
+fi
+
 # ---- Another budget ---------------------------------------------------------------
 run 0 train vlm --from m.sotto --eps 2 --lambda 0.5 --json -o n.sotto
 json out

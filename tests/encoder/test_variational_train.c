@@ -145,11 +145,8 @@ test_key(void **state)
 #define OTHER(field, value)                                                    \
     other = options;                                                           \
     other.field = (value);                                                     \
-    must(train(table, &other, "b", &info));                                    \
-    assert_false(info.resumed);                                                \
-    options.watch = (struct sotto_watch){tick, &stop};                         \
-    must_fail(SOTTO_STATUS_STOPPED, "", train(table, &options, "a", &info));   \
-    options.watch = (struct sotto_watch){NULL, NULL}
+    must_fail(SOTTO_STATUS_INPUT, "is of a training with other options",       \
+              train(table, &other, "b", &info))
     OTHER(seed, 6);
     OTHER(epochs, 7);
     OTHER(batch, 15);
@@ -162,11 +159,9 @@ test_key(void **state)
     OTHER(validation, 0.2);
     OTHER(linear, true);
 #undef OTHER
-    must(train(fewer, &options, "b", &info));
-    assert_false(info.resumed);
-    options.watch = (struct sotto_watch){tick, &stop};
-    must_fail(SOTTO_STATUS_STOPPED, "", train(table, &options, "a", &info));
-    options.watch = (struct sotto_watch){NULL, NULL};
+    must_fail(SOTTO_STATUS_INPUT, "or other data",
+              train(fewer, &options, "b", &info));
+    assert_int_equal(access(in_folder("b.sotto"), F_OK), -1);
     options.eps = "8";
     options.name = "other";
     options.lambda = 0.5;
