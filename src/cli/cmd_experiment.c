@@ -129,15 +129,19 @@ static bool
 read_eps(const char *text, double *ret_eps, size_t *ret_count)
 {
     size_t count = 0;
-    while (text != NULL && count < EPS_MOST) {
+    while (text != NULL) {
         char word[24];
         size_t size = strcspn(text, ",");
         double eps = INFINITY;
+        if (count == EPS_MOST) {
+            (void)cli_bad("--eps: at most %u epsilons", EPS_MOST);
+            return false;
+        }
         (void)snprintf(word, sizeof word, "%.*s", (int)(size < 23 ? size : 23),
                        text);
         if (strcmp(word, "none") != 0 &&
-            (!cli_read_number(word, &eps) || eps < CLI_EPS_MIN ||
-             eps > CLI_EPS_MAX)) {
+            (size >= sizeof word || !cli_read_number(word, &eps) ||
+             eps < CLI_EPS_MIN || eps > CLI_EPS_MAX)) {
             (void)cli_bad("--eps: '%s' is neither an epsilon from 0.000001 to "
                           "32 nor none; write for example --eps 10,4,none",
                           word);

@@ -200,7 +200,7 @@ read_hidden(const char *text, uint32_t *ret_hidden, size_t *ret_count)
 {
     size_t count = 0;
     const char *at = text;
-    do {
+    while (at != NULL) {
         char *end;
         unsigned long units = strtoul(at, &end, 10);
         if (*at < '0' || *at > '9' || units < 1 || units > 65536 ||
@@ -210,8 +210,8 @@ read_hidden(const char *text, uint32_t *ret_hidden, size_t *ret_count)
                            text, HIDDEN_MAX);
         }
         ret_hidden[count++] = (uint32_t)units;
-        at = *end == ',' ? end + 1 : end;
-    } while (*at != '\0');
+        at = *end == ',' ? end + 1 : NULL;
+    }
     *ret_count = count;
     return CLI_EXIT_DONE;
 }

@@ -164,6 +164,14 @@ run 2 experiment mnist-collection --mechanism clm --plan
 says "vlm, vlm-linear, pca, vlm-float"
 run 2 experiment mnist-collection --eps 10,x --plan
 says "'x'" "10,4,none"
+many=$(seq -s , 0.1 0.1 6.4)
+run 0 experiment mnist-collection --eps "$many" --plan
+run 2 experiment mnist-collection --eps "$many,7" --plan
+says "at most 64"
+for eps in 10, ,10 10,,4 4.0000000000000000000000x; do
+    run 2 experiment mnist-collection --eps $eps --plan
+    says "--eps"
+done
 run 2 experiment mnist-collection --eps 33 --plan
 says "'33'"
 run 2 experiment mnist-collection --trials 0 --plan

@@ -116,6 +116,10 @@ says "hidden"
 run 2 fit m.sotto r.reports --aux wdbc.csv --hidden 5 --linear -o no.model
 says "linear"
 run 2 fit m.sotto r.reports --aux wdbc.csv --restarts 99 -o no.model
+for hidden in 5, ,5 5,,4; do
+    run 2 fit m.sotto r.reports --aux wdbc.csv --hidden $hidden -o no.model
+    says "hidden $hidden"
+done
 says "restarts" "32"
 run 2 fit m.sotto r.reports --labels wdbc.csv -o no.model
 says "labels"

@@ -207,4 +207,7 @@ try "vlm --data $data --eps 1 --analyst x.sotto" "x.sotto"
 run 2 train vlm --data "$data" --eps 1 -o /dev/null
 says "--analyst"
 absent x.sotto
+try "vlm --data $data --eps 1 --hidden 32," "--hidden 32,"
+try "vlm --data $data --eps 1 --hidden ,32" "--hidden ,32"
+try "vlm --data $data --eps 1 --hidden 32,,16" "--hidden 32,,16"
 finish
