@@ -8,14 +8,31 @@
 
 #include "cli/cli.h"
 
+/* Begins to write and gives up. Not with a pipe, whose reader would see it
+   end. */
+static int
+try_to_write(const char *path)
+{
+    struct sotto_output *output = NULL;
+    struct sotto_error err = {0};
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) &&
+        !S_ISDIR(about.st_mode)) {
+        return CLI_EXIT_DONE;
+    }
+    if (sotto_output_new(path, 0600, false, &output, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    sotto_output_free(output);
+    return CLI_EXIT_DONE;
+}
+
 int
 output_file_check(const char *path, const char *const *inputs, size_t count)
 {
     struct stat output, input;
-    if (path == NULL || stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
-        return CLI_EXIT_DONE;
-    }
-    for (size_t i = 0; i < count; i++) {
+    bool there = path != NULL && stat(path, &output) == 0;
+    for (size_t i = 0; i < count && there && S_ISREG(output.st_mode); i++) {
         if (inputs[i] != NULL && stat(inputs[i], &input) == 0 &&
             input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
             return cli_bad("-o names an input itself ('%.240s'): choose "
@@ -23,7 +40,7 @@ output_file_check(const char *path, const char *const *inputs, size_t count)
                            inputs[i]);
         }
     }
-    return CLI_EXIT_DONE;
+    return path != NULL ? try_to_write(path) : CLI_EXIT_DONE;
 }
 
 static ssize_t

@@ -20,9 +20,10 @@ struct output_file {
 };
 
 /*
- * Whether `path`, which may be NULL, is none of the inputs, of which some may
- * be NULL: writing it would destroy them, also by a link's other name. Returns
- * the exit status, the message printed.
+ * Whether `path`, which may be NULL, can be written, to be asked before long
+ * work, and is none of the inputs, of which some may be NULL: writing it would
+ * destroy them, also by a link's other name. A file that is there stays as it
+ * is. Returns the exit status, the message printed.
  */
 int output_file_check(const char *path, const char *const *inputs,
                       size_t count);

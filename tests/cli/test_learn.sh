@@ -148,6 +148,18 @@ says p.reports
 # What comes through a pipe is read once, all of it.
 run 0 predict a.model wdbc.csv -o whole.csv
 cat wdbc.csv | "$SOTTO" predict a.model /dev/stdin -o through.csv >out 2>err ||
+# An output that cannot be written is told before anything is read, and a file
+# that is there stays until there is another.
+run 1 fit m.sotto none.reports --aux wdbc.csv -o no/such/a.model
+says "cannot write 'no/such/a.model'"
+mkdir folder
+run 1 fit m.sotto none.reports --aux wdbc.csv -o folder
+says "folder"
+cp a.model kept.model
+run 1 fit m.sotto none.reports --aux wdbc.csv -o kept.model
+says none.reports
+cmp -s a.model kept.model || fail "a failed fit changed its output"
+
     fail "predict from a pipe"
 cmp -s whole.csv through.csv || fail "a pipe lost records"
 

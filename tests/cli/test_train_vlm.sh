@@ -211,3 +211,11 @@ try "vlm --data $data --eps 1 --hidden 32," "--hidden 32,"
 try "vlm --data $data --eps 1 --hidden ,32" "--hidden ,32"
 try "vlm --data $data --eps 1 --hidden 32,,16" "--hidden 32,,16"
 finish
+run 1 train vlm --data none.csv --eps 1 -o no/such/x.sotto
+says "cannot write 'no/such/x.sotto'"
+timeout 30 "$SOTTO" train vlm --data "$data" --eps 1 --epochs 1000000 \
+    --analyst no/such/x.analyst -o x.sotto >out 2>err
+status=$?
+[ $status -eq 1 ] || fail "an analyst file nowhere: status $status"
+says "cannot write 'no/such/x.analyst'"
+absent x.sotto.checkpoint
