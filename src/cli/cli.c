@@ -13,6 +13,7 @@
 
 #define NEAREST_MAX 32u /* letters of a word that is compared */
 #define OPTIONS_MAX 64u
+#define USAGE_SIZE ((size_t)512)
 #define EPS_DIGITS 12u /* behind the point */
 
 /* ---- Suggestions -------------------------------------------------------- */
@@ -171,21 +172,41 @@ parse_option(struct cli_args *args, const char *word, const char *next,
     return add_given(args, option, value);
 }
 
+/* How it is used, on one line, as a message is. */
+static void
+write_usage(const struct cli_verb *verb, char text[USAGE_SIZE])
+{
+    size_t size = 0;
+    for (const char *at = verb->usage; *at != '\0';) {
+        size_t line = strcspn(at, "\n");
+        const char *next = at + line + strspn(at + line, "\n ");
+        const char *between = *next == '\0'                     ? ""
+                              : strncmp(next, "sotto ", 6) == 0 ? ", or "
+                                                                : " ";
+        size += (size_t)snprintf(text + size, USAGE_SIZE - size, "%.*s%s",
+                                 (int)line, at, between);
+        size = size < USAGE_SIZE ? size : USAGE_SIZE;
+        at = next;
+    }
+}
+
 static int
 check_complete(const struct cli_args *args)
 {
     const struct cli_verb *verb = args->verb;
+    char usage[USAGE_SIZE];
     size_t wanted = 0;
+    write_usage(verb, usage);
     while (verb->wanted[wanted] != NULL) {
         wanted++;
     }
     if (args->words > wanted && !verb->more) {
         return cli_bad("'%.80s' is one word too many: usage: sotto %s %s",
-                       args->word[wanted], verb->name, verb->usage);
+                       args->word[wanted], verb->name, usage);
     }
     if (args->words + verb->optional < wanted) {
         return cli_bad("%s is missing: usage: sotto %s %s",
-                       verb->wanted[args->words], verb->name, verb->usage);
+                       verb->wanted[args->words], verb->name, usage);
     }
     for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
         if (o->needed && !cli_given(args, o->name)) {

@@ -188,6 +188,10 @@ read_inputs(const struct cli_args *args, struct job *job)
         sotto_analyst_read(analyst, &job->analyst, &err) != SOTTO_STATUS_OK) {
         return learning_fail(&err, analyst);
     }
+    if (analyst != NULL && sotto_analyst_check(job->analyst, job->mechanism,
+                                               &err) != SOTTO_STATUS_OK) {
+        return learning_fail(&err, analyst);
+    }
     if (aux != NULL) {
         status = records_read(args, aux, cli_value(args, "labels"), &job->aux);
     }
@@ -209,7 +213,10 @@ fit(const struct cli_args *args, struct job *job)
                   &job->options, &job->model, &job->info, &err);
     watch_end(&watch);
     if (status != SOTTO_STATUS_OK) {
-        return learning_fail(&err, args->word[1]);
+        /* a table that does not fit is --aux: reports are none */
+        bool table = strncmp(err.message, "the table ", 10) == 0;
+        return learning_fail(&err,
+                             table ? cli_value(args, "aux") : args->word[1]);
     }
     if (sotto_model_write(job->model, path, &err) != SOTTO_STATUS_OK) {
         return learning_fail(&err, path);

@@ -154,7 +154,8 @@ trim_text(struct scan *s)
     }
     if (s->at == s->end) {
         return host_fail(s->err, SOTTO_STATUS_INPUT, 0,
-                         "%s: the file is empty: give a CSV or IDX file",
+                         "%s: the file is empty: give a CSV, IDX or .npy "
+                         "file",
                          s->name);
     }
     return SOTTO_STATUS_OK;

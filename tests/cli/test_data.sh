@@ -21,6 +21,9 @@ grep -q '"name": "mnist".*"files": 4, .*"folder": null}' out ||
     fail "JSON: $(cat out)"
 only
 run 2 data
+says "list or get is missing: usage: sotto data list, or sotto data get NAME \["
+run 2 experiment
+says "usage: sotto experiment NAME \[.*N\] \[--level LEVEL\].*--json\]$"
 run 2 data lsit
 says "did you mean list"
 run 2 data fetch mnist

@@ -104,6 +104,9 @@ says "prior"
 run 0 fit p.sotto p.reports --analyst elsewhere --epochs 5 -o p2.model
 cmp -s p.model p2.model || fail "--analyst: another model"
 run 2 fit m.sotto r.reports --analyst elsewhere -o no.model
+says "'elsewhere': the analyst file belongs to another mechanism"
+run 2 fit m.sotto r.reports --analyst r.reports -o no.model
+says "r.reports" "safetensors"
 absent no.model
 
 # ---- What is wrong -----------------------------------------------------------
@@ -113,13 +116,13 @@ run 2 fit m.sotto r.reports --aux wdbc.csv --objective margin -o no.model
 says "objective" "marginal"
 run 2 fit m.sotto r.reports --aux wdbc.csv --hidden 5,x -o no.model
 says "hidden"
-run 2 fit m.sotto r.reports --aux wdbc.csv --hidden 5 --linear -o no.model
-says "linear"
-run 2 fit m.sotto r.reports --aux wdbc.csv --restarts 99 -o no.model
 for hidden in 5, ,5 5,,4; do
     run 2 fit m.sotto r.reports --aux wdbc.csv --hidden $hidden -o no.model
     says "hidden $hidden"
 done
+run 2 fit m.sotto r.reports --aux wdbc.csv --hidden 5 --linear -o no.model
+says "linear"
+run 2 fit m.sotto r.reports --aux wdbc.csv --restarts 99 -o no.model
 says "restarts" "32"
 run 2 fit m.sotto r.reports --labels wdbc.csv -o no.model
 says "labels"
@@ -129,7 +132,7 @@ run 2 fit m.sotto r.reports --aux wdbc.csv -o r.reports
 says "r.reports"
 printf 'x,y\n1,2\n' >other.csv
 run 2 fit m.sotto r.reports --aux other.csv -o no.model
-says '"radius_mean"'
+says "'other.csv':" '"radius_mean"'
 run 2 evaluate a.model --data other.csv
 says other.csv '"radius_mean"'
 cut -d, -f 2-31 wdbc.csv >unlabelled.csv
@@ -145,9 +148,6 @@ says none.model
 run 2 predict a.model p.reports
 says p.reports
 
-# What comes through a pipe is read once, all of it.
-run 0 predict a.model wdbc.csv -o whole.csv
-cat wdbc.csv | "$SOTTO" predict a.model /dev/stdin -o through.csv >out 2>err ||
 # An output that cannot be written is told before anything is read, and a file
 # that is there stays until there is another.
 run 1 fit m.sotto none.reports --aux wdbc.csv -o no/such/a.model
@@ -160,6 +160,9 @@ run 1 fit m.sotto none.reports --aux wdbc.csv -o kept.model
 says none.reports
 cmp -s a.model kept.model || fail "a failed fit changed its output"
 
+# What comes through a pipe is read once, all of it.
+run 0 predict a.model wdbc.csv -o whole.csv
+cat wdbc.csv | "$SOTTO" predict a.model /dev/stdin -o through.csv >out 2>err ||
     fail "predict from a pipe"
 cmp -s whole.csv through.csv || fail "a pipe lost records"
 

@@ -377,10 +377,10 @@ test_nothing(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         for (int header = -1; header <= 1; header++) {
             refuse(texts[i], header, 0,
-                   "the file is empty: give a CSV or IDX file");
+                   "the file is empty: give a CSV, IDX or .npy file");
         }
     }
-    refuse_sized(NULL, 0, -1, 0, "the file is empty: give a CSV or IDX file");
+    refuse_sized(NULL, 0, -1, 0, "the file is empty: give a CSV, IDX or .npy file");
     refuse("a,b\n", -1, 3,
            "has a header but no rows: add some, or say that the file has no "
            "header");
