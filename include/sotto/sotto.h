@@ -933,9 +933,9 @@ SOTTO_CHECKED enum sotto_status sotto_train_pca(
  * it needs no training, and the analyst file of the one serves the other.
  * `lambda` splits eps between record and label, in units of 10^-12 that add up
  * to it exactly; 0: in proportion as it was. `label_channel` is "flip" or
- * "subset"; NULL: as it was. For mechanisms of one part for the
- * record and at most one for the label. Statuses: USAGE, BUDGET, FORMAT, LIMIT,
- * IO, MEMORY.
+ * "subset"; NULL: as it was. Neither is for a mechanism without a label. For
+ * mechanisms of one part for the record and at most one for the label.
+ * Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_mechanism_rebudget(
     const struct sotto_mechanism *mechanism, const char *eps, double lambda,

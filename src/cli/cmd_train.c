@@ -37,7 +37,7 @@ static const struct {
     {"steps", "vlm pca"},
     {"analyst", "vlm pca"},
     {"threads", "vlm pca"},
-    {"from", "vlm pca from"},
+    {"from", "direct vlm pca from"},
     {"hidden", "vlm"},
     {"linear", "vlm"},
     {"eps-pre", "vlm"},
@@ -137,11 +137,12 @@ check_special(const struct cli_args *args)
         if (!cli_given(args, option)) {
             continue;
         }
-        if (!is_listed(special[i].kinds, args->word[0])) {
+        bool kept = from && is_listed(special[i].kinds, "from");
+        if (!is_listed(special[i].kinds, args->word[0]) && !kept) {
             return cli_bad("--%s is not for %s: leave it out", option,
                            args->word[0]);
         }
-        if (from && !is_listed(special[i].kinds, "from")) {
+        if (from && !kept) {
             return cli_bad("--from trains nothing, it changes the budget "
                            "alone: leave --%s out",
                            option);
@@ -249,8 +250,9 @@ static const struct cli_option options[] = {
     {0, false, false, "analyst", "FILE",
      "vlm, pca: where decoder and prior go (M.analyst)"},
     {0, false, false, "from", "M.sotto",
-     "vlm, pca: the same encoder at another --eps and\n"
-     "--lambda, without training; its analyst file stays"},
+     "this mechanism, of the same KIND, at another --eps\n"
+     "and --lambda, without training; its analyst file\n"
+     "stays"},
     {0, false, false, "hidden", "N,N,...",
      "vlm: units of the encoder's layers; the decoder has\n"
      "them backwards (400,150,50)"},

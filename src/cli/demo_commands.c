@@ -4,6 +4,7 @@
  * But for keys and signatures the files are the same, byte for byte.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/demo.h"
 
@@ -39,11 +40,12 @@ put_collection(FILE *to, const struct demo *demo, const char *kind,
                const char *from, const struct demo_budget *budget)
 {
     (void)fprintf(to,
-                  "sotto train vlm --from %s --eps %s --lambda %g "
+                  "sotto train %s --from %s --eps %s --lambda %g "
                   "-o mine-%s-%s.sotto\n"
                   "sotto sign mine-%s-%s.sotto --key mine.key\n",
-                  from, budget->text, budget->setting->lambda, kind,
-                  budget->text, kind, budget->text);
+                  strcmp(kind, "direct") == 0 ? kind : "vlm", from,
+                  budget->text, budget->setting->lambda, kind, budget->text,
+                  kind, budget->text);
     (void)fprintf(to,
                   "sotto privatise mine-%s-%s.sotto people-images.idx.gz "
                   "--labels people-labels.idx.gz \\\n"

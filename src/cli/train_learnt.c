@@ -360,24 +360,58 @@ train_pca(const struct cli_args *args, const struct sotto_table *table)
 
 /* ---- --from -------------------------------------------------------------- */
 
+/*
+ * Whether the mechanism can be of the kind that was said. A file does not name
+ * its kind, but direct has no encoder, and that of pca has one layer, as a
+ * linear one of vlm.
+ */
+static int
+check_kind(const char *kind, const char *path,
+           const struct sotto_mechanism *mechanism)
+{
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(mechanism, &info);
+    if (info.layers == 0 && strcmp(kind, "direct") != 0) {
+        return cli_bad("--from '%.240s' has no encoder: its KIND is direct, "
+                       "not %s",
+                       path, kind);
+    }
+    if (info.layers > 0 && strcmp(kind, "direct") == 0) {
+        return cli_bad("--from '%.240s' has an encoder: its KIND is vlm or "
+                       "pca, not direct",
+                       path);
+    }
+    if (info.layers > 1 && strcmp(kind, "pca") == 0) {
+        return cli_bad("--from '%.240s' has an encoder of %zu layers: its "
+                       "KIND is vlm, not pca",
+                       path, info.layers);
+    }
+    return CLI_EXIT_DONE;
+}
+
 int
 train_from(const struct cli_args *args)
 {
+    const char *from = cli_value(args, "from");
     const char *path = cli_value(args, "output");
     struct sotto_mechanism *old = NULL, *mechanism = NULL;
     struct sotto_error err = {0};
     double lambda = 0;
-    int status = CLI_EXIT_DONE;
+    int status;
     if (!cli_number(args, "lambda", 0.000001, 0.999999, &lambda)) {
         return CLI_EXIT_BAD;
     }
-    if (sotto_mechanism_read(cli_value(args, "from"), &old, &err) !=
-            SOTTO_STATUS_OK ||
+    if (sotto_mechanism_read(from, &old, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    status = check_kind(args->word[0], from, old);
+    if (status == CLI_EXIT_DONE &&
         sotto_mechanism_rebudget(old, cli_value(args, "eps"), lambda,
                                  cli_value(args, "label-channel"), path,
                                  &mechanism, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
-    } else {
+    }
+    if (status == CLI_EXIT_DONE) {
         tell(args, path, NULL, mechanism, NULL);
     }
     sotto_mechanism_free(old);

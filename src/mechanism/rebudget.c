@@ -266,6 +266,11 @@ share_out(struct copy *copy, uint64_t eps, double lambda,
                          "most one for the label, can be given another budget: "
                          "train this one anew");
     }
+    if (one && lambda > 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "lambda shares epsilon between record and label, and "
+                         "this mechanism has no label: leave it out");
+    }
     copy->spec.eps = eps;
     if (one) {
         part[0].eps = eps;
@@ -298,10 +303,17 @@ static enum sotto_status
 set_label_channel(struct copy *copy, const char *name, struct sotto_error *err)
 {
     enum sotto_status status = rebudget_check_channel(name, err);
+    bool found = false;
     for (size_t i = 0; i < copy->spec.parts; i++) {
         if (covers(&copy->part[i], "label")) {
             copy->part[i].channel = name;
+            found = true;
         }
+    }
+    if (status == SOTTO_STATUS_OK && !found) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "--label-channel is for the label, and this "
+                         "mechanism has none: leave it out");
     }
     return status;
 }

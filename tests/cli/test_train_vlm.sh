@@ -194,9 +194,22 @@ try() {
 try "vlm --eps 1" "--data"
 try "vlm --data $data --eps 1 --range a=0:1" "--range is not for vlm"
 try "pca --data $data --eps 1 --epochs 3" "--epochs is not for pca"
-try "direct --data $data --eps 1 --from m.sotto" "--from is not for direct"
+try "direct --data $data --eps 1 --from m.sotto" "leave --data out"
+try "direct --eps 1 --from m.sotto" "'m.sotto' has an encoder" "not direct"
+try "pca --eps 1 --from m.sotto" "'m.sotto' has an encoder of 2 layers" "not pca"
+try "direct --data $data --eps 1 --lambda 0.5" "--lambda is not for direct"
+run 0 train direct --data "$data" --eps 8 --keep area_mean -o d.sotto
+try "vlm --eps 1 --from d.sotto" "'d.sotto' has no encoder" "direct, not vlm"
+run 0 train direct --eps 1 --from d.sotto -o e.sotto
+run 0 train pca --eps 2 --from p.sotto -o e.sotto
+# j.sotto has no label, so that nothing can be said of it.
+try "vlm --eps 1 --from j.sotto --lambda 0.5" "has no label"
+try "vlm --eps 1 --from j.sotto --label-channel subset" "--label-channel"
 try "vlm --data $data --eps 1 --hidden 4,,3" "4,,3"
 try "vlm --data $data --eps 1 --hidden 4,x" "4,x"
+try "vlm --data $data --eps 1 --hidden 32," "--hidden 32,"
+try "vlm --data $data --eps 1 --hidden ,32" "--hidden ,32"
+try "vlm --data $data --eps 1 --hidden 32,,16" "--hidden 32,,16"
 try "vlm --data $data --eps 1 --hidden 4 --linear" "--linear"
 try "vlm --data $data --eps 1 --eps-pre 3 --learn-b" "exclude"
 try "vlm --data $data --eps 1 --lambda 0.5" "--lambda"
@@ -204,13 +217,6 @@ try "vlm --data $data --eps 1 --lambda 1 --label diagnosis" "--lambda"
 try "vlm --data $data --eps 1 --label radius_mean" "--category"
 try "vlm --data $data --eps 1 --epochs 0" "--epochs 0"
 try "vlm --data $data --eps 1 --analyst x.sotto" "x.sotto"
-run 2 train vlm --data "$data" --eps 1 -o /dev/null
-says "--analyst"
-absent x.sotto
-try "vlm --data $data --eps 1 --hidden 32," "--hidden 32,"
-try "vlm --data $data --eps 1 --hidden ,32" "--hidden ,32"
-try "vlm --data $data --eps 1 --hidden 32,,16" "--hidden 32,,16"
-finish
 run 1 train vlm --data none.csv --eps 1 -o no/such/x.sotto
 says "cannot write 'no/such/x.sotto'"
 timeout 30 "$SOTTO" train vlm --data "$data" --eps 1 --epochs 1000000 \
@@ -219,3 +225,7 @@ status=$?
 [ $status -eq 1 ] || fail "an analyst file nowhere: status $status"
 says "cannot write 'no/such/x.analyst'"
 absent x.sotto.checkpoint
+run 2 train vlm --data "$data" --eps 1 -o /dev/null
+says "--analyst"
+absent x.sotto
+finish

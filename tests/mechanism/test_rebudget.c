@@ -199,6 +199,18 @@ test_orders(void **state)
     assert_true(mechanism->client->part[0].instance.eps ==
                 UINT64_C(2000000000000));
     sotto_mechanism_free(mechanism);
+    mechanism = NULL;
+    assert_int_equal(sotto_mechanism_rebudget(old, "2", 0.5, NULL,
+                                              in_folder("m.sotto"), &mechanism,
+                                              &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "has no label"));
+    assert_int_equal(sotto_mechanism_rebudget(old, "2", 0, "subset",
+                                              in_folder("m.sotto"), &mechanism,
+                                              &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "--label-channel is for the label"));
+    assert_null(mechanism);
     sotto_mechanism_free(old);
 }
 
