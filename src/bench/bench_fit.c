@@ -14,13 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/decimal.h"
 #include "bench/peer.h"
 #include "data/rows.h"
 #include "host/error.h"
-#include "host/file.h"
 #include "host/pool.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
@@ -45,16 +43,15 @@ static const char script[] =
     "import sys, time\n"
     "import numpy as np\n"
     "import torch\n"
-    "folder = sys.argv[1]\n"
     "threads, n, m, d, k, hidden, epochs, batches = map(int, sys.argv[2:10])\n"
     "rate, decay, scale, eps = map(float, sys.argv[10:14])\n"
     "torch.set_num_threads(threads)\n"
     "torch.manual_seed(0)\n"
-    "def load(name, kind):\n"
-    "    return torch.from_numpy(np.fromfile(folder + '/' + name, kind))\n"
-    "q = load('q', np.int32).reshape(m, d).float()\n"
-    "y = load('y', np.int32).reshape(n, d).float()\n"
-    "t = load('t', np.int32).long()\n"
+    "given = torch.from_numpy(np.fromfile(sys.argv[1], np.int32))\n"
+    "q = given[:m * d].reshape(m, d).float()\n"
+    "y = given[m * d:(m + n) * d].reshape(n, d).float()\n"
+    "t = given[(m + n) * d:].long()\n"
+    "del given\n"
     "start = time.monotonic()\n"
     "w = torch.empty(n, m)\n"
     "for i in range(0, n, 512):\n"
@@ -84,7 +81,7 @@ struct job {
     struct sotto_mechanism *mechanism;
     struct sotto_table *aux, *records;
     struct sotto_report_reader *reader;
-    char folder[64];
+    struct peer_file parts;
 };
 
 static double
@@ -211,15 +208,6 @@ make_reports(struct job *job, struct sotto_error *err)
 
 /* ---- For the peer -------------------------------------------------------- */
 
-static enum sotto_status
-write_part(const struct job *job, const char *name, const int32_t *data,
-           size_t count, struct sotto_error *err)
-{
-    char path[96];
-    (void)snprintf(path, sizeof path, "%s/%s", job->folder, name);
-    return host_file_write(path, 0600, true, data, count * sizeof *data, err);
-}
-
 /* The points, the reports and their labels, as integers. */
 static void
 fill_parts(const struct job *job, struct rows *rows, int32_t *q, int32_t *y,
@@ -241,10 +229,11 @@ fill_parts(const struct job *job, struct rows *rows, int32_t *q, int32_t *y,
 }
 
 static enum sotto_status
-write_parts(const struct job *job, struct sotto_error *err)
+write_parts(struct job *job, struct sotto_error *err)
 {
     size_t n = job->size->reports, m = job->size->points;
-    int32_t *data = malloc((m * D + n * D + n) * sizeof *data);
+    size_t size = (m * D + n * D + n) * sizeof(int32_t);
+    int32_t *data = malloc(size);
     struct rows rows;
     enum sotto_status status;
     if (data == NULL) {
@@ -254,28 +243,10 @@ write_parts(const struct job *job, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         fill_parts(job, &rows, data, data + m * D, data + m * D + n * D);
         rows_clear(&rows);
-        status = write_part(job, "q", data, m * D, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_part(job, "y", data + m * D, n * D, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_part(job, "t", data + m * D + n * D, n, err);
+        status = peer_file_write(&job->parts, data, size, err);
     }
     free(data);
     return status;
-}
-
-static void
-remove_parts(const struct job *job)
-{
-    static const char *const names[] = {"q", "y", "t"};
-    char path[96];
-    for (size_t i = 0; i < 3; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", job->folder, names[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(job->folder);
 }
 
 /* The best of its settings. */
@@ -285,7 +256,7 @@ run_peer(const struct job *job, struct peer_result *ret_result,
 {
     const struct bench_fit_size *size = job->size;
     char text[ARGS][24];
-    const char *args[ARGS + 2] = {job->folder};
+    const char *args[ARGS + 2] = {job->parts.path};
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t s = 0; s < PEER_SETTINGS && status == SOTTO_STATUS_OK; s++) {
         const double number[ARGS] = {peer_settings[s].own,
@@ -343,8 +314,7 @@ run_ours(const struct job *job, double *ret_seconds,
 }
 
 static enum sotto_status
-measure(const struct job *job, struct sotto_bench_row *row,
-        struct sotto_error *err)
+measure(struct job *job, struct sotto_bench_row *row, struct sotto_error *err)
 {
     struct sotto_fit_info info;
     struct peer_result peer = {0, 0, 0};
@@ -383,7 +353,7 @@ bench_fit_run(const struct bench_fit_size *size,
               void (*row)(void *context, const struct sotto_bench_row *),
               void *context, struct sotto_error *err)
 {
-    struct job job = {.size = size, .folder = "/tmp/sotto-bench.XXXXXX"};
+    struct job job = {.size = size};
     char setting[96];
     struct sotto_bench_row result = {.name = "fit",
                                      .setting = setting,
@@ -392,9 +362,6 @@ bench_fit_run(const struct bench_fit_size *size,
     enum sotto_status status;
     (void)snprintf(setting, sizeof setting, "%zu x %zu, d %u, k %u, %u epochs",
                    size->reports, size->points, D, K, size->epochs);
-    if (mkdtemp(job.folder) == NULL) {
-        return host_fail(err, SOTTO_STATUS_IO, 0, "no folder in /tmp");
-    }
     status = make_mechanism(&job, err);
     if (status == SOTTO_STATUS_OK) {
         status = make_table(size->points, 1, &job.aux, err);
@@ -416,7 +383,7 @@ bench_fit_run(const struct bench_fit_size *size,
         result.ratio = result.ratio_peer;
         row(context, &result);
     }
-    remove_parts(&job);
+    peer_file_close(&job.parts);
     sotto_report_reader_free(job.reader);
     sotto_table_free(job.aux);
     sotto_table_free(job.records);

@@ -7,10 +7,13 @@
 #include "bench/peer.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -52,13 +55,15 @@ set_threads(const char *name, unsigned threads)
     (void)setenv(name, number, 1);
 }
 
-/* In the child: everything but the three standard files goes away. */
+/* In the child: everything but the three standard files, and those of
+   peer_file_write, goes away. */
 static void
 become(const char *python, const char *script, const char *const *args,
        const struct peer_threads *threads, int end)
 {
     const char *word[PEER_ARGS_MAX + 4] = {python, "-c", script};
     size_t count = 3;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a peer alone is of no use */
     set_threads("OMP_NUM_THREADS", threads->own);
     set_threads("MKL_NUM_THREADS", threads->own);
     set_threads("OPENBLAS_NUM_THREADS", threads->blas);
@@ -251,6 +256,50 @@ peer_missing(const char *python)
         return "python3";
     }
     return result.value > 0 ? NULL : "python3-torch";
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static bool
+write_all(int fd, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t put = write(fd, data, size);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        data += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+enum sotto_status
+peer_file_write(struct peer_file *ret_file, const void *data, size_t size,
+                struct sotto_error *err)
+{
+    int fd = memfd_create("sotto-bench", 0); /* which a child inherits */
+    if (fd < 0 || !write_all(fd, data, size)) {
+        int error = errno;
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return host_fail(err, SOTTO_STATUS_IO, 0, "no file for the peer: %s",
+                         strerror(error));
+    }
+    ret_file->fd = fd;
+    (void)snprintf(ret_file->path, sizeof ret_file->path, "/proc/self/fd/%d",
+                   fd);
+    return SOTTO_STATUS_OK;
+}
+
+void
+peer_file_close(struct peer_file *file)
+{
+    if (file->path[0] != '\0') {
+        (void)close(file->fd);
+    }
+    *file = (struct peer_file){0};
 }
 
 /* ---- The machine -------------------------------------------------------- */

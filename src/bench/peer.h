@@ -27,6 +27,23 @@ const char *peer_missing(const char *python);
 
 struct peer;
 
+/*
+ * Bytes for peers to read: in memory, without a name but the one that a peer
+ * opens it by, so that nothing is left behind whatever ends the program. Peers
+ * that are started while it is open have it.
+ */
+struct peer_file {
+    int fd;
+    char path[32]; /* "", as in {0}: there is none */
+};
+
+/* Statuses: IO. */
+SOTTO_CHECKED enum sotto_status peer_file_write(struct peer_file *ret_file,
+                                                const void *data, size_t size,
+                                                struct sotto_error *err);
+/* Also right if there is none. */
+void peer_file_close(struct peer_file *file);
+
 /* How many threads the peer's own loops, and its BLAS, may use. */
 struct peer_threads {
     unsigned own, blas;

@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/error.h"
-#include "host/file.h"
 
 #define AGREED 1e-4 /* of the loss */
 
@@ -123,7 +121,7 @@ append_stack(float *at, const struct nn_stack *stack)
 }
 
 static enum sotto_status
-write_start(const char *path, const struct vlm_step *step,
+write_start(const struct vlm_step *step, struct peer_file *ret_file,
             struct sotto_error *err)
 {
     const struct variational_net *net = &step->net;
@@ -143,16 +141,9 @@ write_start(const char *path, const struct vlm_step *step,
     for (uint32_t i = 0; i < VLM_TRIED; i++) {
         variational_noise(net->seed, 0, i, net->d, at + i * net->d);
     }
-    status =
-        host_file_write(path, 0600, true, given, count * sizeof *given, err);
+    status = peer_file_write(ret_file, given, count * sizeof *given, err);
     free(given);
     return status;
-}
-
-static void
-start_path(const struct vlm_peer *peer, char *path, size_t room)
-{
-    (void)snprintf(path, room, "%s/start", peer->folder);
 }
 
 /* ---- Children ------------------------------------------------------------ */
@@ -163,10 +154,9 @@ start_child(struct vlm_peer *peer, size_t setting, struct sotto_error *err)
     const struct peer_threads *threads = &peer_settings[setting];
     const double number[] = {threads->own, VLM_L,       VLM_B,
                              VLM_RATE,     VLM_RECORDS, VLM_TRIED};
-    char path[64], text[6 + VLM_LAYERS + 1][24];
-    const char *args[PEER_ARGS_MAX] = {path};
+    char text[6 + VLM_LAYERS + 1][24];
+    const char *args[PEER_ARGS_MAX] = {peer->start.path};
     size_t count = 0;
-    start_path(peer, path, sizeof path);
     for (size_t i = 0; i < 6; i++, count++) {
         (void)snprintf(text[count], sizeof text[count], "%.10g", number[i]);
         args[count + 1] = text[count];
@@ -182,17 +172,9 @@ enum sotto_status
 vlm_peer_start(struct vlm_peer *peer, const struct vlm_step *step,
                size_t settings, struct sotto_error *err)
 {
-    char path[64];
     enum sotto_status status;
-    *peer = (struct vlm_peer){.settings = settings,
-                              .ways = 2 * settings,
-                              .folder = "/tmp/sotto-bench.XXXXXX"};
-    if (mkdtemp(peer->folder) == NULL) {
-        peer->folder[0] = '\0';
-        return host_fail(err, SOTTO_STATUS_IO, 0, "no folder in /tmp");
-    }
-    start_path(peer, path, sizeof path);
-    status = write_start(path, step, err);
+    *peer = (struct vlm_peer){.settings = settings, .ways = 2 * settings};
+    status = write_start(step, &peer->start, err);
     for (size_t i = 0; i < settings && status == SOTTO_STATUS_OK; i++) {
         status = start_child(peer, i, err);
     }
@@ -202,15 +184,10 @@ vlm_peer_start(struct vlm_peer *peer, const struct vlm_step *step,
 void
 vlm_peer_stop(struct vlm_peer *peer)
 {
-    char path[64];
     for (size_t i = 0; i < PEER_SETTINGS; i++) {
         (void)peer_stop(peer->child[i]);
     }
-    if (peer->folder[0] != '\0') {
-        start_path(peer, path, sizeof path);
-        (void)unlink(path);
-        (void)rmdir(peer->folder);
-    }
+    peer_file_close(&peer->start);
 }
 
 /* ---- Questions ----------------------------------------------------------- */

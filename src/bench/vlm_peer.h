@@ -11,9 +11,9 @@
 
 struct vlm_peer {
     struct peer *child[PEER_SETTINGS];
-    size_t settings; /* for threads, that are tried */
-    size_t ways;     /* those, times the ways to keep parameters */
-    char folder[32];
+    size_t settings;        /* for threads, that are tried */
+    size_t ways;            /* those, times the ways to keep parameters */
+    struct peer_file start; /* what they begin with */
 };
 
 /* Starts a child for each of the first `settings`, with the step's weights and

@@ -8,9 +8,12 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/peer.h"
@@ -90,6 +93,79 @@ test_questions(void **state)
     }
 }
 
+/* What a peer reads has no name that could stay behind; two read it at once. */
+static void
+test_file(void **state)
+{
+    static const char script[] =
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    answer(0, sum(open(sys.argv[1], 'rb').read()))\n";
+    static const uint8_t data[] = {1, 2, 250};
+    struct peer_file file = {0};
+    struct peer *peer[2] = {NULL, NULL};
+    struct peer_result result;
+    struct stat about;
+    (void)state;
+    if (access(PEER_PYTHON, X_OK) != 0) {
+        skip();
+    }
+    assert_int_equal(peer_file_write(&file, data, sizeof data, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(fstat(file.fd, &about), 0);
+    assert_int_equal(about.st_nlink, 0);
+    for (size_t i = 0; i < 2; i++) {
+        const char *const args[] = {file.path, NULL};
+        assert_int_equal(
+            peer_start(script, args, &peer_settings[0], &peer[i], &err),
+            SOTTO_STATUS_OK);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(peer_ask(peer[i % 2], "", &result, &err),
+                         SOTTO_STATUS_OK);
+        assert_true(result.value == 253);
+    }
+    assert_true(peer_stop(peer[0]) && peer_stop(peer[1]));
+    int fd = file.fd;
+    peer_file_close(&file);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    peer_file_close(&file); /* none: closes nothing, not 0 either */
+    assert_int_equal(fcntl(0, F_GETFD), 0);
+}
+
+/* A peer does not outlive the program. */
+static void
+test_orphan(void **state)
+{
+    static const char script[] = "import time\nanswer(0, 1)\n"
+                                 "time.sleep(60)\n";
+    const char *const none[] = {NULL};
+    int ends[2];
+    char byte;
+    (void)state;
+    if (access(PEER_PYTHON, X_OK) != 0) {
+        skip();
+    }
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct peer *peer = NULL;
+        struct peer_result result;
+        bool good = peer_start(script, none, &peer_settings[0], &peer, &err) ==
+                        SOTTO_STATUS_OK &&
+                    peer_ask(peer, NULL, &result, &err) == SOTTO_STATUS_OK;
+        _exit(good ? 0 : 1); /* the peer has the pipe still */
+    }
+    (void)close(ends[1]);
+    struct pollfd ended = {.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&ended, 1, 30000), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    (void)close(ends[0]);
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* An interpreter that is not there, and one without the package. */
 static void
 test_missing(void **state)
@@ -126,7 +202,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answer),    cmocka_unit_test(test_no_answer),
         cmocka_unit_test(test_questions), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_machine),
+        cmocka_unit_test(test_machine),   cmocka_unit_test(test_file),
+        cmocka_unit_test(test_orphan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
