@@ -49,7 +49,8 @@ extern "C" {
     X(10, INPUT, "the input data cannot be used")                              \
     X(11, USAGE, "the request makes no sense")                                 \
     X(12, REFUSED, "refused to protect privacy")                               \
-    X(13, STOPPED, "stopped before the end, as asked")
+    X(13, STOPPED, "stopped before the end, as asked")                         \
+    X(14, CHECK, "an answer of this program is not the right one")
 
 enum sotto_status {
 #define SOTTO_STATUS_ENUM(value, name, message) SOTTO_STATUS_##name = (value),

@@ -1239,8 +1239,8 @@ struct sotto_bench_row {
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
  * minutes, and "train-vlm") on one thread ("fit": on all cores; "train-vlm":
  * on two), handing each row to `row`. Answers are checked before they are
- * timed. Statuses: USAGE (no such benchmark), REFUSED (a wrong answer; or the
- * time of a report depends on its record), MEMORY, IO, ENTROPY.
+ * timed. Statuses: USAGE (no such benchmark), CHECK (a wrong answer), REFUSED
+ * (the time of a report depends on its record), MEMORY, IO, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,

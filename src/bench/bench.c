@@ -203,7 +203,7 @@ bench_laplace_case(struct bench *bench, const struct laplace_case *at,
     dlaplace_init(&noise, 1, at->eps);
     sum = sum_exact(&noise, &entropy.random, CHECKED_SAMPLES, &squares);
     if (!plausible(sum, squares, at->scale, CHECKED_SAMPLES)) {
-        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+        return host_fail(err, SOTTO_STATUS_CHECK, 0,
                          "the sampler's moments are wrong at %s", at->setting);
     }
     while (watch_runs(&watch)) {
@@ -257,7 +257,7 @@ time_subset(struct bench *bench, const struct channel_instance *instance,
     for (int i = 0; i < 1000; i++) {
         channel->sample(instance, &q, &entropy.random, wire);
         if (!channel->valid(instance, wire)) {
-            return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+            return host_fail(err, SOTTO_STATUS_CHECK, 0,
                              "the subset sampler made no subset");
         }
     }
@@ -330,7 +330,7 @@ time_privatise(struct bench *bench, struct sotto_client *client,
     }
     status = sotto_client_privatise(client, &value, 1, report, size);
     if (status == SOTTO_STATUS_OK && !report_valid(client, report, size)) {
-        status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
+        status = host_fail(err, SOTTO_STATUS_CHECK, 0,
                            "the report is not a valid one");
     }
     while (status == SOTTO_STATUS_OK && watch_runs(&watch)) {

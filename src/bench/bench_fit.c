@@ -337,7 +337,7 @@ measure(struct job *job, struct sotto_bench_row *row, struct sotto_error *err)
         }
         if (status == SOTTO_STATUS_OK &&
             !(fabs(peer.value - info.log_p) <= AGREED)) {
-            status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
+            status = host_fail(err, SOTTO_STATUS_CHECK, 0,
                                "the peer comes to a log-likelihood of %.4f, "
                                "and sotto to %.4f",
                                peer.value, info.log_p);

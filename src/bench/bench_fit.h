@@ -15,7 +15,7 @@ struct bench_fit_size {
 /* The size of P0's experiments. */
 extern const struct bench_fit_size bench_fit_full;
 
-/* Statuses: REFUSED (the two do not come to the same), MEMORY, IO. */
+/* Statuses: CHECK (the two do not come to the same), MEMORY, IO. */
 SOTTO_CHECKED enum sotto_status
 bench_fit_run(const struct bench_fit_size *size,
               void (*row)(void *context, const struct sotto_bench_row *),

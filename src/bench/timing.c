@@ -347,7 +347,7 @@ judge_case(struct timing *timing, const struct timing_case *at,
     timing->row(timing->context, &row);
     timing->differs = timing->differs || (seen && !at->leaky);
     if (at->leaky && !seen) {
-        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+        return host_fail(err, SOTTO_STATUS_CHECK, 0,
                          "the leak of '%s' was not seen: on this machine the "
                          "other rows would mean nothing",
                          at->name);

@@ -44,8 +44,8 @@ timing_compare(const struct timing_subject *subject, size_t runs, uint64_t seed,
 /*
  * From the encoder's output to the finished report, for every channel there
  * is, `runs` each; before them two leaky controls. Hands over one row each.
- * Statuses: REFUSED (a control was not seen, or, after all rows, a channel's
- * time depends on the record), MEMORY, ENTROPY.
+ * Statuses: CHECK (a control was not seen), REFUSED (after all rows: a
+ * channel's time depends on the record), MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 timing_run(size_t runs,

@@ -23,7 +23,7 @@ extern const struct train_vlm_size train_vlm_full;
  * batches of 64 and 1024, on two threads: seconds a step, against PyTorch at
  * the best of its settings, and against OpenBLAS alone doing the same products.
  * Loss and gradients are compared with plain loops first, and the loss after a
- * step with the peer's. Statuses: MEMORY, IO, REFUSED (a wrong answer).
+ * step with the peer's. Statuses: MEMORY, IO, CHECK (a wrong answer).
  */
 SOTTO_CHECKED enum sotto_status
 train_vlm_run(const struct train_vlm_size *size,

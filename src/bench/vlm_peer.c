@@ -211,7 +211,7 @@ vlm_peer_check(struct vlm_peer *peer, double loss, struct sotto_error *err)
         status = vlm_peer_run(peer, i, 0, 0, &result, err);
         if (status == SOTTO_STATUS_OK &&
             !(fabs(result.value - loss) <= AGREED * loss)) {
-            status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
+            status = host_fail(err, SOTTO_STATUS_CHECK, 0,
                                "the peer comes to a loss of %.6f after a "
                                "step, and sotto to %.6f",
                                result.value, loss);

@@ -24,7 +24,7 @@ SOTTO_CHECKED enum sotto_status vlm_peer_start(struct vlm_peer *peer,
                                                struct sotto_error *err);
 void vlm_peer_stop(struct vlm_peer *peer);
 
-/* Whether each way came, like vlm_step_try, to `loss`. Statuses: REFUSED (one
+/* Whether each way came, like vlm_step_try, to `loss`. Statuses: CHECK (one
    did not), IO. */
 SOTTO_CHECKED enum sotto_status
 vlm_peer_check(struct vlm_peer *peer, double loss, struct sotto_error *err);

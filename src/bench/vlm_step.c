@@ -126,7 +126,7 @@ vlm_step_check(struct vlm_step *step, struct sotto_error *err)
     fast = try_once(step, true);
     worst = largest_difference(net->arena.gradient, expected, size);
     if (!(fabs(fast - slow) <= CLOSE_LOSS * slow && worst <= CLOSE_GRADIENT)) {
-        status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
+        status = host_fail(err, SOTTO_STATUS_CHECK, 0,
                            "a training step is wrong: a loss of %.9g, not "
                            "%.9g, and gradients off by %.3g",
                            fast, slow, worst);

@@ -37,7 +37,7 @@ void vlm_step_clear(struct vlm_step *step);
 void vlm_step_run(struct vlm_step *step, size_t n);
 
 /* Compares loss and gradients of the first VLM_TRIED records with those by
-   plain loops. Statuses: REFUSED (they differ), MEMORY. */
+   plain loops. Statuses: CHECK (they differ), MEMORY. */
 SOTTO_CHECKED enum sotto_status vlm_step_check(struct vlm_step *step,
                                                struct sotto_error *err);
 

@@ -27,7 +27,8 @@
 /* The program's exit status. */
 enum cli_exit {
     CLI_EXIT_DONE = 0,
-    CLI_EXIT_FAILED = 1, /* the system failed us: files, memory, entropy */
+    CLI_EXIT_FAILED = 1, /* the system failed us: files, memory, entropy; or
+                            our own answers are wrong */
     CLI_EXIT_BAD = 2,    /* bad usage or input */
     CLI_EXIT_REFUSED = 3 /* refused for privacy */
 };

@@ -97,6 +97,7 @@ exit_of(enum sotto_status status)
     case SOTTO_STATUS_ENTROPY:
     case SOTTO_STATUS_IO:
     case SOTTO_STATUS_STOPPED:
+    case SOTTO_STATUS_CHECK:
         return CLI_EXIT_FAILED;
     case SOTTO_STATUS_PIN:
     case SOTTO_STATUS_SIGNATURE:

@@ -50,6 +50,7 @@ test_values_are_pinned(void **state)
     assert_int_equal(SOTTO_STATUS_USAGE, 11);
     assert_int_equal(SOTTO_STATUS_REFUSED, 12);
     assert_int_equal(SOTTO_STATUS_STOPPED, 13);
+    assert_int_equal(SOTTO_STATUS_CHECK, 14);
 }
 
 static void

@@ -13,6 +13,7 @@
 
 #include "bench/peer.h"
 #include "bench/train_vlm.h"
+#include "bench/vlm_peer.h"
 #include "bench/vlm_step.h"
 
 static struct sotto_error err;
@@ -93,9 +94,34 @@ test_step(void **state)
     broken = *right;
     broken.bernoulli = broken.gaussian;
     backend->ops = &broken;
-    assert_int_equal(vlm_step_check(&step, &err), SOTTO_STATUS_REFUSED);
+    assert_int_equal(vlm_step_check(&step, &err), SOTTO_STATUS_CHECK);
     assert_non_null(strstr(err.message, "a training step is wrong"));
     backend->ops = right;
+    vlm_step_clear(&step);
+    tensor_backend_free(backend);
+}
+
+/* A peer that comes to something else. */
+static void
+test_disagreement(void **state)
+{
+    struct tensor_backend *backend = NULL;
+    struct vlm_step step;
+    struct vlm_peer peer;
+    double loss;
+    (void)state;
+    if (peer_missing(PEER_PYTHON) != NULL) {
+        skip();
+    }
+    must(tensor_cpu_new(2, &backend, &err));
+    must(vlm_step_init(&step, backend, 64, &err));
+    must(vlm_peer_start(&peer, &step, 1, &err));
+    loss = vlm_step_try(&step);
+    must(vlm_peer_check(&peer, loss, &err));
+    assert_int_equal(vlm_peer_check(&peer, 1.01 * loss, &err),
+                     SOTTO_STATUS_CHECK);
+    assert_non_null(strstr(err.message, "the peer comes to a loss of"));
+    vlm_peer_stop(&peer);
     vlm_step_clear(&step);
     tensor_backend_free(backend);
 }
@@ -107,6 +133,7 @@ main(void)
         cmocka_unit_test(test_step),
         cmocka_unit_test(test_no_peer),
         cmocka_unit_test(test_peer),
+        cmocka_unit_test(test_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
