@@ -168,7 +168,7 @@ many=$(seq -s , 0.1 0.1 6.4)
 run 0 experiment mnist-collection --eps "$many" --plan
 run 2 experiment mnist-collection --eps "$many,7" --plan
 says "at most 64"
-for eps in 10, ,10 10,,4 4.0000000000000000000000x; do
+for eps in "10," ,10 10,,4 4.0000000000000000000000x; do
     run 2 experiment mnist-collection --eps $eps --plan
     says "--eps"
 done

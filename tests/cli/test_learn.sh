@@ -116,7 +116,7 @@ run 2 fit m.sotto r.reports --aux wdbc.csv --objective margin -o no.model
 says "objective" "marginal"
 run 2 fit m.sotto r.reports --aux wdbc.csv --hidden 5,x -o no.model
 says "hidden"
-for hidden in 5, ,5 5,,4; do
+for hidden in "5," ,5 5,,4; do
     run 2 fit m.sotto r.reports --aux wdbc.csv --hidden $hidden -o no.model
     says "hidden $hidden"
 done
