@@ -59,7 +59,8 @@ is_begun(const char *folder)
         return false;
     }
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        if (got > data->size - at || memcmp(buffer, data->bytes + at, got)) {
+        if (got > data->size - at ||
+            memcmp(buffer, data->bytes + at, got) != 0) {
             break;
         }
         at += got;

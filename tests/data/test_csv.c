@@ -380,7 +380,8 @@ test_nothing(void **state)
                    "the file is empty: give a CSV, IDX or .npy file");
         }
     }
-    refuse_sized(NULL, 0, -1, 0, "the file is empty: give a CSV, IDX or .npy file");
+    refuse_sized(NULL, 0, -1, 0,
+                 "the file is empty: give a CSV, IDX or .npy file");
     refuse("a,b\n", -1, 3,
            "has a header but no rows: add some, or say that the file has no "
            "header");
