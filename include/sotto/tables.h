@@ -160,6 +160,8 @@ struct sotto_dataset {
 };
 /* Data set i, from 0; NULL past the last. */
 const struct sotto_dataset *sotto_dataset_at(size_t i);
+/* The data set of that name; NULL: there is none. */
+const struct sotto_dataset *sotto_dataset_named(const char *name);
 
 /*
  * Puts a data set's files into the cache, $XDG_CACHE_HOME/sotto/NAME (or
