@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/decimal.h"
 #include "bench/bench_fit.h"
@@ -20,6 +19,7 @@
 #include "bench/train_vlm.h"
 #include "channel/channel.h"
 #include "client/device.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "random/dlaplace.h"
 #include "sotto/sotto.h"
@@ -37,14 +37,6 @@ struct bench {
     double entropy_rate; /* bytes a second from the system */
 };
 
-static double
-now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Times a loop: while (watch_runs(&watch)) { ... } ends after SECONDS, and then
    `spent` is how long it took. */
 struct watch {
@@ -54,7 +46,7 @@ struct watch {
 static bool
 watch_runs(struct watch *watch)
 {
-    double at = now();
+    double at = host_seconds();
     if (watch->start == 0) {
         watch->start = at;
     }

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/decimal.h"
 #include "bench/peer.h"
 #include "data/rows.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "mechanism/compose.h"
@@ -83,14 +83,6 @@ struct job {
     struct sotto_report_reader *reader;
     struct peer_file parts;
 };
-
-static double
-now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- The mechanism ------------------------------------------------------ */
 
@@ -304,11 +296,11 @@ run_ours(const struct job *job, double *ret_seconds,
                                               .batches = job->size->batches,
                                               .restarts = 1};
     struct sotto_model *model = NULL;
-    double start = now();
+    double start = host_seconds();
     enum sotto_status status =
         sotto_fit(job->mechanism, job->reader, NULL, job->aux, &options, &model,
                   ret_info, err);
-    *ret_seconds = now() - start;
+    *ret_seconds = host_seconds() - start;
     sotto_model_free(model);
     return status;
 }
@@ -327,7 +319,8 @@ measure(struct job *job, struct sotto_bench_row *row, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    row->limit = job->size->epochs * info.memory / peer_bandwidth(pool);
+    row->limit = job->size->epochs * info.memory /
+                 peer_bandwidth(pool, PEER_STREAM_BYTES);
     host_pool_free(pool);
     row->missing = peer_missing(PEER_PYTHON);
     if (row->missing == NULL) {

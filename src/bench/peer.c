@@ -16,16 +16,15 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/pool.h"
 
 #define ANSWER_MAX 4096u
-#define STREAM_BYTES ((size_t)1 << 29)
 #define STREAM_TASKS 64u
 #define STREAM_TIMES 5
 
@@ -306,6 +305,7 @@ peer_file_close(struct peer_file *file)
 
 struct stream {
     const uint64_t *data;
+    size_t bytes;
     uint64_t sum[STREAM_TASKS];
 };
 
@@ -314,7 +314,7 @@ static void
 read_share(void *context, size_t task, unsigned worker)
 {
     struct stream *stream = context;
-    size_t count = STREAM_BYTES / sizeof(uint64_t) / STREAM_TASKS;
+    size_t count = stream->bytes / sizeof(uint64_t) / STREAM_TASKS;
     const uint64_t *at = stream->data + task * count;
     uint64_t a = 0, b = 0, c = 0, d = 0;
     (void)worker;
@@ -327,29 +327,22 @@ read_share(void *context, size_t task, unsigned worker)
     stream->sum[task] = a + b + c + d;
 }
 
-static double
-now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 double
-peer_bandwidth(struct host_pool *pool)
+peer_bandwidth(struct host_pool *pool, size_t bytes)
 {
     struct stream stream;
     double best = 0;
-    uint64_t *data = malloc(STREAM_BYTES);
+    uint64_t *data = malloc(bytes);
     if (data == NULL) {
         return 0;
     }
-    memset(data, 1, STREAM_BYTES);
+    memset(data, 1, bytes);
     stream.data = data;
+    stream.bytes = bytes;
     for (int i = 0; i < STREAM_TIMES; i++) {
-        double start = now(), rate;
+        double start = host_seconds(), rate;
         host_pool_run(pool, STREAM_TASKS, read_share, &stream);
-        rate = (double)STREAM_BYTES / (now() - start);
+        rate = (double)bytes / (host_seconds() - start);
         best = rate > best ? rate : best;
     }
     free(data);

@@ -83,10 +83,12 @@ SOTTO_CHECKED enum sotto_status peer_run(const char *script,
                                          struct peer_result *ret_result,
                                          struct sotto_error *err);
 
-/* Bytes a second that all threads of a pool read together from memory that no
-   cache holds; 0: no memory for it. */
+/* Bytes a second that all threads of a pool read together from `bytes` of
+   memory, a multiple of 16,384; from PEER_STREAM_BYTES, that no cache holds. 0:
+   no memory for it. */
+#define PEER_STREAM_BYTES ((size_t)1 << 29)
 struct host_pool;
-double peer_bandwidth(struct host_pool *pool);
+double peer_bandwidth(struct host_pool *pool, size_t bytes);
 
 /* The most memory that this process had, in bytes; 0 if the system does not
    say. */

@@ -25,6 +25,7 @@
 #include "base/decimal.h"
 #include "bench/welch.h"
 #include "client/device.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
@@ -60,14 +61,6 @@ ticks(void)
     (void)clock_gettime(CLOCK_MONOTONIC, &at);
     return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
 #endif
-}
-
-static double
-seconds(void)
-{
-    struct timespec at;
-    (void)clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
 /* ---- One comparison ------------------------------------------------------ */
@@ -130,10 +123,10 @@ timing_compare(const struct timing_subject *subject, size_t runs, uint64_t seed,
         uint64_t first;
         toss(&samples, runs, subject->rows, seed);
         time_runs(subject, &samples, 0, runs < WARM ? runs : WARM);
-        start = seconds();
+        start = host_seconds();
         first = ticks();
         time_runs(subject, &samples, 0, runs);
-        spent = seconds() - start;
+        spent = host_seconds() - start;
         judge(&samples, runs, 1e6 * spent / (double)(ticks() - first),
               ret_result);
     }

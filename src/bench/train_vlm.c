@@ -10,12 +10,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench/vlm_limit.h"
 #include "bench/vlm_peer.h"
 #include "bench/vlm_step.h"
+#include "host/clock.h"
 #include "host/pool.h"
+#include "host/sort.h"
 
 #define THREADS 2u
 #define TRIALS 3u /* of a setting, before it is given up */
@@ -46,25 +47,9 @@ struct job {
 /* ---- Timing -------------------------------------------------------------- */
 
 static double
-now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-compare(const void *left, const void *right)
-{
-    const double *a = left;
-    const double *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-static double
 median(double *times, size_t count)
 {
-    qsort(times, count, sizeof *times, compare);
+    host_sort_doubles(times, count);
     return times[count / 2];
 }
 
@@ -73,11 +58,11 @@ time_step(struct job *job, size_t n, size_t steps)
 {
     double start;
     vlm_step_run(&job->step, n);
-    start = now();
+    start = host_seconds();
     for (size_t i = 0; i < steps; i++) {
         vlm_step_run(&job->step, n);
     }
-    return (now() - start) / (double)steps;
+    return (host_seconds() - start) / (double)steps;
 }
 
 static double
@@ -87,11 +72,11 @@ time_limit(struct job *job, struct vlm_limit *limit, enum vlm_split split,
     struct host_pool *pool = job->backend->pool;
     double start;
     vlm_limit_run(limit, pool, split);
-    start = now();
+    start = host_seconds();
     for (size_t i = 0; i < steps; i++) {
         vlm_limit_run(limit, pool, split);
     }
-    return (now() - start) / (double)steps;
+    return (host_seconds() - start) / (double)steps;
 }
 
 /* ---- A batch ------------------------------------------------------------- */

@@ -4,8 +4,9 @@
 #include "bench/welch.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "host/sort.h"
 
 const double welch_crops[WELCH_CROPS] = {1,   0.999, 0.99, 0.95,
                                          0.9, 0.75,  0.5,  0.25};
@@ -37,13 +38,6 @@ welch_t(const struct welch *welch)
                         : copysign(INFINITY, difference);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double
 welch_cropped(const double *x, const uint8_t *class_of, size_t count,
               double *sorted)
@@ -53,7 +47,7 @@ welch_cropped(const double *x, const uint8_t *class_of, size_t count,
         return 0;
     }
     memcpy(sorted, x, count * sizeof *x);
-    qsort(sorted, count, sizeof *sorted, compare);
+    host_sort_doubles(sorted, count);
     for (size_t i = 0; i < WELCH_CROPS; i++) {
         size_t kept = (size_t)ceil(welch_crops[i] * (double)count);
         double cut = sorted[kept - 1], t;

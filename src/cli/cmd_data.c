@@ -83,17 +83,6 @@ tell_got(const struct sotto_dataset *set, const char *folder, bool json)
                  set->licence);
 }
 
-static const struct sotto_dataset *
-find_set(const char *name)
-{
-    const struct sotto_dataset *set;
-    size_t i = 0;
-    do {
-        set = sotto_dataset_at(i++);
-    } while (set != NULL && strcmp(set->name, name) != 0);
-    return set;
-}
-
 static int
 run_get(const struct cli_args *args)
 {
@@ -112,7 +101,7 @@ run_get(const struct cli_args *args)
     if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    tell_got(find_set(name), folder, cli_given(args, "json"));
+    tell_got(sotto_dataset_named(name), folder, cli_given(args, "json"));
     free(folder);
     return CLI_EXIT_DONE;
 }

@@ -56,32 +56,6 @@ read_word(const struct cli_args *args, const char *name,
     return word == NULL;
 }
 
-/* "50" or "100,50". */
-static bool
-read_hidden(const struct cli_args *args, struct job *job)
-{
-    const char *at = cli_value(args, "hidden");
-    size_t count = 0;
-    while (at != NULL) {
-        char *end = NULL;
-        unsigned long width = strtoul(at, &end, 10);
-        if (*at < '0' || *at > '9' || width < 1 || width > 65536 ||
-            (*end != ',' && *end != '\0') || count == HIDDEN_MAX) {
-            (void)cli_bad("--hidden %.80s: up to %u numbers from 1 to 65536 "
-                          "with commas between them",
-                          cli_value(args, "hidden"), HIDDEN_MAX);
-            return false;
-        }
-        job->hidden[count++] = (uint32_t)width;
-        at = *end == ',' ? end + 1 : NULL;
-    }
-    if (count > 0) {
-        job->options.hidden = job->hidden;
-        job->options.hiddens = count;
-    }
-    return true;
-}
-
 static int
 read_options(const struct cli_args *args, struct job *job)
 {
@@ -93,7 +67,7 @@ read_options(const struct cli_args *args, struct job *job)
     options->entropy = -1;
     if (!read_word(args, "objective", objectives, 3, &objective) ||
         !read_word(args, "level", levels, 2, &level) ||
-        !read_hidden(args, job) ||
+        !learning_hidden(args, HIDDEN_MAX, job->hidden, &options->hiddens) ||
         !cli_number(args, "rate", 1e-9, 10, &options->rate) ||
         !cli_number(args, "decay", 0, 1000, &options->decay) ||
         !cli_number(args, "share-weight", 0, 1000, &options->marginal) ||
@@ -116,6 +90,7 @@ read_options(const struct cli_args *args, struct job *job)
     options->objective = (enum sotto_objective)objective;
     options->level = (enum sotto_level)level;
     options->linear = cli_given(args, "linear");
+    options->hidden = options->hiddens > 0 ? job->hidden : NULL;
     if (cli_given(args, "validation") && !(options->validation > 0)) {
         options->validation = -1; /* none, and not what 0 stands for */
     }

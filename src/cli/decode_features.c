@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/csv_print.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 
@@ -24,20 +25,6 @@ struct job {
 /* ---- CSV ----------------------------------------------------------------- */
 
 static void
-put_field(FILE *to, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fputs(text, to);
-        return;
-    }
-    (void)fputc('"', to);
-    for (; *text != '\0'; text++) {
-        (void)fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-    }
-    (void)fputc('"', to);
-}
-
-static void
 put_header(const struct job *job, FILE *to)
 {
     (void)fputs("id,simulated", to);
@@ -48,7 +35,7 @@ put_header(const struct job *job, FILE *to)
         for (size_t j = 0; (info.inputs > 0 || i == job->label) && j < fields;
              j++) {
             (void)fputc(',', to);
-            put_field(to, info.name);
+            csv_field(to, info.name);
             if (info.kind == SOTTO_COLUMN_BYTES) {
                 (void)fprintf(to, ".%zu", j);
             }
@@ -73,7 +60,7 @@ put_label(const struct job *job, const uint8_t *report, FILE *to)
     int64_t symbol = 0;
     sotto_report_values(job->mechanism, report, job->label_part, 0, &symbol);
     (void)fputc(',', to);
-    put_field(to, sotto_mechanism_category(job->mechanism, job->label,
+    csv_field(to, sotto_mechanism_category(job->mechanism, job->label,
                                            (size_t)symbol));
 }
 
@@ -84,7 +71,7 @@ put_column(const struct job *job, size_t column,
 {
     if (info->kind == SOTTO_COLUMN_CATEGORY) {
         (void)fputc(',', to);
-        put_field(to, sotto_mechanism_category(job->mechanism, column,
+        csv_field(to, sotto_mechanism_category(job->mechanism, column,
                                                largest(x, info->inputs)));
         return;
     }

@@ -1,10 +1,13 @@
 /*
- * learning.c: what fit, predict and evaluate share.
+ * learning.c: what the verbs that learn share: train, fit, predict, evaluate.
  */
 #include "cli/learning.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define WIDTH_MOST 65536u
 
 bool
 learning_whole(const struct cli_args *args, const char *name, uint64_t least,
@@ -42,16 +45,27 @@ learning_fail(const struct sotto_error *err, const char *path)
     return cli_fail(&about);
 }
 
-void
-learning_put_field(FILE *to, const char *text)
+bool
+learning_hidden(const struct cli_args *args, size_t most, uint32_t *ret_hidden,
+                size_t *ret_count)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fputs(text, to);
-        return;
+    const char *text = cli_value(args, "hidden"), *at = text;
+    size_t count = 0;
+    while (at != NULL) {
+        char *end = NULL;
+        unsigned long width = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || width < 1 || width > WIDTH_MOST ||
+            (*end != ',' && *end != '\0') || count == most) {
+            (void)cli_bad("--hidden %.80s: up to %zu numbers from 1 to %u "
+                          "with commas between, as 400,150,50",
+                          text, most, WIDTH_MOST);
+            return false;
+        }
+        ret_hidden[count++] = (uint32_t)width;
+        at = *end == ',' ? end + 1 : NULL;
     }
-    (void)fputc('"', to);
-    for (; *text != '\0'; text++) {
-        (void)fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+    if (text != NULL) {
+        *ret_count = count;
     }
-    (void)fputc('"', to);
+    return true;
 }

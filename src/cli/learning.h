@@ -1,5 +1,5 @@
 /*
- * learning.h: what fit, predict and evaluate share.
+ * learning.h: what the verbs that learn share: train, fit, predict, evaluate.
  */
 #ifndef SOTTO_CLI_LEARNING_H
 #define SOTTO_CLI_LEARNING_H
@@ -15,7 +15,10 @@ bool learning_whole(const struct cli_args *args, const char *name,
    message has it. */
 int learning_fail(const struct sotto_error *err, const char *path);
 
-/* A field of a CSV file, quoted where it must be. */
-void learning_put_field(FILE *to, const char *text);
+/* The widths of hidden layers from --hidden, as 400,150,50: from 1 to `most`
+   numbers; both untouched if it is not given; false, with the message printed,
+   if it does not fit. */
+bool learning_hidden(const struct cli_args *args, size_t most,
+                     uint32_t *ret_hidden, size_t *ret_count);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/json_print.h"
+#include "cli/learning.h"
 #include "cli/output_file.h"
 #include "cli/train.h"
 #include "cli/watch.h"
@@ -82,37 +83,14 @@ plan_paths(const struct cli_args *args, struct plan *plan)
                              sizeof others / sizeof *others);
 }
 
-/* ---- Numbers ------------------------------------------------------------- */
-
-/* A whole number from 1 to `most`; untouched if it is not given. */
-static bool
-whole(const struct cli_args *args, const char *name, uint64_t most,
-      uint64_t *ret_value)
-{
-    uint64_t value = 0;
-    if (!cli_given(args, name)) {
-        return true;
-    }
-    if (!cli_whole(args, name, &value)) {
-        return false;
-    }
-    if (value < 1 || value > most) {
-        (void)cli_bad("--%s %.40s: from 1 to %ju", name, cli_value(args, name),
-                      (uintmax_t)most);
-        return false;
-    }
-    *ret_value = value;
-    return true;
-}
-
 static int
 plan_make(const struct cli_args *args, const struct sotto_table *table,
           struct plan *plan)
 {
     if (!cli_number(args, "lambda", 0.000001, 0.999999, &plan->lambda) ||
-        !whole(args, "d", 4096, &plan->d) ||
-        !whole(args, "steps", 1048576, &plan->steps) ||
-        !whole(args, "threads", 64, &plan->threads)) {
+        !learning_whole(args, "d", 1, 4096, &plan->d) ||
+        !learning_whole(args, "steps", 1, 1048576, &plan->steps) ||
+        !learning_whole(args, "threads", 1, 64, &plan->threads)) {
         return CLI_EXIT_BAD;
     }
     int status = plan_paths(args, plan);
@@ -194,28 +172,6 @@ tell(const struct cli_args *args, const char *path, const char *analyst,
 
 /* ---- train vlm ----------------------------------------------------------- */
 
-/* 400,150,50: the units of each hidden layer. */
-static int
-read_hidden(const char *text, uint32_t *ret_hidden, size_t *ret_count)
-{
-    size_t count = 0;
-    const char *at = text;
-    while (at != NULL) {
-        char *end;
-        unsigned long units = strtoul(at, &end, 10);
-        if (*at < '0' || *at > '9' || units < 1 || units > 65536 ||
-            (*end != ',' && *end != '\0') || count == HIDDEN_MAX) {
-            return cli_bad("--hidden %.80s: up to %u numbers from 1 to 65536 "
-                           "with commas between, as 400,150,50",
-                           text, HIDDEN_MAX);
-        }
-        ret_hidden[count++] = (uint32_t)units;
-        at = *end == ',' ? end + 1 : NULL;
-    }
-    *ret_count = count;
-    return CLI_EXIT_DONE;
-}
-
 /* Training noise: given, learnt, or what suits epsilon. */
 static int
 read_noise(const struct cli_args *args, double *ret_eps_pre)
@@ -240,24 +196,20 @@ read_options(const struct cli_args *args, struct sotto_vlm_options *options,
              uint32_t hidden[HIDDEN_MAX])
 {
     uint64_t epochs = 0, batch = 0, patience = 0;
-    const char *layers = cli_value(args, "hidden");
-    if (layers != NULL && cli_given(args, "linear")) {
+    if (cli_given(args, "hidden") && cli_given(args, "linear")) {
         return cli_bad("--linear has no hidden layers: leave --hidden out");
     }
-    if (layers != NULL) {
-        int status = read_hidden(layers, hidden, &options->hiddens);
-        if (status != CLI_EXIT_DONE) {
-            return status;
-        }
-        options->hidden = hidden;
+    if (!learning_hidden(args, HIDDEN_MAX, hidden, &options->hiddens)) {
+        return CLI_EXIT_BAD;
     }
+    options->hidden = options->hiddens > 0 ? hidden : NULL;
     options->linear = cli_given(args, "linear");
     if (!cli_number(args, "l", 0.001, 1000000, &options->l) ||
         !cli_number(args, "autogen", -0.999, 1000000, &options->autogen) ||
         !cli_number(args, "rate", 0.000000001, 10, &options->rate) ||
-        !whole(args, "epochs", 1000000, &epochs) ||
-        !whole(args, "batch", 65536, &batch) ||
-        !whole(args, "patience", 1000000, &patience) ||
+        !learning_whole(args, "epochs", 1, 1000000, &epochs) ||
+        !learning_whole(args, "batch", 1, 65536, &batch) ||
+        !learning_whole(args, "patience", 1, 1000000, &patience) ||
         !cli_whole(args, "seed", &options->seed)) {
         return CLI_EXIT_BAD;
     }

@@ -26,7 +26,6 @@
 #include "host/file.h"
 #include "host/text.h"
 
-#define PATH_MOST ((size_t)65536)
 #define HEX_SIZE (2 * crypto_hash_sha256_BYTES + 1)
 
 /* ---- Those that are known ----------------------------------------------- */
@@ -56,9 +55,8 @@ sotto_dataset_at(size_t i)
     return i < sizeof sets / sizeof *sets ? &sets[i] : NULL;
 }
 
-/* NULL if there is none of that name. */
-static const struct sotto_dataset *
-find_set(const char *name)
+const struct sotto_dataset *
+sotto_dataset_named(const char *name)
 {
     const struct sotto_dataset *set;
     size_t i = 0;
@@ -69,20 +67,6 @@ find_set(const char *name)
 }
 
 /* ---- Paths -------------------------------------------------------------- */
-
-/* A path put together, which the caller frees; NULL: no memory. */
-static char *
-join_path(const char *folder, const char *between, const char *name)
-{
-    struct host_text path;
-    host_text_init(&path, PATH_MOST);
-    host_text_print(&path, "%s%s%s", folder, between, name);
-    if (path.failed) {
-        host_text_clear(&path);
-        return NULL;
-    }
-    return path.data;
-}
 
 /* A variable that names a folder from the root, else NULL. */
 static const char *
@@ -102,8 +86,9 @@ dataset_folder(const char *name, char **ret_folder, struct sotto_error *err)
                          "nothing says where the cache is: set HOME or "
                          "XDG_CACHE_HOME to a folder");
     }
-    char *folder = cache != NULL ? join_path(cache, "/sotto/", name)
-                                 : join_path(home, "/.cache/sotto/", name);
+    char *folder = cache != NULL
+                       ? host_text_path("%s/sotto/%s", cache, name)
+                       : host_text_path("%s/.cache/sotto/%s", home, name);
     if (folder == NULL) {
         return host_fail_memory(err);
     }
@@ -156,7 +141,7 @@ look_at(const struct sotto_dataset_file *file, const char *folder,
     char hex[HEX_SIZE] = "";
     uint8_t *data = NULL;
     size_t size = 0;
-    char *path = join_path(folder, "/", file->name);
+    char *path = host_text_path("%s/%s", folder, file->name);
     enum sotto_status status = SOTTO_STATUS_OK;
     if (path == NULL) {
         return host_fail_memory(err);
@@ -271,7 +256,7 @@ keep(struct filling *filling, size_t i, const uint8_t *data, size_t size,
         memcpy(filling->wrong[i], hex, HEX_SIZE);
         return SOTTO_STATUS_OK;
     }
-    char *path = join_path(filling->folder, "/", file->name);
+    char *path = host_text_path("%s/%s", filling->folder, file->name);
     if (path == NULL) {
         return host_fail_memory(err);
     }
@@ -334,7 +319,7 @@ take_fetched(struct filling *filling, const char *from,
              const struct source_taker *taker, struct sotto_error *err)
 {
     char *path = NULL;
-    char *scratch = join_path(filling->folder, "/", ".fetch-XXXXXX");
+    char *scratch = host_text_path("%s/.fetch-XXXXXX", filling->folder);
     if (scratch == NULL) {
         return host_fail_memory(err);
     }
@@ -414,7 +399,7 @@ by_name(const char *name, bool get, const char *from,
         const struct sotto_watch *watch, char **ret_folder,
         struct sotto_error *err)
 {
-    const struct sotto_dataset *set = find_set(name);
+    const struct sotto_dataset *set = sotto_dataset_named(name);
     char *folder = NULL;
     if (set == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,

@@ -30,7 +30,6 @@
 #include "host/error.h"
 #include "host/text.h"
 
-#define PATH_MOST ((size_t)8192)
 #define SAID_SHOWN ((size_t)240) /* characters of it in a message */
 #define SAID "said"
 #define FETCHED "fetched"
@@ -42,20 +41,6 @@ fetch_is_address(const char *text)
 {
     return strncasecmp(text, "http://", 7) == 0 ||
            strncasecmp(text, "https://", 8) == 0;
-}
-
-/* FOLDER/name, which the caller frees; NULL: no memory. */
-static char *
-in_folder(const char *folder, const char *name)
-{
-    struct host_text path;
-    host_text_init(&path, PATH_MOST);
-    host_text_print(&path, "%s/%s", folder, name);
-    if (path.failed) {
-        host_text_clear(&path);
-        return NULL;
-    }
-    return path.data;
 }
 
 /* ---- Running a program -------------------------------------------------- */
@@ -166,7 +151,7 @@ wait_for(pid_t pid, const char *folder, const struct sotto_watch *watch,
 static void
 read_said(const char *folder, char text[SAID_SHOWN + 1])
 {
-    char *path = in_folder(folder, SAID);
+    char *path = host_text_path("%s/%s", folder, SAID);
     FILE *file = path != NULL ? fopen(path, "rb") : NULL;
     size_t size = 0;
     if (file != NULL) {
@@ -245,7 +230,7 @@ find_package(const char *folder)
     while (dir != NULL && path == NULL && (entry = readdir(dir)) != NULL) {
         size_t size = strlen(entry->d_name);
         if (size > 4 && strcmp(entry->d_name + size - 4, ".tgz") == 0) {
-            path = in_folder(folder, entry->d_name);
+            path = host_text_path("%s/%s", folder, entry->d_name);
         }
     }
     if (dir != NULL) {
@@ -290,7 +275,7 @@ fetch_address(const char *address, const char *folder,
     char web[] = "=http,https", to[] = "-o", file[] = FETCHED, end[] = "--";
     char limit[] = "--max-filesize", most[24];
     char *from = host_text_copy(address, strlen(address));
-    char *path = in_folder(folder, FETCHED);
+    char *path = host_text_path("%s/%s", folder, FETCHED);
     char *argv[] = {program, silent, only, web,  to,  file,
                     limit,   most,   end,  from, NULL};
     (void)snprintf(most, sizeof most, "%zu", SOURCE_BYTES_MAX);

@@ -30,6 +30,16 @@ struct learnt_options {
     struct sotto_watch watch;
 };
 
+/* The same from the options of a kind, which have them by these names. */
+#define LEARNT_OPTIONS(word, given)                                            \
+    {                                                                          \
+        .kind = (word), .eps = (given)->eps, .lambda = (given)->lambda,        \
+        .label = (given)->label, .label_channel = (given)->label_channel,      \
+        .name = (given)->name, .campaign = (given)->campaign,                  \
+        .drop = (given)->drop, .drops = (given)->drops, .d = (given)->d,       \
+        .steps = (given)->steps, .threads = (given)->threads                   \
+    }
+
 struct learnt {
     struct learnt_options options; /* defaults filled in */
     const struct sotto_table *table;

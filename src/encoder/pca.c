@@ -14,6 +14,7 @@
 
 #include "encoder/learnt.h"
 #include "host/error.h"
+#include "host/sort.h"
 #include "host/wipe.h"
 #include "tensor/symmetric.h"
 #include "tensor/tensor.h"
@@ -107,13 +108,6 @@ check_rank(const struct pca *pca, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* |t|_1 of a row, gains included. */
 static double
 norm_of(const struct pca *pca, const float *x)
@@ -143,7 +137,7 @@ find_scale(struct pca *pca, struct sotto_error *err)
     for (size_t i = 0; i < learnt->n; i++) {
         norm[i] = norm_of(pca, learnt->x + i * learnt->width);
     }
-    qsort(norm, learnt->n, sizeof *norm, compare);
+    host_sort_doubles(norm, learnt->n);
     at = norm[(size_t)ceil(pca->inside * (double)learnt->n) - 1];
     pca->r = at > 0 ? 1 / (at * (1 + 1e-6)) : 1; /* floats round, too */
     free(norm);
@@ -274,18 +268,7 @@ sotto_train_pca(const struct sotto_table *table,
                 const char *analyst_path,
                 struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
-    struct learnt_options common = {.kind = "pca",
-                                    .eps = options->eps,
-                                    .lambda = options->lambda,
-                                    .label = options->label,
-                                    .label_channel = options->label_channel,
-                                    .name = options->name,
-                                    .campaign = options->campaign,
-                                    .drop = options->drop,
-                                    .drops = options->drops,
-                                    .d = options->d,
-                                    .steps = options->steps,
-                                    .threads = options->threads};
+    struct learnt_options common = LEARNT_OPTIONS("pca", options);
     struct learnt learnt = {0};
     struct pca pca = {.learnt = &learnt,
                       .whiten = options->whiten,

@@ -256,21 +256,10 @@ sotto_train_vlm(const struct sotto_table *table,
                 struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     struct sotto_vlm_options filled = *options;
-    struct learnt_options common = {.kind = "vlm",
-                                    .eps = options->eps,
-                                    .lambda = options->lambda,
-                                    .label = options->label,
-                                    .label_channel = options->label_channel,
-                                    .name = options->name,
-                                    .campaign = options->campaign,
-                                    .drop = options->drop,
-                                    .drops = options->drops,
-                                    .d = options->d,
-                                    .steps = options->steps,
-                                    .threads = options->threads,
-                                    .watch = options->watch};
+    struct learnt_options common = LEARNT_OPTIONS("vlm", options);
     struct learnt learnt = {0};
     enum sotto_status status;
+    common.watch = options->watch;
     fill_defaults(&filled);
     status = check_options(&filled, err);
     if (status != SOTTO_STATUS_OK) {

@@ -18,13 +18,7 @@
 static char *
 path_of(const char *folder, const char *hash, const char *ending)
 {
-    struct host_text path;
-    host_text_init(&path, 65536);
-    host_text_print(&path, "%s/encoders/%.32s%s", folder, hash, ending);
-    if (path.failed) {
-        host_text_clear(&path);
-    }
-    return path.data;
+    return host_text_path("%s/encoders/%.32s%s", folder, hash, ending);
 }
 
 enum sotto_status
@@ -40,7 +34,7 @@ encoder_files_init(struct encoder_files *files, const char *folder,
         .checkpoint = path_of(folder, hash, ".checkpoint"),
     };
     char *note = path_of(folder, hash, ".txt");
-    char *encoders = experiment_join_path(folder, "encoders");
+    char *encoders = host_text_path("%s/%s", folder, "encoders");
     if (files->mechanism == NULL || files->analyst == NULL ||
         files->checkpoint == NULL || note == NULL || encoders == NULL) {
         status = host_fail_memory(err);

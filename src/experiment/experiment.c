@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "experiment/papers.h"
 #include "experiment/result_files.h"
 #include "experiment/row_store.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
 
@@ -380,14 +380,6 @@ write_results(const struct runner *runner, struct sotto_error *err)
 
 /* ---- Running ------------------------------------------------------------ */
 
-static double
-now(void)
-{
-    struct timespec time = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Passes on what a fit says of itself, with the fit's name before it. */
 static bool
 tick(void *context, const char *what, uint64_t done, uint64_t total)
@@ -413,13 +405,13 @@ make_fit(struct runner *runner, const struct row_key *key,
     struct row_value value = {
         .command = options->command != NULL ? options->command : "",
         .commit = options->commit != NULL ? options->commit : ""};
-    double started = now();
+    double started = host_seconds();
     enum sotto_status status = experiment->fit(runner->state, &runner->run,
                                                &fit, &value.accuracy, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    value.seconds = floor(1000 * (now() - started)) / 1000;
+    value.seconds = floor(1000 * (host_seconds() - started)) / 1000;
     return row_store_add(runner->store, key, &value, ret_value, err);
 }
 

@@ -89,7 +89,4 @@ enum sotto_status experiment_lock(const char *folder, int *ret_lock,
 enum sotto_status experiment_make_folder(const char *path,
                                          struct sotto_error *err);
 
-/* "A/B" in memory the caller frees; NULL: no memory. */
-char *experiment_join_path(const char *folder, const char *name);
-
 #endif

@@ -113,7 +113,7 @@ experiment_folder(const char *given, char **ret_folder, struct sotto_error *err)
 enum sotto_status
 experiment_lock(const char *folder, int *ret_lock, struct sotto_error *err)
 {
-    char *path = experiment_join_path(folder, "lock");
+    char *path = host_text_path("%s/%s", folder, "lock");
     if (path == NULL) {
         return host_fail_memory(err);
     }
@@ -133,16 +133,4 @@ experiment_lock(const char *folder, int *ret_lock, struct sotto_error *err)
     }
     *ret_lock = lock;
     return SOTTO_STATUS_OK;
-}
-
-char *
-experiment_join_path(const char *folder, const char *name)
-{
-    struct host_text path;
-    host_text_init(&path, 65536);
-    host_text_print(&path, "%s/%s", folder, name);
-    if (path.failed) {
-        host_text_clear(&path);
-    }
-    return path.data;
 }

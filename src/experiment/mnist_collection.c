@@ -199,7 +199,7 @@ give_budget(struct sotto_mechanism **mechanism,
 {
     char text[EXPERIMENT_EPS_SIZE];
     struct sotto_mechanism *other = NULL;
-    char *path = experiment_join_path(run->folder, "budget.sotto");
+    char *path = host_text_path("%s/%s", run->folder, "budget.sotto");
     if (path == NULL) {
         return host_fail_memory(err);
     }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATH_MOST ((size_t)65536)
+
 void
 host_text_init(struct host_text *text, size_t most)
 {
@@ -59,22 +61,44 @@ host_text_add(struct host_text *text, const void *data, size_t size)
     }
 }
 
-void
-host_text_print(struct host_text *text, const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void
+print(struct host_text *text, const char *format, va_list args)
 {
-    va_list args;
+    va_list again;
     int size;
-    va_start(args, format);
-    size = vsnprintf(NULL, 0, format, args);
-    va_end(args);
+    va_copy(again, args);
+    size = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     if (size < 0 || !grow(text, (size_t)size)) {
         text->failed = true;
         return;
     }
-    va_start(args, format);
     (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, args);
-    va_end(args);
     text->size += (size_t)size;
+}
+
+void
+host_text_print(struct host_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print(text, format, args);
+    va_end(args);
+}
+
+char *
+host_text_path(const char *format, ...)
+{
+    struct host_text path;
+    va_list args;
+    host_text_init(&path, PATH_MOST);
+    va_start(args, format);
+    print(&path, format, args);
+    va_end(args);
+    if (path.failed) {
+        host_text_clear(&path);
+    }
+    return path.data;
 }
 
 void *

@@ -23,6 +23,11 @@ void host_text_add(struct host_text *text, const void *data, size_t size);
 __attribute__((format(printf, 2, 3))) void
 host_text_print(struct host_text *text, const char *format, ...);
 
+/* A path put together as printf does, which the caller frees; NULL: no memory,
+   or longer than any system takes. */
+__attribute__((format(printf, 1, 2))) char *host_text_path(const char *format,
+                                                           ...);
+
 /* A copy of the bytes with a NUL behind them, which the caller frees (aligned
    as malloc aligns); NULL: no memory. */
 void *host_text_copy(const void *data, size_t size);

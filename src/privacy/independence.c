@@ -23,9 +23,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "host/clock.h"
 #include "host/error.h"
+#include "host/sort.h"
 #include "privacy/audit.h"
 #include "privacy/hostile.h"
 
@@ -158,20 +159,13 @@ take_signals(struct independence *in, const uint8_t *report)
     }
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* At the pilot's median, or above it if nothing lies below. */
 static void
 choose_cuts(struct independence *in)
 {
     for (uint32_t i = 0; i < in->signals; i++) {
         double *sorted = in->pilot + (size_t)i * PILOT;
-        qsort(sorted, PILOT, sizeof *sorted, compare_doubles);
+        host_sort_doubles(sorted, PILOT);
         in->signal[i].cut = sorted[PILOT / 2];
         in->signal[i].above = !(sorted[0] < in->signal[i].cut);
     }
@@ -373,14 +367,6 @@ take_report(struct independence *in, struct hostile *hostile, uint8_t *report,
     return SOTTO_STATUS_OK;
 }
 
-static double
-seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* As many pairs as there is time for. */
 static uint32_t
 choose_half(double each)
@@ -398,7 +384,7 @@ static enum sotto_status
 gather(struct independence *in, struct hostile *hostile, uint8_t *report,
        bool *ret_valid, struct sotto_error *err)
 {
-    double start = seconds();
+    double start = host_seconds();
     enum sotto_status status = SOTTO_STATUS_OK;
     *ret_valid = true;
     audit_encode(in->client, hostile_record(hostile, RECORD));
@@ -411,7 +397,7 @@ gather(struct independence *in, struct hostile *hostile, uint8_t *report,
         }
     }
     choose_cuts(in);
-    in->half = choose_half((seconds() - start) / PILOT);
+    in->half = choose_half((host_seconds() - start) / PILOT);
     for (uint32_t i = 0;
          i < 2 * in->half && status == SOTTO_STATUS_OK && *ret_valid; i++) {
         status = take_report(in, hostile, report, ret_valid, err);

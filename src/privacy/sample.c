@@ -15,9 +15,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "host/clock.h"
 #include "host/error.h"
+#include "host/sort.h"
 #include "privacy/audit.h"
 #include "privacy/binomial.h"
 #include "privacy/hostile.h"
@@ -178,13 +179,6 @@ consider(const struct sampling *s, struct event event, uint64_t first,
     }
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* How many of the sorted are below `cut`. */
 static uint64_t
 count_below(const double *sorted, uint64_t n, double cut)
@@ -206,7 +200,7 @@ static void
 consider_ratios(struct sampling *s, struct event *best)
 {
     for (int w = 0; w < 2; w++) {
-        qsort(s->world[w].ratio, s->n, sizeof(double), compare_doubles);
+        host_sort_doubles(s->world[w].ratio, s->n);
     }
     for (uint32_t i = 0; i < 2 * CUTS; i++) {
         const double *from = s->world[i % 2].ratio;
@@ -328,25 +322,17 @@ clear(struct sampling *s)
     hostile_free(s->hostile);
 }
 
-static double
-seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A likelihood can take long: as many reports as two minutes allow. */
 static enum sotto_status
 limit_samples(struct sampling *s, struct sotto_error *err)
 {
-    double start = seconds(), each;
+    double start = host_seconds(), each;
     enum sotto_status status = SOTTO_STATUS_OK;
     for (int i = 0; i < 16 && status == SOTTO_STATUS_OK; i++) {
         status = make_report(s, s->world[0].record, s->report, err);
         (void)ratio_of(s, s->report);
     }
-    each = (seconds() - start) / 16;
+    each = (host_seconds() - start) / 16;
     if ((double)s->n * 4 * each > SECONDS_MOST) {
         s->n = (uint64_t)(SECONDS_MOST / (4 * each)) + 1;
         s->total = 4 * s->n;

@@ -280,6 +280,9 @@ test_known(void **state)
     char *place = NULL;
     (void)state;
     assert_string_equal(mnist->name, "mnist");
+    assert_ptr_equal(sotto_dataset_named("mnist"), mnist);
+    assert_null(sotto_dataset_named("mnis"));
+    assert_null(sotto_dataset_named(""));
     assert_int_equal(mnist->files, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(strlen(mnist->file[i].sha256), 64);

@@ -154,9 +154,11 @@ test_failures(void **state)
 
 /* ---- Watching ----------------------------------------------------------- */
 
+/* Stops once so much is there, however long that takes; `left` ticks at the
+   most, which are some minutes. */
 struct watching {
-    int left; /* ticks until stop */
-    uint64_t most;
+    uint64_t enough, most;
+    int left;
 };
 
 static bool
@@ -166,20 +168,21 @@ tick(void *context, const char *what, uint64_t done, uint64_t total)
     assert_string_equal(what, "fetching");
     assert_int_equal(total, 0);
     watching->most = done > watching->most ? done : watching->most;
-    return --watching->left > 0;
+    return watching->most < watching->enough && --watching->left > 0;
 }
 
 static void
 test_stop(void **state)
 {
-    struct watching watching = {.left = 3};
+    struct watching watching = {.enough = 8, .left = 3000};
     const struct sotto_watch watch = {tick, &watching};
     (void)state;
-    put_program("curl", "echo 1234567 >fetched; exec /bin/sleep 60");
+    put_program("curl", "echo 1234567 >fetched; exec /bin/sleep 600");
     assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
                      SOTTO_STATUS_STOPPED);
     assert_string_equal(err.message, "stopped while fetching http://a");
     assert_int_equal(watching.most, 8);
+    assert_true(watching.left > 0);
     assert_null(path);
 }
 

@@ -264,7 +264,14 @@ test_kinds(void **state)
     options.threads = 2;
     sotto_mechanism_free(train(table, &options, &last));
     assert_true(last.loss < 0.9 * first.loss);
-    assert_true(fabs(last.b - 0.5) > 0.02); /* it started at l / 10 */
+    assert_true(last.b != first.b);
+    options.l = 0.5; /* b starts at l / 10, */
+    sotto_mechanism_free(train(table, &options, &last));
+    assert_true(last.b > 0.06); /* and a prior of scale 1 draws it up */
+    options.l = 50;
+    sotto_mechanism_free(train(table, &options, &last));
+    assert_true(last.b < 4); /* or down */
+    options.l = 0;
     options.autogen = 2;
     sotto_mechanism_free(train(table, &options, &last));
     options.linear = true;

@@ -116,14 +116,29 @@ test_copy(void **state)
     fail_alloc_at(0);
 }
 
+static void
+test_path(void **state)
+{
+    (void)state;
+    char *path = host_text_path("%s/%.2s-%u.x", "a b", "cdef", 7u);
+    assert_string_equal(path, "a b/cd-7.x");
+    free(path);
+    path = host_text_path("%065536d", 0); /* the longest */
+    assert_int_equal(strlen(path), 65536);
+    free(path);
+    assert_null(host_text_path("%065537d", 0));
+    fail_alloc_at(1);
+    assert_null(host_text_path("%s/b", "a"));
+    fail_alloc_at(0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grows),
-        cmocka_unit_test(test_ceiling),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_grows),  cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

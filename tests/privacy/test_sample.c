@@ -36,14 +36,14 @@ test_sound_from_below(void **state)
         struct setting setting;
         double least; /* of the bound */
     } rows[] = {
-        {{"flip", 3, 0, UNITS(1), 0, 0, false}, 0.8},
-        {{"flip", 2, 0, UNITS(0.25), 0, 0, false}, 0.1},
+        {{"flip", 3, 0, UNITS(1), 0, 0, false}, 0.7},
+        {{"flip", 2, 0, UNITS(0.25), 0, 0, false}, 0.05},
         {{"flip", 300, 0, UNITS(32), 0, 0, false}, 5},
-        {{"subset", 6, 0, UNITS(0.5), 0, 0, false}, 0.3},
-        {{"laplace", 1, 2, UNITS(1), 0, 0, true}, 0.7},
-        {{"laplace", 2, 100, UNITS(1), 0, 0, false}, 0.6},
-        {{"gaussian", 1, 1, UNITS(2), DECIMAL_UNIT / 1000, 0, false}, 0.5},
-        {{"duchi", 3, 2, UNITS(1), 0, 0, false}, 0.7},
+        {{"subset", 6, 0, UNITS(0.5), 0, 0, false}, 0.2},
+        {{"laplace", 1, 2, UNITS(1), 0, 0, true}, 0.4},
+        {{"laplace", 2, 100, UNITS(1), 0, 0, false}, 0.5},
+        {{"gaussian", 1, 1, UNITS(2), DECIMAL_UNIT / 1000, 0, false}, 0.4},
+        {{"duchi", 3, 2, UNITS(1), 0, 0, false}, 0.4},
         {{"window", 1, 4, UNITS(1), 0, 2, false}, 1},
     };
     (void)state;

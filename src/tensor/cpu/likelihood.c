@@ -13,8 +13,11 @@
 #define ELEMENTS_MIN ((size_t)4096)
 #define BLOCK ((size_t)256)
 
+enum element { ELEMENT_BERNOULLI, ELEMENT_GAUSSIAN };
+
 struct loss_job {
-    size_t size, parts; /* elements; or rows of k */
+    enum element element; /* where the loss is a sum over elements */
+    size_t size, parts;   /* elements; or rows of k */
     size_t k;
     const float *a, *target;
     float scale;
@@ -78,59 +81,6 @@ bernoulli_block_body(size_t size, const float *restrict a,
     }
 }
 
-void cpu_bernoulli_span(size_t size, const float *a, const float *target,
-                        float scale, float *da, double *ret_sum);
-
-/* Block by block, since da may be a. */
-CPU_BODY
-cpu_bernoulli_span_body(size_t size, const float *a, const float *target,
-                        float scale, float *da, double *ret_sum)
-{
-    double lane[CPU_LANES] = {0};
-    float loss[BLOCK];
-    float slope[BLOCK];
-    for (size_t at = 0; at < size; at += BLOCK) {
-        size_t some = size - at < BLOCK ? size - at : BLOCK;
-        bernoulli_block_body(some, a + at, target + at, scale, loss, slope);
-        add_block_body(some, loss, lane);
-        if (da != NULL) {
-            memcpy(da + at, slope, some * sizeof *da);
-        }
-    }
-    *ret_sum = add_lanes(lane);
-}
-
-CPU_KERNEL(cpu_bernoulli_span,
-           (size_t size, const float *a, const float *target, float scale,
-            float *da, double *ret_sum),
-           (size, a, target, scale, da, ret_sum))
-
-static void
-bernoulli_task(void *context, size_t i, unsigned worker)
-{
-    struct loss_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
-    cpu_bernoulli_span(end - begin, job->a + begin, job->target + begin,
-                       job->scale, job->da == NULL ? NULL : job->da + begin,
-                       &job->sum[i]);
-}
-
-double
-cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
-              const float *logits, const float *target, float scale,
-              float *dlogits)
-{
-    struct loss_job job = {.size = n * width,
-                           .parts = cpu_parts(n * width, ELEMENTS_MIN),
-                           .a = logits,
-                           .target = target,
-                           .scale = scale};
-    job.da = dlogits;
-    return run_job(self, &job, bernoulli_task);
-}
-
 /* ---- Gaussian: (a - t)^2 / 2, gradient a - t ---------------------------- */
 
 CPU_BODY
@@ -145,19 +95,28 @@ gaussian_block_body(size_t size, const float *restrict a,
     }
 }
 
-void cpu_gaussian_span(size_t size, const float *a, const float *target,
-                       float scale, float *da, double *ret_sum);
+/* ---- Both of them, element by element ----------------------------------- */
 
+void cpu_element_span(enum element element, size_t size, const float *a,
+                      const float *target, float scale, float *da,
+                      double *ret_sum);
+
+/* Block by block, since da may be a. */
 CPU_BODY
-cpu_gaussian_span_body(size_t size, const float *a, const float *target,
-                       float scale, float *da, double *ret_sum)
+cpu_element_span_body(enum element element, size_t size, const float *a,
+                      const float *target, float scale, float *da,
+                      double *ret_sum)
 {
     double lane[CPU_LANES] = {0};
     float loss[BLOCK];
     float slope[BLOCK];
     for (size_t at = 0; at < size; at += BLOCK) {
         size_t some = size - at < BLOCK ? size - at : BLOCK;
-        gaussian_block_body(some, a + at, target + at, scale, loss, slope);
+        if (element == ELEMENT_BERNOULLI) {
+            bernoulli_block_body(some, a + at, target + at, scale, loss, slope);
+        } else {
+            gaussian_block_body(some, a + at, target + at, scale, loss, slope);
+        }
         add_block_body(some, loss, lane);
         if (da != NULL) {
             memcpy(da + at, slope, some * sizeof *da);
@@ -166,34 +125,52 @@ cpu_gaussian_span_body(size_t size, const float *a, const float *target,
     *ret_sum = add_lanes(lane);
 }
 
-CPU_KERNEL(cpu_gaussian_span,
-           (size_t size, const float *a, const float *target, float scale,
-            float *da, double *ret_sum),
-           (size, a, target, scale, da, ret_sum))
+CPU_KERNEL(cpu_element_span,
+           (enum element element, size_t size, const float *a,
+            const float *target, float scale, float *da, double *ret_sum),
+           (element, size, a, target, scale, da, ret_sum))
 
 static void
-gaussian_task(void *context, size_t i, unsigned worker)
+element_task(void *context, size_t i, unsigned worker)
 {
     struct loss_job *job = context;
     size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
     size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
     (void)worker;
-    cpu_gaussian_span(end - begin, job->a + begin, job->target + begin,
-                      job->scale, job->da == NULL ? NULL : job->da + begin,
-                      &job->sum[i]);
+    cpu_element_span(job->element, end - begin, job->a + begin,
+                     job->target + begin, job->scale,
+                     job->da == NULL ? NULL : job->da + begin, &job->sum[i]);
+}
+
+static double
+run_elements(struct tensor_backend *self, enum element element, size_t size,
+             const float *a, const float *target, float scale, float *da)
+{
+    struct loss_job job = {.element = element,
+                           .size = size,
+                           .parts = cpu_parts(size, ELEMENTS_MIN),
+                           .a = a,
+                           .target = target,
+                           .scale = scale};
+    job.da = da;
+    return run_job(self, &job, element_task);
+}
+
+double
+cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
+              const float *logits, const float *target, float scale,
+              float *dlogits)
+{
+    return run_elements(self, ELEMENT_BERNOULLI, n * width, logits, target,
+                        scale, dlogits);
 }
 
 double
 cpu_gaussian(struct tensor_backend *self, size_t n, size_t width,
              const float *a, const float *target, float scale, float *da)
 {
-    struct loss_job job = {.size = n * width,
-                           .parts = cpu_parts(n * width, ELEMENTS_MIN),
-                           .a = a,
-                           .target = target,
-                           .scale = scale};
-    job.da = da;
-    return run_job(self, &job, gaussian_task);
+    return run_elements(self, ELEMENT_GAUSSIAN, n * width, a, target, scale,
+                        da);
 }
 
 /* ---- Categorical: sum_i t_i (log sum_j e^(a_j) - a_i) ------------------- */

@@ -1,0 +1,177 @@
+/*
+ * sotto/fitting.h: learning from reports: fitting classifiers, predicting,
+ * choosing and evaluating.
+ *
+ * What all parts have in common is said in sotto/sotto.h, which includes this
+ * one.
+ */
+#ifndef SOTTO_FITTING_H
+#define SOTTO_FITTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/client.h"
+#include "sotto/reports.h"
+#include "sotto/training.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sotto_objective {
+    SOTTO_OBJECTIVE_MARGINAL = 0, /* P0 Eq. 11: over record and label noise */
+    SOTTO_OBJECTIVE_LABEL = 1,    /* P0 Eq. 12: over label noise only */
+    SOTTO_OBJECTIVE_PLAIN = 2     /* as if reports were the truth */
+};
+enum sotto_level {
+    SOTTO_LEVEL_LATENT = 0, /* the classifier sees representations */
+    SOTTO_LEVEL_FEATURE = 1 /* it sees records, or what reports decode to */
+};
+
+struct sotto_fit_options {
+    enum sotto_objective objective;
+    enum sotto_level level;
+    const uint32_t *hidden; /* layers; NULL: one of 50 */
+    size_t hiddens;
+    bool linear;       /* no hidden layer */
+    bool other;        /* labels may be none of the mechanism's categories:
+                          "(other)" is a class, too */
+    bool balanced;     /* classes are known to be equally frequent: that is
+                          the share that `marginal` holds them to; if it is
+                          negative, with a weight of 0.1 */
+    uint32_t epochs;   /* 0: chosen from the objective */
+    double rate;       /* 0: likewise */
+    double decay;      /* weight decay; negative: likewise */
+    double validation; /* share of the reports that only score, 0: 0.1;
+                          negative: none */
+    size_t prior_most; /* prior points to use, drawn by lot; 0: all whose
+                          weights fit in 2 GB */
+    uint32_t batches;  /* steps an epoch, 0: chosen */
+    uint32_t restarts; /* models whose probabilities are averaged, 0: chosen */
+    double smoothing;  /* of what a label report says, towards saying nothing:
+                          0 to 1; 0: none */
+    double marginal;   /* weight of the divergence of the model's share of each
+                          class from the label reports'; 0: none; negative:
+                          chosen */
+    double entropy;    /* MARGINAL alone: weight of the entropy of p(class |
+                          point), so that boundaries run where few records
+                          are; negative: chosen */
+    double bootstrap;  /* all networks but the first weigh the reports by lot:
+                          1 + bootstrap (e - 1), e exponential with mean 1:
+                          candidates to choose from; 0 to 1, 0: all alike */
+    uint64_t seed;
+    unsigned threads;
+    struct sotto_watch watch;
+};
+
+struct sotto_fit_info {
+    size_t reports;    /* learnt from, validation included */
+    size_t points;     /* of the prior */
+    double kept;       /* mean share of prior points kept for a report */
+    double truncated;  /* the most posterior mass that was cut from one */
+    double log_p;      /* mean log-likelihood of the training reports */
+    double validation; /* of the validation reports */
+    uint64_t epochs;
+    double memory; /* bytes of posterior weights */
+};
+
+/* A classifier, with the mechanism whose records it takes. */
+struct sotto_model;
+
+/*
+ * Learns from the reports in `reader`. The prior comes from `aux`, a table of
+ * auxiliary records, if it is not NULL, else from `analyst`; MARGINAL needs one
+ * of them, a feature level needs `aux` for MARGINAL and `analyst` otherwise.
+ * The mechanism must have a label part of symbols. Statuses: USAGE, INPUT,
+ * MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status sotto_fit(
+    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
+    const struct sotto_analyst *analyst, const struct sotto_table *aux,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+/* The same from clean records and labels: what privacy costs is measured
+   against it. */
+SOTTO_CHECKED enum sotto_status sotto_fit_clean(
+    struct sotto_mechanism *mechanism, const struct sotto_table *table,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+
+/* One safetensors file with all it needs. Statuses: IO, MEMORY; FORMAT. */
+SOTTO_CHECKED enum sotto_status
+sotto_model_write(const struct sotto_model *model, const char *path,
+                  struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_model_read(const char *path,
+                                                 struct sotto_model **ret_model,
+                                                 struct sotto_error *err);
+void sotto_model_free(struct sotto_model *model);
+size_t sotto_model_classes(const struct sotto_model *model);
+/* A class's text: the mechanism's own. */
+const char *sotto_model_class(const struct sotto_model *model, size_t i);
+/* The mechanism it holds. */
+struct sotto_mechanism *sotto_model_mechanism(const struct sotto_model *model);
+
+/* Probabilities of each class for every row of clean records. `ret_p` has room
+   for rows * classes. Statuses: INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
+                    double *ret_p, struct sotto_error *err);
+/*
+ * The same for privatised records: n reports one after another, the label part
+ * of each ignored. With MARGINAL the posterior over the prior is averaged over,
+ * p(y | report) = sum_m p(m | report) p(y | q_m); with the others the report's
+ * estimate is classified.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
+                            size_t n, double *ret_p, struct sotto_error *err);
+
+/* Networks in it: those that restarts made. */
+size_t sotto_model_networks(const struct sotto_model *model);
+
+/* What choosing found. */
+struct sotto_choice {
+    size_t network;  /* the one that is kept */
+    size_t people;   /* who were asked, one question each */
+    double accuracy; /* of the one kept, as their answers estimate it: biased
+                        upward, since it won (docs/learning.md); NAN if
+                        there was nothing to choose */
+};
+/*
+ * Private validation (P0 appendix C), simulated: the networks are candidates,
+ * and the table's people are asked, each about one of them, whether it is right
+ * about their record. An answer goes through flip on {no, yes} at `eps`, which
+ * is all that the person spends. Half of the candidates are dropped after each
+ * round, the rest go on with new people; the last one alone stays in the model.
+ * (seed, row) decide the noise. Of somebody without a known label no candidate
+ * is right. On failure the model is as it was. Statuses: FORMAT, BUDGET, INPUT
+ * (fewer people than one for each candidate of each round, about twice as many
+ * as candidates), USAGE (a MARGINAL model of records), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
+                   const char *eps, uint64_t seed,
+                   struct sotto_choice *ret_choice, struct sotto_error *err);
+
+struct sotto_evaluation {
+    size_t rows; /* with a known label */
+    double accuracy;
+    double log_p;              /* mean log-probability of the true class */
+    const uint64_t *confusion; /* classes x classes, true by predicted; in the
+                                  model until the next evaluation */
+};
+/* Against true labels (the mechanism's label column). With `private`, every
+   record is first privatised by a simulation of (seed, row). */
+SOTTO_CHECKED enum sotto_status
+sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
+                     bool private_records, uint64_t seed,
+                     struct sotto_evaluation *ret_evaluation,
+                     struct sotto_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

