@@ -318,7 +318,8 @@ static const struct cli_option options[] = {
     {0, false, false, "hidden", "N,...", "units of the hidden layers (50)"},
     {0, false, false, "linear", NULL, "no hidden layer"},
     {0, false, false, "other", NULL,
-     "labels may be missing or new: a class of its own"},
+     "labels may be missing or new: a class of its own,\n"
+     "as it is anyway beside a single category"},
     {0, false, false, "epochs", "N", "at most; else chosen from the budget"},
     {0, false, false, "rate", "X", "Adam's; else likewise"},
     {0, false, false, "decay", "X", "weight decay; else likewise"},

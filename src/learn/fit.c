@@ -437,12 +437,12 @@ keep_prior(struct fit *fit, struct sotto_error *err)
 /* ---- From reports ------------------------------------------------------- */
 
 /* The same share for every class; hardly any for a column's "other", where that
-   is a class at all. */
+   is a class at all, and not one of two. */
 static void
 balance(struct fit *fit)
 {
     size_t classes = fit->labels.classes;
-    bool other = classes == fit->shape.label->size &&
+    bool other = classes > 2 && classes == fit->shape.label->size &&
                  sotto_mechanism_part_column(
                      fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
     double least = other ? OTHER_SHARE / (double)classes : 0;

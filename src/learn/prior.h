@@ -44,9 +44,10 @@ struct prior_shape {
 
 /*
  * Reads the shape off. The last symbol of a label's column stands for all that
- * is none of its categories; without `other` no record is taken to have it,
- * and it is no class. Statuses: INPUT (no label part of symbols; a part that
- * covers both; no features), MEMORY.
+ * is none of its categories, or missing; without `other` no record is taken to
+ * have it, and it is no class. Of a label with one category it always is one:
+ * there would be nothing to tell apart. Statuses: INPUT (no label part of
+ * symbols; a part that covers both; no features), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 prior_shape_init(struct prior_shape *shape,

@@ -152,7 +152,8 @@ open_towns(void)
 }
 
 static inline struct sotto_mechanism *
-open_line(uint64_t eps, uint64_t label)
+open_line_with(const struct compose_column *column, uint64_t eps,
+               uint64_t label)
 {
     const struct compose_part part[] = {
         {.covers = "features",
@@ -172,11 +173,17 @@ open_line(uint64_t eps, uint64_t label)
                                       .campaign = "c",
                                       .auxiliary = "not used",
                                       .eps = eps + label,
-                                      .column = learn_line_column,
+                                      .column = column,
                                       .columns = 2,
                                       .part = part,
                                       .parts = 2};
     return open_spec(&spec);
+}
+
+static inline struct sotto_mechanism *
+open_line(uint64_t eps, uint64_t label)
+{
+    return open_line_with(learn_line_column, eps, label);
 }
 
 static inline struct sotto_table *
