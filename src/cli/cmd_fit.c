@@ -194,6 +194,16 @@ read_inputs(const struct cli_args *args, struct job *job)
     return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
 }
 
+/* Points of the prior that there are to be used. */
+static size_t
+prior_points(const struct job *job)
+{
+    if (job->aux != NULL) {
+        return sotto_table_rows(job->aux);
+    }
+    return job->analyst != NULL ? sotto_analyst_points(job->analyst) : 0;
+}
+
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
@@ -287,6 +297,10 @@ run(const struct cli_args *args)
     }
     if (status == CLI_EXIT_DONE) {
         tell(args, &job);
+    }
+    if (status == CLI_EXIT_DONE && job.info.points > 0) {
+        learning_note_thinned(prior_points(&job), job.options.prior_most,
+                              job.info.points, job.info.reports);
     }
     sotto_model_free(job.model);
     sotto_table_free(job.aux);

@@ -21,7 +21,6 @@
 #include "random/draw.h"
 #include "random/seeded.h"
 
-#define WEIGHTS_BYTES 2000000000u /* of posterior weights, the most */
 #define PRIOR_STREAM 0x7072696f72u
 #define HIDDEN 50u
 #define BLOCK 1024u
@@ -86,18 +85,6 @@ tick(const struct fit *fit, const char *what, size_t done, size_t total)
 }
 
 /* ---- The prior ---------------------------------------------------------- */
-
-/* How many of the prior's points are used. */
-static size_t
-points_of(const struct fit *fit, size_t points)
-{
-    size_t most = WEIGHTS_BYTES / sizeof(uint16_t) / (fit->reports + 1);
-    if (fit->options->prior_most > 0 && fit->options->prior_most < most) {
-        most = fit->options->prior_most;
-    }
-    most = most > 0 ? most : 1;
-    return points < most ? points : most;
-}
 
 /* `used` of `count` numbers by lot, ascending. */
 static enum sotto_status
@@ -200,7 +187,11 @@ take_prior(struct fit *fit, const struct sotto_analyst *analyst,
         return status;
     }
     count = aux != NULL ? sotto_table_rows(aux) : sotto_analyst_points(analyst);
-    fit->points = points_of(fit, count);
+    status = prior_affordable(count, fit->options->prior_most, fit->reports,
+                              &fit->points, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     row = malloc(fit->points * sizeof *row);
     fit->point = calloc(fit->points * fit->shape.width, sizeof *fit->point);
     if (row == NULL || fit->point == NULL) {

@@ -74,6 +74,17 @@ struct prior {
 };
 
 #define PRIOR_PAD 32u
+#define PRIOR_BYTES ((size_t)2000000000) /* of posterior weights, the most */
+
+/*
+ * How many of `points` are used: at most `most`, unless it is 0, and no more
+ * than that the weights of `reports` reports, with their padding, take
+ * PRIOR_BYTES. Statuses: LIMIT (too many reports for any prior).
+ */
+SOTTO_CHECKED enum sotto_status prior_affordable(size_t points, size_t most,
+                                                 size_t reports,
+                                                 size_t *ret_points,
+                                                 struct sotto_error *err);
 
 /* `point` holds `points` of shape->width. Statuses: MEMORY, INPUT (a point
    that is not in its domain, or none at all). */
