@@ -275,8 +275,8 @@ decode_rows(struct rows *rows, const struct sotto_analyst *analyst,
                                    ret_image + i * width, err)
                      : fail_stopped(err);
     }
-    free(decoding.q);
-    free(decoding.z);
+    host_wipe_free(decoding.q, d * sizeof *decoding.q);
+    host_wipe_free(decoding.z, DECODE_ROWS * d * sizeof *decoding.z);
     host_wipe_free(decoding.x, x_size);
     return status;
 }

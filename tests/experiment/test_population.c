@@ -16,6 +16,7 @@
 #include "experiment/experiment.h"
 #include "experiment/mnist_data.h"
 #include "experiment/population.h"
+#include "freed.h"
 #include "scratch.h"
 
 #define ROWS 300u /* more than a task, not a multiple of one */
@@ -212,6 +213,44 @@ test_decoded(void **state)
 }
 
 /* A table of something else. */
+/* Nothing that is freed still holds a person's point, decoded or trained on. */
+static void
+test_wiped(void **state)
+{
+    struct sotto_pca_options options = {.eps = "32", .label = "label"};
+    struct sotto_part_info part;
+    struct rows rows;
+    int32_t q[FREED_MAX];
+    double z[4];
+    (void)state;
+    sotto_mechanism_part(mechanism, 0, &part);
+    assert_int_equal(rows_init(&rows, mechanism, data.train, &err),
+                     SOTTO_STATUS_OK);
+    assert_in_range(rows_q_width(&rows), 4, FREED_MAX);
+    for (int what = 0; what < 3; what++) {
+        struct sotto_table *decoded = NULL;
+        rows_q(&rows, ROWS - 1, q); /* the last, which stays */
+        for (size_t i = 0; i < 4; i++) {
+            z[i] = q[i] / (double)part.l;
+        }
+        freed_watch(what == 1 ? (const void *)z : q,
+                    what == 1 ? sizeof z : 4 * sizeof *q);
+        if (what < 2) {
+            assert_int_equal(population_decode(mechanism, analyst, data.train,
+                                               NULL, &decoded, &err),
+                             SOTTO_STATUS_OK);
+        } else {
+            assert_int_equal(
+                sotto_train_pca(data.train, &options, in_folder("w.sotto"),
+                                in_folder("w.analyst"), NULL, &err),
+                SOTTO_STATUS_OK);
+        }
+        sotto_table_free(decoded);
+        assert_int_equal(freed_found(), 0);
+    }
+    rows_clear(&rows);
+}
+
 static void
 test_wrong(void **state)
 {
@@ -237,7 +276,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads), cmocka_unit_test(test_floats),
         cmocka_unit_test(test_stopped), cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_wiped),   cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

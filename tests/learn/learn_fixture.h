@@ -9,6 +9,8 @@
  *               flip of the label
  *     line      laplace on a alone (l 8), flip of the label
  *     sets      laplace on a alone (l 8), subset of a label of SET_CLASSES
+ *     encoded   laplace on a lattice of a and b (l 65536), which the schema
+ *               feeds into x, and flip of the label
  *     towns     flip of a town, of which there are many, laplace on a, flip of
  *               the label
  */
@@ -149,6 +151,39 @@ open_towns(void)
                                       .columns = 3,
                                       .part = part,
                                       .parts = 3};
+    return open_spec(&spec);
+}
+
+static inline struct sotto_mechanism *
+open_encoded(void)
+{
+    static const struct compose_column column[] = {
+        {"a", SOTTO_COLUMN_NUMBER, 1, NULL, true, 0, 1},
+        {"b", SOTTO_COLUMN_NUMBER, 1, NULL, true, 0, 1},
+        {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
+    };
+    const struct compose_part part[] = {
+        {.covers = "features",
+         .channel = "laplace",
+         .eps = DECIMAL_UNIT,
+         .blocks = 1,
+         .d = 2,
+         .l = 65536},
+        {.covers = "label",
+         .channel = "flip",
+         .eps = DECIMAL_UNIT,
+         .blocks = 1,
+         .factor = {{true, 2, 0}},
+         .factors = 1},
+    };
+    const struct compose_spec spec = {.name = "encoded",
+                                      .campaign = "c",
+                                      .auxiliary = "not used",
+                                      .eps = 2 * DECIMAL_UNIT,
+                                      .column = column,
+                                      .columns = 3,
+                                      .part = part,
+                                      .parts = 2};
     return open_spec(&spec);
 }
 

@@ -4,6 +4,7 @@
 #include "learn_fixture.h"
 
 #include "fail_alloc.h"
+#include "freed.h"
 
 #define ROWS 70u
 
@@ -225,6 +226,49 @@ test_evaluate_private(void **state)
     sotto_model_free(model);
 }
 
+static size_t
+found_by_evaluate(struct sotto_model *model, const void *bytes, size_t size)
+{
+    struct sotto_evaluation evaluation;
+    freed_watch(bytes, size);
+    must(sotto_model_evaluate(model, aux, false, 1, &evaluation, &err));
+    return freed_found();
+}
+
+/* Nothing that is freed still holds a record, its point or what the model says
+   of it. */
+static void
+test_wiped(void **state)
+{
+    struct sotto_fit_options options = {
+        .epochs = 2, .threads = 1, .level = SOTTO_LEVEL_FEATURE};
+    struct sotto_mechanism *encoded = open_encoded();
+    (void)state;
+    for (int feature = 0; feature < 2; feature++) {
+        struct sotto_model *model = NULL;
+        struct rows rows;
+        double p[ROWS * 2];
+        float said[4], x[2];
+        int32_t q[2];
+        options.level = feature != 0 ? SOTTO_LEVEL_FEATURE : SOTTO_LEVEL_LATENT;
+        must(sotto_fit_clean(encoded, aux, &options, &model, NULL, &err));
+        must(rows_init(&rows, encoded, aux, &err));
+        rows_q(&rows, ROWS - 1, q); /* the last, which stays */
+        rows_encode(&rows, ROWS - 2, x, NULL);
+        rows_clear(&rows);
+        must(sotto_model_predict(model, aux, p, &err));
+        for (size_t i = 0; i < 4; i++) {
+            said[i] = (float)p[i];
+        }
+        assert_int_equal(found_by_evaluate(model, said, sizeof said), 0);
+        assert_int_equal(found_by_evaluate(model, p, 4 * sizeof *p), 0);
+        assert_int_equal(found_by_evaluate(model, q, sizeof q), 0);
+        assert_int_equal(found_by_evaluate(model, x, sizeof x), 0);
+        sotto_model_free(model);
+    }
+    sotto_mechanism_free(encoded);
+}
+
 static void
 test_memory(void **state)
 {
@@ -272,7 +316,7 @@ main(void)
         TEST(test_private_sum),    TEST(test_private_estimate),
         TEST(test_label_ignored),  TEST(test_evaluate),
         TEST(test_evaluate_known), TEST(test_evaluate_private),
-        TEST(test_memory),
+        TEST(test_wiped),          TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
