@@ -146,6 +146,61 @@ test_floats(void **state)
     sotto_report_reader_free(floats);
 }
 
+static void
+refuse_far(const struct sotto_table *table)
+{
+    static const char text[] = "a,b,label\n1e300,-1e300,x\n";
+    struct sotto_pca_options options = {.eps = "1", .label = "label", .d = 2};
+    struct sotto_table *far = NULL;
+    struct sotto_mechanism *pca = NULL;
+    struct sotto_report_reader *reader = NULL;
+    assert_int_equal(
+        sotto_table_parse(text, sizeof text - 1, "-", NULL, &far, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(sotto_train_pca(table, &options, in_folder("f.sotto"),
+                                     NULL, &pca, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        population_report(pca, far, 1, true, 1, NULL, &reader, &err),
+        SOTTO_STATUS_LIMIT);
+    assert_non_null(strstr(err.message, "does not fit into a report"));
+    assert_null(reader);
+    sotto_mechanism_free(pca);
+    sotto_table_free(far);
+}
+
+/* Where there is no such lattice there are no reports; nor where a record is
+   so far out that it is no number: never the exact channel's instead. */
+static void
+test_floats_refused(void **state)
+{
+    static const char *const numbers[] = {"laplace", "window"};
+    static const char text[] = "a,b,label\n1,2,x\n2,1,y\n3,5,x\n";
+    struct sotto_table *table = NULL;
+    (void)state;
+    assert_int_equal(
+        sotto_table_parse(text, sizeof text - 1, "-", NULL, &table, &err),
+        SOTTO_STATUS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        struct sotto_direct_options options = {
+            .eps = "1", .label = "label", .numbers = numbers[i]};
+        struct sotto_mechanism *direct = NULL;
+        struct sotto_report_reader *reader = NULL;
+        assert_int_equal(sotto_train_direct(table, &options,
+                                            in_folder("d.sotto"), &direct,
+                                            &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            population_report(direct, table, 1, true, 1, NULL, &reader, &err),
+            SOTTO_STATUS_INPUT);
+        assert_non_null(strstr(err.message, "floating-point noise"));
+        assert_null(reader);
+        sotto_mechanism_free(direct);
+    }
+    refuse_far(table);
+    sotto_table_free(table);
+}
+
 static bool
 refuse(void *context, const char *what, uint64_t done, uint64_t total)
 {
@@ -274,9 +329,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_stopped), cmocka_unit_test(test_decoded),
-        cmocka_unit_test(test_wiped),   cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_floats_refused), cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_decoded),        cmocka_unit_test(test_wiped),
+        cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
