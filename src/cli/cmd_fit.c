@@ -339,10 +339,10 @@ static const struct cli_option options[] = {
     {0, false, false, "decay", "X", "weight decay; else likewise"},
     {0, false, false, "batches", "N", "steps an epoch; else likewise"},
     {0, false, false, "restarts", "N",
-     "networks whose answers are averaged; else likewise"},
+     "networks whose answers are averaged, up to 32 (1)"},
     {0, false, false, "share-weight", "X",
      "ties the classes' shares to those of the label\n"
-     "reports; else likewise"},
+     "reports (0)"},
     {0, false, false, "balanced", NULL,
      "classes are known to be equally frequent: that is\n"
      "their share (--share-weight 0.1, if not given)"},
@@ -351,7 +351,9 @@ static const struct cli_option options[] = {
      "boundaries run where few records are (0)"},
     {0, false, false, "validation", "V",
      "share of the reports that only score, 0: none (0.1)"},
-    {0, false, false, "prior-most", "N", "use at most N points of the prior"},
+    {0, false, false, "prior-most", "N",
+     "use at most N points of the prior (all, or what\n"
+     "fits in 2 GB)"},
     {0, false, false, "seed", "S", "the same seed, the same model (0)"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
