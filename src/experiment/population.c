@@ -84,9 +84,10 @@ laplace_noise(struct random *random, double b)
 
 /* Whether all of z, and nothing else, is the first part, through laplace. */
 static enum sotto_status
-check_floats(const struct crowd *crowd, struct sotto_error *err)
+check_floats(const struct crowd *crowd, const struct sotto_mechanism *mechanism,
+             struct sotto_error *err)
 {
-    const struct device_part *part = &crowd->mechanism[0]->client->part[0];
+    const struct device_part *part = &mechanism->client->part[0];
     const struct channel_instance *instance = &part->instance;
     if (strcmp(instance->channel->name, "laplace") != 0 || part->blocks != 1 ||
         instance->size > FLOAT_D_MAX ||
@@ -212,7 +213,7 @@ population_report(const struct sotto_mechanism *mechanism,
         goto done;
     }
     if (floats) {
-        status = check_floats(&crowd, err);
+        status = check_floats(&crowd, mechanism, err);
         if (status != SOTTO_STATUS_OK) {
             goto done;
         }
