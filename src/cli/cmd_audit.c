@@ -443,7 +443,7 @@ static const struct cli_option options[] = {
     {0, false, false, "steps", "N",
      "the most instructions to follow one by one (3000000)"},
     {0, false, false, "seed", "S",
-     "of the search for hostile records; the noise is\n"
+     "of the search for hostile records (0); the noise is\n"
      "always the system's"},
     {0, false, false, "one", NULL,
      "make one report of a hostile record, print it in\n"

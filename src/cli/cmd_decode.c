@@ -339,7 +339,9 @@ const struct cli_verb cmd_decode = {
         "block B, both from 0, of part P, from 1 as in\nsotto inspect. A "
         "single report says next to nothing: that is the point.\nWith "
         "--analyst, the decoder of a learnt mechanism makes a record of each "
-        "report,\nin the columns' own units; that costs no privacy.\n",
+        "report,\nin the columns' own units; that costs no privacy. The label "
+        "stands as it was\nreported: a set that came through subset is one "
+        "field, a|b|c.\n",
     .example = "sotto decode wdbc.sotto wdbc.reports -o wdbc.decoded.csv\n",
     .wanted = wanted,
     .options = options,

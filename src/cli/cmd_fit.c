@@ -173,6 +173,16 @@ read_inputs(const struct cli_args *args, struct job *job)
     return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
 }
 
+/* Points of the prior that there are to be used. */
+static size_t
+prior_points(const struct job *job)
+{
+    if (job->aux != NULL) {
+        return sotto_table_rows(job->aux);
+    }
+    return job->analyst != NULL ? sotto_analyst_points(job->analyst) : 0;
+}
+
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
@@ -270,6 +280,10 @@ run(const struct cli_args *args)
     if (status == CLI_EXIT_DONE) {
         tell(args, &job);
     }
+    if (status == CLI_EXIT_DONE && job.info.points > 0) {
+        learning_note_thinned(prior_points(&job), job.options.prior_most,
+                              job.info.points, job.info.reports);
+    }
     sotto_model_free(job.model);
     sotto_table_free(job.aux);
     sotto_analyst_free(job.analyst);
@@ -300,16 +314,17 @@ static const struct cli_option options[] = {
     {0, false, false, "hidden", "N,...", "units of the hidden layers (50)"},
     {0, false, false, "linear", NULL, "no hidden layer"},
     {0, false, false, "other", NULL,
-     "labels may be missing or new: a class of its own"},
+     "labels may be missing or new: a class of its own,\n"
+     "as it is anyway beside a single category"},
     {0, false, false, "epochs", "N", "at most; else chosen from the budget"},
     {0, false, false, "rate", "X", "Adam's; else likewise"},
     {0, false, false, "decay", "X", "weight decay; else likewise"},
     {0, false, false, "batches", "N", "steps an epoch; else likewise"},
     {0, false, false, "restarts", "N",
-     "networks whose answers are averaged; else likewise"},
+     "networks whose answers are averaged, up to 32 (1)"},
     {0, false, false, "share-weight", "X",
      "ties the classes' shares to those of the label\n"
-     "reports; else likewise"},
+     "reports (0)"},
     {0, false, false, "balanced", NULL,
      "classes are known to be equally frequent: that is\n"
      "their share (--share-weight 0.1, if not given)"},
@@ -318,7 +333,9 @@ static const struct cli_option options[] = {
      "boundaries run where few records are (0)"},
     {0, false, false, "validation", "V",
      "share of the reports that only score, 0: none (0.1)"},
-    {0, false, false, "prior-most", "N", "use at most N points of the prior"},
+    {0, false, false, "prior-most", "N",
+     "use at most N points of the prior (all, or what\n"
+     "fits in 2 GB)"},
     {0, false, false, "seed", "S", "the same seed, the same model (0)"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},

@@ -18,6 +18,9 @@ struct job {
     struct sotto_analyst *analyst;
     size_t columns, x_width;
     size_t label_part, label; /* SIZE_MAX: none that can be shown */
+    size_t symbols;           /* that a report names of the label */
+    int64_t *symbol;
+    char *set; /* their names, joined */
     double *z;
     float *x;
 };
@@ -54,14 +57,42 @@ largest(const float *p, size_t count)
     return best;
 }
 
+/* A name in a set, each '|' and backslash behind a backslash; its end. */
+static char *
+add_escaped(char *at, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        if (*name == '|' || *name == '\\') {
+            *at++ = '\\';
+        }
+        *at++ = *name;
+    }
+    return at;
+}
+
+/* The symbol that was reported, or all of a set, as one field: red|blue. */
 static void
 put_label(const struct job *job, const uint8_t *report, FILE *to)
 {
-    int64_t symbol = 0;
-    sotto_report_values(job->mechanism, report, job->label_part, 0, &symbol);
+    char *at = job->set;
+    sotto_report_values(job->mechanism, report, job->label_part, 0,
+                        job->symbol);
     (void)fputc(',', to);
-    csv_field(to, sotto_mechanism_category(job->mechanism, job->label,
-                                           (size_t)symbol));
+    if (job->symbols == 1) {
+        csv_field(to, sotto_mechanism_category(job->mechanism, job->label,
+                                               (size_t)job->symbol[0]));
+        return;
+    }
+    for (size_t i = 0; i < job->symbols; i++) {
+        if (i > 0) {
+            *at++ = '|';
+        }
+        at =
+            add_escaped(at, sotto_mechanism_category(job->mechanism, job->label,
+                                                     (size_t)job->symbol[i]));
+    }
+    *at = '\0';
+    csv_field(to, job->set);
 }
 
 /* A column's entries of x, back in its own units. */
@@ -147,7 +178,7 @@ put_npy_record(const struct job *job, float *x, FILE *to)
 
 /* ---- All of it ----------------------------------------------------------- */
 
-/* The part that reports the label as one symbol of a column. */
+/* The part that reports the label as a symbol, or several, of a column. */
 static void
 find_label(struct job *job)
 {
@@ -158,12 +189,32 @@ find_label(struct job *job)
     for (size_t i = 0; i < info.parts; i++) {
         struct sotto_part_info part;
         sotto_mechanism_part(job->mechanism, i, &part);
-        if (strcmp(part.covers, "label") == 0 && part.values == 1 &&
+        if (strcmp(part.covers, "label") == 0 && part.blocks == 1 &&
             strcmp(part.domain, "symbols") == 0) {
             job->label_part = i;
+            job->symbols = part.values;
             job->label = sotto_mechanism_part_column(job->mechanism, i, 0);
         }
     }
+}
+
+/* Room for the symbols of a label report and for all names, each escaped. */
+static bool
+allocate_label(struct job *job)
+{
+    struct sotto_column_info info;
+    size_t size = 1;
+    if (job->label == SIZE_MAX) {
+        return true;
+    }
+    sotto_mechanism_column(job->mechanism, job->label, &info);
+    for (size_t i = 0; i < info.count; i++) {
+        size += 1 + 2 * strlen(sotto_mechanism_category(job->mechanism,
+                                                        job->label, i));
+    }
+    job->symbol = calloc(job->symbols, sizeof *job->symbol);
+    job->set = malloc(size);
+    return job->symbol != NULL && job->set != NULL;
 }
 
 static bool
@@ -221,7 +272,8 @@ open_analyst(struct job *job, const char *path)
     job->x_width = sotto_analyst_x_width(job->analyst);
     job->z = calloc(CHUNK, sotto_analyst_width(job->analyst) * sizeof *job->z);
     job->x = calloc(CHUNK, (job->x_width + 1) * sizeof *job->x);
-    if (job->z == NULL || job->x == NULL) {
+    find_label(job);
+    if (job->z == NULL || job->x == NULL || !allocate_label(job)) {
         cli_error("out of memory");
         return CLI_EXIT_FAILED;
     }
@@ -239,7 +291,6 @@ decode_features(const struct sotto_mechanism *mechanism,
     struct sotto_error err = {0};
     struct output_file file;
     int status = open_analyst(&job, analyst_path);
-    find_label(&job);
     if (status == CLI_EXIT_DONE) {
         status =
             output_file_open(&file, path) ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
@@ -253,5 +304,7 @@ decode_features(const struct sotto_mechanism *mechanism,
     sotto_analyst_free(job.analyst);
     free(job.z);
     free(job.x);
+    free(job.symbol);
+    free(job.set);
     return status;
 }

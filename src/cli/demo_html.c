@@ -180,8 +180,14 @@ put_accuracy(FILE *to, const struct demo *demo)
         "noise on pixels is the duchi channel, made for many numbers at once, "
         "with the same share for the label; its learner weighs %zu auxiliary "
         "images for each report, ours %zu, since an image costs more time than "
-        "%u numbers.</p>\n</section>\n",
-        demo->people, demo->effort->prior_direct, demo->effort->prior, DEMO_D);
+        "%u numbers. The learners differ by more than what they make of the "
+        "noise: the two that know it (%u network%s each) are told that all "
+        "digits are equally frequent and have settings chosen for MNIST, ours "
+        "at the larger epsilons also a weight on certainty, while the one that "
+        "ignores the noise and the one without privacy are one network each "
+        "with the settings any data gets.</p>\n</section>\n",
+        demo->people, demo->effort->prior_direct, demo->effort->prior, DEMO_D,
+        demo->effort->restarts, demo->effort->restarts == 1 ? "" : "s");
 }
 
 /* ---- People -------------------------------------------------------------- */

@@ -45,6 +45,18 @@ learning_fail(const struct sotto_error *err, const char *path)
     return cli_fail(&about);
 }
 
+void
+learning_note_thinned(size_t there, size_t most, size_t used, size_t reports)
+{
+    size_t wanted = most > 0 && most < there ? most : there;
+    if (used < wanted) {
+        cli_note("the prior was thinned: %zu of %zu points, drawn by lot, as "
+                 "the weights of %zu reports may take 2 GB; fewer reports "
+                 "leave room for more points",
+                 used, wanted, reports);
+    }
+}
+
 bool
 learning_hidden(const struct cli_args *args, size_t most, uint32_t *ret_hidden,
                 size_t *ret_count)

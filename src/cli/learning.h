@@ -15,6 +15,11 @@ bool learning_whole(const struct cli_args *args, const char *name,
    message has it. */
 int learning_fail(const struct sotto_error *err, const char *path);
 
+/* Notes on standard error that fit used fewer of the prior's `there` points
+   than asked for (`most`, or all if it is 0): lack of room for the weights. */
+void learning_note_thinned(size_t there, size_t most, size_t used,
+                           size_t reports);
+
 /* The widths of hidden layers from --hidden, as 400,150,50: from 1 to `most`
    numbers; both untouched if it is not given; false, with the message printed,
    if it does not fit. */

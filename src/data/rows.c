@@ -210,11 +210,11 @@ rows_class(struct rows *rows, size_t row)
 {
     struct sotto_client *client = rows->mechanism->client;
     size_t column = label_column(client);
-    if (column == SIZE_MAX) {
+    if (column == SIZE_MAX || rows->column[column] == SIZE_MAX) {
         return SIZE_MAX;
     }
     schema_apply(client, rows_at(rows, row));
     size_t symbol = (size_t)client->symbol[column];
     device_wipe(client);
-    return symbol + 1 < client->column[column].count ? symbol : SIZE_MAX;
+    return symbol;
 }

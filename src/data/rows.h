@@ -39,8 +39,10 @@ void rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z);
    another, as the channel takes it: what a report is about, before noise. */
 size_t rows_q_width(const struct rows *rows);
 void rows_q(struct rows *rows, size_t row, int32_t *ret_q);
-/* The class of a row: the symbol of the label part's column; SIZE_MAX if it is
-   missing or none of the mechanism's. */
+/* The class of a row: the symbol of the label part's column as the device takes
+   it, so the last one, "(other)", if it is missing or none of the mechanism's;
+   whether that is a class is for the caller to say. SIZE_MAX if the table has
+   no such column, or the mechanism no such label. */
 size_t rows_class(struct rows *rows, size_t row);
 
 #endif

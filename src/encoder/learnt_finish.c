@@ -12,6 +12,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/pool.h"
+#include "host/wipe.h"
 
 #define TASK_ROWS ((size_t)64) /* rows of one task */
 #define RUN_TASKS ((size_t)32) /* tasks between two looks at the watch */
@@ -100,7 +101,7 @@ encode_all(struct points *points, struct host_pool *pool,
 }
 
 /* q of every row, as a device computes it: n rows of d, for the caller to
-   free. */
+   wipe and free. */
 static enum sotto_status
 find_points(const struct learnt *learnt, const uint8_t *data, size_t size,
             int32_t **ret_q, struct sotto_error *err)
@@ -142,7 +143,7 @@ done:
         sotto_mechanism_free(points.device[i].mechanism);
     }
     free(points.device);
-    free(points.q);
+    host_wipe_free(points.q, learnt->n * learnt->options.d * sizeof *points.q);
     host_pool_free(pool);
     return status;
 }
@@ -195,7 +196,7 @@ learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
         mechanism = NULL;
     }
     sotto_mechanism_free(mechanism);
-    free(q);
+    host_wipe_free(q, learnt->n * learnt->options.d * sizeof *q);
     free(data);
     return status;
 }

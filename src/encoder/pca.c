@@ -22,7 +22,11 @@
 #define CHUNK ((size_t)1024)     /* rows centred and multiplied at a time */
 #define WIDTH_MAX ((size_t)8192) /* C has its square */
 #define INSIDE_DEFAULT 0.9
-#define RANK_LEAST 1e-9 /* of the largest variance: what is a component */
+
+/* Of the largest variance: what is a component. Products of CHUNK rows are
+   floats, which leaves up to 2e-6 where there is nothing (one-hot columns, of
+   which one follows from the others, are the worst case known). */
+#define RANK_LEAST 4e-6
 
 struct pca {
     const struct learnt *learnt;
@@ -97,12 +101,17 @@ static enum sotto_status
 check_rank(const struct pca *pca, struct sotto_error *err)
 {
     size_t d = pca->learnt->options.d;
-    for (size_t i = 0; i < d; i++) {
+    if (!(pca->variance[0] > 0)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the data does not vary: all records are alike but "
+                         "for the label, so there is no component to find");
+    }
+    for (size_t i = 1; i < d; i++) {
         if (!(pca->variance[i] > RANK_LEAST * pca->variance[0])) {
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "the data varies in %zu direction%s only: give "
                              "--d %zu or less",
-                             i, i == 1 ? "" : "s", i > 0 ? i : 1);
+                             i, i == 1 ? "" : "s", i);
         }
     }
     return SOTTO_STATUS_OK;
@@ -172,11 +181,17 @@ fit(struct pca *pca, struct sotto_error *err)
     const struct learnt *learnt = pca->learnt;
     size_t d = learnt->options.d, width = learnt->width;
     enum sotto_status status;
-    if (width > WIDTH_MAX || d > width) {
+    if (width > WIDTH_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "%zu inputs have at most that many components, and "
-                         "at most %zu inputs can be taken",
+                         "%zu inputs are too many for principal components: "
+                         "at most %zu; drop some with --drop",
                          width, WIDTH_MAX);
+    }
+    if (d > width) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "d is %zu, and %zu input%s as many components at "
+                         "most: give --d %zu or less",
+                         d, width, width == 1 ? " has" : "s have", width);
     }
     pca->mean = calloc(width, sizeof *pca->mean);
     pca->vector = calloc(width, width * sizeof *pca->vector);

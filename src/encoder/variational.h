@@ -95,6 +95,19 @@ double variational_elbo(const struct variational_sums *sums);
 /* ---- variational_train.c: the epochs --------------------------------------
  */
 
+#define VARIATIONAL_KEY_SIZE 65u
+
+/*
+ * All that the weights depend on, hashed: the data, the options, how it is
+ * trained and `version`, the program's. Another run's checkpoint has another
+ * key, and another program's, whose steps may be other ones: neither is gone on
+ * from. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+variational_key(const struct learnt *learnt,
+                const struct sotto_vlm_options *options, const char *version,
+                char ret_key[VARIATIONAL_KEY_SIZE], struct sotto_error *err);
+
 /* Trains, or goes on from options->checkpoint. `ret_info` is filled but for
    what needs the files. Statuses: IO, FORMAT, MEMORY, STOPPED, INPUT. */
 SOTTO_CHECKED enum sotto_status

@@ -23,6 +23,9 @@
 #include "random/draw.h"
 #include "random/seeded.h"
 
+/* Goes up with every change here, or in what is called, after which the same
+   options give other weights. */
+#define ALGORITHM 2u
 #define FLOOR 0.1f /* of the rate, at the end of the cosine */
 #define STREAM_SPLIT (UINT64_C(1) << 32)
 #define STREAM_EPOCH (UINT64_C(2) << 32)
@@ -37,7 +40,7 @@ struct run {
     struct nn_optimiser optimiser;
     struct nn_stopping stopping;
     struct nn_progress progress;
-    char key[2 * 32 + 1];
+    char key[VARIATIONAL_KEY_SIZE];
 };
 
 /* Fisher and Yates. */
@@ -57,21 +60,20 @@ shuffle(uint32_t *row, size_t n, uint64_t seed, uint64_t stream)
 /* ---- What is being trained ------------------------------------------------
  */
 
-/* All that the weights depend on, hashed: another run's checkpoint has another
-   key. */
-static enum sotto_status
-make_key(struct run *run, struct sotto_error *err)
+enum sotto_status
+variational_key(const struct learnt *learnt,
+                const struct sotto_vlm_options *options, const char *version,
+                char ret_key[VARIATIONAL_KEY_SIZE], struct sotto_error *err)
 {
-    const struct sotto_vlm_options *options = run->options;
-    const struct learnt *learnt = run->learnt;
     crypto_generichash_state state;
     struct host_text text;
     uint8_t hash[32];
     host_text_init(&text, (size_t)1 << 20);
-    host_text_print(&text, "vlm 1 %zu %zu %zu %.17g %.17g %.17g %u %u %.17g",
-                    learnt->n, learnt->width, run->net->d, options->l,
-                    options->eps_pre, options->autogen, options->epochs,
-                    options->batch, options->rate);
+    host_text_print(
+        &text, "vlm %u %s %zu %zu %zu %.17g %.17g %.17g %u %u %.17g", ALGORITHM,
+        version, learnt->n, learnt->width, learnt->options.d, options->l,
+        options->eps_pre, options->autogen, options->epochs, options->batch,
+        options->rate);
     host_text_print(&text, " %u %.17g %llu", options->patience,
                     options->validation, (unsigned long long)options->seed);
     for (size_t i = 0; i < options->hiddens; i++) {
@@ -92,7 +94,7 @@ make_key(struct run *run, struct sotto_error *err)
                                     learnt->n * learnt->width *
                                         sizeof *learnt->x);
     (void)crypto_generichash_final(&state, hash, sizeof hash);
-    (void)sodium_bin2hex(run->key, sizeof run->key, hash, sizeof hash);
+    (void)sodium_bin2hex(ret_key, VARIATIONAL_KEY_SIZE, hash, sizeof hash);
     host_text_clear(&text);
     return SOTTO_STATUS_OK;
 }
@@ -260,7 +262,7 @@ variational_train(struct variational_net *net, const struct learnt *learnt,
     bool found = false;
     enum sotto_status status = begin(&run, err);
     if (status == SOTTO_STATUS_OK) {
-        status = make_key(&run, err);
+        status = variational_key(learnt, options, SOTTO_VERSION, run.key, err);
     }
     if (status == SOTTO_STATUS_OK && options->checkpoint != NULL) {
         status = nn_checkpoint_read(options->checkpoint, run.key, &net->arena,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "data/rows.h"
 #include "host/error.h"
 #include "host/pool.h"
@@ -36,6 +37,7 @@ struct crowd {
     size_t report_size, count;
     size_t first; /* task of this round */
     atomic_int failed;
+    atomic_bool beyond; /* floats: what no report can hold */
 };
 
 static void
@@ -70,6 +72,7 @@ crowd_open(struct crowd *crowd, const struct sotto_mechanism *from,
 
 #define FLOAT_STREAM (UINT64_C(1) << 40)
 #define FLOAT_D_MAX 256u
+#define FLOAT_MOST 4e18 /* that is an int64_t */
 
 /* Laplace noise of scale b by the inverse of its distribution. */
 static double
@@ -79,8 +82,28 @@ laplace_noise(struct random *random, double b)
     return u < 0 ? b * log1p(2 * u) : -b * log1p(-2 * u);
 }
 
-/* P0 Eq. 3 and 4 in doubles, in place of the first part of a report. */
-static void
+/* Whether all of z, and nothing else, is the first part, through laplace. */
+static enum sotto_status
+check_floats(const struct crowd *crowd, const struct sotto_mechanism *mechanism,
+             struct sotto_error *err)
+{
+    const struct device_part *part = &mechanism->client->part[0];
+    const struct channel_instance *instance = &part->instance;
+    if (strcmp(instance->channel->name, "laplace") != 0 || part->blocks != 1 ||
+        instance->size > FLOAT_D_MAX ||
+        rows_z_width(&crowd->rows[0]) != instance->size) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "floating-point noise takes the place of laplace on "
+                         "a representation of at most %u numbers, and the "
+                         "mechanism's first part is none",
+                         FLOAT_D_MAX);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* P0 Eq. 3 and 4 in doubles, in place of the first part of a report; false if
+   it does not fit there. */
+static bool
 report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
 {
     const struct sotto_mechanism *mechanism = crowd->mechanism[worker];
@@ -91,10 +114,7 @@ report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
     float z[FLOAT_D_MAX];
     int64_t value[FLOAT_D_MAX];
     struct seeded seeded;
-    if (instance->size > FLOAT_D_MAX ||
-        rows_z_width(&crowd->rows[worker]) != instance->size) {
-        return;
-    }
+    bool fits = true;
     rows_encode(&crowd->rows[worker], row, NULL, z);
     for (uint32_t i = 0; i < instance->size; i++) {
         norm += fabs((double)z[i]);
@@ -104,9 +124,12 @@ report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
         double mean = (double)z[i] / fmax(norm, 1);
         double eps = (double)instance->eps / (double)SOTTO_UNIT;
         double noised = mean + laplace_noise(&seeded.random, 2 / eps);
-        value[i] = (int64_t)llrint(l * noised);
+        fits = fits && fabs(l * noised) < FLOAT_MOST; /* nor NaN */
+        value[i] = fits ? (int64_t)llrint(l * noised) : 0;
     }
-    (void)instance->channel->pack(instance, value, wire); /* or as it was */
+    fits = fits && instance->channel->pack(instance, value, wire);
+    bytes_wipe(z, sizeof z);
+    return fits;
 }
 
 static void
@@ -125,9 +148,10 @@ report_some(void *context, size_t index, unsigned worker)
         if (status != SOTTO_STATUS_OK) {
             atomic_store(&crowd->failed, (int)status);
         }
-        if (crowd->floats) {
-            report_floats(crowd, worker, i,
-                          crowd->reports + i * crowd->report_size);
+        if (crowd->floats &&
+            !report_floats(crowd, worker, i,
+                           crowd->reports + i * crowd->report_size)) {
+            atomic_store(&crowd->beyond, true);
         }
     }
 }
@@ -163,6 +187,11 @@ report_all(struct crowd *crowd, struct host_pool *pool,
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the people's records do not fit the mechanism");
     }
+    if (atomic_load(&crowd->beyond)) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "a record with floating-point noise does not fit into "
+                         "a report");
+    }
     return SOTTO_STATUS_OK;
 }
 
@@ -182,6 +211,12 @@ population_report(const struct sotto_mechanism *mechanism,
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;
+    }
+    if (floats) {
+        status = check_floats(&crowd, mechanism, err);
+        if (status != SOTTO_STATUS_OK) {
+            goto done;
+        }
     }
     crowd.count = sotto_table_rows(people);
     crowd.report_size = mechanism->client->report_size;
@@ -275,8 +310,8 @@ decode_rows(struct rows *rows, const struct sotto_analyst *analyst,
                                    ret_image + i * width, err)
                      : fail_stopped(err);
     }
-    free(decoding.q);
-    free(decoding.z);
+    host_wipe_free(decoding.q, d * sizeof *decoding.q);
+    host_wipe_free(decoding.z, DECODE_ROWS * d * sizeof *decoding.z);
     host_wipe_free(decoding.x, x_size);
     return status;
 }

@@ -12,8 +12,10 @@
  * threads (0: all cores). With `floats` the first part of each report, a
  * lattice's, is what the papers' model has there: clipped and noised in
  * floating point, and only then put on the lattice. That is not private
- * (invariant 2): it shows what the exact channel costs. The caller frees the
- * reader. Statuses: INPUT, IO, MEMORY, LIMIT, STOPPED.
+ * (invariant 2): it shows what the exact channel costs. A mechanism whose first
+ * part is no such lattice is INPUT, and what does not fit into a report with
+ * its noise (or is no number) is LIMIT: no report is ever exact instead. The
+ * caller frees the reader. Statuses: INPUT, IO, MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 population_report(const struct sotto_mechanism *mechanism,

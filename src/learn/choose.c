@@ -21,6 +21,7 @@
 #include "base/decimal.h"
 #include "channel/channel.h"
 #include "host/error.h"
+#include "host/wipe.h"
 #include "learn/model.h"
 #include "random/seeded.h"
 
@@ -39,6 +40,7 @@ struct choosing {
     void *own;
     uint64_t seed;
     uint8_t *right; /* networks rows of people */
+    size_t right_size;
     struct candidate candidate[MODEL_NETS_MAX];
     size_t left; /* candidates */
     size_t next; /* person */
@@ -57,7 +59,8 @@ find_right(struct choosing *choosing, struct sotto_error *err)
     double *p = malloc((n * classes + 1) * sizeof *p);
     size_t *truth = malloc((n + 1) * sizeof *truth);
     enum sotto_status status = SOTTO_STATUS_OK;
-    choosing->right = calloc(nets * n + 1, 1);
+    choosing->right_size = nets * n + 1;
+    choosing->right = calloc(choosing->right_size, 1);
     if (p == NULL || truth == NULL || choosing->right == NULL) {
         status = host_fail_memory(err);
         goto done;
@@ -75,8 +78,8 @@ find_right(struct choosing *choosing, struct sotto_error *err)
     model->net = net;
     model->nets = nets;
 done:
-    free(p);
-    free(truth);
+    host_wipe_free(p, (n * classes + 1) * sizeof *p);
+    host_wipe_free(truth, (n + 1) * sizeof *truth);
     return status;
 }
 
@@ -225,6 +228,6 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
                                   .accuracy = choosing.candidate[0].accuracy};
     }
     free(choosing.own);
-    free(choosing.right);
+    host_wipe_free(choosing.right, choosing.right_size);
     return status;
 }

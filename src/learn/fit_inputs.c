@@ -10,7 +10,6 @@
 #include "random/draw.h"
 #include "random/seeded.h"
 
-#define WEIGHTS_BYTES 2000000000u /* of posterior weights, the most */
 #define PRIOR_STREAM 0x7072696f72u
 #define BLOCK 1024u
 #define OTHER_SHARE 1e-6
@@ -35,18 +34,6 @@ tick(const struct fit *fit, const char *what, size_t done, size_t total)
 }
 
 /* ---- The prior ---------------------------------------------------------- */
-
-/* How many of the prior's points are used. */
-static size_t
-points_of(const struct fit *fit, size_t points)
-{
-    size_t most = WEIGHTS_BYTES / sizeof(uint16_t) / (fit->reports + 1);
-    if (fit->options->prior_most > 0 && fit->options->prior_most < most) {
-        most = fit->options->prior_most;
-    }
-    most = most > 0 ? most : 1;
-    return points < most ? points : most;
-}
 
 /* `used` of `count` numbers by lot, ascending. */
 static enum sotto_status
@@ -149,7 +136,11 @@ fit_take_prior(struct fit *fit, const struct sotto_analyst *analyst,
         return status;
     }
     count = aux != NULL ? sotto_table_rows(aux) : sotto_analyst_points(analyst);
-    fit->points = points_of(fit, count);
+    status = prior_affordable(count, fit->options->prior_most, fit->reports,
+                              &fit->points, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     row = malloc(fit->points * sizeof *row);
     fit->point = calloc(fit->points * fit->shape.width, sizeof *fit->point);
     if (row == NULL || fit->point == NULL) {
@@ -252,12 +243,12 @@ done:
 /* ---- Labels and order ---------------------------------------------------- */
 
 /* The same share for every class; hardly any for a column's "other", where that
-   is a class at all. */
+   is a class at all, and not one of two. */
 static void
 balance(struct fit *fit)
 {
     size_t classes = fit->labels.classes;
-    bool other = classes == fit->shape.label->size &&
+    bool other = classes > 2 && classes == fit->shape.label->size &&
                  sotto_mechanism_part_column(
                      fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
     double least = other ? OTHER_SHARE / (double)classes : 0;

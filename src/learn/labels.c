@@ -33,7 +33,7 @@ allocate(struct labels *labels, size_t reports, size_t classes, size_t groups,
     labels->reports = reports;
     labels->groups = groups;
     labels->group = calloc(reports + 1, sizeof *labels->group);
-    labels->t = calloc((groups + 1) * classes, sizeof *labels->t);
+    labels->t = calloc(groups + 1, classes * sizeof *labels->t);
     labels->log_t = calloc(groups + 1, sizeof *labels->log_t);
     labels->share = calloc(classes, sizeof *labels->share);
     if (labels->group == NULL || labels->t == NULL || labels->log_t == NULL ||

@@ -4,7 +4,10 @@
  *     t_n(y) = p(label report of n | y)
  *
  * Reports whose label reports are the same have the same t, so t is kept once
- * a group: K groups for flip.
+ * a group: K groups for flip. For subset they are sets, C(k, w) of them, which
+ * with many classes are as good as all different; there are never more groups
+ * than reports, so t has at most (reports + 1) K doubles, and what is done once
+ * a group is done at most once a report.
  */
 #ifndef SOTTO_LEARN_LABELS_H
 #define SOTTO_LEARN_LABELS_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 
 #define BLOCK 1024u /* inputs that go through the networks at a time */
 
@@ -212,7 +213,7 @@ model_forward(struct sotto_model *model, const float *input, size_t n,
                           rows, room, ret_p + first * classes);
         }
     }
-    free(room);
+    host_wipe_free(room, BLOCK * classes * sizeof *room);
     return SOTTO_STATUS_OK;
 }
 

@@ -76,7 +76,8 @@ model_check_keep(const struct sotto_model *model, struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status
 model_keep(struct sotto_model *model, size_t network, struct sotto_error *err);
 
-/* predict.c: the class of every row, SIZE_MAX where it is not known. Statuses:
+/* predict.c: the class of every row (rows_class), which is none of the model's
+   where it is not below model->classes. Statuses:
    INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
                                             const struct sotto_table *table,

@@ -8,7 +8,10 @@
  *
  * As p(. | q) adds up to 1, v = t_min + sum_y (t(y) - t_min) p(y | q); and
  * whatever the gradient adds to all classes alike, a softmax takes away again.
- * So t_min is taken out of both: of flip's t one entry is left.
+ * So t_min is taken out of both: of flip's t one entry is left. Of subset's w
+ * are left, and there may be as many groups as reports: then P and its gradient
+ * are turned once a pass, so that classes are rows and the loops run along
+ * them. The sums are the same, term by term, either way.
  */
 #include "learn/objective.h"
 
@@ -22,7 +25,11 @@
 
 #define WAVE 32u   /* chunks at a time */
 #define TILE 1024u /* points that a task adds up over */
+#define TURN 64u   /* rows of a matrix turned at a time */
 #define S_LEAST 1e-30
+
+#define LANES 16u
+typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
 
 /* ---- Eq. 11 -------------------------------------------------------------- */
 
@@ -32,12 +39,18 @@ marginal_init(struct marginal *marginal, const struct posterior *posterior,
               struct host_pool *pool, struct sotto_error *err)
 {
     unsigned workers = pool != NULL ? host_pool_threads(pool) : 1;
+    bool turn = labels->groups > 2 * labels->classes;
     *marginal = (struct marginal){
         .posterior = posterior, .labels = labels, .plan = plan, .pool = pool};
     marginal->v = calloc(workers * posterior->padded, sizeof(float));
     marginal->a = calloc(WAVE * posterior->padded, sizeof(float));
     marginal->log_s = calloc(WAVE, sizeof(double));
-    if (marginal->v == NULL || marginal->a == NULL || marginal->log_s == NULL) {
+    if (turn) {
+        marginal->turned =
+            calloc(2 * labels->classes, posterior->points * sizeof(float));
+    }
+    if (marginal->v == NULL || marginal->a == NULL || marginal->log_s == NULL ||
+        (turn && marginal->turned == NULL)) {
         marginal_clear(marginal);
         return host_fail_memory(err);
     }
@@ -50,6 +63,7 @@ marginal_clear(struct marginal *marginal)
     free(marginal->v);
     free(marginal->a);
     free(marginal->log_s);
+    free(marginal->turned);
     memset(marginal, 0, sizeof *marginal);
 }
 
@@ -60,7 +74,37 @@ struct pass {
     const float *p;
     double scale;
     float *dp;
+    size_t along, across; /* from a point to the next; from a class */
 };
+
+/* Rows of points to rows of classes, or back. */
+static void
+turn(const float *from, size_t rows, size_t columns, float *to)
+{
+    for (size_t first = 0; first < rows; first += TURN) {
+        size_t end = rows - first < TURN ? rows : first + TURN;
+        for (size_t j = 0; j < columns; j++) {
+            for (size_t i = first; i < end; i++) {
+                to[j * rows + i] = from[i * columns + j];
+            }
+        }
+    }
+}
+
+/* to += by from; steps are from an entry to the next. */
+static void
+add_row(float by, const float *from, size_t from_step, size_t n, float *to,
+        size_t to_step)
+{
+    size_t i = 0;
+    for (; from_step == 1 && to_step == 1 && i + LANES <= n; i += LANES) {
+        *(floats *)(void *)(to + i) +=
+            by * *(const floats *)(const void *)(from + i);
+    }
+    for (; i < n; i++) {
+        to[i * to_step] += by * from[i * from_step];
+    }
+}
 
 static double
 least_of(const double *t, size_t classes)
@@ -84,9 +128,9 @@ set_v(const struct pass *pass, const double *t, float *v)
     }
     for (size_t y = 0; y < classes; y++) {
         float more = (float)(t[y] - least);
-        const float *p = pass->p + y;
-        for (size_t m = 0; more > 0 && m < points; m++) {
-            v[m] += more * p[m * classes];
+        if (more > 0) {
+            add_row(more, pass->p + y * pass->across, pass->along, points, v,
+                    1);
         }
     }
 }
@@ -145,22 +189,50 @@ pass_tile(void *context, size_t tile, unsigned worker)
         double least = least_of(t, classes);
         for (size_t y = 0; y < classes; y++) {
             float by = (float)(pass->scale * (t[y] - least));
-            float *dp = pass->dp + y;
-            for (size_t m = from; by > 0 && m < end; m++) {
-                dp[m * classes] -= by * a[m];
+            if (by > 0) {
+                add_row(-by, a + from, 1, end - from,
+                        pass->dp + y * pass->across + from * pass->along,
+                        pass->along);
             }
         }
     }
+}
+
+/* Goes on with p and dp turned. */
+static void
+pass_turn(struct pass *pass)
+{
+    const struct marginal *marginal = pass->marginal;
+    size_t points = marginal->posterior->points;
+    size_t classes = marginal->labels->classes;
+    float *p = marginal->turned, *dp = p + classes * points;
+    turn(pass->p, points, classes, p);
+    if (pass->dp != NULL) {
+        turn(pass->dp, points, classes, dp);
+        pass->dp = dp;
+    }
+    pass->p = p;
+    pass->along = 1;
+    pass->across = points;
 }
 
 double
 marginal_pass(struct marginal *marginal, size_t first, size_t end,
               const float *p, double scale, float *dp)
 {
-    struct pass pass = {.marginal = marginal, .p = p, .scale = scale};
-    size_t tiles = (marginal->posterior->points + TILE - 1) / TILE;
+    size_t points = marginal->posterior->points;
+    size_t classes = marginal->labels->classes;
+    size_t tiles = (points + TILE - 1) / TILE;
+    struct pass pass = {.marginal = marginal,
+                        .p = p,
+                        .scale = scale,
+                        .along = classes,
+                        .across = 1};
     double sum = 0;
     pass.dp = dp;
+    if (marginal->turned != NULL) {
+        pass_turn(&pass);
+    }
     for (size_t at = first; at < end; at += WAVE) {
         pass.first = at;
         pass.tasks = end - at < WAVE ? end - at : WAVE;
@@ -171,6 +243,9 @@ marginal_pass(struct marginal *marginal, size_t first, size_t end,
         if (dp != NULL) {
             host_pool_run(marginal->pool, tiles, pass_tile, &pass);
         }
+    }
+    if (dp != NULL && pass.dp != dp) {
+        turn(pass.dp, classes, points, dp);
     }
     return sum;
 }

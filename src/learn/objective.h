@@ -25,6 +25,7 @@ struct marginal {
     float *v;            /* padded, one a worker */
     float *a;            /* padded, one a task of a wave */
     double *log_s;       /* one a task */
+    float *turned; /* where groups are many: p, then dp, as rows of classes */
 };
 
 /* Statuses: MEMORY. */

@@ -8,6 +8,7 @@
 
 #include "data/rows.h"
 #include "host/error.h"
+#include "host/wipe.h"
 #include "learn/model.h"
 
 #define BLOCK 1024u
@@ -59,9 +60,9 @@ predict_rows(struct sotto_model *model, struct rows *rows, double *ret_p,
             copy_doubles(p, count * classes, ret_p + first * classes);
         }
     }
-    free(point);
-    free(input);
-    free(p);
+    host_wipe_free(point, model->shape.width * sizeof *point);
+    host_wipe_free(input, BLOCK * model->in * sizeof *input);
+    host_wipe_free(p, BLOCK * classes * sizeof *p);
     return status;
 }
 
@@ -340,7 +341,7 @@ sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
     }
     *ret_evaluation = evaluation;
 done:
-    free(p);
+    host_wipe_free(p, (n + 1) * model->classes * sizeof *p);
     rows_clear(&rows);
     return status;
 }

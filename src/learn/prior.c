@@ -250,6 +250,25 @@ copy_points(struct prior *prior, const int32_t *point, struct sotto_error *err)
 }
 
 enum sotto_status
+prior_affordable(size_t points, size_t most, size_t reports, size_t *ret_points,
+                 struct sotto_error *err)
+{
+    /* Rows are padded, and there is one more than reports (posterior.c). */
+    size_t room = PRIOR_BYTES / sizeof(uint16_t) / (reports + 1);
+    room -= room % PRIOR_PAD;
+    if (room == 0) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, reports,
+                         "%zu reports are too many to weigh at once: at most "
+                         "%zu; learn from some of them",
+                         reports,
+                         PRIOR_BYTES / sizeof(uint16_t) / PRIOR_PAD - 1);
+    }
+    points = most > 0 && most < points ? most : points;
+    *ret_points = points < room ? points : room;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
 prior_init(struct prior *prior, const struct prior_shape *shape,
            const int32_t *point, size_t points, struct sotto_error *err)
 {

@@ -44,9 +44,10 @@ struct prior_shape {
 
 /*
  * Reads the shape off. The last symbol of a label's column stands for all that
- * is none of its categories; without `other` no record is taken to have it,
- * and it is no class. Statuses: INPUT (no label part of symbols; a part that
- * covers both; no features), MEMORY.
+ * is none of its categories, or missing; without `other` no record is taken to
+ * have it, and it is no class. Of a label with one category it always is one:
+ * there would be nothing to tell apart. Statuses: INPUT (no label part of
+ * symbols; a part that covers both; no features), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 prior_shape_init(struct prior_shape *shape,
@@ -73,6 +74,17 @@ struct prior {
 };
 
 #define PRIOR_PAD 32u
+#define PRIOR_BYTES ((size_t)2000000000) /* of posterior weights, the most */
+
+/*
+ * How many of `points` are used: at most `most`, unless it is 0, and no more
+ * than that the weights of `reports` reports, with their padding, take
+ * PRIOR_BYTES. Statuses: LIMIT (too many reports for any prior).
+ */
+SOTTO_CHECKED enum sotto_status prior_affordable(size_t points, size_t most,
+                                                 size_t reports,
+                                                 size_t *ret_points,
+                                                 struct sotto_error *err);
 
 /* `point` holds `points` of shape->width. Statuses: MEMORY, INPUT (a point
    that is not in its domain, or none at all). */

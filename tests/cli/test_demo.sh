@@ -23,6 +23,8 @@ for which in train people test; do
             sotto-demo/$which-$kind.idx.gz || fail "other digits"
     done
 done
+grep -q "differ by more than what they make of the noise" \
+    sotto-demo/report.html || fail "the page hides how the learners differ"
 [ "$(find sotto-demo -type f | wc -l)" -eq 24 ] ||
     fail "left behind: $(find sotto-demo -type f)"
 [ "$(stat -c %a sotto-demo/demo.analyst)" = 600 ] ||

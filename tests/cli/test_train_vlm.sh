@@ -150,7 +150,36 @@ grep -q subset out || fail "--label-channel with --from"
 cmp -s n.sotto s.sotto && fail "another channel, the same file"
 run 0 privatise s.sotto "$data" --seed 3 -o rs
 run 0 decode s.sotto rs --analyst m.analyst -o rs.csv
+head -1 rs.csv | grep -q '^id,simulated,diagnosis,' || fail "no label: subset"
 run 0 fit s.sotto rs --analyst m.analyst --epochs 2 -o s.model
+# A label report that is a set: all of it, in one field.
+python3 - <<'END'
+import random
+random.seed(1)
+names = ["a|b", 'c"d', "e,f", "g\\h", "i", "j", "k", "l", "m", "n"]
+with open("sets.csv", "w") as file:
+    file.write("x,y,kind\n")
+    for i in range(200):
+        name = names[i % 10].replace('"', '""')
+        file.write('%f,%f,"%s"\n' % (random.random(), random.random(), name))
+END
+run 0 train pca --data sets.csv --label kind --eps 1 --d 1 \
+    --label-channel subset -o sets.sotto
+run 0 privatise sets.sotto sets.csv --seed 1 -o sets
+run 0 decode sets.sotto sets --analyst sets.analyst -o sets.out
+run 0 decode sets.sotto sets -o sets.plain
+python3 - <<'END' || fail "the sets of decode --analyst are not the reports'"
+import csv, re
+names = sorted(["a|b", 'c"d', "e,f", "g\\h", "i", "j", "k", "l", "m", "n"])
+names.append("(other)")
+plain = list(csv.DictReader(open("sets.plain")))
+symbols = [key for key in plain[0] if key.startswith("part2.")]
+assert len(symbols) > 1
+for row, numbers in zip(csv.DictReader(open("sets.out")), plain, strict=True):
+    got = [re.sub(r"\\(.)", r"\1", name)
+           for name in re.findall(r"(?:[^\\|]|\\.)+", row["kind"])]
+    assert got == [names[int(numbers[s])] for s in symbols], (got, numbers)
+END
 run 0 train vlm --from s.sotto --eps 2 --label-channel flip -o back.sotto
 cmp -s n.sotto back.sotto || fail "subset and back is another file"
 # shellcheck disable=SC2086 # $small is a list

@@ -4,6 +4,7 @@
 #include "data/rows.h"
 #include "fail_alloc.h"
 #include "learnt_fixture.h"
+#include "random/draw.h"
 
 /* Rows along (3, 4)/5 with deviation 2, across it with 1/2; about (10, -20). */
 static struct sotto_table *
@@ -159,12 +160,34 @@ test_threads(void **state)
     sotto_table_free(table);
 }
 
+/* One of three colours each: their indicators add up to 1. */
+static struct sotto_table *
+colours(size_t rows)
+{
+    static const char *const colour[] = {"blue", "red", "green"};
+    struct sotto_table *table = NULL;
+    struct seeded seeded;
+    char *text = malloc(16 * (rows + 1)), *at = text;
+    seeded_init(&seeded, 1, 1);
+    at += sprintf(at, "k,c\n");
+    for (size_t i = 0; i < rows; i++) {
+        at += sprintf(at, "%s,%s\n", i % 2 == 0 ? "x" : "y",
+                      colour[draw_below(&seeded.random, 3)]);
+    }
+    must(sotto_table_parse(text, strlen(text), "-", NULL, &table, &err));
+    free(text);
+    return table;
+}
+
 static void
 test_refused(void **state)
 {
     struct sotto_pca_options options = {.eps = "5", .label = "k", .d = 2};
     struct sotto_table *table = ellipse(50, true), *whole = ellipse(50, false);
+    struct sotto_table *constant = NULL, *dependent = colours(300);
+    static const char text[] = "k,a,b\nx,1,2\ny,1,2\nx,1,2\n";
     (void)state;
+    must(sotto_table_parse(text, sizeof text - 1, "-", NULL, &constant, &err));
 #define REFUSED(status, message, rows)                                         \
     must_fail(SOTTO_STATUS_##status, message,                                  \
               sotto_train_pca(rows, &options, in_folder("m.sotto"), NULL,      \
@@ -172,7 +195,14 @@ test_refused(void **state)
     assert_int_equal(entries(), 0)
     REFUSED(INPUT, "1 direction only", table); /* all on one line */
     options.d = 3;
-    REFUSED(LIMIT, "2 inputs", whole);
+    REFUSED(LIMIT, "d is 3, and 2 inputs have", whole);
+    REFUSED(LIMIT, "--d 2 or less", whole);
+    options.d = 2;
+    REFUSED(INPUT, "does not vary", constant);
+    options.d = 1;
+    REFUSED(INPUT, "does not vary", constant);
+    options.d = 4; /* blue, red, green and other: the last never */
+    REFUSED(INPUT, "2 directions only: give --d 2", dependent);
     options.d = 2;
     options.inside = 1.5;
     REFUSED(USAGE, "inside", whole);
@@ -184,6 +214,8 @@ test_refused(void **state)
 #undef REFUSED
     sotto_table_free(table);
     sotto_table_free(whole);
+    sotto_table_free(constant);
+    sotto_table_free(dependent);
 }
 
 static void

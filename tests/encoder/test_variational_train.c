@@ -171,6 +171,38 @@ test_key(void **state)
     sotto_table_free(fewer);
 }
 
+/* Another version of the program does not go on from this one's checkpoint. */
+static void
+test_version(void **state)
+{
+    struct sotto_vlm_options options = small_options();
+    struct learnt_options common = {
+        .kind = "vlm", .eps = "4", .label = "kind", .d = 3};
+    struct sotto_table *table = people(150);
+    struct stop stop = {.at = 30, .what = "training"};
+    struct sotto_train_info info;
+    struct learnt learnt;
+    char key[2][VARIATIONAL_KEY_SIZE];
+    uint8_t *data = NULL;
+    size_t size = 0;
+    (void)state;
+    options.l = 5;
+    options.eps_pre = 6;
+    options.rate = 0.001;
+    options.validation = 0.1;
+    must(learnt_begin(&learnt, table, &common, &err));
+    must(variational_key(&learnt, &options, SOTTO_VERSION, key[0], &err));
+    must(variational_key(&learnt, &options, "0.0.0", key[1], &err));
+    assert_string_not_equal(key[0], key[1]);
+    learnt_clear(&learnt);
+    options.watch = (struct sotto_watch){tick, &stop};
+    must_fail(SOTTO_STATUS_STOPPED, "", train(table, &options, "a", &info));
+    must(host_file_read(checkpoint, (size_t)1 << 24, &data, &size, &err));
+    assert_non_null(memmem(data, size, key[0], strlen(key[0])));
+    free(data);
+    sotto_table_free(table);
+}
+
 static void
 test_threads(void **state)
 {
@@ -242,9 +274,10 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_paths, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_resume),   TEST(test_stopped_while_encoding),
-        TEST(test_key),      TEST(test_threads),
-        TEST(test_patience), TEST(test_damaged),
+        TEST(test_resume),  TEST(test_stopped_while_encoding),
+        TEST(test_key),     TEST(test_version),
+        TEST(test_threads), TEST(test_patience),
+        TEST(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

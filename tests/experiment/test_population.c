@@ -16,6 +16,7 @@
 #include "experiment/experiment.h"
 #include "experiment/mnist_data.h"
 #include "experiment/population.h"
+#include "freed.h"
 #include "scratch.h"
 
 #define ROWS 300u /* more than a task, not a multiple of one */
@@ -145,6 +146,61 @@ test_floats(void **state)
     sotto_report_reader_free(floats);
 }
 
+static void
+refuse_far(const struct sotto_table *table)
+{
+    static const char text[] = "a,b,label\n1e300,-1e300,x\n";
+    struct sotto_pca_options options = {.eps = "1", .label = "label", .d = 2};
+    struct sotto_table *far = NULL;
+    struct sotto_mechanism *pca = NULL;
+    struct sotto_report_reader *reader = NULL;
+    assert_int_equal(
+        sotto_table_parse(text, sizeof text - 1, "-", NULL, &far, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(sotto_train_pca(table, &options, in_folder("f.sotto"),
+                                     NULL, &pca, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        population_report(pca, far, 1, true, 1, NULL, &reader, &err),
+        SOTTO_STATUS_LIMIT);
+    assert_non_null(strstr(err.message, "does not fit into a report"));
+    assert_null(reader);
+    sotto_mechanism_free(pca);
+    sotto_table_free(far);
+}
+
+/* Where there is no such lattice there are no reports; nor where a record is
+   so far out that it is no number: never the exact channel's instead. */
+static void
+test_floats_refused(void **state)
+{
+    static const char *const numbers[] = {"laplace", "window"};
+    static const char text[] = "a,b,label\n1,2,x\n2,1,y\n3,5,x\n";
+    struct sotto_table *table = NULL;
+    (void)state;
+    assert_int_equal(
+        sotto_table_parse(text, sizeof text - 1, "-", NULL, &table, &err),
+        SOTTO_STATUS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        struct sotto_direct_options options = {
+            .eps = "1", .label = "label", .numbers = numbers[i]};
+        struct sotto_mechanism *direct = NULL;
+        struct sotto_report_reader *reader = NULL;
+        assert_int_equal(sotto_train_direct(table, &options,
+                                            in_folder("d.sotto"), &direct,
+                                            &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            population_report(direct, table, 1, true, 1, NULL, &reader, &err),
+            SOTTO_STATUS_INPUT);
+        assert_non_null(strstr(err.message, "floating-point noise"));
+        assert_null(reader);
+        sotto_mechanism_free(direct);
+    }
+    refuse_far(table);
+    sotto_table_free(table);
+}
+
 static bool
 refuse(void *context, const char *what, uint64_t done, uint64_t total)
 {
@@ -212,6 +268,44 @@ test_decoded(void **state)
 }
 
 /* A table of something else. */
+/* Nothing that is freed still holds a person's point, decoded or trained on. */
+static void
+test_wiped(void **state)
+{
+    struct sotto_pca_options options = {.eps = "32", .label = "label"};
+    struct sotto_part_info part;
+    struct rows rows;
+    int32_t q[FREED_MAX];
+    double z[4];
+    (void)state;
+    sotto_mechanism_part(mechanism, 0, &part);
+    assert_int_equal(rows_init(&rows, mechanism, data.train, &err),
+                     SOTTO_STATUS_OK);
+    assert_in_range(rows_q_width(&rows), 4, FREED_MAX);
+    for (int what = 0; what < 3; what++) {
+        struct sotto_table *decoded = NULL;
+        rows_q(&rows, ROWS - 1, q); /* the last, which stays */
+        for (size_t i = 0; i < 4; i++) {
+            z[i] = q[i] / (double)part.l;
+        }
+        freed_watch(what == 1 ? (const void *)z : q,
+                    what == 1 ? sizeof z : 4 * sizeof *q);
+        if (what < 2) {
+            assert_int_equal(population_decode(mechanism, analyst, data.train,
+                                               NULL, &decoded, &err),
+                             SOTTO_STATUS_OK);
+        } else {
+            assert_int_equal(
+                sotto_train_pca(data.train, &options, in_folder("w.sotto"),
+                                in_folder("w.analyst"), NULL, &err),
+                SOTTO_STATUS_OK);
+        }
+        sotto_table_free(decoded);
+        assert_int_equal(freed_found(), 0);
+    }
+    rows_clear(&rows);
+}
+
 static void
 test_wrong(void **state)
 {
@@ -235,8 +329,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_stopped), cmocka_unit_test(test_decoded),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_floats_refused), cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_decoded),        cmocka_unit_test(test_wiped),
         cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -8,6 +8,9 @@
  *     mixed     laplace on a lattice of a and b (l 8), flip of the colour, and
  *               flip of the label
  *     line      laplace on a alone (l 8), flip of the label
+ *     sets      laplace on a alone (l 8), subset of a label of SET_CLASSES
+ *     encoded   laplace on a lattice of a and b (l 65536), which the schema
+ *               feeds into x, and flip of the label
  *     towns     flip of a town, of which there are many, laplace on a, flip of
  *               the label
  */
@@ -152,7 +155,41 @@ open_towns(void)
 }
 
 static inline struct sotto_mechanism *
-open_line(uint64_t eps, uint64_t label)
+open_encoded(void)
+{
+    static const struct compose_column column[] = {
+        {"a", SOTTO_COLUMN_NUMBER, 1, NULL, true, 0, 1},
+        {"b", SOTTO_COLUMN_NUMBER, 1, NULL, true, 0, 1},
+        {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
+    };
+    const struct compose_part part[] = {
+        {.covers = "features",
+         .channel = "laplace",
+         .eps = DECIMAL_UNIT,
+         .blocks = 1,
+         .d = 2,
+         .l = 65536},
+        {.covers = "label",
+         .channel = "flip",
+         .eps = DECIMAL_UNIT,
+         .blocks = 1,
+         .factor = {{true, 2, 0}},
+         .factors = 1},
+    };
+    const struct compose_spec spec = {.name = "encoded",
+                                      .campaign = "c",
+                                      .auxiliary = "not used",
+                                      .eps = 2 * DECIMAL_UNIT,
+                                      .column = column,
+                                      .columns = 3,
+                                      .part = part,
+                                      .parts = 2};
+    return open_spec(&spec);
+}
+
+static inline struct sotto_mechanism *
+open_line_with(const struct compose_column *column, uint64_t eps,
+               uint64_t label)
 {
     const struct compose_part part[] = {
         {.covers = "features",
@@ -172,10 +209,57 @@ open_line(uint64_t eps, uint64_t label)
                                       .campaign = "c",
                                       .auxiliary = "not used",
                                       .eps = eps + label,
-                                      .column = learn_line_column,
+                                      .column = column,
                                       .columns = 2,
                                       .part = part,
                                       .parts = 2};
+    return open_spec(&spec);
+}
+
+static inline struct sotto_mechanism *
+open_line(uint64_t eps, uint64_t label)
+{
+    return open_line_with(learn_line_column, eps, label);
+}
+
+#define SET_CLASSES 60u
+
+/* Labels are "l0", "l1" and so on. */
+static inline struct sotto_mechanism *
+open_sets(uint64_t label)
+{
+    static char name[SET_CLASSES][8];
+    static const char *names[SET_CLASSES];
+    const struct compose_column column[] = {
+        {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
+        {"label", SOTTO_COLUMN_CATEGORY, SET_CLASSES + 1, names, false, 0, 0},
+    };
+    const struct compose_part part[] = {
+        {.covers = "features",
+         .channel = "laplace",
+         .eps = DECIMAL_UNIT,
+         .blocks = 1,
+         .d = 1,
+         .l = 8},
+        {.covers = "label",
+         .channel = "subset",
+         .eps = label,
+         .blocks = 1,
+         .factor = {{true, 1, 0}},
+         .factors = 1},
+    };
+    const struct compose_spec spec = {.name = "sets",
+                                      .campaign = "c",
+                                      .auxiliary = "not used",
+                                      .eps = DECIMAL_UNIT + label,
+                                      .column = column,
+                                      .columns = 2,
+                                      .part = part,
+                                      .parts = 2};
+    for (unsigned i = 0; i < SET_CLASSES; i++) {
+        (void)sprintf(name[i], "l%u", i);
+        names[i] = name[i];
+    }
     return open_spec(&spec);
 }
 
@@ -202,6 +286,23 @@ mixed_rows(size_t n, uint64_t seed)
         bool red = draw_below(&seeded.random, 2) == 1;
         at += sprintf(at, "%.4f,%.4f,%s,%s\n", a, b, red ? "red" : "blue",
                       (a > 0) != red ? "yes" : "no");
+    }
+    table = table_of(text);
+    free(text);
+    return table;
+}
+
+static inline struct sotto_table *
+set_rows(size_t n, uint64_t seed)
+{
+    char *text = malloc(64 + 64 * n), *at = text;
+    struct seeded seeded;
+    struct sotto_table *table;
+    seeded_init(&seeded, seed, 0);
+    at += sprintf(at, "a,label\n");
+    for (size_t i = 0; i < n; i++) {
+        unsigned label = draw_below(&seeded.random, SET_CLASSES);
+        at += sprintf(at, "%.3f,l%u\n", label / 60.0, label);
     }
     table = table_of(text);
     free(text);

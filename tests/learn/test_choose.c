@@ -5,6 +5,7 @@
 #include "learn_fixture.h"
 
 #include "fail_alloc.h"
+#include "freed.h"
 
 #define POINTS ((size_t)16) /* of the line: -15/16, -13/16, ..., 15/16 */
 #define STEEP 40.0F
@@ -272,6 +273,38 @@ test_refused(void **state)
     sotto_model_free(model);
 }
 
+/* Nothing that is freed still holds the people's classes, or who a candidate
+   is right about, or what it says of them. */
+static void
+test_wiped(void **state)
+{
+    const double threshold[] = {0.6, -0.6};
+    struct sotto_table *people = people_at(60, spread);
+    size_t truth[16];
+    uint8_t right[16];
+    double p[2 * 60];
+    (void)state;
+    for (size_t i = 0; i < 16; i++) {
+        truth[i] = spread(i, 60) >= 0 ? 1 : 0;
+    }
+    for (int what = 0; what < 3; what++) {
+        struct sotto_model *model = make(threshold, 2);
+        const void *const bytes[] = {truth, right, p};
+        const size_t size[] = {sizeof truth, sizeof right, 8 * sizeof *p};
+        model->nets = 1;
+        must(sotto_model_predict(model, people, p, &err));
+        model->nets = 2;
+        for (size_t i = 0; i < 16; i++) {
+            right[i] = (p[2 * i + 1] > p[2 * i] ? 1 : 0) == truth[i];
+        }
+        freed_watch(bytes[what], size[what]);
+        must(sotto_model_choose(model, people, "1", 1, NULL, &err));
+        assert_int_equal(freed_found(), 0);
+        sotto_model_free(model);
+    }
+    sotto_table_free(people);
+}
+
 static void
 test_memory(void **state)
 {
@@ -322,7 +355,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_best),     TEST(test_rounds), TEST(test_own_people),
         TEST(test_unbiased), TEST(test_kept),   TEST(test_refused),
-        TEST(test_memory),
+        TEST(test_wiped),    TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

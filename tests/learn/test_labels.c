@@ -117,6 +117,40 @@ test_plan(void **state)
     labels_clear(&labels);
 }
 
+/* 60 classes, of which a set names 16 or so: hardly two reports are alike, and
+   there are no more groups than reports. */
+static void
+test_many_sets(void **state)
+{
+    struct sotto_mechanism *sets = open_sets(DECIMAL_UNIT);
+    struct sotto_table *table = set_rows(ROWS, 2);
+    uint8_t *said = simulate(sets, table, 5);
+    const uint8_t *each[ROWS];
+    struct prior_shape own;
+    struct labels labels;
+    (void)state;
+    must(prior_shape_init(&own, sets, false, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        each[i] = said + i * sets->client->report_size;
+    }
+    must(labels_init(&labels, &own, each, ROWS, false, 0, &err));
+    assert_int_equal(labels.classes, SET_CLASSES);
+    assert_true(labels.groups > ROWS - 10 && labels.groups <= ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        const double *t = labels.t + labels.group[i] * labels.classes;
+        for (size_t y = 0; y < labels.classes; y++) {
+            const uint8_t *wire = each[i] + own.label_offset;
+            bool named = (wire[y / 8] >> (y % 8) & 1) != 0;
+            assert_true(named ? t[y] == 1 : t[y] < 1);
+        }
+    }
+    labels_clear(&labels);
+    prior_shape_clear(&own);
+    free(said);
+    sotto_table_free(table);
+    sotto_mechanism_free(sets);
+}
+
 static void
 test_memory(void **state)
 {
@@ -173,9 +207,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flip),   cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_clean),  cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_flip),      cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_clean),     cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_many_sets), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

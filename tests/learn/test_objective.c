@@ -131,6 +131,34 @@ test_marginal_value(void **state)
     stage_clear(&stage);
 }
 
+/* That p is turned first where groups are many changes no bit. */
+static void
+test_turned(void **state)
+{
+    struct stage stage;
+    static float p[POINTS * 3], left[POINTS * 3], right[POINTS * 3];
+    double value;
+    (void)state;
+    stage_init(&stage, 2);
+    fill_p(p, POINTS, 3);
+    fill_p(left, POINTS, 3); /* something to add to */
+    fill_p(right, POINTS, 3);
+    assert_null(stage.marginal.turned);
+    value = marginal_pass(&stage.marginal, 0, stage.plan.chunks, p, 0.1, left);
+    stage.labels.groups = 7; /* as if there were that many */
+    marginal_clear(&stage.marginal);
+    must(marginal_init(&stage.marginal, stage.posterior, &stage.labels,
+                       &stage.plan, stage.backend->pool, &err));
+    assert_non_null(stage.marginal.turned);
+    assert_true(value == marginal_pass(&stage.marginal, 0, stage.plan.chunks, p,
+                                       0.1, right));
+    assert_memory_equal(left, right, sizeof left);
+    assert_true(left[0] != p[0]);
+    assert_true(value == marginal_pass(&stage.marginal, 0, stage.plan.chunks, p,
+                                       0.1, NULL));
+    stage_clear(&stage);
+}
+
 /* The value and the gradient do not depend on the number of threads. */
 static void
 test_threads(void **state)
@@ -368,6 +396,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_marginal_value),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_turned),
         cmocka_unit_test(test_gradient_marginal),
         cmocka_unit_test(test_gradient_conditional),
         cmocka_unit_test(test_gradient_share),

@@ -4,6 +4,7 @@
 #include "learn_fixture.h"
 
 #include "fail_alloc.h"
+#include "freed.h"
 
 #define ROWS 70u
 
@@ -138,24 +139,24 @@ test_evaluate(void **state)
     struct sotto_table *none = table_of("a,b,colour\n0.4,0,blue\n");
     struct sotto_evaluation evaluation;
     double p[15], log_p = 0, right = 0;
-    static const size_t truth[] = {1, 0, 0};
+    static const size_t truth[] = {1, 0, 0, 2, 2}; /* missing, new: other */
     uint64_t counted = 0;
     (void)state;
     must(sotto_model_predict(model, some, p, &err));
     must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 5; i++) {
         const double *at = p + 3 * i;
         size_t best = at[1] > at[0] ? 1 : 0;
         best = at[2] > at[best] ? 2 : best;
-        right += best == truth[i] ? 1.0 / 3 : 0;
-        log_p += log(at[truth[i]]) / 3;
+        right += best == truth[i] ? 1.0 / 5 : 0;
+        log_p += log(at[truth[i]]) / 5;
         assert_true(evaluation.confusion[truth[i] * 3 + best] > 0);
     }
     for (size_t i = 0; i < 9; i++) {
         counted += evaluation.confusion[i];
     }
-    assert_int_equal(evaluation.rows, 3);
-    assert_int_equal(counted, 3);
+    assert_int_equal(evaluation.rows, 5);
+    assert_int_equal(counted, 5);
     assert_true(fabs(evaluation.accuracy - right) < 1e-12);
     assert_true(fabs(evaluation.log_p - log_p) < 1e-6);
     assert_int_equal(
@@ -165,6 +166,47 @@ test_evaluate(void **state)
     sotto_table_free(some);
     sotto_table_free(none);
     sotto_model_free(model);
+}
+
+/* A model without "(other)" leaves such rows out; where the label has but one
+   category it is a class, and --balanced gives it half. */
+static void
+test_evaluate_known(void **state)
+{
+    static const char *const yes[] = {"yes"};
+    static const struct compose_column column[] = {
+        {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
+        {"label", SOTTO_COLUMN_CATEGORY, 2, yes, false, 0, 0}};
+    struct sotto_table *some = table_of("a,label\n-0.9,no\n-0.8,\n-0.7,no\n"
+                                        "0.7,yes\n0.8,yes\n0.9,yes\n");
+    struct sotto_fit_options options = {.epochs = 200, .rate = 0.05};
+    struct sotto_mechanism *line = open_line(DECIMAL_UNIT, DECIMAL_UNIT);
+    struct sotto_model *model = NULL;
+    struct sotto_evaluation evaluation;
+    (void)state;
+    options.threads = 1;
+    options.validation = -1;
+    must(sotto_fit_clean(line, some, &options, &model, NULL, &err));
+    must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
+    assert_int_equal(sotto_model_classes(model), 2);
+    assert_int_equal(evaluation.rows, 5); /* "no" is known, "" is not */
+    sotto_model_free(model);
+    sotto_mechanism_free(line);
+
+    line = open_line_with(column, DECIMAL_UNIT, DECIMAL_UNIT);
+    for (int balanced = 0; balanced < 2; balanced++) {
+        options.balanced = balanced != 0;
+        must(sotto_fit_clean(line, some, &options, &model, NULL, &err));
+        must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
+        assert_int_equal(sotto_model_classes(model), 2);
+        assert_string_equal(sotto_model_class(model, 1), "(other)");
+        assert_int_equal(evaluation.rows, 6);
+        assert_int_equal(evaluation.confusion[3], 3);
+        assert_true(evaluation.accuracy == 1);
+        sotto_model_free(model);
+    }
+    sotto_mechanism_free(line);
+    sotto_table_free(some);
 }
 
 /* Privatised records: the same seed, the same answer. */
@@ -182,6 +224,49 @@ test_evaluate_private(void **state)
     must(sotto_model_evaluate(model, aux, false, 5, &clean, &err));
     assert_true(clean.log_p != other.log_p);
     sotto_model_free(model);
+}
+
+static size_t
+found_by_evaluate(struct sotto_model *model, const void *bytes, size_t size)
+{
+    struct sotto_evaluation evaluation;
+    freed_watch(bytes, size);
+    must(sotto_model_evaluate(model, aux, false, 1, &evaluation, &err));
+    return freed_found();
+}
+
+/* Nothing that is freed still holds a record, its point or what the model says
+   of it. */
+static void
+test_wiped(void **state)
+{
+    struct sotto_fit_options options = {
+        .epochs = 2, .threads = 1, .level = SOTTO_LEVEL_FEATURE};
+    struct sotto_mechanism *encoded = open_encoded();
+    (void)state;
+    for (int feature = 0; feature < 2; feature++) {
+        struct sotto_model *model = NULL;
+        struct rows rows;
+        double p[ROWS * 2];
+        float said[4], x[2];
+        int32_t q[2];
+        options.level = feature != 0 ? SOTTO_LEVEL_FEATURE : SOTTO_LEVEL_LATENT;
+        must(sotto_fit_clean(encoded, aux, &options, &model, NULL, &err));
+        must(rows_init(&rows, encoded, aux, &err));
+        rows_q(&rows, ROWS - 1, q); /* the last, which stays */
+        rows_encode(&rows, ROWS - 2, x, NULL);
+        rows_clear(&rows);
+        must(sotto_model_predict(model, aux, p, &err));
+        for (size_t i = 0; i < 4; i++) {
+            said[i] = (float)p[i];
+        }
+        assert_int_equal(found_by_evaluate(model, said, sizeof said), 0);
+        assert_int_equal(found_by_evaluate(model, p, 4 * sizeof *p), 0);
+        assert_int_equal(found_by_evaluate(model, q, sizeof q), 0);
+        assert_int_equal(found_by_evaluate(model, x, sizeof x), 0);
+        sotto_model_free(model);
+    }
+    sotto_mechanism_free(encoded);
 }
 
 static void
@@ -228,9 +313,10 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_private_sum),      TEST(test_private_estimate),
-        TEST(test_label_ignored),    TEST(test_evaluate),
-        TEST(test_evaluate_private), TEST(test_memory),
+        TEST(test_private_sum),    TEST(test_private_estimate),
+        TEST(test_label_ignored),  TEST(test_evaluate),
+        TEST(test_evaluate_known), TEST(test_evaluate_private),
+        TEST(test_wiped),          TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

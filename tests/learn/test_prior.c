@@ -199,6 +199,32 @@ test_memory(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* Of the points, as many as fit: all of them at MNIST's sizes. */
+static void
+test_affordable(void **state)
+{
+    static const struct {
+        size_t points, most, reports, used;
+    } cases[] = {{45000, 0, 13500, 45000},      {45000, 9, 13500, 9},
+                 {30000, 0, 30000, 30000},      {100000, 0, 13500, 74048},
+                 {100000, 80000, 13500, 74048}, {100000, 50000, 13500, 50000},
+                 {1, 0, 31249999, 1},           {100, 0, 31249999, 32}};
+    size_t used = 77;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = cases[i].reports, padded;
+        must(prior_affordable(cases[i].points, cases[i].most, n, &used, &err));
+        assert_int_equal(used, cases[i].used);
+        padded = (used + PRIOR_PAD - 1) / PRIOR_PAD * PRIOR_PAD;
+        assert_true((n + 1) * padded * sizeof(uint16_t) <= PRIOR_BYTES);
+    }
+    used = 77;
+    assert_int_equal(prior_affordable(1, 0, 31250000, &used, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_non_null(strstr(err.message, "at most 31249999;"));
+    assert_int_equal(used, 77);
+}
+
 int
 main(void)
 {
@@ -206,7 +232,7 @@ main(void)
         cmocka_unit_test(test_shape),     cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_estimates), cmocka_unit_test(test_layout),
         cmocka_unit_test(test_refused),   cmocka_unit_test(test_no_shape),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_affordable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
