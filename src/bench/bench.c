@@ -305,7 +305,7 @@ time_weights(const struct sotto_client *client)
         times++;
         for (size_t i = 0; i < client->sizes.layers; i++) {
             const struct device_layer *layer = &client->layer[i];
-            size_t count = (size_t)layer->in * layer->out;
+            size_t count = (size_t)layer_fan(layer) * layer_biases(layer);
             for (size_t j = 0; j + 1024 <= count; j += 1024) {
                 memcpy(place, layer->weight + j, sizeof place);
                 sink = (double)place[times % 1024];

@@ -68,9 +68,12 @@ sample_encoder_new(struct sotto_mechanism **ret_mechanism,
     for (int i = 0; i < LAYERS; i++) {
         weight[i] = draw_weights(&seeded, widths[i], widths[i + 1]);
         whole = whole && weight[i] != NULL;
-        layer[i] = (struct compose_layer){widths[i], widths[i + 1],
-                                          i + 1 < LAYERS ? "relu" : "none",
-                                          weight[i], bias};
+        layer[i] = (struct compose_layer){
+            .in = widths[i],
+            .out = widths[i + 1],
+            .activation = i + 1 < LAYERS ? "relu" : "none",
+            .weight = weight[i],
+            .bias = bias};
     }
     status = whole ? compose(layer, ret_mechanism, err) : host_fail_memory(err);
     for (int i = 0; i < LAYERS; i++) {
