@@ -44,7 +44,7 @@ static const char *
 activation_of(const struct device_layer *layer)
 {
     size_t i = 0, last = sizeof activations / sizeof *activations - 1;
-    while (i < last &&
+    while (i < last && layer->activation != NULL &&
            forward_activation((struct reader_word){
                activations[i], strlen(activations[i])}) != layer->activation) {
         i++;
