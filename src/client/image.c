@@ -87,7 +87,7 @@ image_conv(const struct device_layer *layer, const float *x, const float *skip,
 
 /* A NaN is passed over; of equals the first stays. */
 static void
-raise(float *restrict y, const float *restrict x, uint32_t n)
+keep_larger(float *restrict y, const float *restrict x, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         y[i] = x[i] > y[i] ? x[i] : y[i];
@@ -117,7 +117,7 @@ pool_window(const struct device_layer *layer, const float *x,
         for (uint32_t j = 0; j < column->count; j++) {
             const float *from =
                 x + place(&layer->image, row->first + i, column->first + j);
-            (mean ? add : raise)(y, from, channels);
+            (mean ? add : keep_larger)(y, from, channels);
         }
     }
     for (uint32_t c = 0; mean && c < channels; c++) {
