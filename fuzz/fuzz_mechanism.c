@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define WORKSPACE_MOST ((size_t)1 << 26)
 #define REPORT_MOST ((size_t)1 << 16)
+#define WORK_MOST ((uint64_t)1 << 26) /* more would look like a hang */
 
 int
 sotto_entropy(void *buffer, size_t size)
@@ -80,7 +81,8 @@ use(struct sotto_client *client, uint8_t shape, const uint8_t *data,
     size_t report_size = sotto_client_report_size(client);
     struct sotto_value *values = calloc(columns, sizeof *values);
     uint8_t *report;
-    if (report_size > REPORT_MOST || values == NULL) {
+    if (report_size > REPORT_MOST || client->sizes.work > WORK_MOST ||
+        values == NULL) {
         free(values);
         return;
     }

@@ -14,6 +14,7 @@
 
 #include "base/decimal.h"
 #include "bench/bench_fit.h"
+#include "bench/bench_forward.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
 #include "bench/train_vlm.h"
@@ -297,7 +298,7 @@ time_weights(const struct sotto_client *client)
         times++;
         for (size_t i = 0; i < client->sizes.layers; i++) {
             const struct device_layer *layer = &client->layer[i];
-            size_t count = (size_t)layer->in * layer->out;
+            size_t count = (size_t)layer_fan(layer) * layer_biases(layer);
             for (size_t j = 0; j + 1024 <= count; j += 1024) {
                 memcpy(place, layer->weight + j, sizeof place);
                 sink = (double)place[times % 1024];
@@ -349,6 +350,12 @@ bench_privatise(struct bench *bench, struct sotto_error *err)
     return status;
 }
 
+static enum sotto_status
+bench_forward(struct bench *bench, struct sotto_error *err)
+{
+    return bench_forward_run(SECONDS, bench->row, bench->context, err);
+}
+
 /* ---- Whether time tells ------------------------------------------------- */
 
 static enum sotto_status
@@ -380,10 +387,10 @@ static const struct {
     enum sotto_status (*run)(struct bench *bench, struct sotto_error *err);
     bool long_one; /* run only if named */
 } benchmarks[] = {
-    {"entropy", bench_entropy, false}, {"laplace", bench_laplace, false},
-    {"subset", bench_subset, false},   {"privatise", bench_privatise, false},
-    {"timing", bench_timing, true},    {"train-vlm", bench_train_vlm, true},
-    {"fit", bench_fit, true},
+    {"entropy", bench_entropy, false},    {"laplace", bench_laplace, false},
+    {"subset", bench_subset, false},      {"privatise", bench_privatise, false},
+    {"forward", bench_forward, false},    {"timing", bench_timing, true},
+    {"train-vlm", bench_train_vlm, true}, {"fit", bench_fit, true},
 };
 
 enum sotto_status
@@ -405,7 +412,7 @@ sotto_bench_run(const char *name,
     if (status == SOTTO_STATUS_OK && !found) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is no benchmark '%s': choose entropy, "
-                         "laplace, subset, privatise, timing, "
+                         "laplace, subset, privatise, forward, timing, "
                          "train-vlm or fit",
                          name);
     }

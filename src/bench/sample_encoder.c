@@ -1,5 +1,5 @@
 /*
- * sample_encoder.c: a mechanism of the papers' size to time.
+ * sample_encoder.c: mechanisms of the papers' size to time.
  */
 #include "bench/sample_encoder.h"
 
@@ -30,7 +30,7 @@ draw_weights(struct seeded *seeded, uint32_t in, uint32_t out)
 }
 
 static enum sotto_status
-compose(const struct compose_layer *layer,
+compose(const struct compose_layer *layer, size_t layers,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     struct compose_column column = {
@@ -39,10 +39,10 @@ compose(const struct compose_layer *layer,
                                 .channel = "laplace",
                                 .eps = 4 * DECIMAL_UNIT,
                                 .blocks = 1,
-                                .d = widths[LAYERS],
+                                .d = layer[layers - 1].out,
                                 .l = 4096};
     struct compose_spec spec = {"bench", "bench", "not used", 4 * DECIMAL_UNIT,
-                                &column, 1,       layer,      LAYERS,
+                                &column, 1,       layer,      layers,
                                 &part,   1};
     uint8_t *data = NULL;
     size_t size = 0;
@@ -68,14 +68,108 @@ sample_encoder_new(struct sotto_mechanism **ret_mechanism,
     for (int i = 0; i < LAYERS; i++) {
         weight[i] = draw_weights(&seeded, widths[i], widths[i + 1]);
         whole = whole && weight[i] != NULL;
-        layer[i] = (struct compose_layer){widths[i], widths[i + 1],
-                                          i + 1 < LAYERS ? "relu" : "none",
-                                          weight[i], bias};
+        layer[i] = (struct compose_layer){.in = widths[i],
+                                          .out = widths[i + 1],
+                                          .activation =
+                                              i + 1 < LAYERS ? "relu" : "none",
+                                          .weight = weight[i],
+                                          .bias = bias};
     }
-    status = whole ? compose(layer, ret_mechanism, err) : host_fail_memory(err);
+    status = whole ? compose(layer, LAYERS, ret_mechanism, err)
+                   : host_fail_memory(err);
     for (int i = 0; i < LAYERS; i++) {
         free(weight[i]);
     }
     free(bias);
+    return status;
+}
+
+/* Images and windows of the layers; what comes out of the last are 64 numbers.
+ */
+#define IMAGE_LAYERS 6
+static const struct compose_layer image_layers[IMAGE_LAYERS] = {
+    {.in = 784,
+     .out = 3136,
+     .activation = "relu",
+     .kind = COMPOSE_CONV,
+     .height = 28,
+     .width = 28,
+     .channels = 1,
+     .filters = 16,
+     .kernel = 5,
+     .stride = 2,
+     .pad = 2},
+    {.in = 3136,
+     .out = 6272,
+     .activation = "relu",
+     .kind = COMPOSE_CONV,
+     .height = 14,
+     .width = 14,
+     .channels = 16,
+     .filters = 32,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.in = 6272,
+     .out = 1568,
+     .kind = COMPOSE_POOL_MAX,
+     .height = 14,
+     .width = 14,
+     .channels = 32,
+     .kernel = 2,
+     .stride = 2},
+    {.in = 1568,
+     .out = 3136,
+     .activation = "relu",
+     .kind = COMPOSE_CONV,
+     .height = 7,
+     .width = 7,
+     .channels = 32,
+     .filters = 64,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.in = 3136,
+     .out = 1024,
+     .kind = COMPOSE_POOL_MAX,
+     .height = 7,
+     .width = 7,
+     .channels = 64,
+     .kernel = 2,
+     .stride = 2,
+     .pad = 1},
+    {.in = 1024, .out = 64, .activation = "none"},
+};
+
+enum sotto_status
+sample_encoder_images_new(struct sotto_mechanism **ret_mechanism,
+                          struct sotto_error *err)
+{
+    static const float bias[64];
+    struct compose_layer layer[IMAGE_LAYERS];
+    float *weight[IMAGE_LAYERS] = {NULL};
+    struct seeded seeded;
+    bool whole = true;
+    enum sotto_status status;
+    seeded_init(&seeded, 1, 0);
+    for (int i = 0; i < IMAGE_LAYERS; i++) {
+        uint32_t in = image_layers[i].in, out = image_layers[i].out;
+        layer[i] = image_layers[i];
+        if (layer[i].kind == COMPOSE_CONV) {
+            in = layer[i].kernel * layer[i].kernel * layer[i].channels;
+            out = layer[i].filters;
+        } else if (layer[i].kind != COMPOSE_DENSE) {
+            continue;
+        }
+        weight[i] = draw_weights(&seeded, in, out);
+        whole = whole && weight[i] != NULL;
+        layer[i].weight = weight[i];
+        layer[i].bias = bias;
+    }
+    status = whole ? compose(layer, IMAGE_LAYERS, ret_mechanism, err)
+                   : host_fail_memory(err);
+    for (int i = 0; i < IMAGE_LAYERS; i++) {
+        free(weight[i]);
+    }
     return status;
 }

@@ -256,7 +256,11 @@ compose(const struct channel *channel, struct sotto_mechanism **ret_mechanism,
     static const struct compose_column columns[] = {
         {"c", SOTTO_COLUMN_CATEGORY, SYMBOLS, values, false, 0, 1},
         {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
-    struct compose_layer layer = {1, WIDTH, "none", zeros, zeros};
+    struct compose_layer layer = {.in = 1,
+                                  .out = WIDTH,
+                                  .activation = "none",
+                                  .weight = zeros,
+                                  .bias = zeros};
     struct compose_part part = {.covers = "features",
                                 .channel = channel->name,
                                 .eps = EPS,

@@ -149,8 +149,12 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "timing,\ntrain-vlm, fit), or all but the last three. Answers are "
-        "checked before they are\ntimed: exit status 1 if one is wrong.\n\n"
+        "forward,
+timing, train-vlm, fit), or all but the last three. Answers "
+        "are checked before
+they are timed: exit status 1 if one is wrong.
+
+"
         "timing takes minutes and runs only "
         "if named: it times a million reports of every\nchannel, of one fixed "
         "record and of random ones in random order, and compares\nthem by "

@@ -6,8 +6,8 @@
  *
  *     schema.shift    F64 [columns]      x = (value - shift) scale
  *     schema.scale    F64 [columns]
- *     encoder.I.weight F32 [out, in]     for every layer I
- *     encoder.I.bias   F32 [out]
+ *     encoder.I.weight F32 [out, in]     for every layer I; a convolution's is
+ *     encoder.I.bias   F32 [out]         [N, K, K, C]; a pool has none
  *     schema.text     U8  [bytes]        names and categories
  *
  * So the header's entry for each is spelt out here and compared: overlapping,
@@ -86,21 +86,40 @@ take_doubles(struct binding *binding, const char *name, uint32_t count)
         binding, checked_multiply(count, sizeof(double)));
 }
 
+/* The numbers of a weight's shape behind the first. */
+static void
+expect_shape(struct reader *reader, const struct device_layer *layer)
+{
+    reader_expect(reader, ",");
+    if (layer->kind == DEVICE_CONV) {
+        expect_number(reader, layer->kernel);
+        reader_expect(reader, ",");
+        expect_number(reader, layer->kernel);
+        reader_expect(reader, ",");
+        expect_number(reader, layer->image.channels);
+    } else {
+        expect_number(reader, layer->in);
+    }
+}
+
 static void
 take_layer(struct binding *binding, uint32_t at, struct device_layer *layer)
 {
     struct reader *reader = binding->reader;
-    uint64_t row = sizeof(float) * (uint64_t)layer->in;
+    uint64_t row = sizeof(float) * (uint64_t)layer_fan(layer);
+    uint32_t rows = layer_biases(layer);
+    if (rows == 0) {
+        return;
+    }
     expect_name(reader, "encoder.", at, ".weight\":{\"dtype\":\"F32\"");
-    expect_number(reader, layer->out);
-    reader_expect(reader, ",");
-    expect_number(reader, layer->in);
-    layer->weight = (const float *)(const void *)take(
-        binding, checked_multiply(row, layer->out));
+    expect_number(reader, rows);
+    expect_shape(reader, layer);
+    layer->weight =
+        (const float *)(const void *)take(binding, checked_multiply(row, rows));
     expect_name(reader, "encoder.", at, ".bias\":{\"dtype\":\"F32\"");
-    expect_number(reader, layer->out);
+    expect_number(reader, rows);
     layer->bias = (const float *)(const void *)take(
-        binding, sizeof(float) * (uint64_t)layer->out);
+        binding, sizeof(float) * (uint64_t)rows);
 }
 
 /* Skips one string of the text; false if it does not end. */

@@ -55,19 +55,13 @@ room(uint64_t count, uint32_t size)
 }
 
 static uint64_t
-buffer_floats(const struct device_sizes *sizes)
-{
-    return 2 * (uint64_t)sizes->width;
-}
-
-static uint64_t
 workspace_of(const struct device_sizes *sizes)
 {
     return room(1, sizeof(struct sotto_client)) +
            room(sizes->columns, sizeof(struct device_column)) +
            room(sizes->layers, sizeof(struct device_layer)) +
            room(sizes->parts, sizeof(struct device_part)) + sizes->channels +
-           room(buffer_floats(sizes), sizeof(float)) +
+           room(sizes->floats, sizeof(float)) +
            room(sizes->columns, sizeof(int32_t)) +
            room(sizes->q, sizeof(int32_t));
 }
@@ -107,7 +101,7 @@ lay_out(void *workspace, const struct device_sizes *sizes)
     client->channels = at;
     at += sizes->channels;
     client->buffer = (float *)(void *)at;
-    at += room(buffer_floats(sizes), sizeof(float));
+    at += room(sizes->floats, sizeof(float));
     client->symbol = (int32_t *)(void *)at;
     at += room(sizes->columns, sizeof(int32_t));
     client->q = (int32_t *)(void *)at;
@@ -219,13 +213,14 @@ sotto_client_hash(const struct sotto_client *client)
 void
 device_wipe(struct sotto_client *client)
 {
-    bytes_wipe(client->buffer, buffer_floats(&client->sizes) * sizeof(float));
+    bytes_wipe(client->buffer, client->sizes.floats * sizeof(float));
     bytes_wipe(client->symbol, client->sizes.columns * sizeof(int32_t));
     bytes_wipe(client->q, client->sizes.q * sizeof(int32_t));
     random_clear(&client->entropy.random);
     client->x = client->buffer;
     client->z = client->buffer;
     client->spare = client->buffer + client->sizes.width;
+    client->keep = client->buffer + 2 * (size_t)client->sizes.width;
 }
 
 enum sotto_status

@@ -16,13 +16,16 @@
 #include "sotto/client.h"
 
 #define DEVICE_COLUMNS_MAX 4096u
-#define DEVICE_LAYERS_MAX 16u
+#define DEVICE_LAYERS_MAX 64u
 #define DEVICE_PARTS_MAX 4096u
 #define DEVICE_FACTORS_MAX 4u
 #define DEVICE_WIDTH_MAX (1u << 20)  /* entries of x, z or a layer */
 #define DEVICE_POINTS_MAX (1u << 16) /* domains of one report */
 #define DEVICE_OWN_MAX (1u << 24)    /* bytes of channels' own parameters */
 #define DEVICE_DRAWN_MAX (1u << 26)  /* bytes of entropy that a report draws */
+#define DEVICE_WORK_MAX (UINT64_C(1) << 32) /* multiply-adds of a record */
+#define DEVICE_KERNEL_MAX 31u
+#define DEVICE_STRIDE_MAX 16u
 #define DEVICE_HEADER_MAX (1u << 24) /* bytes of JSON */
 #define DEVICE_TEXT_MAX 120u         /* characters of a name */
 #define DEVICE_ENTROPY_MAX 4096u     /* bytes fetched at a time */
@@ -41,13 +44,36 @@ struct device_column {
     const uint8_t *text; /* name, then count-1 values, each NUL-terminated */
 };
 
-/* y = activation(W x + b); W is out rows of in floats. */
+enum device_kind {
+    DEVICE_DENSE = 0,
+    DEVICE_CONV = 1,
+    DEVICE_POOL_MAX = 2,
+    DEVICE_POOL_MEAN = 3
+};
+
+/* Entries in the order of rows, then columns, then channels. */
+struct device_image {
+    uint32_t height, width, channels;
+};
+
+/*
+ * dense: y = activation(W x + b); W is out rows of in floats.
+ * conv: at every place of a square window likewise, with a row of W for each
+ * channel that comes out, and the kept image added before the activation.
+ * pool: the largest or the mean of every window, channel by channel.
+ */
 struct device_layer {
     uint32_t in;
     uint32_t out;
     float (*activation)(float);
     const float *weight;
     const float *bias;
+    enum device_kind kind;
+    struct device_image image; /* that goes in; not of a dense layer */
+    struct device_image made;  /* that comes out, likewise */
+    uint32_t kernel, stride, pad;
+    uint32_t skip; /* r > 0: adds the input of the layer r - 1 before it */
+    bool kept;     /* a later layer adds this one's input */
 };
 
 /* One factor of a symbol: a category column, or the largest of k outputs. */
@@ -79,6 +105,8 @@ struct device_sizes {
     uint32_t width;    /* widest of x and all layers */
     uint32_t q;        /* entries of the largest q */
     uint64_t channels; /* bytes of the channels' own parameters */
+    uint64_t floats;   /* of the forward pass: 2 widths, 3 with a skip */
+    uint64_t work;     /* multiply-adds of one record */
 };
 
 struct sotto_client {
@@ -105,7 +133,8 @@ struct sotto_client {
     float *x;
     float *z;        /* the encoder's output */
     float *spare;    /* the other buffer of the forward pass */
-    float *buffer;   /* x, z and spare lie in it */
+    float *keep;     /* what a later layer adds, or another spare */
+    float *buffer;   /* x, z, spare and keep lie in it */
     int32_t *symbol; /* of each category column */
     int32_t *q;
     struct entropy entropy;
@@ -116,6 +145,16 @@ struct sotto_client {
    gathered; with one, `sizes` are those gathered before, and it is filled. */
 void manifest_read(struct reader *reader, struct device_sizes *sizes,
                    struct sotto_client *client);
+
+/* layer.c: reads one layer, whose input has `width` entries and, where the
+   layer before it gave one, is the image `shape` (height 0: any image). */
+struct device_layer layer_read(struct reader *reader, uint32_t width,
+                               const struct device_image *shape);
+/* Biases of a layer, 0 for a pool, and the weights of each. */
+uint32_t layer_biases(const struct device_layer *layer);
+uint32_t layer_fan(const struct device_layer *layer);
+/* Multiply-adds of one record in it. */
+uint64_t layer_work(const struct device_layer *layer);
 
 /* bundle.c: checks the layout of tensors against the manifest and points the
    client at them. */
@@ -129,6 +168,13 @@ void schema_apply(struct sotto_client *client,
 typedef float forward_function(float);
 forward_function *forward_activation(struct reader_word name);
 void forward_run(struct sotto_client *client);
+/* x to the output of the first `layers` layers, as z: for analysts. */
+void forward_run_to(struct sotto_client *client, uint32_t layers);
+
+/* image.c: layers over images. `skip` is NULL or what is added. */
+void image_conv(const struct device_layer *layer, const float *x,
+                const float *skip, float *y);
+void image_pool(const struct device_layer *layer, const float *x, float *y);
 
 /* domain.c: z to q, by integer arithmetic (invariant 1). */
 domain_function domain_lattice;

@@ -1,13 +1,12 @@
 /*
  * forward.c: the encoder's forward pass, in plain floats.
  *
- * Nothing about privacy rests on it (invariant 1). One row of activations, one
- * kind of layer; a convolution would be another kind beside dense().
+ * Nothing about privacy rests on it (invariant 1). One row of activations;
+ * layers over images are image.c's.
  */
 #include "base/maths.h"
 #include "client/device.h"
-
-#define LANES 16u
+#include "client/lanes.h"
 
 static float
 identity(float x)
@@ -36,48 +35,62 @@ forward_activation(struct reader_word name)
     return NULL;
 }
 
-/*
- * w . x in sixteen running sums, added up in a fixed order: fast without
- * letting the compiler reorder, and the same bits everywhere.
- */
-static float
-dot(const float *w, const float *x, uint32_t n)
-{
-    float sum[LANES] = {0};
-    float total = 0;
-    uint32_t whole = n - n % LANES;
-    for (uint32_t i = 0; i < whole; i += LANES) {
-        for (uint32_t j = 0; j < LANES; j++) {
-            sum[j] += w[i + j] * x[i + j];
-        }
-    }
-    for (uint32_t i = whole; i < n; i++) {
-        sum[i - whole] += w[i] * x[i];
-    }
-    for (uint32_t j = 0; j < LANES; j++) {
-        total += sum[j];
-    }
-    return total;
-}
-
 static void
 dense(const struct device_layer *layer, const float *x, float *y)
 {
     for (uint32_t i = 0; i < layer->out; i++) {
-        const float *row = layer->weight + (size_t)i * layer->in;
-        y[i] = layer->activation(dot(row, x, layer->in) + layer->bias[i]);
+        float sum[LANES] = {0};
+        lanes_add(sum, layer->weight + (size_t)i * layer->in, x, layer->in);
+        y[i] = layer->activation(lanes_total(sum) + layer->bias[i]);
     }
 }
 
-/* The input becomes the output, layer by layer, between two buffers. */
+/* `kept` is the input that an earlier layer left for a skip. */
+static void
+run_layer(const struct device_layer *layer, const float *x, const float *kept,
+          float *y)
+{
+    switch (layer->kind) {
+    case DEVICE_DENSE:
+        dense(layer, x, y);
+        break;
+    case DEVICE_CONV:
+        image_conv(layer, x,
+                   layer->skip == 0   ? NULL
+                   : layer->skip == 1 ? x
+                                      : kept,
+                   y);
+        break;
+    default:
+        image_pool(layer, x, y);
+        break;
+    }
+}
+
+/*
+ * The input becomes the output, layer by layer, between two buffers. Where a
+ * later layer adds a layer's input, that buffer is put aside and a third takes
+ * its place; at most one skip is open at a time, so it is free again then.
+ */
+void
+forward_run_to(struct sotto_client *client, uint32_t layers)
+{
+    client->z = client->x;
+    for (uint32_t i = 0; i < layers; i++) {
+        const struct device_layer *layer = &client->layer[i];
+        float *from = client->z;
+        run_layer(layer, from, client->keep, client->spare);
+        client->z = client->spare;
+        client->spare = from;
+        if (layer->kept) {
+            client->spare = client->keep;
+            client->keep = from;
+        }
+    }
+}
+
 void
 forward_run(struct sotto_client *client)
 {
-    client->z = client->x;
-    for (uint32_t i = 0; i < client->sizes.layers; i++) {
-        float *from = client->z;
-        dense(&client->layer[i], from, client->spare);
-        client->z = client->spare;
-        client->spare = from;
-    }
+    forward_run_to(client, client->sizes.layers);
 }

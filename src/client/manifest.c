@@ -5,7 +5,8 @@
  *      "columns":[COLUMN,...],"encoder":[LAYER,...],"parts":[PART,...]}
  *     COLUMN  {"kind":"number"}  {"kind":"bytes","count":784}
  *             {"kind":"category","count":3,"input":0}
- *     LAYER   {"kind":"dense","in":784,"out":400,"activation":"relu"}
+ *     LAYER   {"kind":"dense","in":784,"out":400,"activation":"relu"}, or as
+ *             layer.c reads it
  *     PART    {"covers":"features","channel":"laplace","eps":"0.1",
  *              "blocks":30,"lattice":{"from":0,"d":1,"l":4096}}
  *             {"covers":"label","channel":"flip","eps":"1","blocks":1,
@@ -28,6 +29,9 @@ struct reading {
     struct device_sizes *sizes;
     struct sotto_client *client; /* NULL while measuring */
     uint32_t width;              /* of what the next stage sees */
+    struct device_image shape;   /* likewise, behind a layer over images */
+    uint32_t open;               /* the first layer no skip has reached yet */
+    bool keeps;                  /* some skip needs a buffer of its own */
     uint64_t eps, delta;         /* sums over parts */
     uint64_t drawn;              /* likewise, of entropy */
 };
@@ -117,35 +121,59 @@ read_column(struct reading *reading, uint32_t at)
     }
 }
 
+/* Marks the layer whose input is added; images must be equal, and no two
+   skips may reach over one layer, so that one buffer keeps them all. */
+static void
+read_skip(struct reading *reading, uint32_t at,
+          const struct device_layer *layer)
+{
+    struct reader *reader = reading->reader;
+    struct device_layer *source;
+    if (layer->skip > at + 1 - reading->open) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a skip of the encoder reaches too far back");
+        return;
+    }
+    reading->open = at + 1;
+    reading->keeps = reading->keeps || layer->skip > 1;
+    if (reading->client == NULL) {
+        return;
+    }
+    source = &reading->client->layer[at + 1 - layer->skip];
+    source->kept = layer->skip > 1;
+    if (source->image.height != layer->made.height ||
+        source->image.width != layer->made.width ||
+        source->image.channels != layer->made.channels) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a skip of the encoder adds images of different shapes");
+    }
+}
+
 static void
 read_layer(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
-    struct device_layer layer = {0, 0, NULL, NULL, NULL};
-    reader_expect(reader, "{\"kind\":\"dense\",\"in\":");
-    layer.in = number(reader, 1, DEVICE_WIDTH_MAX);
-    reader_expect(reader, ",\"out\":");
-    layer.out = number(reader, 1, DEVICE_WIDTH_MAX);
-    reader_expect(reader, ",\"activation\":");
-    layer.activation = forward_activation(reader_string(reader, 16));
-    reader_expect(reader, "}");
-    if (layer.activation == NULL) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "the encoder has an activation this device does not know");
-    }
-    if (layer.in != reading->width) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "the encoder's layers do not fit each other");
+    struct device_layer layer =
+        layer_read(reader, reading->width, &reading->shape);
+    struct device_sizes *sizes = reading->sizes;
+    sizes->work = checked_add(sizes->work, layer_work(&layer));
+    if (sizes->work > DEVICE_WORK_MAX) {
+        reader_fail(reader, SOTTO_STATUS_LIMIT,
+                    "the encoder takes too many multiplications");
     }
     if (reader->status != SOTTO_STATUS_OK) {
         return;
     }
     reading->width = layer.out;
-    if (layer.out > reading->sizes->width) {
-        reading->sizes->width = layer.out;
+    reading->shape = layer.made;
+    if (layer.out > sizes->width) {
+        sizes->width = layer.out;
     }
     if (reading->client != NULL) {
         reading->client->layer[at] = layer;
+    }
+    if (layer.skip > 0) {
+        read_skip(reading, at, &layer);
     }
 }
 
@@ -411,7 +439,8 @@ void
 manifest_read(struct reader *reader, struct device_sizes *sizes,
               struct sotto_client *client)
 {
-    struct reading reading = {reader, sizes, client, 0, 0, 0, 0};
+    struct reading reading = {
+        .reader = reader, .sizes = sizes, .client = client};
     struct reader_word eps_text, delta_text = {"0", 1};
     uint64_t eps, delta;
     reader->escaped = true;
@@ -422,6 +451,7 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
     sizes->width = 0;
     sizes->q = 1;
     sizes->channels = 0;
+    sizes->work = 0;
     sizes->columns =
         read_list(&reading, ",\"columns\":", DEVICE_COLUMNS_MAX, read_column);
     sizes->inputs = reading.width;
@@ -430,6 +460,7 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
     }
     sizes->layers =
         read_list(&reading, ",\"encoder\":", DEVICE_LAYERS_MAX, read_layer);
+    sizes->floats = (reading.keeps ? 3 : 2) * (uint64_t)sizes->width;
     sizes->parts =
         read_list(&reading, ",\"parts\":", DEVICE_PARTS_MAX, read_part);
     reader_expect(reader, "}");

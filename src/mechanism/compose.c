@@ -78,8 +78,37 @@ add_column(struct host_text *text, const struct compose_column *column)
 }
 
 static void
+add_image(struct host_text *text, const struct compose_layer *layer)
+{
+    host_text_print(text, "\\\"image\\\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
+                    layer->height, layer->width, layer->channels);
+    if (layer->kind == COMPOSE_CONV) {
+        host_text_print(text, ",\\\"out\\\":%" PRIu32, layer->filters);
+    }
+    host_text_print(text,
+                    ",\\\"kernel\\\":%" PRIu32 ",\\\"stride\\\":%" PRIu32
+                    ",\\\"pad\\\":%" PRIu32,
+                    layer->kernel, layer->stride, layer->pad);
+}
+
+static void
 add_layer(struct host_text *text, const struct compose_layer *layer)
 {
+    if (layer->kind == COMPOSE_CONV) {
+        host_text_print(text, "{\\\"kind\\\":\\\"conv\\\",");
+        add_image(text, layer);
+        host_text_print(
+            text, ",\\\"skip\\\":%" PRIu32 ",\\\"activation\\\":\\\"%s\\\"}",
+            layer->skip, layer->activation);
+        return;
+    }
+    if (layer->kind != COMPOSE_DENSE) {
+        host_text_print(text, "{\\\"kind\\\":\\\"pool\\\",");
+        add_image(text, layer);
+        host_text_print(text, ",\\\"of\\\":\\\"%s\\\"}",
+                        layer->kind == COMPOSE_POOL_MAX ? "max" : "mean");
+        return;
+    }
     host_text_print(text,
                     "{\\\"kind\\\":\\\"dense\\\",\\\"in\\\":%" PRIu32
                     ",\\\"out\\\":%" PRIu32 ",\\\"activation\\\":\\\"%s\\\"}",
@@ -199,16 +228,23 @@ static void
 add_weights(struct tensors *tensors, const struct compose_layer *layer,
             size_t at)
 {
-    char name[40], shape[40];
+    char name[40], shape[64];
+    size_t rows = layer->out, fan = layer->in;
+    if (layer->kind == COMPOSE_CONV) {
+        rows = layer->filters;
+        fan = (size_t)layer->kernel * layer->kernel * layer->channels;
+        (void)snprintf(shape, sizeof shape,
+                       "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu32, rows,
+                       layer->kernel, layer->kernel, layer->channels);
+    } else {
+        (void)snprintf(shape, sizeof shape, "%zu,%zu", rows, fan);
+    }
     (void)snprintf(name, sizeof name, "encoder.%zu.weight", at);
-    (void)snprintf(shape, sizeof shape, "%" PRIu32 ",%" PRIu32, layer->out,
-                   layer->in);
     add_tensor(tensors, name, "F32", shape, layer->weight,
-               sizeof(float) * layer->in * layer->out);
+               sizeof(float) * rows * fan);
     (void)snprintf(name, sizeof name, "encoder.%zu.bias", at);
-    (void)snprintf(shape, sizeof shape, "%" PRIu32, layer->out);
-    add_tensor(tensors, name, "F32", shape, layer->bias,
-               sizeof(float) * layer->out);
+    (void)snprintf(shape, sizeof shape, "%zu", rows);
+    add_tensor(tensors, name, "F32", shape, layer->bias, sizeof(float) * rows);
 }
 
 /* Names and categories, each with its NUL. */
@@ -243,7 +279,10 @@ add_all(struct tensors *tensors, const struct compose_spec *spec)
     add_scaling(tensors, spec, "schema.shift", false);
     add_scaling(tensors, spec, "schema.scale", true);
     for (size_t i = 0; i < spec->layers; i++) {
-        add_weights(tensors, &spec->layer[i], i);
+        if (spec->layer[i].kind == COMPOSE_DENSE ||
+            spec->layer[i].kind == COMPOSE_CONV) {
+            add_weights(tensors, &spec->layer[i], i);
+        }
     }
     add_text(tensors, spec);
     host_text_print(&tensors->header, "}");

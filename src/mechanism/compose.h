@@ -22,11 +22,26 @@ struct compose_column {
     double shift, scale;       /* x = (value - shift) scale */
 };
 
+enum compose_kind {
+    COMPOSE_DENSE = 0,
+    COMPOSE_CONV,
+    COMPOSE_POOL_MAX,
+    COMPOSE_POOL_MEAN
+};
+
+/* Images are rows of columns of channels. A pool has no activation, weights
+   and bias. */
 struct compose_layer {
-    uint32_t in, out;
+    uint32_t in, out; /* entries */
     const char *activation;
-    const float *weight; /* out rows of in */
-    const float *bias;
+    const float *weight; /* out rows of in; filters x kernel x kernel x channels
+                          */
+    const float *bias;   /* out; filters */
+    enum compose_kind kind;
+    uint32_t height, width, channels; /* the image that goes in */
+    uint32_t filters;                 /* conv: channels that come out */
+    uint32_t kernel, stride, pad;
+    uint32_t skip; /* conv: r > 0 adds the input of the layer r - 1 before */
 };
 
 struct compose_factor {

@@ -131,6 +131,42 @@ say_column(struct page *page, size_t at)
     }
 }
 
+/* "(3 convolutions, 2 pools, 1 dense)", where there are others than dense. */
+static void
+say_layers(struct page *page)
+{
+    static const char *const words[] = {"convolution", "pool", "dense layer"};
+    size_t count[] = {0, 0, 0};
+    const char *before = " (";
+    for (size_t i = 0; i < page->info.layers; i++) {
+        enum device_kind kind = page->mechanism->client->layer[i].kind;
+        count[kind == DEVICE_CONV ? 0 : kind == DEVICE_DENSE ? 2 : 1]++;
+    }
+    if (count[2] == page->info.layers) {
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (count[i] > 0) {
+            host_text_print(&page->words, "%s%zu %s%s", before, count[i],
+                            words[i], count[i] == 1 ? "" : "s");
+            before = ", ";
+        }
+    }
+    host_text_print(&page->words, ")");
+}
+
+static void
+say_encoder(struct page *page)
+{
+    host_text_print(&page->words, "An encoder of %zu layer%s",
+                    page->info.layers, page->info.layers == 1 ? "" : "s");
+    say_layers(page);
+    page_say(page, 0,
+             " and %zu weights transforms it first. Nothing about the promise "
+             "below rests on it.",
+             page->info.weights);
+}
+
 static void
 say_collected(struct page *page)
 {
@@ -141,12 +177,7 @@ say_collected(struct page *page)
         say_column(page, i);
     }
     if (page->info.layers > 0) {
-        page_say(
-            page, 0,
-            "An encoder of %zu layer%s and %zu weights transforms it first. "
-            "Nothing about the promise below rests on it.",
-            page->info.layers, page->info.layers == 1 ? "" : "s",
-            page->info.weights);
+        say_encoder(page);
     }
     page_title(page, "WHAT LEAVES THE DEVICE");
     page_say(

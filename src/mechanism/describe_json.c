@@ -158,17 +158,57 @@ put_titles(struct building *building, json_t *object,
     put_size(building, object, "report_size", info->report_size);
 }
 
+static json_t *
+image(struct building *building, const struct device_image *from)
+{
+    json_t *list = json_array();
+    append(building, list, json_integer(from->height));
+    append(building, list, json_integer(from->width));
+    append(building, list, json_integer(from->channels));
+    return list;
+}
+
+static json_t *
+layer(struct building *building, size_t at)
+{
+    static const char *const kinds[] = {"dense", "conv", "pool", "pool"};
+    const struct device_layer *from = &building->mechanism->client->layer[at];
+    json_t *object = json_object();
+    put(building, object, "kind", json_string(kinds[from->kind]));
+    put_size(building, object, "in", from->in);
+    put_size(building, object, "out", from->out);
+    if (from->kind == DEVICE_DENSE) {
+        return object;
+    }
+    put(building, object, "from", image(building, &from->image));
+    put(building, object, "to", image(building, &from->made));
+    put_size(building, object, "kernel", from->kernel);
+    put_size(building, object, "stride", from->stride);
+    put_size(building, object, "pad", from->pad);
+    if (from->kind == DEVICE_CONV) {
+        put_size(building, object, "skip", from->skip);
+    } else {
+        put(building, object, "of",
+            json_string(from->kind == DEVICE_POOL_MAX ? "max" : "mean"));
+    }
+    return object;
+}
+
 static void
 put_lists(struct building *building, json_t *object,
           const struct sotto_mechanism_info *info)
 {
     json_t *columns = json_array(), *parts = json_array();
-    json_t *encoder = json_object();
+    json_t *encoder = json_object(), *stack = json_array();
     for (size_t i = 0; i < info->columns && !building->failed; i++) {
         append(building, columns, column(building, i));
     }
     put_size(building, encoder, "layers", info->layers);
     put_size(building, encoder, "weights", info->weights);
+    for (size_t i = 0; i < info->layers && !building->failed; i++) {
+        append(building, stack, layer(building, i));
+    }
+    put(building, encoder, "stack", stack);
     for (size_t i = 0; i < info->parts && !building->failed; i++) {
         append(building, parts, part(building, i));
     }

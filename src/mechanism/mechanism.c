@@ -217,7 +217,8 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->report_size = client->report_size;
     for (size_t i = 0; i < client->sizes.layers; i++) {
         const struct device_layer *layer = &client->layer[i];
-        ret_info->weights += (size_t)layer->out * (layer->in + (size_t)1);
+        ret_info->weights +=
+            layer_biases(layer) * (layer_fan(layer) + (size_t)1);
     }
     (void)sodium_bin2hex(ret_info->hash, sizeof ret_info->hash, client->hash,
                          SOTTO_HASH_SIZE);

@@ -44,7 +44,7 @@ static const char *
 activation_of(const struct device_layer *layer)
 {
     size_t i = 0, last = sizeof activations / sizeof *activations - 1;
-    while (i < last &&
+    while (i < last && layer->activation != NULL &&
            forward_activation((struct reader_word){
                activations[i], strlen(activations[i])}) != layer->activation) {
         i++;
@@ -52,15 +52,37 @@ activation_of(const struct device_layer *layer)
     return activations[i];
 }
 
+/* In front of what every layer has; a dense layer, whose digest is older, has
+   nothing there. It starts with a number that is no dense layer's `in`. */
+static void
+digest_image_layer(crypto_generichash_state *state,
+                   const struct device_layer *layer)
+{
+    const uint32_t numbers[] = {layer->kind,         layer->image.height,
+                                layer->image.width,  layer->image.channels,
+                                layer->kernel,       layer->stride,
+                                layer->pad,          layer->skip,
+                                layer->made.channels};
+    digest_number(state, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        digest_number(state, numbers[i]);
+    }
+}
+
 static void
 digest_layer(crypto_generichash_state *state, const struct device_layer *layer)
 {
     const char *activation = activation_of(layer);
+    size_t biases = layer_biases(layer);
+    if (layer->kind != DEVICE_DENSE) {
+        digest_image_layer(state, layer);
+    }
     digest_number(state, layer->in);
     digest_number(state, layer->out);
     digest_bytes(state, activation, strlen(activation));
-    digest_bytes(state, layer->weight, sizeof(float) * layer->in * layer->out);
-    digest_bytes(state, layer->bias, sizeof(float) * layer->out);
+    digest_bytes(state, layer->weight,
+                 sizeof(float) * biases * layer_fan(layer));
+    digest_bytes(state, layer->bias, sizeof(float) * biases);
 }
 
 static void
@@ -166,8 +188,21 @@ copy_layers(const struct sotto_client *client, struct copy *copy)
 {
     for (uint32_t i = 0; i < client->sizes.layers; i++) {
         const struct device_layer *own = &client->layer[i];
-        copy->layer[i] = (struct compose_layer){
-            own->in, own->out, activation_of(own), own->weight, own->bias};
+        copy->layer[i] =
+            (struct compose_layer){.in = own->in,
+                                   .out = own->out,
+                                   .activation = activation_of(own),
+                                   .weight = own->weight,
+                                   .bias = own->bias,
+                                   .kind = (enum compose_kind)own->kind,
+                                   .height = own->image.height,
+                                   .width = own->image.width,
+                                   .channels = own->image.channels,
+                                   .filters = own->made.channels,
+                                   .kernel = own->kernel,
+                                   .stride = own->stride,
+                                   .pad = own->pad,
+                                   .skip = own->skip};
     }
 }
 

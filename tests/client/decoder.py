@@ -245,7 +245,7 @@ class Mechanism:
             self.eps, self.delta = parse_eps(m["eps"]), parse_delta(m)
             columns, layers, parts = m["columns"], m["encoder"], m["parts"]
             check(1 <= len(columns) <= 4096, "number of columns")
-            check(len(layers) <= 16, "number of layers")
+            check(len(layers) <= 64, "number of layers")
             check(1 <= len(parts) <= 4096, "number of parts")
             self.read_columns(columns)
             self.read_layers(layers)
@@ -276,12 +276,52 @@ class Mechanism:
         self.width = width
 
     def read_layers(self, layers):
-        for layer in layers:
-            check(layer["kind"] == "dense", "kind of layer")
-            check(layer["activation"] in ("none", "relu", "sigmoid", "tanh"),
-                  "activation")
-            whole(layer["in"], self.width, self.width, "in")
-            self.width = whole(layer["out"], 1, 2**20, "out")
+        self.images = []    # what goes into each layer; None: no image
+        shape, work, reached = None, 0, 0
+        for at, layer in enumerate(layers):
+            if layer["kind"] == "dense":
+                self.images.append(None)
+                whole(layer["in"], self.width, self.width, "in")
+                self.width = whole(layer["out"], 1, 2**20, "out")
+                shape, work = None, work + layer["in"] * layer["out"]
+            else:
+                made, fan = self.read_window(layer, shape)
+                self.images.append(layer["image"])
+                skip = layer.get("skip", 0)
+                if skip:
+                    check(at + 1 - skip >= reached, "skip")
+                    check(self.images[at + 1 - skip] == made, "skip's image")
+                    reached = at + 1
+                shape, self.width = made, math.prod(made)
+                work += self.width * fan
+            if layer["kind"] != "pool":
+                check(layer["activation"] in ("none", "relu", "sigmoid",
+                                              "tanh"), "activation")
+            check(work <= 2**32, "multiply-adds")
+
+    def read_window(self, layer, shape):
+        """The image that comes out, and the products of each entry."""
+        check(layer["kind"] in ("conv", "pool"), "kind of layer")
+        image = layer["image"]
+        check(len(image) == 3, "image")
+        for side in image:
+            whole(side, 1, 2**20, "image")
+        check(math.prod(image) == self.width and shape in (None, image),
+              "image")
+        kernel = whole(layer["kernel"], 1, 31, "kernel")
+        stride = whole(layer["stride"], 1, 16, "stride")
+        pad = whole(layer["pad"], 0, kernel - 1, "pad")
+        sides = [(side + 2 * pad - kernel) // stride + 1 for side in image[:2]]
+        check(min(sides) >= 1, "kernel")
+        if layer["kind"] == "conv":
+            whole(layer["skip"], 0, 64, "skip")
+            made = [*sides, whole(layer["out"], 1, 2**20, "out")]
+            fan = kernel * kernel * image[2]
+        else:
+            check(layer["of"] in ("max", "mean"), "of")
+            made, fan = [*sides, image[2]], kernel * kernel
+        check(math.prod(made) <= 2**20, "image")
+        return made, fan
 
     def read_part(self, part):
         check(part["covers"] in ("features", "label", "both"), "covers")
@@ -330,7 +370,11 @@ class Mechanism:
         columns = [pick(c, "kind", *{"number": (), "bytes": ("count",)}
                         .get(c["kind"], ("count", "input")))
                    for c in m["columns"]]
-        layers = [pick(layer, "kind", "in", "out", "activation")
+        window = ("kernel", "stride", "pad")
+        keys = {"dense": ("in", "out", "activation"),
+                "conv": ("image", "out", *window, "skip", "activation"),
+                "pool": ("image", *window, "of")}
+        layers = [pick(layer, "kind", *keys[layer["kind"]])
                   for layer in m["encoder"]]
         parts = []
         for p in m["parts"]:
@@ -352,11 +396,16 @@ class Mechanism:
         rows = [("schema.shift", "F64", [count], 8 * count),
                 ("schema.scale", "F64", [count], 8 * count)]
         for i, layer in enumerate(self.manifest["encoder"]):
-            rows.append((f"encoder.{i}.weight", "F32",
-                         [layer["out"], layer["in"]],
-                         4 * layer["in"] * layer["out"]))
-            rows.append((f"encoder.{i}.bias", "F32", [layer["out"]],
-                         4 * layer["out"]))
+            if layer["kind"] == "pool":
+                continue
+            shape = [layer["out"]]
+            if layer["kind"] == "conv":
+                shape += [layer["kernel"]] * 2 + layer["image"][2:]
+            else:
+                shape += [layer["in"]]
+            rows.append((f"encoder.{i}.weight", "F32", shape,
+                         4 * math.prod(shape)))
+            rows.append((f"encoder.{i}.bias", "F32", shape[:1], 4 * shape[0]))
         used = sum(row[3] for row in rows)
         left = len(self.tensors) - used
         check(left >= 0, "shorter than its tensors")

@@ -18,9 +18,34 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import decoder  # noqa: E402
+import encoder  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("SOTTO_SOURCE_DIR", HERE.parent.parent))
 WIDTH = {"F64": 8, "F32": 4, "U8": 1}
+
+
+# In the manifest of tests/vectors/image.json; each breaks a rule.
+IMAGE_CHANGES = (
+    ('"image":[6,6,2]', '"image":[6,12,1]'),
+    ('"image":[6,6,2]', '"image":[6,6,3]'),
+    ('"image":[6,6,2]', '"image":[6,6]'),
+    ('"image":[6,6,4]', '"image":[6,4,6]'),
+    ('"kernel":3', '"kernel":0'),
+    ('"kernel":3', '"kernel":32'),
+    ('"kernel":3', '"kernel":11'),
+    ('"stride":1', '"stride":0'),
+    ('"stride":1', '"stride":17'),
+    ('"pad":1', '"pad":3'),
+    ('"of":"max"', '"of":"least"'),
+    ('"skip":2', '"skip":1'),
+    ('"skip":2', '"skip":3'),
+    ('"skip":2', '"skip":5'),
+    ('"skip":0', '"skip":1'),
+    ('"skip":0,', ''),
+    ('"out":4', '"out":1048576'),
+    ('"conv"', '"convolution"'),
+    ('"relu"', '"elu"'),
+)
 
 
 def vectors():
@@ -116,6 +141,43 @@ class Vectors(unittest.TestCase):
                                      0)
                     end = last
                 self.assertEqual(8 + n + end, len(file))
+
+
+class Encoder(unittest.TestCase):
+    def test_z(self):
+        """The encoder's output, bit by bit, where a vector states it."""
+        seen = 0
+        for path in sorted((SOURCE / "tests" / "vectors").glob("*.json")):
+            vector = json.loads(path.read_text())
+            if "z" not in vector:
+                continue
+            seen += 1
+            with self.subTest(vector["name"]):
+                z = encoder.encode(base64.b64decode(vector["mechanism"]),
+                                   vector["record"])
+                self.assertEqual(struct.pack(f"<{len(z)}f", *z).hex(),
+                                 vector["z"])
+                self.assertGreater(len(set(z)), len(z) // 2)
+        self.assertGreaterEqual(seen, 2)
+
+    def test_layers(self):
+        """Every rule of layers over images, broken one at a time."""
+        path = SOURCE / "tests" / "vectors" / "image.json"
+        file = base64.b64decode(json.loads(path.read_text())["mechanism"])
+        (n,) = struct.unpack("<Q", file[:8])
+        text = file[8:8 + n].decode().rstrip(" ")
+
+        def change(old, new):
+            old, new = (s.replace('"', '\\"') for s in (old, new))
+            self.assertIn(old, text)
+            changed = text.replace(old, new, 1).encode()
+            changed += b" " * (-len(changed) % 8)
+            return struct.pack("<Q", len(changed)) + changed + file[8 + n:]
+
+        decoder.Mechanism(change('"relu"', '"tanh"'))
+        for old, new in IMAGE_CHANGES:
+            with self.subTest(new), self.assertRaises(decoder.Refused):
+                decoder.Mechanism(change(old, new))
 
 
 class Rules(unittest.TestCase):

@@ -149,6 +149,30 @@ count(struct probe *probe, const char *record)
     device_wipe(client);
 }
 
+/* What floats can be. */
+static const struct {
+    const char *name;
+    float value;
+} values[] = {
+    {"0", 0.0f},
+    {"-0", -0.0f},
+    {"+1", 1.0f},
+    {"-1", -1.0f},
+    {"half", 0.5f},
+    {"just-below-1", 0x1.fffffep-1f},
+    {"just-above-1", 0x1.000002p0f},
+    {"32", 32.0f},
+    {"huge", 3.4e38f},
+    {"-huge", -3.4e38f},
+    {"tiny", 1e-30f},
+    {"subnormal", 1e-45f},
+    {"inf", INFINITY},
+    {"-inf", -INFINITY},
+    {"nan", NAN},
+    {"-nan", -NAN},
+};
+#define VALUES (sizeof values / sizeof values[0])
+
 static void
 set_all(struct probe *probe, float value)
 {
@@ -175,28 +199,7 @@ count_value(struct probe *probe, const char *name, float value)
 static void
 count_values(struct probe *probe)
 {
-    static const struct {
-        const char *name;
-        float value;
-    } values[] = {
-        {"0", 0.0f},
-        {"-0", -0.0f},
-        {"+1", 1.0f},
-        {"-1", -1.0f},
-        {"half", 0.5f},
-        {"just-below-1", 0x1.fffffep-1f},
-        {"just-above-1", 0x1.000002p0f},
-        {"32", 32.0f},
-        {"huge", 3.4e38f},
-        {"-huge", -3.4e38f},
-        {"tiny", 1e-30f},
-        {"subnormal", 1e-45f},
-        {"inf", INFINITY},
-        {"-inf", -INFINITY},
-        {"nan", NAN},
-        {"-nan", -NAN},
-    };
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    for (size_t i = 0; i < VALUES; i++) {
         count_value(probe, values[i].name, values[i].value);
     }
 }
@@ -256,6 +259,57 @@ count_categories(struct probe *probe)
     }
 }
 
+/* Layers over an image of 6 x 6 x 3: the same everywhere, and alone at each
+   place. The activation is relu, or none of a pool. */
+static void
+count_layer(const struct device_layer *layer, const char *name)
+{
+    static float x[108], y[256];
+    for (size_t i = 0; i < 2 * VALUES; i++) {
+        float value = values[i / 2].value;
+        char label[64];
+        for (size_t j = 0; j < 108; j++) {
+            x[j] = i % 2 == 0 || j == 7 * i % 108 ? value : 0.25f;
+        }
+        (void)snprintf(label, sizeof label, "%s %s", name, values[i / 2].name);
+        CALLGRIND_TOGGLE_COLLECT;
+        if (layer->kind == DEVICE_CONV) {
+            image_conv(layer, x, layer->skip > 0 ? x : NULL, y);
+        } else {
+            image_pool(layer, x, y);
+        }
+        CALLGRIND_TOGGLE_COLLECT;
+        CALLGRIND_DUMP_STATS_AT(label);
+    }
+}
+
+static void
+count_images(void)
+{
+    static float weight[3 * 27];
+    struct device_layer layer = {
+        .in = 108,
+        .out = 108,
+        .kind = DEVICE_CONV,
+        .image = {6, 6, 3},
+        .made = {6, 6, 3},
+        .kernel = 3,
+        .stride = 1,
+        .pad = 1,
+        .skip = 1,
+        .weight = weight,
+        .bias = weight,
+        .activation = forward_activation((struct reader_word){"relu", 4})};
+    for (size_t i = 0; i < 3 * 27; i++) {
+        weight[i] = (float)(i % 7) - 3;
+    }
+    count_layer(&layer, "conv");
+    layer.kind = DEVICE_POOL_MAX;
+    count_layer(&layer, "pool-max");
+    layer.kind = DEVICE_POOL_MEAN;
+    count_layer(&layer, "pool-mean");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -272,5 +326,8 @@ main(int argc, char **argv)
     count_symbols(&probe);
     count_draws(&probe);
     count_categories(&probe);
+    if (at == 0) {
+        count_images();
+    }
     return EXIT_SUCCESS;
 }

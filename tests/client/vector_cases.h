@@ -132,6 +132,48 @@ static const struct compose_spec pair = {
     "pair", "vectors",   "none", UNITS(4),   pair_columns,
     2,      &pair_layer, 1,      pair_parts, 2};
 
+/* An image of 6 x 6 x 2 to five numbers: every kind of layer, a skip over two
+   layers; and one of 5 x 7 x 3 with a stride, a wide kernel and a skip of its
+   own input. */
+#define VECTOR_WEIGHTS 900
+static float image_weight[VECTOR_WEIGHTS];
+#define WINDOW(kind, height, width, channels, filters, kernel, stride, pad,    \
+               skip)                                                           \
+    kind, height, width, channels, filters, kernel, stride, pad, skip
+static const struct compose_layer image_layers[] = {
+    {72, 144, "relu", image_weight, image_weight + 72,
+     WINDOW(COMPOSE_CONV, 6, 6, 2, 4, 3, 1, 1, 0)},
+    {144, 64, NULL, NULL, NULL,
+     WINDOW(COMPOSE_POOL_MAX, 6, 6, 4, 0, 2, 2, 1, 0)},
+    {64, 96, "relu", image_weight + 76, image_weight + 292,
+     WINDOW(COMPOSE_CONV, 4, 4, 4, 6, 3, 1, 1, 0)},
+    {96, 64, "relu", image_weight + 298, image_weight + 514,
+     WINDOW(COMPOSE_CONV, 4, 4, 6, 4, 3, 1, 1, 2)},
+    {64, 16, NULL, NULL, NULL,
+     WINDOW(COMPOSE_POOL_MEAN, 4, 4, 4, 0, 3, 2, 1, 0)},
+    {16, 5, "none", image_weight + 518, image_weight + 598},
+};
+static const struct compose_layer stride_layers[] = {
+    {105, 24, "relu", image_weight + 600, image_weight + 750,
+     WINDOW(COMPOSE_CONV, 5, 7, 3, 2, 5, 2, 2, 0)},
+    {24, 24, "none", image_weight + 752, image_weight + 770,
+     WINDOW(COMPOSE_CONV, 3, 4, 2, 2, 3, 1, 1, 1)},
+};
+static const struct compose_column image_columns[] = {BYTES("image", 72),
+                                                      CATEGORY("label", 3)};
+static const struct compose_column stride_column = BYTES("image", 105);
+static const struct compose_part image_parts[] = {
+    {"both", "subset", UNITS(2), 1, 0, 0, 0, {{false, 0, 5}, {true, 1, 0}}, 2},
+    LATTICE(2, 1, 3, 1000),
+};
+static const struct compose_part stride_part = LATTICE(16, 1, 24, 1000);
+static const struct compose_spec image_spec = {
+    "image", "vectors",    "none", UNITS(4),    image_columns,
+    2,       image_layers, 6,      image_parts, 2};
+static const struct compose_spec stride_spec = {
+    "image", "vectors",     "none", UNITS(16),    &stride_column,
+    1,       stride_layers, 2,      &stride_part, 1};
+
 static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
 static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
 static const struct compose_layer nan_layer = {1, 4, "none", nan_weight,
@@ -441,6 +483,20 @@ static const struct vector_case vector_cases[] = {
      UNSEEDED,
      0xff,
      NULL},
+    {"image",
+     "convolutions, pools and a skip; pairs of a code and a label",
+     &image_spec,
+     {PIXELS(72), TEXT("v1")},
+     41,
+     0,
+     NULL},
+    {"image-stride",
+     "a wide kernel with a stride, a skip of the layer's own input",
+     &stride_spec,
+     {PIXELS(105)},
+     42,
+     0,
+     NULL},
 };
 #define VECTOR_CASES (sizeof vector_cases / sizeof vector_cases[0])
 
@@ -452,6 +508,7 @@ cases_init(void)
         vector_values[i] = vector_text[i];
         vector_bytes[i] = (uint8_t)(31 * i + 200);
     }
+    fill_weights(image_weight, VECTOR_WEIGHTS, 77);
     everything_spec = *everything();
 }
 
@@ -526,6 +583,26 @@ case_entropy(const struct vector_case *a_case, uint8_t *entropy)
     }
 }
 
+/* The encoder's output as it stands in memory. */
+static json_t *
+z_json(const struct vector_case *a_case, struct sotto_client *client)
+{
+    size_t last = a_case->spec->layers - 1;
+    json_t *z;
+    schema_apply(client, a_case->record);
+    forward_run(client);
+    z = hex_of((const uint8_t *)client->z,
+               sizeof(float) * a_case->spec->layer[last].out);
+    device_wipe(client);
+    return z;
+}
+
+static bool
+has_images(const struct compose_spec *spec)
+{
+    return spec->layers > 0 && spec->layer[0].kind != COMPOSE_DENSE;
+}
+
 static json_t *
 case_json(const struct vector_case *a_case)
 {
@@ -557,6 +634,9 @@ case_json(const struct vector_case *a_case)
                        hex_of(entropy, tape.used), "report",
                        hex_of(report, size), "line", line);
     assert_non_null(vector);
+    if (has_images(a_case->spec)) {
+        json_object_set_new(vector, "z", z_json(a_case, client));
+    }
     free(line);
     sotto_mechanism_free(mechanism);
     free(file.data);

@@ -52,6 +52,33 @@ test_layout(void **state)
     assert_int_equal(compose(&fixture_encoded), SOTTO_STATUS_OK);
 }
 
+/* Weights of layers over images have four sides; a pool has none. */
+static void
+test_images(void **state)
+{
+    static const char *const entries[] = {
+        "\"encoder.0.weight\":{\"dtype\":\"F32\",\"shape\":[2,3,3,1],"
+        "\"data_offsets\":[32,104]},\"encoder.0.bias\":{\"dtype\":\"F32\","
+        "\"shape\":[2],\"data_offsets\":[104,112]},\"encoder.2.weight\":{"
+        "\"dtype\":\"F32\",\"shape\":[2,1,1,2],",
+        "\"encoder.4.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],",
+        "{\\\"kind\\\":\\\"conv\\\",\\\"image\\\":[4,4,1],\\\"out\\\":2,"
+        "\\\"kernel\\\":3,\\\"stride\\\":2,\\\"pad\\\":1,\\\"skip\\\":0,"
+        "\\\"activation\\\":\\\"relu\\\"},{\\\"kind\\\":\\\"pool\\\","
+        "\\\"image\\\":[2,2,2],\\\"kernel\\\":3,\\\"stride\\\":1,"
+        "\\\"pad\\\":1,\\\"of\\\":\\\"max\\\"}",
+    };
+    uint8_t *data = NULL;
+    size_t size = 0;
+    (void)state;
+    assert_int_equal(compose_mechanism(&fixture_image, &data, &size, &err),
+                     SOTTO_STATUS_OK);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        assert_non_null(memmem(data, size, entries[i], strlen(entries[i])));
+    }
+    free(data);
+}
+
 static void
 test_titles(void **state)
 {
@@ -141,9 +168,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_titles),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_layout), cmocka_unit_test(test_images),
+        cmocka_unit_test(test_titles), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

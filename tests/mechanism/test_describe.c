@@ -105,6 +105,13 @@ test_prose(void **state)
     fixture_in(flat, "says of the auxiliary data: \"none\" (not checked).");
     free(text);
     free(flat);
+    text = describe(&fixture_image, false);
+    flat = unwrapped(text);
+    assert_shape(text);
+    fixture_in(flat, "An encoder of 5 layers (2 convolutions, 2 pools, 1 dense "
+                     "layer) and 35 weights transforms it first.");
+    free(text);
+    free(flat);
 }
 
 /* The verdict and the odds for other sizes of epsilon. */

@@ -41,7 +41,7 @@ test_json(void **state)
         "\"categories\":[\"blue\",\"green\",\"red\"]},"
         "{\"name\":\"label\",\"kind\":\"category\",\"count\":3,"
         "\"categories\":[\"no\",\"yes\"]}],"
-        "\"encoder\":{\"layers\":0,\"weights\":0},\"parts\":["
+        "\"encoder\":{\"layers\":0,\"weights\":0,\"stack\":[]},\"parts\":["
         "{\"covers\":\"features\",\"channel\":\"laplace\",\"eps\":2.0,"
         "\"eps_exact\":2.0,\"delta\":0.0,\"blocks\":1,"
         "\"domain\":{\"kind\":\"lattice\",\"d\":1,\"l\":4096},\"deviation\":";
@@ -58,6 +58,28 @@ test_json(void **state)
     assert_int_equal(json_object_size(object), 16);
     assert_int_equal(json_array_size(json_object_get(object, "parts")), 4);
     json_decref(object);
+    free(text);
+}
+
+/* Every kind of layer. */
+static void
+test_stack(void **state)
+{
+    char *text = describe(&fixture_image, true);
+    (void)state;
+    fixture_in(text,
+               "\"encoder\":{\"layers\":5,\"weights\":35,\"stack\":["
+               "{\"kind\":\"conv\",\"in\":16,\"out\":8,\"from\":[4,4,1],"
+               "\"to\":[2,2,2],\"kernel\":3,\"stride\":2,\"pad\":1,\"skip\":0},"
+               "{\"kind\":\"pool\",\"in\":8,\"out\":8,\"from\":[2,2,2],"
+               "\"to\":[2,2,2],\"kernel\":3,\"stride\":1,\"pad\":1,"
+               "\"of\":\"max\"},"
+               "{\"kind\":\"conv\",\"in\":8,\"out\":8,\"from\":[2,2,2],"
+               "\"to\":[2,2,2],\"kernel\":1,\"stride\":1,\"pad\":0,\"skip\":2},"
+               "{\"kind\":\"pool\",\"in\":8,\"out\":2,\"from\":[2,2,2],"
+               "\"to\":[1,1,2],\"kernel\":2,\"stride\":1,\"pad\":0,"
+               "\"of\":\"mean\"},"
+               "{\"kind\":\"dense\",\"in\":2,\"out\":3}]}");
     free(text);
 }
 
@@ -101,6 +123,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_stack),
         cmocka_unit_test(test_eps_exact),
         cmocka_unit_test(test_eps_refused),
     };

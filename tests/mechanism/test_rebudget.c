@@ -253,6 +253,90 @@ test_digest(void **state)
     sotto_mechanism_free(old);
 }
 
+/* An encoder of images is kept whole, and every number of it is digested. */
+static void
+test_images(void **state)
+{
+    static float weight[64] = {1, 0.5f, -1};
+    struct compose_column image[] = {
+        {.name = "i", .kind = SOTTO_COLUMN_BYTES, .count = 16, .scale = 1},
+        columns[2]};
+    struct compose_layer layers[] = {{.in = 16,
+                                      .out = 32,
+                                      .activation = "relu",
+                                      .weight = weight,
+                                      .bias = weight + 50,
+                                      .kind = COMPOSE_CONV,
+                                      .height = 4,
+                                      .width = 4,
+                                      .channels = 1,
+                                      .filters = 2,
+                                      .kernel = 3,
+                                      .stride = 1,
+                                      .pad = 1},
+                                     {.in = 32,
+                                      .out = 32,
+                                      .activation = "none",
+                                      .weight = weight + 3,
+                                      .bias = weight + 50,
+                                      .kind = COMPOSE_CONV,
+                                      .height = 4,
+                                      .width = 4,
+                                      .channels = 2,
+                                      .filters = 2,
+                                      .kernel = 3,
+                                      .stride = 1,
+                                      .pad = 1,
+                                      .skip = 1},
+                                     {.in = 32,
+                                      .out = 8,
+                                      .kind = COMPOSE_POOL_MEAN,
+                                      .height = 4,
+                                      .width = 4,
+                                      .channels = 2,
+                                      .kernel = 2,
+                                      .stride = 2}};
+    struct compose_part own[] = {parts[0], parts[1]};
+    struct compose_spec spec = whole;
+    struct sotto_mechanism *old, *other, *back;
+    (void)state;
+    own[1].factor[0].at = 1;
+    spec.column = image;
+    spec.columns = 2;
+    spec.layer = layers;
+    spec.layers = 3;
+    spec.part = own;
+    old = make(&spec);
+    other = rebudget(old, "2", 0.5);
+    back = rebudget(other, "1", 0.7);
+    assert_int_equal(old->size, back->size);
+    assert_memory_equal(old->data, back->data, old->size);
+    assert_true(same_digest(old, other) && same_digest(old, back));
+    sotto_mechanism_free(other);
+    sotto_mechanism_free(back);
+#define OTHER(place, value)                                                    \
+    do {                                                                       \
+        __typeof__(place) keep_ = (place);                                     \
+        (place) = (value);                                                     \
+        other = make(&spec);                                                   \
+        assert_false(same_digest(old, other));                                 \
+        sotto_mechanism_free(other);                                           \
+        (place) = keep_;                                                       \
+    } while (0)
+    OTHER(layers[1].skip, 0);
+    OTHER(layers[2].kind, COMPOSE_POOL_MAX);
+    OTHER(weight[2], 7);
+    OTHER(weight[51], 7);
+    OTHER(layers[1].activation, "tanh");
+    layers[2].pad = 1; /* 3 x 3, then with a larger stride 2 x 2 again */
+    layers[2].stride = 3;
+    other = make(&spec);
+    assert_false(same_digest(old, other));
+#undef OTHER
+    sotto_mechanism_free(other);
+    sotto_mechanism_free(old);
+}
+
 static void
 test_refused(void **state)
 {
@@ -365,9 +449,9 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_same),   TEST(test_shares),  TEST(test_orders),
-        TEST(test_digest), TEST(test_refused), TEST(test_label_channel),
-        TEST(test_memory),
+        TEST(test_same),          TEST(test_shares), TEST(test_orders),
+        TEST(test_digest),        TEST(test_images), TEST(test_refused),
+        TEST(test_label_channel), TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
