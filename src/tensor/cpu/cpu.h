@@ -141,6 +141,22 @@ void cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
                    enum tensor_activation activation, float *dy, float *dgain,
                    float *dshift, float *dx);
 
+/* channel_norm.c: the two above where cpu_channels says that there are very
+   many rows for the columns. False, and nothing is done, if there is no memory.
+ */
+bool cpu_channels(size_t n, size_t width);
+bool cpu_channel_norm(struct tensor_backend *self, size_t n, size_t width,
+                      bool training, float momentum, const float *x,
+                      const float *gain, const float *shift,
+                      float *running_mean, float *running_variance,
+                      enum tensor_activation activation, float *mean,
+                      float *inverse, float *y);
+bool cpu_channel_norm_back(struct tensor_backend *self, size_t n, size_t width,
+                           const float *x, const float *gain, const float *mean,
+                           const float *inverse, const float *y,
+                           enum tensor_activation activation, float *dy,
+                           float *dgain, float *dshift, float *dx);
+
 /* likelihood.c */
 double cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
                      const float *logits, const float *target, float scale,

@@ -7,6 +7,11 @@
 
 #define ELEMENTS_MIN ((size_t)16384)
 
+/* The compiler makes scalars of a loop over 16 maxima; not of these. */
+#define EIGHTS (CPU_LANES / 8)
+typedef float eight_floats __attribute__((vector_size(8 * sizeof(float))));
+typedef int32_t eight_masks __attribute__((vector_size(8 * sizeof(int32_t))));
+
 /* ---- Windows ------------------------------------------------------------ */
 
 /* What of the window of a place is inside of the image. */
@@ -37,29 +42,58 @@ span_of(const struct tensor_window *w, size_t i, size_t j)
 
 CPU_BODY
 pool_lanes_body(const struct tensor_window *w, enum tensor_pool of,
-                const struct span *span, size_t lanes, const float *restrict x,
-                float *restrict y)
+                const struct span *span, size_t lanes, const float *x, float *y)
 {
-    float value[CPU_LANES];
+    size_t count = (span->bottom - span->top) * (span->right - span->left);
+    float divisor = of == TENSOR_POOL_MEAN ? (float)count : 1.0F;
     size_t first = (span->top * w->width + span->left) * w->channels;
     for (size_t l = 0; l < lanes; l++) {
-        value[l] = of == TENSOR_POOL_MAX ? x[first + l] : 0.0F;
+        float value = of == TENSOR_POOL_MAX ? x[first + l] : 0.0F;
+        for (size_t i = span->top; i < span->bottom; i++) {
+            for (size_t j = span->left; j < span->right; j++) {
+                float entry = x[(i * w->width + j) * w->channels + l];
+                value = of == TENSOR_POOL_MEAN ? value + entry
+                        : value >= entry || value != value
+                            ? value /* NaN stays */
+                            : entry;
+            }
+        }
+        y[l] = value / divisor;
+    }
+}
+
+/* The same for CPU_LANES channels, in registers. */
+CPU_BODY
+pool_whole_body(const struct tensor_window *w, enum tensor_pool of,
+                const struct span *span, const float *x, float *y)
+{
+    size_t count = (span->bottom - span->top) * (span->right - span->left);
+    size_t first = (span->top * w->width + span->left) * w->channels;
+    eight_floats value[EIGHTS] = {{0}};
+    for (size_t k = 0; k < EIGHTS && of == TENSOR_POOL_MAX; k++) {
+        memcpy(&value[k], x + first + 8 * k, sizeof value[k]);
     }
     for (size_t i = span->top; i < span->bottom; i++) {
         for (size_t j = span->left; j < span->right; j++) {
             const float *from = x + (i * w->width + j) * w->channels;
-            for (size_t l = 0; l < lanes; l++) {
-                value[l] = of == TENSOR_POOL_MEAN ? value[l] + from[l]
-                           : value[l] >= from[l] || value[l] != value[l]
-                               ? value[l] /* NaN stays */
-                               : from[l];
+            for (size_t k = 0; k < EIGHTS; k++) {
+                eight_floats entry;
+                memcpy(&entry, from + 8 * k, sizeof entry);
+                eight_masks stays =
+                    (value[k] >= entry) | (value[k] != value[k]);
+                value[k] =
+                    of == TENSOR_POOL_MEAN
+                        ? value[k] + entry
+                        : (eight_floats)(((eight_masks)value[k] & stays) |
+                                         ((eight_masks)entry & ~stays));
             }
         }
     }
-    size_t count = (span->bottom - span->top) * (span->right - span->left);
-    float divisor = of == TENSOR_POOL_MEAN ? (float)count : 1.0F;
-    for (size_t l = 0; l < lanes; l++) {
-        y[l] = value[l] / divisor;
+    for (size_t k = 0; k < EIGHTS && of == TENSOR_POOL_MEAN; k++) {
+        value[k] /= (float)count;
+    }
+    for (size_t k = 0; k < EIGHTS; k++) {
+        memcpy(y + 8 * k, &value[k], sizeof value[k]);
     }
 }
 
@@ -94,21 +128,34 @@ void cpu_pool_image(const struct tensor_window *w, enum tensor_pool of,
                     const float *x, float *y);
 
 CPU_BODY
-cpu_pool_image_body(const struct tensor_window *w, enum tensor_pool of,
-                    const float *x, float *y)
+pool_image_body(const struct tensor_window *w, enum tensor_pool of,
+                const float *x, float *y)
 {
     size_t columns = tensor_window_side(w, w->width);
+    size_t places = tensor_window_places(w);
     size_t whole = w->channels - w->channels % CPU_LANES;
-    for (size_t r = 0; r < tensor_window_places(w); r++) {
+    for (size_t r = 0; r < places; r++) {
         struct span span = span_of(w, r / columns, r % columns);
         float *to = y + r * w->channels;
         for (size_t c = 0; c < whole; c += CPU_LANES) {
-            pool_lanes_body(w, of, &span, CPU_LANES, x + c, to + c);
+            pool_whole_body(w, of, &span, x + c, to + c);
         }
         if (whole < w->channels) {
             pool_lanes_body(w, of, &span, w->channels - whole, x + whole,
                             to + whole);
         }
+    }
+}
+
+/* Each kind by itself, so that the innermost loop does not choose. */
+CPU_BODY
+cpu_pool_image_body(const struct tensor_window *w, enum tensor_pool of,
+                    const float *x, float *y)
+{
+    if (of == TENSOR_POOL_MAX) {
+        pool_image_body(w, TENSOR_POOL_MAX, x, y);
+    } else {
+        pool_image_body(w, TENSOR_POOL_MEAN, x, y);
     }
 }
 
@@ -122,14 +169,14 @@ void cpu_pool_back_image(const struct tensor_window *w, enum tensor_pool of,
                          float *dx);
 
 CPU_BODY
-cpu_pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
-                         const float *x, const float *y, const float *dy,
-                         float *dx)
+pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
+                     const float *x, const float *y, const float *dy, float *dx)
 {
     size_t columns = tensor_window_side(w, w->width);
+    size_t places = tensor_window_places(w);
     size_t whole = w->channels - w->channels % CPU_LANES;
     memset(dx, 0, w->height * w->width * w->channels * sizeof *dx);
-    for (size_t r = 0; r < tensor_window_places(w); r++) {
+    for (size_t r = 0; r < places; r++) {
         struct span span = span_of(w, r / columns, r % columns);
         size_t at = r * w->channels;
         for (size_t c = 0; c < whole; c += CPU_LANES) {
@@ -140,6 +187,18 @@ cpu_pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
             pool_back_lanes_body(w, of, &span, w->channels - whole, x + whole,
                                  y + at + whole, dy + at + whole, dx + whole);
         }
+    }
+}
+
+CPU_BODY
+cpu_pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
+                         const float *x, const float *y, const float *dy,
+                         float *dx)
+{
+    if (of == TENSOR_POOL_MAX) {
+        pool_back_image_body(w, TENSOR_POOL_MAX, x, y, dy, dx);
+    } else {
+        pool_back_image_body(w, TENSOR_POOL_MEAN, x, y, dy, dx);
     }
 }
 
