@@ -1,134 +1,26 @@
 /*
- * stack.c: dense layers one after another, with batch norm where asked for.
+ * stack.c: layers one after another: activations, and the ways forward and
+ * back.
  *
- *     x -> [ product + bias -> activation ] -> ... -> y
- *     x -> [ product -> norm -> activation ] -> ...       (a layer with a norm)
+ *     x -> [ product + bias -> (+ skip) -> activation ] -> ... -> y
+ *     x -> [ product -> norm -> (+ skip) -> activation ] -> ...
+ *                                                       (a layer with a norm)
  *
  * A layer with a norm has no bias: the norm would take it away again, and its
- * gradient would be nothing but rounding.
+ * gradient would be nothing but rounding. The gradient before the activation is
+ * that of the skip, too: it is added where the skip began, once the layers
+ * under it are done.
  */
 #include "nn/stack.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
-#include "random/seeded.h"
 
 #define ALIGNMENT ((size_t)64)
 #define STEP (ALIGNMENT / sizeof(float))
 #define MOMENTUM 0.1F
-#define NORM_EPSILON 1e-5
-
-/* ---- Parameters --------------------------------------------------------- */
-
-/* Adds PREFIX.LAYER.WHAT; false if there is no room. */
-static bool
-add_row(struct nn_arena *arena, const char *prefix, size_t layer,
-        const char *what, size_t rows, size_t columns, bool fixed,
-        size_t *ret_row)
-{
-    char name[NN_NAME_MAX];
-    int length = snprintf(name, sizeof name, "%s.%zu.%s", prefix, layer, what);
-    if (length < 0 || (size_t)length >= sizeof name) {
-        return false;
-    }
-    *ret_row = nn_arena_add(arena, name, rows, columns, fixed);
-    return *ret_row != SIZE_MAX;
-}
-
-static bool
-plan_layer(struct nn_arena *arena, const char *prefix, size_t i,
-           struct nn_place *place)
-{
-    size_t out = place->out;
-    place->bias = place->gain = place->shift = SIZE_MAX;
-    place->mean = place->variance = SIZE_MAX;
-    if (!add_row(arena, prefix, i, "weight", out, place->in, false,
-                 &place->weight)) {
-        return false;
-    }
-    if (!place->norm) {
-        return add_row(arena, prefix, i, "bias", out, 0, false, &place->bias);
-    }
-    return add_row(arena, prefix, i, "gain", out, 0, false, &place->gain) &&
-           add_row(arena, prefix, i, "shift", out, 0, false, &place->shift) &&
-           add_row(arena, prefix, i, "mean", out, 0, true, &place->mean) &&
-           add_row(arena, prefix, i, "variance", out, 0, true,
-                   &place->variance);
-}
-
-enum sotto_status
-nn_stack_plan(struct nn_stack *stack, struct nn_arena *arena,
-              const char *prefix, size_t in, const struct nn_layer *layer,
-              size_t layers, struct sotto_error *err)
-{
-    memset(stack, 0, sizeof *stack);
-    if (layers == 0 || layers > NN_LAYERS_MAX) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "'%s' has %zu layers: from 1 to %u are possible",
-                         prefix, layers, NN_LAYERS_MAX);
-    }
-    stack->arena = arena;
-    stack->in = in;
-    stack->layers = layers;
-    for (size_t i = 0; i < layers; i++) {
-        struct nn_place *place = &stack->layer[i];
-        place->in = in;
-        place->out = in = layer[i].out;
-        place->activation = layer[i].activation;
-        place->norm = layer[i].norm;
-        if (!plan_layer(arena, prefix, i, place)) {
-            return host_fail(err, SOTTO_STATUS_LIMIT, i,
-                             "no room for layer %zu of '%s': a model has at "
-                             "most %u tensors, with names below %u bytes",
-                             i, prefix, NN_ROWS_MAX, NN_NAME_MAX);
-        }
-    }
-    stack->out = in;
-    return SOTTO_STATUS_OK;
-}
-
-/* Uniform in (-limit, limit), by the middle of 2^24 equal parts. */
-static void
-fill_uniform(struct seeded *seeded, size_t size, double limit, float *weight)
-{
-    for (size_t i = 0; i < size; i++) {
-        double u = ((random_u32(&seeded->random) >> 8) + 0.5) / 16777216;
-        weight[i] = (float)(limit * (2 * u - 1));
-    }
-}
-
-static void
-fill_constant(float *row, size_t size, float value)
-{
-    for (size_t i = 0; row != NULL && i < size; i++) {
-        row[i] = value;
-    }
-}
-
-/* Variance 2 / in before ReLU (He), 2 / (in + out) otherwise (Glorot). */
-void
-nn_stack_init(struct nn_stack *stack, uint64_t seed, uint64_t stream)
-{
-    const struct nn_arena *arena = stack->arena;
-    struct seeded seeded;
-    seeded_init(&seeded, seed, stream);
-    for (size_t i = 0; i < stack->layers; i++) {
-        const struct nn_place *place = &stack->layer[i];
-        bool relu = place->activation == TENSOR_ACTIVATION_RELU;
-        double fan = (double)(relu ? place->in : place->in + place->out);
-        fill_uniform(&seeded, place->in * place->out, sqrt(6 / fan),
-                     nn_arena_value(arena, place->weight));
-        fill_constant(nn_arena_value(arena, place->bias), place->out, 0);
-        fill_constant(nn_arena_value(arena, place->gain), place->out, 1);
-        fill_constant(nn_arena_value(arena, place->shift), place->out, 0);
-        fill_constant(nn_arena_value(arena, place->mean), place->out, 0);
-        fill_constant(nn_arena_value(arena, place->variance), place->out, 1);
-    }
-}
 
 /* ---- Activations -------------------------------------------------------- */
 
@@ -151,9 +43,12 @@ carve_all(struct nn_stack *stack, float *base, size_t n)
         place->y = carve(base, &at, n * place->out);
         place->dy = carve(base, &at, n * place->out);
         place->before = place->norm ? carve(base, &at, n * place->out) : NULL;
-        place->batch_mean = place->norm ? carve(base, &at, place->out) : NULL;
+        place->dbefore = place->norm && place->skip != 0
+                             ? carve(base, &at, n * place->out)
+                             : NULL;
+        place->batch_mean = place->norm ? carve(base, &at, place->width) : NULL;
         place->batch_inverse =
-            place->norm ? carve(base, &at, place->out) : NULL;
+            place->norm ? carve(base, &at, place->width) : NULL;
     }
     return at;
 }
@@ -200,29 +95,64 @@ nn_stack_dy(struct nn_stack *stack)
     return stack->layer[stack->layers - 1].dy;
 }
 
-/* ---- Forward and backward ----------------------------------------------- */
+/* ---- Forward ------------------------------------------------------------ */
 
+static enum tensor_pool
+pool_of(const struct nn_place *place)
+{
+    return place->kind == NN_POOL_MAX ? TENSOR_POOL_MAX : TENSOR_POOL_MEAN;
+}
+
+/* The product of a dense layer or a convolution. */
 static void
-forward_layer(const struct nn_arena *arena, struct nn_place *place,
-              struct tensor_backend *backend, const float *x, size_t n,
-              bool training)
+multiply(const struct nn_arena *arena, const struct nn_place *place,
+         struct tensor_backend *backend, const float *x, size_t n,
+         enum tensor_activation activation, float *y)
 {
     const struct tensor_ops *ops = backend->ops;
     const float *weight = nn_arena_value(arena, place->weight);
-    if (!place->norm) {
-        ops->dense(backend, n, place->in, place->out, x, weight,
-                   nn_arena_value(arena, place->bias), place->activation,
-                   place->y);
-        return;
+    const float *bias = nn_arena_value(arena, place->bias);
+    if (place->kind == NN_CONV) {
+        ops->conv(backend, n, &place->window, x, weight, bias, activation, y);
+    } else {
+        ops->dense(backend, n, place->in, place->out, x, weight, bias,
+                   activation, y);
     }
-    ops->dense(backend, n, place->in, place->out, x, weight, NULL,
-               TENSOR_ACTIVATION_NONE, place->before);
-    ops->norm(backend, n, place->out, training, MOMENTUM, place->before,
-              nn_arena_value(arena, place->gain),
-              nn_arena_value(arena, place->shift),
-              nn_arena_value(arena, place->mean),
-              nn_arena_value(arena, place->variance), place->activation,
-              place->batch_mean, place->batch_inverse, place->y);
+}
+
+/* `skip` is NULL, or what is added. */
+static void
+forward_layer(const struct nn_arena *arena, struct nn_place *place,
+              struct tensor_backend *backend, const float *x, const float *skip,
+              size_t n, bool training)
+{
+    const struct tensor_ops *ops = backend->ops;
+    enum tensor_activation activation =
+        skip == NULL ? place->activation : TENSOR_ACTIVATION_NONE;
+    if (nn_pools(place->kind)) {
+        ops->pool(backend, n, &place->window, pool_of(place), x, place->y);
+    } else if (!place->norm) {
+        multiply(arena, place, backend, x, n, activation, place->y);
+    } else {
+        multiply(arena, place, backend, x, n, TENSOR_ACTIVATION_NONE,
+                 place->before);
+        ops->norm(backend, n * place->places, place->width, training, MOMENTUM,
+                  place->before, nn_arena_value(arena, place->gain),
+                  nn_arena_value(arena, place->shift),
+                  nn_arena_value(arena, place->mean),
+                  nn_arena_value(arena, place->variance), activation,
+                  place->batch_mean, place->batch_inverse, place->y);
+    }
+    if (skip != NULL) {
+        ops->add(backend, n * place->out, skip, place->activation, place->y);
+    }
+}
+
+/* What goes into layer i. */
+static const float *
+input_of(const struct nn_stack *stack, const float *x, size_t i)
+{
+    return i == 0 ? x : stack->layer[i - 1].y;
 }
 
 const float *
@@ -231,72 +161,86 @@ nn_stack_forward(struct nn_stack *stack, struct tensor_backend *backend,
 {
     for (size_t i = 0; i < stack->layers; i++) {
         struct nn_place *place = &stack->layer[i];
-        forward_layer(stack->arena, place, backend, x, n, training);
-        x = place->y;
+        const float *skip =
+            place->skip == 0 ? NULL : input_of(stack, x, i + 1 - place->skip);
+        forward_layer(stack->arena, place, backend, input_of(stack, x, i), skip,
+                      n, training);
     }
-    return x;
+    return input_of(stack, x, stack->layers);
 }
 
+/* ---- Back --------------------------------------------------------------- */
+
+static void
+multiply_back(const struct nn_arena *arena, const struct nn_place *place,
+              struct tensor_backend *backend, const float *x, size_t n,
+              const float *y, enum tensor_activation activation, float *dy,
+              float *dx)
+{
+    const struct tensor_ops *ops = backend->ops;
+    const float *weight = nn_arena_value(arena, place->weight);
+    float *dweight = nn_arena_gradient(arena, place->weight);
+    float *dbias = nn_arena_gradient(arena, place->bias);
+    if (place->kind == NN_CONV) {
+        ops->conv_back(backend, n, &place->window, x, weight, y, activation, dy,
+                       dweight, dbias, dx);
+    } else {
+        ops->dense_back(backend, n, place->in, place->out, x, weight, y,
+                        activation, dy, dweight, dbias, dx);
+    }
+}
+
+/* Leaves dy as the gradient before the activation, if there is a skip. */
 static void
 backward_layer(const struct nn_arena *arena, struct nn_place *place,
                struct tensor_backend *backend, const float *x, size_t n,
                float *dy, float *dx)
 {
     const struct tensor_ops *ops = backend->ops;
-    const float *weight = nn_arena_value(arena, place->weight);
-    float *dweight = nn_arena_gradient(arena, place->weight);
-    if (!place->norm) {
-        ops->dense_back(backend, n, place->in, place->out, x, weight, place->y,
-                        place->activation, dy, dweight,
-                        nn_arena_gradient(arena, place->bias), dx);
+    if (nn_pools(place->kind)) {
+        if (dx != NULL) {
+            ops->pool_back(backend, n, &place->window, pool_of(place), x,
+                           place->y, dy, dx);
+        }
         return;
     }
-    ops->norm_back(backend, n, place->out, place->before,
+    if (!place->norm) {
+        multiply_back(arena, place, backend, x, n, place->y, place->activation,
+                      dy, dx);
+        return;
+    }
+    float *dbefore = place->dbefore == NULL ? dy : place->dbefore;
+    ops->norm_back(backend, n * place->places, place->width, place->before,
                    nn_arena_value(arena, place->gain), place->batch_mean,
                    place->batch_inverse, place->y, place->activation, dy,
                    nn_arena_gradient(arena, place->gain),
-                   nn_arena_gradient(arena, place->shift), dy);
-    ops->dense_back(backend, n, place->in, place->out, x, weight, place->before,
-                    TENSOR_ACTIVATION_NONE, dy, dweight, NULL, dx);
+                   nn_arena_gradient(arena, place->shift), dbefore);
+    multiply_back(arena, place, backend, x, n, place->before,
+                  TENSOR_ACTIVATION_NONE, dbefore, dx);
 }
 
 void
 nn_stack_backward(struct nn_stack *stack, struct tensor_backend *backend,
                   const float *x, size_t n, float *dy, float *dx)
 {
+    const float *dskip = NULL; /* of the skip that is open */
+    size_t begin = 0;          /* where that began */
     for (size_t i = stack->layers; i-- > 0;) {
         struct nn_place *place = &stack->layer[i];
-        const float *input = i == 0 ? x : stack->layer[i - 1].y;
         float *dinput = i == 0 ? dx : stack->layer[i - 1].dy;
-        backward_layer(stack->arena, place, backend, input, n, dy, dinput);
-        dy = dinput;
-    }
-}
-
-/* gain (W x - mean) / sqrt(variance + epsilon) + shift, as one product. */
-void
-nn_stack_folded(const struct nn_stack *stack, size_t layer, float *weight,
-                float *bias)
-{
-    const struct nn_arena *arena = stack->arena;
-    const struct nn_place *place = &stack->layer[layer];
-    const float *from = nn_arena_value(arena, place->weight);
-    const float *gain = nn_arena_value(arena, place->gain);
-    const float *shift = nn_arena_value(arena, place->shift);
-    const float *mean = nn_arena_value(arena, place->mean);
-    const float *variance = nn_arena_value(arena, place->variance);
-    if (!place->norm) {
-        memcpy(weight, from, place->in * place->out * sizeof *weight);
-        memcpy(bias, nn_arena_value(arena, place->bias),
-               place->out * sizeof *bias);
-        return;
-    }
-    for (size_t j = 0; j < place->out; j++) {
-        double factor = gain[j] / sqrt((double)variance[j] + NORM_EPSILON);
-        for (size_t i = 0; i < place->in; i++) {
-            weight[j * place->in + i] =
-                (float)(factor * from[j * place->in + i]);
+        if (place->skip != 0) {
+            dskip = dy;
+            begin = i + 1 - place->skip;
         }
-        bias[j] = (float)(shift[j] - factor * mean[j]);
+        backward_layer(stack->arena, place, backend, input_of(stack, x, i), n,
+                       dy, dinput);
+        if (dskip != NULL && i == begin) {
+            if (dinput != NULL) {
+                backend->ops->add(backend, n * place->in, dskip,
+                                  TENSOR_ACTIVATION_NONE, dinput);
+            }
+            dskip = NULL;
+        }
+        dy = dinput;
     }
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "host/error.h"
+#include "tensor/plain.h"
 #include "tensor/tensor.h"
 
 #define NORM_EPSILON 1e-5
@@ -28,8 +29,8 @@ softplus(double a)
     return (a > 0 ? a : 0) + log1p(exp(-fabs(a)));
 }
 
-static double
-activate(enum tensor_activation activation, double a)
+double
+plain_activate(enum tensor_activation activation, double a)
 {
     switch (activation) {
     case TENSOR_ACTIVATION_RELU:
@@ -62,9 +63,9 @@ slope(enum tensor_activation activation, double y)
 }
 
 /* dy becomes the gradient before the activation. */
-static void
-activation_back(size_t size, enum tensor_activation activation, const float *y,
-                float *dy)
+void
+plain_activation_back(size_t size, enum tensor_activation activation,
+                      const float *y, float *dy)
 {
     for (size_t i = 0; i < size; i++) {
         dy[i] = (float)(dy[i] * slope(activation, y[i]));
@@ -106,7 +107,7 @@ dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
             for (size_t i = 0; i < in; i++) {
                 a += (double)x[r * in + i] * weight[j * in + i];
             }
-            y[r * out + j] = (float)activate(activation, a);
+            y[r * out + j] = (float)plain_activate(activation, a);
         }
     }
 }
@@ -118,7 +119,7 @@ dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
            enum tensor_activation activation, float *dy, float *dweight,
            float *dbias, float *dx)
 {
-    activation_back(n * out, activation, y, dy);
+    plain_activation_back(n * out, activation, y, dy);
     multiply(self, true, false, out, in, n, 1, dy, x, 0, dweight);
     for (size_t j = 0; dbias != NULL && j < out; j++) {
         double sum = 0;
@@ -178,7 +179,7 @@ norm(struct tensor_backend *self, size_t n, size_t width, bool training,
         for (size_t r = 0; r < n; r++) {
             double unit = ((double)x[r * width + j] - mean[j]) * inverse[j];
             y[r * width + j] =
-                (float)activate(activation, unit * gain[j] + shift[j]);
+                (float)plain_activate(activation, unit * gain[j] + shift[j]);
         }
     }
 }
@@ -195,7 +196,7 @@ norm_back(struct tensor_backend *self, size_t n, size_t width, const float *x,
           float *dgain, float *dshift, float *dx)
 {
     (void)self;
-    activation_back(n * width, activation, y, dy);
+    plain_activation_back(n * width, activation, y, dy);
     for (size_t j = 0; j < width; j++) {
         double sum = 0;
         double along = 0;
@@ -441,6 +442,11 @@ static const struct tensor_ops plain = {
     .multiply = multiply,
     .dense = dense,
     .dense_back = dense_back,
+    .conv = plain_conv,
+    .conv_back = plain_conv_back,
+    .pool = plain_pool,
+    .pool_back = plain_pool_back,
+    .add = plain_add,
     .norm = norm,
     .norm_back = norm_back,
     .softmax = softmax,

@@ -30,6 +30,35 @@ enum tensor_activation {
 /* "none", "relu", "sigmoid", "tanh": the mechanism file's words. */
 const char *tensor_activation_name(enum tensor_activation activation);
 
+enum tensor_pool { TENSOR_POOL_MAX = 0, TENSOR_POOL_MEAN = 1 };
+
+/*
+ * What a convolution or a pool does to images of height * width * channels
+ * (row-major: y, x, channel). Kernel, stride and padding are square. Around an
+ * image are zeros for a convolution; a pool does not count what is outside, and
+ * its pad is below its kernel, so that no window is empty.
+ */
+struct tensor_window {
+    size_t height, width, channels;
+    size_t filters; /* channels that come out; a pool's are `channels` */
+    size_t kernel, stride, pad;
+};
+
+/* floor((side + 2 pad - kernel) / stride) + 1: a side of what comes out. */
+static inline size_t
+tensor_window_side(const struct tensor_window *window, size_t side)
+{
+    return (side + 2 * window->pad - window->kernel) / window->stride + 1;
+}
+
+/* Positions in an image that comes out. */
+static inline size_t
+tensor_window_places(const struct tensor_window *window)
+{
+    return tensor_window_side(window, window->height) *
+           tensor_window_side(window, window->width);
+}
+
 struct tensor_adam {
     float rate, beta1, beta2, epsilon;
     float decay;   /* decoupled weight decay, times the rate */
@@ -58,11 +87,41 @@ struct tensor_ops {
                        const float *y, enum tensor_activation activation,
                        float *dy, float *dweight, float *dbias, float *dx);
 
+    /*
+     * y = activation(x * weight + bias) on n images; weight is filters, kernel,
+     * kernel, channels. Gradients and NULLs as for dense. A norm over channels
+     * is `norm` with n times the window's places for rows.
+     */
+    void (*conv)(struct tensor_backend *self, size_t n,
+                 const struct tensor_window *window, const float *x,
+                 const float *weight, const float *bias,
+                 enum tensor_activation activation, float *y);
+    void (*conv_back)(struct tensor_backend *self, size_t n,
+                      const struct tensor_window *window, const float *x,
+                      const float *weight, const float *y,
+                      enum tensor_activation activation, float *dy,
+                      float *dweight, float *dbias, float *dx);
+
+    /* The largest or the mean of each channel in each window. dx is set; of
+       equal entries the first of the window gets the largest's gradient. */
+    void (*pool)(struct tensor_backend *self, size_t n,
+                 const struct tensor_window *window, enum tensor_pool of,
+                 const float *x, float *y);
+    void (*pool_back)(struct tensor_backend *self, size_t n,
+                      const struct tensor_window *window, enum tensor_pool of,
+                      const float *x, const float *y, const float *dy,
+                      float *dx);
+
+    /* y = activation(y + a). */
+    void (*add)(struct tensor_backend *self, size_t size, const float *a,
+                enum tensor_activation activation, float *y);
+
     /* Batch norm over n rows, then the activation. Training: the batch's own
        moments go to mean and inverse (1/sqrt(variance + 1e-5)), and into the
        running ones with weight `momentum` (the unbiased variance there); else
        the running ones are used, and mean and inverse set from them. The
-       gradient is that of training; dx may be dy. */
+       gradient is that of training; dx may be dy, which is otherwise left as
+       the gradient before the activation. */
     void (*norm)(struct tensor_backend *self, size_t n, size_t width,
                  bool training, float momentum, const float *x,
                  const float *gain, const float *shift, float *running_mean,
@@ -126,9 +185,10 @@ struct tensor_backend {
     struct host_pool *pool; /* for work of the caller's own, too */
 };
 
-/* cpu/: OpenBLAS on tiles, the rest in vector instructions; numbers too small
-   to be normal are 0 to it. Owns its pool of `threads` (0: all cores). Calls
-   from one thread at a time. Statuses: MEMORY, LIMIT, IO. */
+/* cpu/: OpenBLAS on tiles, oneDNN on slices of the batch, the rest in vector
+   instructions; numbers too small to be normal are 0 to it. Owns its pool of
+   `threads` (0: all cores). Calls from one thread at a time. Statuses: MEMORY,
+   LIMIT, IO. */
 SOTTO_CHECKED enum sotto_status tensor_cpu_new(unsigned threads,
                                                struct tensor_backend **ret,
                                                struct sotto_error *err);

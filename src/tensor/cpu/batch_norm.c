@@ -188,6 +188,12 @@ cpu_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
          enum tensor_activation activation, float *mean, float *inverse,
          float *y)
 {
+    if (cpu_channels(n, width) &&
+        cpu_channel_norm(self, n, width, training, momentum, x, gain, shift,
+                         running_mean, running_variance, activation, mean,
+                         inverse, y)) {
+        return;
+    }
     struct norm_job job = {.n = n,
                            .width = width,
                            .parts =
@@ -235,6 +241,11 @@ cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
               enum tensor_activation activation, float *dy, float *dgain,
               float *dshift, float *dx)
 {
+    if (cpu_channels(n, width) &&
+        cpu_channel_norm_back(self, n, width, x, gain, mean, inverse, y,
+                              activation, dy, dgain, dshift, dx)) {
+        return;
+    }
     struct norm_job job = {.n = n,
                            .width = width,
                            .parts =

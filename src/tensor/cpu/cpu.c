@@ -1,5 +1,6 @@
 /*
- * cpu.c: the back-end on OpenBLAS and the vectors of an ordinary processor.
+ * cpu.c: the back-end on OpenBLAS, oneDNN and the vectors of an ordinary
+ * processor.
  */
 #include "tensor/cpu/cpu.h"
 
@@ -9,6 +10,7 @@
 #include <cblas.h>
 
 #include "host/error.h"
+#include "tensor/cpu/primitive.h"
 
 /* ---- Running ------------------------------------------------------------ */
 
@@ -69,6 +71,7 @@ cpu_run(struct tensor_backend *self, size_t tasks,
 static void
 free_cpu(struct tensor_backend *self)
 {
+    primitive_free_all((struct cpu_backend *)self);
     host_pool_free(self->pool);
     free(self);
 }
@@ -78,6 +81,11 @@ static const struct tensor_ops cpu = {
     .multiply = cpu_multiply,
     .dense = cpu_dense,
     .dense_back = cpu_dense_back,
+    .conv = cpu_conv,
+    .conv_back = cpu_conv_back,
+    .pool = cpu_pool,
+    .pool_back = cpu_pool_back,
+    .add = cpu_add,
     .norm = cpu_norm,
     .norm_back = cpu_norm_back,
     .softmax = cpu_softmax,

@@ -13,9 +13,12 @@
 #define CPU_PARTS_MAX 64u
 #define CPU_LANES 16u /* floats in a cache line */
 
+struct primitive_store;
+
 struct cpu_backend {
     struct tensor_backend base;
-    bool direct; /* see tiling.h */
+    bool direct;                        /* see tiling.h */
+    struct primitive_store *primitives; /* see primitive.h; NULL at first */
 };
 
 /*
@@ -105,6 +108,27 @@ void cpu_dense_back(struct tensor_backend *self, size_t n, size_t in,
                     const float *y, enum tensor_activation activation,
                     float *dy, float *dweight, float *dbias, float *dx);
 
+/* convolution.c */
+void cpu_conv(struct tensor_backend *self, size_t n,
+              const struct tensor_window *window, const float *x,
+              const float *weight, const float *bias,
+              enum tensor_activation activation, float *y);
+void cpu_conv_back(struct tensor_backend *self, size_t n,
+                   const struct tensor_window *window, const float *x,
+                   const float *weight, const float *y,
+                   enum tensor_activation activation, float *dy, float *dweight,
+                   float *dbias, float *dx);
+
+/* pooling.c */
+void cpu_pool(struct tensor_backend *self, size_t n,
+              const struct tensor_window *window, enum tensor_pool of,
+              const float *x, float *y);
+void cpu_pool_back(struct tensor_backend *self, size_t n,
+                   const struct tensor_window *window, enum tensor_pool of,
+                   const float *x, const float *y, const float *dy, float *dx);
+void cpu_add(struct tensor_backend *self, size_t size, const float *a,
+             enum tensor_activation activation, float *y);
+
 /* batch_norm.c */
 void cpu_norm(struct tensor_backend *self, size_t n, size_t width,
               bool training, float momentum, const float *x, const float *gain,
@@ -116,6 +140,22 @@ void cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
                    const float *inverse, const float *y,
                    enum tensor_activation activation, float *dy, float *dgain,
                    float *dshift, float *dx);
+
+/* channel_norm.c: the two above where cpu_channels says that there are very
+   many rows for the columns. False, and nothing is done, if there is no memory.
+ */
+bool cpu_channels(size_t n, size_t width);
+bool cpu_channel_norm(struct tensor_backend *self, size_t n, size_t width,
+                      bool training, float momentum, const float *x,
+                      const float *gain, const float *shift,
+                      float *running_mean, float *running_variance,
+                      enum tensor_activation activation, float *mean,
+                      float *inverse, float *y);
+bool cpu_channel_norm_back(struct tensor_backend *self, size_t n, size_t width,
+                           const float *x, const float *gain, const float *mean,
+                           const float *inverse, const float *y,
+                           enum tensor_activation activation, float *dy,
+                           float *dgain, float *dshift, float *dx);
 
 /* likelihood.c */
 double cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,

@@ -1,0 +1,37 @@
+/*
+ * plain.h: the plain loops on images, by name: a back-end that lacks the memory
+ * for its fast kernels falls back on them. They allocate nothing, and `self` is
+ * not used.
+ */
+#ifndef SOTTO_TENSOR_PLAIN_H
+#define SOTTO_TENSOR_PLAIN_H
+
+#include "tensor/tensor.h"
+
+/* plain.c */
+double plain_activate(enum tensor_activation activation, double a);
+/* dy becomes the gradient before the activation. */
+void plain_activation_back(size_t size, enum tensor_activation activation,
+                           const float *y, float *dy);
+
+/* plain_image.c */
+void plain_conv(struct tensor_backend *self, size_t n,
+                const struct tensor_window *window, const float *x,
+                const float *weight, const float *bias,
+                enum tensor_activation activation, float *y);
+void plain_conv_back(struct tensor_backend *self, size_t n,
+                     const struct tensor_window *window, const float *x,
+                     const float *weight, const float *y,
+                     enum tensor_activation activation, float *dy,
+                     float *dweight, float *dbias, float *dx);
+void plain_pool(struct tensor_backend *self, size_t n,
+                const struct tensor_window *window, enum tensor_pool of,
+                const float *x, float *y);
+void plain_pool_back(struct tensor_backend *self, size_t n,
+                     const struct tensor_window *window, enum tensor_pool of,
+                     const float *x, const float *y, const float *dy,
+                     float *dx);
+void plain_add(struct tensor_backend *self, size_t size, const float *a,
+               enum tensor_activation activation, float *y);
+
+#endif

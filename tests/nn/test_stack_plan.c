@@ -1,0 +1,518 @@
+/*
+ * test_stack_plan.c: stacks with convolutions, pools and skips: shapes, names,
+ * gradients by differences, the same bits at any number of threads, folding,
+ * and layers that do not fit.
+ */
+#include "fail_alloc.h"
+#include "nn_fixture.h"
+
+static struct sotto_error err;
+
+#define TANH TENSOR_ACTIVATION_TANH
+#define RELU TENSOR_ACTIVATION_RELU
+#define NONE TENSOR_ACTIVATION_NONE
+
+/* One of everything: 6 x 5 x 2 in. Skips of 2 with norms, of 1 without. */
+static const struct nn_layer everything[] = {
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .norm = true,
+     .height = 6,
+     .width = 5,
+     .channels = 2,
+     .filters = 3,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.kind = NN_CONV,
+     .activation = TANH,
+     .norm = true,
+     .height = 6,
+     .width = 5,
+     .channels = 3,
+     .filters = 4,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .norm = true,
+     .height = 6,
+     .width = 5,
+     .channels = 4,
+     .filters = 3,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1,
+     .skip = 2},
+    {.kind = NN_POOL_MAX,
+     .height = 6,
+     .width = 5,
+     .channels = 3,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1},
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .height = 3,
+     .width = 3,
+     .channels = 3,
+     .filters = 3,
+     .kernel = 1,
+     .stride = 1,
+     .skip = 1},
+    {.kind = NN_POOL_MEAN,
+     .height = 3,
+     .width = 3,
+     .channels = 3,
+     .kernel = 2,
+     .stride = 1},
+    {.kind = NN_CONV,
+     .activation = TANH,
+     .height = 2,
+     .width = 2,
+     .channels = 3,
+     .filters = 5,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1},
+    {.out = 3, .activation = NONE, .norm = true},
+};
+#define LAYERS (sizeof everything / sizeof *everything)
+
+/* ---- Gradients ---------------------------------------------------------- */
+
+/*
+ * (f(v + h) - f(v - h)) / 2h against the gradient. Where a kink of ReLU or of
+ * the largest lies between the two points, a smaller step tells another slope:
+ * then the step is halved until two agree.
+ */
+static double
+slope_at(struct model *model, float *value)
+{
+    float kept = *value;
+    double before = NAN;
+    for (float step = 4e-3F; step > 1e-4F; step /= 2) {
+        *value = kept + step;
+        double above = *value;
+        double high = model_loss(model, plain, true);
+        *value = kept - step;
+        double below = *value;
+        double low = model_loss(model, plain, true);
+        *value = kept;
+        double slope = (high - low) / (above - below);
+        if (fabs(slope - before) < 2e-3 * (1 + fabs(slope))) {
+            return slope;
+        }
+        before = slope;
+    }
+    return NAN;
+}
+
+/* How many of `size` gradients two steps could not agree on. */
+static size_t
+check_slopes(struct model *model, size_t size, float *value,
+             const float *gradient)
+{
+    size_t unsure = 0;
+    for (size_t i = 0; i < size; i++) {
+        double slope = slope_at(model, &value[i]);
+        if (isnan(slope)) {
+            unsure++;
+        } else {
+            assert_near(slope, gradient[i], 1e-2);
+        }
+    }
+    return unsure;
+}
+
+/* The gradients of a back-end against differences of the plain one. */
+static void
+check_gradients(struct tensor_backend *backend)
+{
+    struct model model;
+    size_t unsure = 0;
+    size_t all = 0;
+    float dx[4 * 60];
+    model_make(&model, 4, 60, everything, LAYERS);
+    (void)model_loss(&model, backend, false);
+    (void)backend->ops->bernoulli(
+        backend, 4, 3, nn_stack_forward(&model.net, backend, model.x, 4, true),
+        model.target, 1, nn_stack_dy(&model.net));
+    nn_stack_backward(&model.net, backend, model.x, 4, nn_stack_dy(&model.net),
+                      dx);
+    for (size_t row = 0; row < model.arena.count; row++) {
+        const struct nn_row *r = &model.arena.row[row];
+        size_t size = r->rows * (r->columns == 0 ? 1 : r->columns);
+        if (!r->fixed) {
+            unsure +=
+                check_slopes(&model, size, nn_arena_value(&model.arena, row),
+                             nn_arena_gradient(&model.arena, row));
+            all += size;
+        }
+    }
+    unsure += check_slopes(&model, 4 * 60, model.x, dx);
+    all += 4 * 60;
+    assert_true(unsure * 20 < all);
+    model_free(&model);
+}
+
+static void
+test_gradients(void **state)
+{
+    (void)state;
+    check_gradients(plain);
+    check_gradients(cpu[1]);
+}
+
+/* The gradients of parameters are the same whether dx is wanted or not. */
+static void
+test_without_dx(void **state)
+{
+    struct model model;
+    float dx[3 * 60];
+    (void)state;
+    model_make(&model, 3, 60, everything, LAYERS);
+    (void)model_loss(&model, cpu[1], false);
+    float *kept = copied(model.arena.gradient, model.arena.size);
+    (void)cpu[1]->ops->bernoulli(
+        cpu[1], 3, 3, nn_stack_forward(&model.net, cpu[1], model.x, 3, true),
+        model.target, 1, nn_stack_dy(&model.net));
+    nn_stack_backward(&model.net, cpu[1], model.x, 3, nn_stack_dy(&model.net),
+                      dx);
+    assert_same(model.arena.gradient, kept, model.arena.size);
+    free(kept);
+    model_free(&model);
+}
+
+/* ---- Whole steps -------------------------------------------------------- */
+
+/* The shapes of a network for 28 x 28 digits. */
+static const struct nn_layer digits[] = {
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .norm = true,
+     .height = 28,
+     .width = 28,
+     .channels = 1,
+     .filters = 16,
+     .kernel = 5,
+     .stride = 2,
+     .pad = 2},
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .norm = true,
+     .height = 14,
+     .width = 14,
+     .channels = 16,
+     .filters = 32,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.kind = NN_POOL_MAX,
+     .height = 14,
+     .width = 14,
+     .channels = 32,
+     .kernel = 2,
+     .stride = 2},
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .norm = true,
+     .height = 7,
+     .width = 7,
+     .channels = 32,
+     .filters = 64,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.kind = NN_CONV,
+     .activation = RELU,
+     .norm = true,
+     .height = 7,
+     .width = 7,
+     .channels = 64,
+     .filters = 64,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1,
+     .skip = 1},
+    {.kind = NN_POOL_MEAN,
+     .height = 7,
+     .width = 7,
+     .channels = 64,
+     .kernel = 2,
+     .stride = 2,
+     .pad = 1},
+    {.out = 10, .norm = true},
+};
+
+static double
+train(struct tensor_backend *backend, struct model *model, size_t steps)
+{
+    const struct nn_optimiser optimiser = {.rate = 1e-3F};
+    double loss = 0;
+    for (size_t i = 0; i < steps; i++) {
+        loss = model_loss(model, backend, false);
+        nn_step(&optimiser, backend, &model->arena);
+    }
+    return loss;
+}
+
+static void
+test_threads(void **state)
+{
+    struct model one;
+    (void)state;
+    model_make(&one, 45, 784, digits, sizeof digits / sizeof *digits);
+    double before = train(cpu[0], &one, 1);
+    double after = train(cpu[0], &one, 3);
+    assert_true(after < before);
+    for (unsigned t = 1; t < CPUS; t++) {
+        struct model more;
+        model_make(&more, 45, 784, digits, sizeof digits / sizeof *digits);
+        (void)train(cpu[t], &more, 4);
+        assert_same(more.arena.value, one.arena.value, 4 * one.arena.size);
+        model_free(&more);
+    }
+    model_free(&one);
+}
+
+/* ---- Weights ------------------------------------------------------------ */
+
+static void
+test_names(void **state)
+{
+    struct model model;
+    (void)state;
+    model_make(&model, 2, 60, everything, LAYERS);
+    assert_string_equal(model.arena.row[0].name, "net.0.weight");
+    assert_int_equal(model.arena.row[0].rows, 3);
+    assert_int_equal(model.arena.row[0].columns, 18);
+    assert_string_equal(model.arena.row[1].name, "net.0.gain");
+    assert_int_equal(model.arena.row[1].rows, 3);
+    assert_int_equal(model.net.layer[3].weight, SIZE_MAX);
+    assert_int_equal(model.net.layer[3].out, 3 * 3 * 3);
+    assert_int_equal(model.net.layer[6].out, 5);
+    assert_int_equal(model.net.out, 3);
+    model_free(&model);
+}
+
+/* He's variance counts the kernel; Glorot's on both sides. */
+static void
+test_init(void **state)
+{
+    static const struct nn_layer layers[] = {
+        {.kind = NN_CONV,
+         .activation = RELU,
+         .height = 8,
+         .width = 8,
+         .channels = 20,
+         .filters = 30,
+         .kernel = 3,
+         .stride = 1,
+         .pad = 1},
+        {.kind = NN_CONV,
+         .activation = TANH,
+         .height = 8,
+         .width = 8,
+         .channels = 30,
+         .filters = 40,
+         .kernel = 3,
+         .stride = 1,
+         .pad = 1},
+    };
+    const double variance[] = {2 / 180.0, 2 / (270.0 + 360.0)};
+    struct model model;
+    (void)state;
+    model_make(&model, 1, 8 * 8 * 20, layers, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct nn_place *place = &model.net.layer[i];
+        const float *w = nn_arena_value(&model.arena, place->weight);
+        size_t size = place->fan * place->width;
+        double squares = 0;
+        for (size_t j = 0; j < size; j++) {
+            assert_true(fabs((double)w[j]) < sqrt(3 * variance[i]));
+            squares += (double)w[j] * (double)w[j];
+        }
+        assert_near(squares / (double)size / variance[i], 1,
+                    5 * sqrt(0.8 / (double)size));
+    }
+    model_free(&model);
+}
+
+/* A stack whose norms are folded in, layer by layer, gives what the stack gives
+   in evaluation. */
+static void
+test_folded(void **state)
+{
+    struct model model;
+    float weight[256];
+    float bias[8];
+    const float *in[LAYERS + 1];
+    float *out[LAYERS];
+    (void)state;
+    model_make(&model, 5, 60, everything, LAYERS);
+    (void)train(plain, &model, 10);
+    in[0] = model.x;
+    for (size_t i = 0; i < LAYERS; i++) {
+        const struct nn_place *place = &model.net.layer[i];
+        in[i + 1] = out[i] = numbers(5 * place->out, 5, 1);
+        nn_stack_folded(&model.net, i, weight, bias);
+        if (nn_pools(place->kind)) {
+            plain->ops->pool(plain, 5, &place->window,
+                             place->kind == NN_POOL_MAX ? TENSOR_POOL_MAX
+                                                        : TENSOR_POOL_MEAN,
+                             in[i], out[i]);
+        } else if (place->kind == NN_CONV) {
+            plain->ops->conv(plain, 5, &place->window, in[i], weight, bias,
+                             place->skip == 0 ? place->activation : NONE,
+                             out[i]);
+        } else {
+            plain->ops->dense(plain, 5, place->in, place->out, in[i], weight,
+                              bias, place->activation, out[i]);
+        }
+        if (place->skip != 0) {
+            plain->ops->add(plain, 5 * place->out, in[i + 1 - place->skip],
+                            place->activation, out[i]);
+        }
+    }
+    const float *y = nn_stack_forward(&model.net, plain, model.x, 5, false);
+    assert_close(out[LAYERS - 1], y, 15, 1e-5);
+    y = nn_stack_forward(&model.net, cpu[2], model.x, 5, false);
+    assert_close(out[LAYERS - 1], y, 15, 1e-5);
+    for (size_t i = 0; i < LAYERS; i++) {
+        free(out[i]);
+    }
+    model_free(&model);
+}
+
+/* ---- What does not fit -------------------------------------------------- */
+
+static enum sotto_status
+plan(const struct nn_layer *layer, size_t layers, size_t in)
+{
+    struct nn_arena arena;
+    struct nn_stack stack;
+    memset(&err, 0xa5, sizeof err);
+    nn_arena_init(&arena);
+    return nn_stack_plan(&stack, &arena, "s", in, layer, layers, &err);
+}
+
+static void
+test_shapes(void **state)
+{
+    const struct nn_layer conv = {.kind = NN_CONV,
+                                  .height = 4,
+                                  .width = 4,
+                                  .channels = 2,
+                                  .filters = 2,
+                                  .kernel = 3,
+                                  .stride = 1,
+                                  .pad = 1};
+    const struct nn_layer pool = {.kind = NN_POOL_MAX,
+                                  .height = 4,
+                                  .width = 4,
+                                  .channels = 2,
+                                  .kernel = 2,
+                                  .stride = 2};
+    struct nn_layer bad = conv;
+    (void)state;
+    assert_int_equal(plan(&conv, 1, 32), SOTTO_STATUS_OK);
+    assert_int_equal(plan(&pool, 1, 32), SOTTO_STATUS_OK);
+    assert_int_equal(plan(&conv, 1, 33), SOTTO_STATUS_INPUT);
+    assert_string_equal(err.message,
+                        "layer 0 of 's' does not fit: 33 entries as 4x4x2, "
+                        "kernel 3, stride 1, padding 1");
+    bad.stride = 0;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    bad = conv;
+    bad.kernel = 0;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    bad.kernel = 7;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    bad = conv;
+    bad.filters = 0;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    bad.filters = 65536;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    bad = pool;
+    bad.pad = 2;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    bad = pool;
+    bad.norm = true;
+    assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
+    assert_string_equal(err.message, "layer 0 of 's', a pool, has no norm, "
+                                     "skip or activation");
+    bad = (struct nn_layer){.kind = NN_CONV,
+                            .height = 65535,
+                            .width = 4,
+                            .channels = 1,
+                            .filters = 65535,
+                            .kernel = 1,
+                            .stride = 1};
+    assert_int_equal(plan(&bad, 1, 65535 * 4), SOTTO_STATUS_LIMIT);
+    assert_string_equal(err.message, "layer 0 of 's' is too large");
+}
+
+static void
+test_skips(void **state)
+{
+    const struct nn_layer conv = {.kind = NN_CONV,
+                                  .height = 4,
+                                  .width = 4,
+                                  .channels = 2,
+                                  .filters = 2,
+                                  .kernel = 3,
+                                  .stride = 1,
+                                  .pad = 1};
+    struct nn_layer layer[4] = {conv, conv, conv, conv};
+    (void)state;
+    layer[1].skip = 2;
+    layer[2].skip = 1;
+    layer[3].skip = 1;
+    assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_OK);
+    layer[2].skip = 2; /* layer 1 would be under two */
+    assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
+    assert_int_equal(err.position, 2);
+    assert_string_equal(err.message,
+                        "layer 2 of 's' cannot have a skip of 2: not a "
+                        "convolution, another shape, or under two skips");
+    layer[2].skip = 0;
+    layer[0].skip = 2; /* from before the first */
+    assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
+    layer[0].skip = 0;
+    layer[1].filters = 3; /* another shape */
+    layer[2].channels = 3;
+    assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
+    const struct nn_layer dense = {.out = 32, .skip = 1};
+    assert_int_equal(plan(&dense, 1, 32), SOTTO_STATUS_INPUT);
+}
+
+static void
+test_reserve(void **state)
+{
+    struct model model;
+    (void)state;
+    model_make(&model, 3, 60, everything, LAYERS);
+    fail_alloc_at(1);
+    assert_int_equal(nn_stack_reserve(&model.net, 9, &err),
+                     SOTTO_STATUS_MEMORY);
+    fail_alloc_at(0);
+    assert_int_equal(nn_stack_reserve(&model.net, 9, &err), SOTTO_STATUS_OK);
+    assert_non_null(model.net.layer[2].dbefore);
+    assert_null(model.net.layer[1].dbefore);
+    model_free(&model);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradients), cmocka_unit_test(test_without_dx),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_init),      cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_reserve),
+    };
+    return cmocka_run_group_tests(tests, backends_make, backends_free);
+}
