@@ -242,7 +242,7 @@ data_augment_rows(struct host_pool *pool, const struct data_augment *augment,
                       .all = all,
                       .row = row,
                       .n = n,
-                      .key = {.seed = seed, .epoch = epoch, .view = view},
-                      .ret = ret};
+                      .key = {.seed = seed, .epoch = epoch, .view = view}};
+    job.ret = ret;
     host_pool_run(pool, (n + IMAGES - 1) / IMAGES, make_views, &job);
 }

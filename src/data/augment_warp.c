@@ -170,8 +170,9 @@ augment_thicken_body(uint32_t height, uint32_t width, uint32_t channels,
     float rows[2][PADDED], zero[DATA_AUGMENT_LANES_MAX];
     const uint32_t lanes = width * channels;
     const size_t size = lanes * sizeof(float);
-    memset(rows[0], 0, size + 2 * channels * sizeof(float));
-    memset(rows[1], 0, size + 2 * channels * sizeof(float));
+    const size_t padding = (size_t)2 * channels * sizeof(float);
+    memset(rows[0], 0, size + padding);
+    memset(rows[1], 0, size + padding);
     memset(zero, 0, size);
     const float *above = zero;
     for (uint32_t y = 0; y < height; y++) {

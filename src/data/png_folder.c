@@ -24,6 +24,8 @@
 #include "host/utf8.h"
 #include "host/wipe.h"
 
+#define PATH_MOST ((size_t)65536)
+
 struct names {
     char **name; /* sorted; each from malloc */
     size_t count, room;
@@ -33,7 +35,8 @@ struct names {
 struct folder {
     struct names classes;
     struct names files; /* paths */
-    size_t *class_end;  /* the file behind the last of each class */
+    size_t *class_end;  /* the file behind the last of each class; NULL: the
+                           files have none */
     struct sotto_image image;
     struct sotto_error *err;
 };
@@ -89,14 +92,14 @@ names_sort(struct names *names, size_t from)
 static char *
 join_path(const char *folder, const char *name)
 {
-    size_t a = strlen(folder), b = strlen(name);
-    char *path = malloc(a + b + 2);
-    if (path != NULL) {
-        memcpy(path, folder, a);
-        path[a] = '/';
-        memcpy(path + a + 1, name, b + 1);
+    struct host_text path;
+    host_text_init(&path, PATH_MOST);
+    host_text_print(&path, "%s/%s", folder, name);
+    if (path.failed) {
+        host_text_clear(&path);
+        return NULL;
     }
-    return path;
+    return path.data;
 }
 
 static bool
@@ -219,8 +222,8 @@ list_all(struct folder *folder, const char *path)
                          host_shown(path));
     }
     if (loose > 0) {
-        names_clear(&folder->classes);
-        memset(&folder->classes, 0, sizeof folder->classes);
+        free(folder->class_end);
+        folder->class_end = NULL;
     }
     return SOTTO_STATUS_OK;
 }
@@ -397,7 +400,7 @@ png_folder_read(const char *path, struct sotto_table **ret_table,
     if (status == SOTTO_STATUS_OK) {
         status = make_images(&folder, path, &table);
     }
-    if (status == SOTTO_STATUS_OK && folder.classes.count > 0) {
+    if (table != NULL && folder.class_end != NULL) {
         status = add_labels(&folder, table);
     }
     if (status == SOTTO_STATUS_OK) {
