@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "data/augment.h"
+#include "data/augment_draw.h"
 
 #define ROWS 40u
 #define SIDE 12u
@@ -77,6 +78,49 @@ test_identity(void **state)
         data_augment_rows(NULL, &none[i], 5, 100, 1, all, rows, 8, 7, 1, 1,
                           views);
         assert_memory_equal(views, all, (size_t)8 * 500 * sizeof *all);
+    }
+}
+
+/* A sample of channel c at (x, y), bilinear with 0 outside. */
+static double
+sample(const float *image, double x, double y, size_t c)
+{
+    double sum = 0;
+    for (size_t j = 0; j < SIDE; j++) {
+        for (size_t i = 0; i < SIDE; i++) {
+            double a = fmax(0, 1 - fabs(x - (double)i));
+            double b = fmax(0, 1 - fabs(y - (double)j));
+            sum += a * b * (double)image[(j * SIDE + i) * CHANNELS + c];
+        }
+    }
+    return sum;
+}
+
+/* m + R(a) (s_x  k ; 0  s_y) (p - m) + t, word for word. */
+static void
+test_line_map(void **state)
+{
+    struct data_augment augment = data_augment_line(SIDE, SIDE);
+    const double m = (SIDE - 1) / 2.0;
+    (void)state;
+    augment.rotate = 180;
+    augment.thickness = 0;
+    make(&augment, 4, 5, 6, views);
+    for (uint32_t row = 0; row < 8; row++) {
+        struct augment_key key = {.seed = 4, .epoch = 5, .row = row, .view = 6};
+        struct augment_line l;
+        augment_draw_line(&augment, &key, &l);
+        for (size_t i = 0; i < SIZE; i++) {
+            double px = (double)(i / CHANNELS % SIDE) - m;
+            double py = (double)(i / CHANNELS / SIDE) - m;
+            double x = l.scale_x * px + l.shear * py, y = l.scale_y * py;
+            double want =
+                sample(all + row * SIZE,
+                       m + cos(l.rotate) * x - sin(l.rotate) * y + l.shift_x,
+                       m + sin(l.rotate) * x + cos(l.rotate) * y + l.shift_y,
+                       i % CHANNELS);
+            assert_true(fabs((double)views[row * SIZE + i] - want) < 1e-4);
+        }
     }
 }
 
@@ -329,6 +373,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_identity, setup),
+        cmocka_unit_test_setup(test_line_map, setup),
         cmocka_unit_test_setup(test_one_row, setup),
         cmocka_unit_test_setup(test_flip, setup),
         cmocka_unit_test_setup(test_grey, setup),
