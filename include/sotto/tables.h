@@ -49,6 +49,15 @@ struct sotto_table_options {
  * whole numbers in 1 dimension (one NUMBER column "label") or 2 (c1, c2, ...),
  * floats in 1 or 2 (c1, c2, ...; a NaN is missing). `options` may be NULL:
  * header -1. Messages name the file, the row (and line) and the field.
+ *
+ * Or a folder of PNG files (names that end in .png, in any case): one BYTES
+ * column "image", a row a file, by name in the order of their bytes. If the
+ * files lie in folders of it there is a column "label" of those folders' names
+ * too, NUMBER if all of them are numbers, else CATEGORY; the rows of a folder
+ * follow each other. All files must be of one size. They become 8 bits a
+ * sample: grey, or red, green and blue as soon as one has colours or a palette;
+ * where they are not opaque, black shines through.
+ *
  * Statuses: IO, INPUT, LIMIT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
@@ -68,6 +77,19 @@ enum sotto_column_kind sotto_table_kind(const struct sotto_table *table,
                                         size_t column);
 /* Bytes in each cell of a BYTES column, 0 for the others. */
 size_t sotto_table_width(const struct sotto_table *table, size_t column);
+/* What the samples of a cell are, row-major: y, x, channel. */
+struct sotto_image {
+    uint32_t height, width; /* pixels */
+    uint32_t channels;      /* 1: grey; 3: red, green, blue */
+};
+/*
+ * The images of a BYTES column, all 0 for the others: of IDX and .npy files of
+ * 3 dimensions, the later two and 1 channel; of 4, the later three; of any
+ * other number, a single row of pixels in 1 channel. Height times width times
+ * channels is sotto_table_width.
+ */
+struct sotto_image sotto_table_image(const struct sotto_table *table,
+                                     size_t column);
 /*
  * One cell; .data points into the table.
  *
@@ -85,7 +107,7 @@ size_t sotto_table_width(const struct sotto_table *table, size_t column);
  */
 struct sotto_value sotto_table_cell(const struct sotto_table *table, size_t row,
                                     size_t column);
-/* The line on which a row begins in the file, from 1; 0 for IDX and .npy. */
+/* The line on which a row begins in a CSV file, from 1; 0 for the others. */
 size_t sotto_table_line(const struct sotto_table *table, size_t row);
 /* Makes a NUMBER column a CATEGORY column; one of floats without texts is
    refused. Statuses: USAGE. */

@@ -197,14 +197,19 @@ fill_labels(struct table_column *column, const uint8_t *labels, size_t rows)
 static bool
 fill_column(struct table_column *column, uint8_t *bytes, const struct idx *idx)
 {
+    uint32_t shape[DIMENSIONS_MAX];
     column->named = true;
     if (bytes[3] == 1) {
         return table_column_name(column, "label", 5) &&
                fill_labels(column, bytes + idx->header, idx->rows);
     }
+    for (size_t i = 0; i < bytes[3]; i++) {
+        shape[i] = read_dimension(bytes + 4 + 4 * i);
+    }
     column->kind = SOTTO_COLUMN_BYTES;
     column->offset = idx->header;
     column->width = idx->width;
+    column->image = table_image(shape, bytes[3]);
     return table_column_name(column, "image", 5);
 }
 

@@ -527,6 +527,7 @@ fill_table(const struct npy *npy, uint8_t *bytes, struct sotto_table *table)
         column->kind = SOTTO_COLUMN_BYTES;
         column->offset = npy->end;
         column->width = npy->width;
+        column->image = table_image(npy->shape, npy->rank);
         if (!table_column_name(column, "image", 5)) {
             return host_fail_memory(npy->err);
         }

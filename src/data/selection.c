@@ -46,6 +46,7 @@ column_select(const struct table_column *column, const size_t *rows,
     ret_column->index = column->index;
     ret_column->offset = column->offset;
     ret_column->width = column->width;
+    ret_column->image = column->image;
     if (!table_column_name(ret_column, column->name, strlen(column->name))) {
         return false;
     }

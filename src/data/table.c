@@ -1,8 +1,8 @@
 /*
  * table.c: tables: telling a file's format, looking at cells, joining.
  *
- * The readers are csv.c, idx.c and npy.c, and selection.c takes some of the
- * rows; table.h draws how a table lies in memory.
+ * The readers are csv.c, idx.c, npy.c and png_folder.c, and selection.c takes
+ * some of the rows; table.h draws how a table lies in memory.
  * What is asked of a row or column that is not there is answered with nothing
  * (a missing cell, an empty name, 0), never with other memory.
  */
@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/csv.h"
 #include "data/gunzip.h"
 #include "data/idx.h"
 #include "data/npy.h"
+#include "data/png_folder.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
@@ -75,6 +77,22 @@ table_new(struct table_block *block, size_t count)
         table->columns[i].index = i;
     }
     return table;
+}
+
+struct sotto_image
+table_image(const uint32_t *shape, size_t rank)
+{
+    struct sotto_image image = {.height = 1, .width = 1, .channels = 1};
+    if (rank == 3 || rank == 4) {
+        image.height = shape[1];
+        image.width = shape[2];
+        image.channels = rank == 4 ? shape[3] : 1;
+        return image;
+    }
+    for (size_t i = 1; i < rank; i++) {
+        image.width *= shape[i];
+    }
+    return image;
 }
 
 static void
@@ -208,6 +226,10 @@ sotto_table_read(const char *path, const struct sotto_table_options *options,
 {
     uint8_t *bytes;
     size_t size;
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        return png_folder_read(path, ret_table, err);
+    }
     enum sotto_status status =
         host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
     if (status != SOTTO_STATUS_OK) {
@@ -265,6 +287,13 @@ size_t
 sotto_table_width(const struct sotto_table *table, size_t column)
 {
     return column < table->count ? table->columns[column].width : 0;
+}
+
+struct sotto_image
+sotto_table_image(const struct sotto_table *table, size_t column)
+{
+    const struct sotto_image none = {0, 0, 0};
+    return column < table->count ? table->columns[column].image : none;
 }
 
 /* A number that no text was read for. */

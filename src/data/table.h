@@ -72,6 +72,7 @@ struct table_column {
                         NULL */
     size_t offset;   /* samples: of row 0 in the block's bytes */
     size_t width;    /* samples in a cell, else 0 */
+    struct sotto_image image; /* how they lie, else 0 */
 };
 
 struct sotto_table {
@@ -99,6 +100,10 @@ table_block_row(const struct table_block *block, size_t row)
  * still. NULL for lack of memory.
  */
 struct sotto_table *table_new(struct table_block *block, size_t count);
+
+/* The images of an array of `rank` >= 2 dimensions, the first of which counts
+   them; their product is below 2^32. */
+struct sotto_image table_image(const uint32_t *shape, size_t rank);
 
 /* Names a column; the text is copied. False for lack of memory. */
 bool table_column_name(struct table_column *column, const void *text,

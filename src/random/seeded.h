@@ -24,7 +24,8 @@ struct seeded {
 
 void seeded_init(struct seeded *seeded, uint64_t seed, uint64_t stream);
 
-/* Philox 4x32-10 itself: one block, for known-answer tests. */
+/* Philox 4x32-10 itself: one block, counter = (position, stream), key = seed;
+   for known-answer tests, and where of many streams little is needed. */
 void seeded_philox(const uint32_t counter[4], const uint32_t key[2],
                    uint32_t ret_block[4]);
 

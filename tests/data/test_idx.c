@@ -69,6 +69,8 @@ test_labels(void **state)
     assert_string_equal(sotto_table_name(table, 0), "label");
     assert_int_equal(sotto_table_kind(table, 0), SOTTO_COLUMN_NUMBER);
     assert_int_equal(sotto_table_width(table, 0), 0);
+    assert_int_equal(sotto_table_image(table, 0).width, 0);
+    assert_int_equal(sotto_table_image(table, 9).width, 0);
     assert_int_equal(sotto_table_line(table, 0), 0);
     for (int category = 0; category < 2; category++) {
         for (size_t row = 0; row < 6; row++) {
@@ -89,6 +91,7 @@ static void
 test_images(void **state)
 {
     const uint8_t dimensions[3][4] = {{3, 4, 0, 0}, {3, 2, 2, 0}, {3, 1, 2, 2}};
+    const uint32_t shapes[3][3] = {{1, 4, 1}, {2, 2, 1}, {1, 2, 2}};
     (void)state;
     for (uint8_t nd = 2; nd <= 4; nd++) {
         uint8_t file[32] = {0, 0, 8, nd};
@@ -105,6 +108,10 @@ test_images(void **state)
         assert_string_equal(sotto_table_name(table, 0), "image");
         assert_int_equal(sotto_table_kind(table, 0), SOTTO_COLUMN_BYTES);
         assert_int_equal(sotto_table_width(table, 0), 4);
+        struct sotto_image image = sotto_table_image(table, 0);
+        assert_int_equal(image.height, shapes[nd - 2][0]);
+        assert_int_equal(image.width, shapes[nd - 2][1]);
+        assert_int_equal(image.channels, shapes[nd - 2][2]);
         for (size_t row = 0; row < 3; row++) {
             struct sotto_value value = sotto_table_cell(table, row, 0);
             assert_int_equal(value.kind, SOTTO_VALUE_BYTES);

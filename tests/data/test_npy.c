@@ -106,6 +106,15 @@ assert_text(size_t row, size_t column, const char *text)
 /* ---- What is read ------------------------------------------------------- */
 
 static void
+assert_image(uint32_t height, uint32_t width, uint32_t channels)
+{
+    struct sotto_image image = sotto_table_image(table, 0);
+    assert_int_equal(image.height, height);
+    assert_int_equal(image.width, width);
+    assert_int_equal(image.channels, channels);
+}
+
+static void
 test_images(void **state)
 {
     (void)state;
@@ -115,9 +124,15 @@ test_images(void **state)
     assert_string_equal(sotto_table_name(table, 0), "image");
     assert_int_equal(sotto_table_kind(table, 0), SOTTO_COLUMN_BYTES);
     assert_int_equal(sotto_table_width(table, 0), 3);
+    assert_image(1, 3, 1);
     assert_memory_equal(sotto_table_cell(table, 1, 0).data, "\4\5\6", 3);
     accept(make_array("|u1", "(1,1,1,1,1,1,1,2)", "\1\2", 2));
     assert_int_equal(sotto_table_width(table, 0), 2);
+    assert_image(1, 2, 1);
+    accept(make_array("|u1", "(1, 3, 2, 1)", "\1\2\3\4\5\6", 6));
+    assert_image(3, 2, 1);
+    accept(make_array("|u1", "(2, 3)", "\1\2\3\4\5\6", 6));
+    assert_image(1, 3, 1);
 }
 
 static void

@@ -129,6 +129,8 @@ test_join(void **state)
     struct sotto_value image = sotto_table_cell(joined, 0, 0);
     assert_int_equal(image.size, 2);
     assert_memory_equal(image.data, "\7\10", 2);
+    assert_int_equal(sotto_table_image(some, 0).width, 2);
+    assert_int_equal(sotto_table_image(joined, 0).width, 2);
     assert_text(joined, 1, 2, "two");
     assert_int_equal(sotto_table_line(joined, 0), 0);
     sotto_table_free(some);

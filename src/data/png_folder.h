@@ -1,0 +1,19 @@
+/*
+ * png_folder.h: a table from a folder of PNG files.
+ */
+#ifndef SOTTO_DATA_PNG_FOLDER_H
+#define SOTTO_DATA_PNG_FOLDER_H
+
+#include "data/table.h"
+
+/*
+ * FOLDER/x.png, or FOLDER/CLASS/x.png for images with labels, as
+ * sotto_table_read says. Names that begin with a point, files whose names do
+ * not end in .png and folders in class folders are passed over; links are
+ * followed. Statuses: IO, INPUT, LIMIT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status png_folder_read(const char *path,
+                                                struct sotto_table **ret_table,
+                                                struct sotto_error *err);
+
+#endif
