@@ -177,7 +177,7 @@ check_sample(const struct channel_instance *instance, struct seeded *seeded,
     static uint8_t wire[WIRE_MAX + 1];
     const struct channel *channel = instance->channel;
     const struct symbols *own = symbols_of(instance);
-    size_t room = (instance->entropy_size / 8 + 4) * 8;
+    size_t room = ((size_t)instance->entropy_size / 8 + 4) * 8;
     struct random random;
     double log_p, many;
     assert_true(room <= sizeof entropy_buffer);
