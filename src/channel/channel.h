@@ -5,6 +5,7 @@
  *
  *   lattice   q in Z^d with |q_1| + ... + |q_d| <= l     (d = size, l)
  *   symbols   q in {0, ..., k-1}                          (k = size)
+ *             of pairs (c, y): q = c k_2 + y, k = k_1 k_2   (k_1 = rows)
  *   ball      q in Z^d with q_1^2 + ... + q_d^2 <= l^2    (d = size, l)
  *   cube      q in Z^d with every |q_i| <= l              (d = size, l)
  *
@@ -42,6 +43,7 @@ struct channel;
 struct channel_instance {
     const struct channel *channel;
     uint32_t size;  /* d, or k */
+    uint32_t rows;  /* of a channel of pairs, k_1: k / k_1 to a row; else 0 */
     uint32_t l;     /* the domain's radius; 0 for symbols */
     uint64_t eps;   /* stated, in units of 10^-12 */
     uint64_t delta; /* likewise; 0 for a channel that is not approximate */
@@ -69,6 +71,7 @@ struct channel {
     const char *promise; /* what it does, in a layman's words */
     bool approximate;    /* it keeps (epsilon, delta), and needs a delta */
     bool scalar;         /* it takes one number: d = 1 */
+    bool pairs;          /* its symbols are pairs: two factors */
     size_t own_size;     /* bytes of `own`, aligned to 8 */
 
     /* Fills everything after `delta`; own_size bytes at `own` stay in use.
@@ -93,7 +96,8 @@ struct channel {
                        double *ret_log_p);
 
     /* An unbiased estimate (but for `bias`) of q, or of the indicator of each
-       symbol: `size` numbers. */
+       symbol: `size` numbers. A channel of pairs may see only how the two go
+       together: `bias` is then what their own frequencies can add. */
     void (*estimate)(const struct channel_instance *instance,
                      const uint8_t *wire, double *ret_estimate);
 
@@ -121,6 +125,16 @@ SOTTO_CHECKED enum sotto_status channel_init(struct channel_instance *instance,
                                              uint32_t size, uint32_t l,
                                              uint64_t eps, uint64_t delta,
                                              void *own);
+
+/*
+ * The same, and `rows` is the size of the first of the domain's two factors; 0
+ * for a domain without two. A channel of pairs needs it, with two or more to
+ * each row and in each column (else LIMIT); others do not look at it.
+ */
+SOTTO_CHECKED enum sotto_status
+channel_init_rows(struct channel_instance *instance,
+                  const struct channel *channel, uint32_t size, uint32_t rows,
+                  uint32_t l, uint64_t eps, uint64_t delta, void *own);
 
 /* Entries of a point: `size`, but one for symbols. */
 static inline uint32_t

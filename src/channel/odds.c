@@ -37,6 +37,17 @@ odds_init(struct odds *odds, uint64_t eps, uint32_t m, uint32_t n)
     odds->out = wide_double(&rest);
 }
 
+double
+odds_lead(const struct odds *odds)
+{
+    struct wide h, out;
+    threshold_wide(&odds->threshold[0], &h);
+    wide_ratio(1, 1, &out);
+    wide_subtract(&out, &h, &out);
+    wide_subtract(&h, &out, &out);
+    return wide_double(&out);
+}
+
 uint32_t
 odds_draw(const struct odds *odds, struct random *random)
 {

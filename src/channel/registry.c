@@ -6,19 +6,15 @@
 
 extern const struct channel channel_flip;
 extern const struct channel channel_subset;
+extern const struct channel channel_signs;
 extern const struct channel channel_laplace;
 extern const struct channel channel_gaussian;
 extern const struct channel channel_duchi;
 extern const struct channel channel_window;
 
 static const struct channel *const registry[] = {
-    &channel_flip,
-    &channel_subset,
-    &channel_laplace,
-    &channel_gaussian,
-    &channel_duchi,
-    &channel_window,
-    NULL,
+    &channel_flip,     &channel_subset, &channel_signs,  &channel_laplace,
+    &channel_gaussian, &channel_duchi,  &channel_window, NULL,
 };
 
 const struct channel *
@@ -49,6 +45,13 @@ channel_find(const char *name, size_t size)
     return NULL;
 }
 
+/* k_1 >= 2 rows of k_2 >= 2 each. */
+static bool
+is_table(uint32_t size, uint32_t rows)
+{
+    return rows >= 2 && size % rows == 0 && size / rows >= 2;
+}
+
 static bool
 fits(const struct channel *channel, uint32_t size, uint32_t l)
 {
@@ -69,10 +72,11 @@ affordable(const struct channel *channel, uint64_t eps, uint64_t delta)
 }
 
 enum sotto_status
-channel_init(struct channel_instance *instance, const struct channel *channel,
-             uint32_t size, uint32_t l, uint64_t eps, uint64_t delta, void *own)
+channel_init_rows(struct channel_instance *instance,
+                  const struct channel *channel, uint32_t size, uint32_t rows,
+                  uint32_t l, uint64_t eps, uint64_t delta, void *own)
 {
-    if (!fits(channel, size, l)) {
+    if (!fits(channel, size, l) || (channel->pairs && !is_table(size, rows))) {
         return SOTTO_STATUS_LIMIT;
     }
     if (!affordable(channel, eps, delta)) {
@@ -80,10 +84,18 @@ channel_init(struct channel_instance *instance, const struct channel *channel,
     }
     instance->channel = channel;
     instance->size = size;
+    instance->rows = channel->pairs ? rows : 0;
     instance->l = l;
     instance->eps = eps;
     instance->delta = delta;
     instance->eps_exact = (double)eps / (double)DECIMAL_UNIT;
     instance->own = own;
     return channel->init(instance, own);
+}
+
+enum sotto_status
+channel_init(struct channel_instance *instance, const struct channel *channel,
+             uint32_t size, uint32_t l, uint64_t eps, uint64_t delta, void *own)
+{
+    return channel_init_rows(instance, channel, size, 0, l, eps, delta, own);
 }

@@ -41,9 +41,8 @@ symbols_best_w(uint32_t k, uint64_t eps)
     return best;
 }
 
-/* ln C(n, m). */
-static double
-log_binomial(uint32_t n, uint32_t m)
+double
+symbols_log_binomial(uint32_t n, uint32_t m)
 {
     double sum = 0;
     if (m > n - m) {
@@ -75,8 +74,10 @@ symbols_init(struct channel_instance *instance, struct symbols *symbols,
     uint32_t k = instance->size;
     odds_init(&symbols->odds, instance->eps, w, k - w);
     symbols->w = w;
-    symbols->log_in = maths_log(symbols->odds.in) - log_binomial(k - 1, w - 1);
-    symbols->log_out = maths_log(symbols->odds.out) - log_binomial(k - 1, w);
+    symbols->log_in =
+        maths_log(symbols->odds.in) - symbols_log_binomial(k - 1, w - 1);
+    symbols->log_out =
+        maths_log(symbols->odds.out) - symbols_log_binomial(k - 1, w);
     set_moments(instance, symbols);
 }
 

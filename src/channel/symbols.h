@@ -1,6 +1,7 @@
 /*
  * symbols.h: what flip and subset share: a report that names w of k symbols,
- * the true one among them with probability h.
+ * the true one among them with probability h. (signs names symbols too, by
+ * other odds, and has its likelihoods from here.)
  *
  *     h = floor_256(w E / (w E + k - w)),   E <= e^epsilon
  *
@@ -33,6 +34,9 @@ void symbols_init(struct channel_instance *instance, struct symbols *symbols,
 
 /* The w in {1, ..., k-1} that minimises the variance of a frequency. */
 uint32_t symbols_best_w(uint32_t k, uint64_t eps);
+
+/* ln C(n, m). */
+double symbols_log_binomial(uint32_t n, uint32_t m);
 
 /* The collector's half of both channels, by `names` alone: see channel.h. */
 bool symbols_valid(const struct channel_instance *instance,

@@ -259,6 +259,10 @@ read_factors(struct reading *reading, struct device_part *part)
         reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
                     "a part of symbols must have one block");
     }
+    if (part->instance.channel->pairs && part->factors != 2) {
+        reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
+                    "a part's channel takes pairs, and it has not two factors");
+    }
     return (uint32_t)k;
 }
 
@@ -270,9 +274,10 @@ keep_part(struct reading *reading, uint32_t at, struct device_part *part,
 {
     struct sotto_client *client = reading->client;
     const struct channel *channel = part->instance.channel;
-    enum sotto_status status =
-        channel_init(&part->instance, channel, size, l, part->instance.eps,
-                     part->instance.delta, client->channels);
+    uint32_t rows = part->factors == 2 ? part->factor[0].k : 0;
+    enum sotto_status status = channel_init_rows(
+        &part->instance, channel, size, rows, l, part->instance.eps,
+        part->instance.delta, client->channels);
     if (status != SOTTO_STATUS_OK) {
         reader_fail(reading->reader, status,
                     "a part's domain or budget is beyond what its channel "

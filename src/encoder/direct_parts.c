@@ -35,6 +35,14 @@ is_joint(const struct channel *channel)
 
 /* ---- Channels ----------------------------------------------------------- */
 
+/* Whether it takes a column that is a symbol, or a number, by itself. */
+static bool
+takes(const struct channel *channel, bool symbols)
+{
+    return (channel->domain == CHANNEL_DOMAIN_SYMBOLS) == symbols &&
+           !channel->pairs;
+}
+
 static void
 fail_channel(const char *option, const char *given, bool symbols,
              struct sotto_error *err)
@@ -44,7 +52,7 @@ fail_channel(const char *option, const char *given, bool symbols,
     host_text_init(&there, 1024);
     host_printable_add(&shown, given, 40);
     for (size_t i = 0; channel_at(i) != NULL; i++) {
-        if ((channel_at(i)->domain == CHANNEL_DOMAIN_SYMBOLS) == symbols) {
+        if (takes(channel_at(i), symbols)) {
             host_text_print(&there, "%s%s", there.size > 0 ? ", " : "",
                             channel_at(i)->name);
         }
@@ -65,8 +73,7 @@ find_channel(const char *option, const char *given, const char *otherwise,
 {
     const char *name = given != NULL ? given : otherwise;
     const struct channel *channel = channel_find(name, strlen(name));
-    if (channel != NULL &&
-        (channel->domain == CHANNEL_DOMAIN_SYMBOLS) == symbols) {
+    if (channel != NULL && takes(channel, symbols)) {
         return channel;
     }
     fail_channel(option, name, symbols, err);

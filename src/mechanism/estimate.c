@@ -22,7 +22,9 @@
  *               V(f) = f V_true + (1 - f) V_other + f (1 - f) is a report's
  *               variance if a share of f has the symbol: Wilson's interval
  *               (1927) for the rate at which it is named. The farther end is
- *               taken on both sides, and z sqrt(V_other / n) if that is more.
+ *               taken on both sides, and z sqrt(V_other / n) if that is more;
+ *               and the bias, of a channel that sees only how two symbols go
+ *               together.
  *     numbers   max(t s, z sigma) / sqrt(n) + bias + rounding, where s^2 is
  *               the reports' variance, sigma^2 the noise's, and t Student's
  *               quantile for n - 1 degrees of freedom at the level of z. Where
@@ -403,7 +405,7 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     const struct row *row = &estimate->row[i];
     double n = (double)estimate->n, unit = fabs(row->unit), half = INFINITY;
     if (estimate->n >= 2) {
-        half = unit * (row->category != NULL ? score_half(row, n, z)
+        half = unit * (row->category != NULL ? score_half(row, n, z) + row->bias
                                              : number_half(row, n, z));
     }
     ret_row->name = row->name;

@@ -325,7 +325,8 @@ enum sotto_status
 rebudget_check_channel(const char *name, struct sotto_error *err)
 {
     const struct channel *channel = channel_find(name, strlen(name));
-    if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
+    if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS ||
+        channel->pairs) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "--label-channel: \"%.40s\" is no channel for a "
                          "label: take flip or subset",

@@ -216,8 +216,8 @@ same_as(const struct sotto_client *client, uint32_t at, uint32_t *ret_index)
     for (uint32_t i = 0; i < at; i++) {
         const struct channel_instance *other = &client->part[i].instance;
         if (own->channel == other->channel && own->size == other->size &&
-            own->l == other->l && own->eps == other->eps &&
-            own->delta == other->delta) {
+            own->rows == other->rows && own->l == other->l &&
+            own->eps == other->eps && own->delta == other->delta) {
             *ret_index = i;
             return &client->part[i];
         }
@@ -259,9 +259,9 @@ check_parameters(struct sotto_audit *audit, uint32_t at,
     memset(second, 0xff, room);
     for (int i = 0; i < 2; i++) {
         struct channel_instance instance;
-        same =
-            same && channel_init(&instance, own->channel, own->size, own->l,
-                                 own->eps, own->delta,
+        same = same &&
+               channel_init_rows(&instance, own->channel, own->size, own->rows,
+                                 own->l, own->eps, own->delta,
                                  first + (size_t)i * room) == SOTTO_STATUS_OK;
     }
     for (size_t i = 0; i < size; i++) {
@@ -317,9 +317,9 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
             copy_part(audit, before, i);
             continue;
         }
-        status = enumerate_channel(own->channel, own->size, own->l, own->eps,
-                                   own->delta, most, enumerate_step, &at,
-                                   &result, err);
+        status = enumerate_channel(own->channel, own->size, own->rows, own->l,
+                                   own->eps, own->delta, most, enumerate_step,
+                                   &at, &result, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }

@@ -276,6 +276,7 @@ struct candidate {
     enum enumerate_scope scope;
     uint32_t size, l;
     uint32_t points_least;
+    uint32_t rows; /* of pairs; else 0 */
 };
 
 static void
@@ -301,8 +302,9 @@ set_up(struct enumeration *e, const struct request *request,
     if (e->own == NULL || e->tape == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init(&e->instance, channel, candidate->size, candidate->l,
-                          request->eps, request->delta, e->own);
+    status = channel_init_rows(&e->instance, channel, candidate->size,
+                               candidate->rows, candidate->l, request->eps,
+                               request->delta, e->own);
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }
@@ -416,6 +418,7 @@ merge(struct enumerate_result *to, const struct enumerate_result *from)
     if (from->scope > to->scope) {
         to->scope = from->scope;
         to->size = from->size;
+        to->rows = from->rows;
         to->l = from->l;
     }
     to->points += from->points;
@@ -439,6 +442,7 @@ run_candidate(const struct request *request, const struct candidate *candidate,
 {
     struct enumerate_result result = {.scope = candidate->scope,
                                       .size = candidate->size,
+                                      .rows = candidate->rows,
                                       .l = candidate->l,
                                       .within = true};
     struct enumeration e = {
@@ -467,7 +471,7 @@ run_fewer_symbols(const struct request *request, uint32_t size,
                   struct sotto_error *err)
 {
     uint32_t low = 2, high = size < POINTS_MOST ? size : POINTS_MOST + 1;
-    struct candidate candidate = {ENUMERATE_SMALLER, low, 0, POINTS_MOST};
+    struct candidate candidate = {ENUMERATE_SMALLER, low, 0, POINTS_MOST, 0};
     enum sotto_status status = SOTTO_STATUS_OK;
     while (status == SOTTO_STATUS_OK && high - low > 1) {
         bool fitting = false;
@@ -485,6 +489,27 @@ run_fewer_symbols(const struct request *request, uint32_t size,
     return status;
 }
 
+/* Pairs: up to five rows of up to five, since much depends on whether a size is
+   odd or even. */
+static enum sotto_status
+run_fewer_pairs(const struct request *request, uint32_t size, uint32_t rows,
+                struct enumerate_result *all, bool *ret_done,
+                struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    uint32_t columns = size / rows;
+    for (uint32_t i = rows < 5 ? rows : 5; i >= 2; i--) {
+        for (uint32_t j = columns < 5 ? columns : 5; j >= 2; j--) {
+            struct candidate few = {ENUMERATE_SMALLER, i * j, 0, POINTS_MOST,
+                                    i};
+            if (status == SOTTO_STATUS_OK && all->fault[0] == '\0') {
+                status = run_candidate(request, &few, all, ret_done, err);
+            }
+        }
+    }
+    return status;
+}
+
 /* One coordinate, with the radius as it is or halved until it fits; then how
    coordinates go together, which shows in two or three of them. */
 static enum sotto_status
@@ -497,12 +522,12 @@ run_fewer_numbers(const struct request *request, uint32_t size, uint32_t l,
          status == SOTTO_STATUS_OK && !done && radius > 0; radius /= 2) {
         struct candidate one = {radius == l ? ENUMERATE_COORDINATE
                                             : ENUMERATE_SMALLER,
-                                1, radius, 2};
+                                1, radius, 2, 0};
         status = run_candidate(request, &one, all, &done, err);
     }
     for (uint32_t d = 2; d <= 3 && d <= size && !request->channel->scalar;
          d++) {
-        struct candidate few = {ENUMERATE_SMALLER, d, 1, 2};
+        struct candidate few = {ENUMERATE_SMALLER, d, 1, 2, 0};
         if (status == SOTTO_STATUS_OK && all->fault[0] == '\0') {
             status = run_candidate(request, &few, all, &done, err);
         }
@@ -510,15 +535,31 @@ run_fewer_numbers(const struct request *request, uint32_t size, uint32_t l,
     return status;
 }
 
+static enum sotto_status
+run_fewer(const struct request *request, const struct candidate *whole,
+          struct enumerate_result *all, struct sotto_error *err)
+{
+    bool done = false;
+    if (request->channel->pairs) {
+        return run_fewer_pairs(request, whole->size, whole->rows, all, &done,
+                               err);
+    }
+    if (request->channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
+        return run_fewer_symbols(request, whole->size, all, &done, err);
+    }
+    return run_fewer_numbers(request, whole->size, whole->l, all, err);
+}
+
 enum sotto_status
-enumerate_channel(const struct channel *channel, uint32_t size, uint32_t l,
-                  uint64_t eps, uint64_t delta, uint64_t branches_most,
-                  void (*step)(void *, uint64_t), void *context,
-                  struct enumerate_result *ret_result, struct sotto_error *err)
+enumerate_channel(const struct channel *channel, uint32_t size, uint32_t rows,
+                  uint32_t l, uint64_t eps, uint64_t delta,
+                  uint64_t branches_most, void (*step)(void *, uint64_t),
+                  void *context, struct enumerate_result *ret_result,
+                  struct sotto_error *err)
 {
     struct request request = {channel,       eps,  delta,
                               branches_most, step, context};
-    struct candidate whole = {ENUMERATE_WHOLE, size, l, 2};
+    struct candidate whole = {ENUMERATE_WHOLE, size, l, 2, rows};
     struct enumerate_result all = {.within = true};
     enum sotto_status status = SOTTO_STATUS_OK;
     bool symbols = channel->domain == CHANNEL_DOMAIN_SYMBOLS, done = false;
@@ -526,8 +567,7 @@ enumerate_channel(const struct channel *channel, uint32_t size, uint32_t l,
         status = run_candidate(&request, &whole, &all, &done, err);
     }
     if (status == SOTTO_STATUS_OK && !done) {
-        status = symbols ? run_fewer_symbols(&request, size, &all, &done, err)
-                         : run_fewer_numbers(&request, size, l, &all, err);
+        status = run_fewer(&request, &whole, &all, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_result = all;

@@ -26,7 +26,7 @@ enum enumerate_scope {
 
 struct enumerate_result {
     enum enumerate_scope scope;
-    uint32_t size, l; /* of the largest domain enumerated */
+    uint32_t size, rows, l; /* of the largest domain enumerated */
     uint64_t points, reports, branches;
     bool within;  /* no ratio above e^epsilon (and delta), compared exactly */
     double eps;   /* the largest ln ratio; for an approximate channel the
@@ -37,14 +37,15 @@ struct enumerate_result {
 };
 
 /*
- * Enumerates `channel` at (eps, delta) on a domain of this size and radius, or
- * on the largest smaller ones that take at most `branches_most` branches.
- * `step` is told the branches done now and then; it may be NULL. Statuses:
- * MEMORY, and channel_init's.
+ * Enumerates `channel` at (eps, delta) on a domain of this size, of so many
+ * rows (channel_init_rows), and of this radius, or on the largest smaller ones
+ * that take at most `branches_most` branches. `step` is told the branches done
+ * now and then; it may be NULL. Statuses: MEMORY, and channel_init's.
  */
 SOTTO_CHECKED enum sotto_status
-enumerate_channel(const struct channel *channel, uint32_t size, uint32_t l,
-                  uint64_t eps, uint64_t delta, uint64_t branches_most,
+enumerate_channel(const struct channel *channel, uint32_t size, uint32_t rows,
+                  uint32_t l, uint64_t eps, uint64_t delta,
+                  uint64_t branches_most,
                   void (*step)(void *context, uint64_t branches), void *context,
                   struct enumerate_result *ret_result, struct sotto_error *err);
 

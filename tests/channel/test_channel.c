@@ -31,6 +31,13 @@ delta_of(const struct channel *channel)
     return channel->approximate ? DECIMAL_DELTA_MAX : 0;
 }
 
+/* Pairs are set up in two rows. */
+static uint32_t
+rows_for(const struct channel *channel)
+{
+    return channel->pairs ? 2 : 0;
+}
+
 /* Sets up a channel by name; one at a time. */
 static void
 set_up(struct channel_instance *instance, const char *name, uint32_t size,
@@ -41,8 +48,9 @@ set_up(struct channel_instance *instance, const char *name, uint32_t size,
     assert_true(channel->own_size <= OWN_MAX);
     memset(instance, 0x5a, sizeof *instance);
     memset(own_memory, 0x5a, sizeof own_memory);
-    assert_int_equal(channel_init(instance, channel, size, l, eps,
-                                  delta_of(channel), own_memory),
+    assert_int_equal(channel_init_rows(instance, channel, size,
+                                       rows_for(channel), l, eps,
+                                       delta_of(channel), own_memory),
                      SOTTO_STATUS_OK);
     assert_ptr_equal(instance->channel, channel);
     assert_int_equal(instance->size, size);
@@ -54,7 +62,7 @@ set_up(struct channel_instance *instance, const char *name, uint32_t size,
 static uint32_t
 size_for(const struct channel *channel, uint32_t size)
 {
-    return channel->scalar ? 1 : size;
+    return channel->scalar ? 1 : channel->pairs ? 2 * size : size;
 }
 
 static uint32_t
@@ -91,8 +99,9 @@ check_limit(const char *name, uint32_t size, uint32_t l, uint64_t eps,
 {
     struct channel_instance instance;
     const struct channel *channel = channel_find(name, strlen(name));
-    assert_int_equal(channel_init(&instance, channel, size, l, eps,
-                                  delta_of(channel), own_memory),
+    assert_int_equal(channel_init_rows(&instance, channel, size,
+                                       rows_for(channel), l, eps,
+                                       delta_of(channel), own_memory),
                      status);
 }
 

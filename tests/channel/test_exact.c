@@ -39,7 +39,7 @@
 #define PRECISION 512
 #define ROOM (1u << 16) /* slots for reports, a power of two */
 #define POINTS_MAX 256u
-#define ENTRIES_MAX 16u /* k, or d */
+#define ENTRIES_MAX 36u /* k, or d */
 #define WIRE_MAX 8u
 
 /* Extremes of p(report | q) over a set of points. */
@@ -74,6 +74,7 @@ struct exact {
     mpfr_t gap; /* epsilon - ln of the largest ratio */
     double log_error;
     double variance; /* the largest of the estimator's, over points */
+    double off;      /* the most its mean is off, by what it does not see */
 };
 
 /* ---- Setting up -----------------------------------------------------------
@@ -148,7 +149,8 @@ add_lattice(struct exact *exact, uint32_t d, int32_t l)
 }
 
 static struct exact *
-exact_new(const char *name, uint32_t size, uint32_t l, uint64_t eps)
+exact_new(const char *name, uint32_t size, uint32_t rows, uint32_t l,
+          uint64_t eps)
 {
     const struct channel *channel = channel_find(name, strlen(name));
     struct exact *exact = calloc(1, sizeof *exact);
@@ -159,9 +161,9 @@ exact_new(const char *name, uint32_t size, uint32_t l, uint64_t eps)
     exact->width = lattice ? size : 1;
     mpz_inits(exact->denominator, exact->whole, NULL);
     mpfr_init2(exact->gap, PRECISION);
-    assert_int_equal(
-        channel_init(&exact->instance, channel, size, l, eps, 0, exact->own),
-        SOTTO_STATUS_OK);
+    assert_int_equal(channel_init_rows(&exact->instance, channel, size, rows, l,
+                                       eps, 0, exact->own),
+                     SOTTO_STATUS_OK);
     assert_in_range(exact->instance.wire_size, 1, WIRE_MAX);
     if (lattice) {
         add_lattice(exact, size, (int32_t)l);
@@ -326,10 +328,24 @@ check_log_p(struct exact *exact, uint32_t at, const uint8_t *wire,
         exact, channel->log_p(&exact->instance, wire, exact->point[at]), truth);
 }
 
+/* The indicator of a pair, less what its row and its column say by themselves:
+   [c=i, y=j] - [c=i]/k_2 - [y=j]/k_1 + 2/k. */
+static double
+interaction_at(const struct exact *exact, uint32_t at, uint32_t entry)
+{
+    uint32_t k1 = exact->instance.rows, k2 = exact->instance.size / k1;
+    uint32_t q = (uint32_t)exact->point[at][0];
+    double row = q / k2 == entry / k2, column = q % k2 == entry % k2;
+    return row * column - row / k2 - column / k1 + 2.0 / (k1 * k2);
+}
+
 /* What the estimator should give on average: q, or the indicator of q. */
 static double
 truth_at(const struct exact *exact, uint32_t at, uint32_t entry)
 {
+    if (exact->instance.channel->pairs) {
+        return interaction_at(exact, at, entry);
+    }
     if (exact->instance.channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
         return exact->point[at][entry];
     }
@@ -340,6 +356,10 @@ static double
 variance_at(const struct exact *exact, uint32_t at, uint32_t entry)
 {
     double truth = truth_at(exact, at, entry);
+    if (exact->instance.channel->pairs) {
+        double k = exact->instance.size, mean = truth - 1 / k;
+        return exact->instance.variance_other + 1 / (k * k) - mean * mean;
+    }
     switch (exact->instance.channel->domain) {
     case CHANNEL_DOMAIN_SYMBOLS:
         return truth == 1 ? exact->instance.variance_true
@@ -360,11 +380,19 @@ check_moments(struct exact *exact, uint32_t at, const double *mean,
         double variance = variance_at(exact, at, i);
         double above = square[i] - variance;
         double slack = 1e-9 * variance + 1e-15 * exact->instance.variance_true;
-        assert_true(fabs(mean[i]) <=
-                    1e-9 * fmax(1, sqrt(variance)) + exact->instance.bias);
+        double bias = exact->instance.channel->pairs ? 0 : exact->instance.bias;
+        assert_true(fabs(mean[i]) <= 1e-9 * fmax(1, sqrt(variance)) + bias);
         assert_true(above <= slack);
         assert_true(exact->instance.channel->scalar || -above <= slack);
         exact->variance = fmax(exact->variance, square[i]);
+        if (exact->instance.channel->pairs) {
+            bool same = exact->point[at][0] == (int32_t)i;
+            exact->off =
+                fmax(exact->off, fabs(interaction_at(exact, at, i) - same));
+            assert_true(!same ||
+                        fabs(variance - exact->instance.variance_true) <=
+                            1e-9 * variance);
+        }
     }
 }
 
@@ -375,6 +403,11 @@ check_worst(const struct exact *exact)
     double claimed = exact->instance.variance_true;
     if (exact->instance.channel->scalar) {
         assert_true(fabs(exact->variance - claimed) <= 1e-9 * claimed);
+    }
+    if (exact->instance.channel->pairs) {
+        claimed = exact->instance.variance_other;
+        assert_true(fabs(exact->variance - claimed) <= 1e-9 * claimed);
+        assert_true(fabs(exact->off - exact->instance.bias) <= 1e-15);
     }
 }
 
@@ -516,6 +549,9 @@ print_row(const struct exact *exact)
     if (instance->channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
         snprintf(domain, sizeof domain, "d=%u l=%u", instance->size,
                  instance->l);
+    } else if (instance->channel->pairs) {
+        snprintf(domain, sizeof domain, "k=%ux%u", instance->rows,
+                 instance->size / instance->rows);
     } else {
         snprintf(domain, sizeof domain, "k=%u", instance->size);
     }
@@ -526,9 +562,10 @@ print_row(const struct exact *exact)
 }
 
 static void
-check_channel(const char *name, uint32_t size, uint32_t l, uint64_t eps)
+check_rows(const char *name, uint32_t size, uint32_t rows, uint32_t l,
+           uint64_t eps)
 {
-    struct exact *exact = exact_new(name, size, l, eps);
+    struct exact *exact = exact_new(name, size, rows, l, eps);
     for (uint32_t i = 0; i < exact->points; i++) {
         run_point(exact, exact->point[i]);
         check_point(exact, i);
@@ -538,6 +575,12 @@ check_channel(const char *name, uint32_t size, uint32_t l, uint64_t eps)
     print_row(exact);
     assert_true(exact->log_error <= 1e-15);
     exact_free(exact);
+}
+
+static void
+check_channel(const char *name, uint32_t size, uint32_t l, uint64_t eps)
+{
+    check_rows(name, size, 0, l, eps);
 }
 
 static const uint64_t epsilons[] = {DECIMAL_UNIT / 10, DECIMAL_UNIT,
@@ -564,6 +607,22 @@ test_subset_is_exact_invariants_1_and_2(void **state)
     for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
         for (size_t j = 0; j < EPSILONS; j++) {
             check_channel("subset", k[i], 0, epsilons[j]);
+        }
+    }
+}
+
+/* Odd and even sizes, and their every combination. */
+static void
+test_signs_are_exact_invariants_1_and_2(void **state)
+{
+    (void)state;
+    for (uint32_t k1 = 2; k1 <= 6; k1++) {
+        for (uint32_t k2 = 2; k2 <= 6; k2++) {
+            for (size_t j = 0; j < EPSILONS; j++) {
+                if ((k1 <= 3 && k2 <= 3) || j < 2) {
+                    check_rows("signs", k1 * k2, k1, 0, epsilons[j]);
+                }
+            }
         }
     }
 }
@@ -630,7 +689,7 @@ test_ties_on_both_sides_would_not_meet_epsilon(void **state)
 {
     (void)state;
     for (uint32_t d = 2; d <= 8; d += 2) {
-        struct exact *exact = exact_new("duchi", d, 1, DECIMAL_UNIT);
+        struct exact *exact = exact_new("duchi", d, 0, 1, DECIMAL_UNIT);
         struct range tie, ours;
         mpz_t agree, differ;
         mpfr_t gap, expected;
@@ -682,9 +741,13 @@ test_channels_are_exact_at_the_ends_of_epsilon(void **state)
     check_channel("flip", 2, 0, DECIMAL_EPS_MIN);
     check_channel("flip", 10, 0, DECIMAL_EPS_MIN);
     check_channel("subset", 10, 0, DECIMAL_EPS_MIN);
+    check_rows("signs", 6, 3, 0, DECIMAL_EPS_MIN);
+    check_rows("signs", 12, 3, 0, DECIMAL_EPS_MIN);
     check_channel("flip", 2, 0, DECIMAL_EPS_MAX);
     check_channel("flip", 10, 0, DECIMAL_EPS_MAX);
     check_channel("subset", 10, 0, DECIMAL_EPS_MAX);
+    check_rows("signs", 6, 3, 0, DECIMAL_EPS_MAX);
+    check_rows("signs", 12, 3, 0, DECIMAL_EPS_MAX);
     for (uint32_t l = 1; l <= 10; l++) {
         check_channel("laplace", 1, l, DECIMAL_EPS_MAX);
     }
@@ -703,6 +766,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flip_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_subset_is_exact_invariants_1_and_2),
+        cmocka_unit_test(test_signs_are_exact_invariants_1_and_2),
         cmocka_unit_test(test_laplace_on_a_line_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_laplace_in_space_is_exact_invariants_1_and_2),
         cmocka_unit_test(test_duchi_is_exact_invariants_1_and_2),

@@ -179,6 +179,26 @@ class Subset:
         yield from members
 
 
+class Signs:
+    def __init__(self, k1, k2):
+        self.k1, self.k2, self.first = k1, k2, -(-k1 // 8)
+        self.size = self.first - -k2 // 8
+
+    @staticmethod
+    def signs(bitmap, k):
+        bits = int.from_bytes(bitmap, "little")
+        check(bits < 2**k, f"a bit beyond {k}")
+        return [1 if bits >> i & 1 else -1 for i in range(k)]
+
+    def values(self, block):
+        a = self.signs(block[:self.first], self.k1)
+        b = self.signs(block[self.first:], self.k2)
+        check(abs(sum(a)) == self.k1 % 2, "first signs are not balanced")
+        check(sum(b) == -(self.k2 % 2), "second signs are not balanced")
+        check(self.k2 % 2 == 1 or b[-1] == 1, "the last sign is not +1")
+        yield from a + b
+
+
 # Channels of numbers: their domain, the most d, whether they need a delta.
 NUMBERS = {
     "laplace": ("lattice", 2**12, False),
@@ -336,11 +356,13 @@ class Mechanism:
             return [numbers(part["channel"], d, l, eps, delta)] * blocks
         check(delta == 0, "delta")
         check(blocks == 1, "blocks of symbols")
-        k = 1
         check(1 <= len(part["symbols"]) <= 4, "number of factors")
-        for factor in part["symbols"]:
-            k *= self.read_factor(factor)
+        sizes = [self.read_factor(factor) for factor in part["symbols"]]
+        k = math.prod(sizes)
         check(k <= 2**16, "symbols")
+        if part["channel"] == "signs":
+            check(len(sizes) == 2, "factors of a pair")
+            return [Signs(*sizes)]
         if part["channel"] == "flip":
             return [Flip(k)]
         check(part["channel"] == "subset", "channel")

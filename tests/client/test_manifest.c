@@ -165,6 +165,42 @@ test_product_of_factors(void **state)
     assert_null(data);
 }
 
+/* Signs are of two factors, in any order of kinds. */
+static void
+test_pairs_have_two_factors(void **state)
+{
+    static const char *values[] = {"v", "w"};
+    static const struct compose_factor column = {true, 0, 0};
+    static const struct compose_column columns[] = {
+        {"a", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
+        {"b", SOTTO_COLUMN_BYTES, 5, NULL, false, 0, 1},
+    };
+    struct compose_part part = {
+        "both", "signs", UNITS(1), 1, 0, 0, 0, {{false, 0, 5}, column}, 2};
+    struct compose_spec spec = {"k", "c",  "a", UNITS(1), columns,
+                                2,   NULL, 0,   &part,    1};
+    struct file file;
+    (void)state;
+    file = file_make(&spec);
+    free(file.data);
+    part.factor[2] = column;
+    for (uint32_t i = 1; i <= 3; i++) {
+        struct sotto_error err;
+        uint8_t *data = NULL;
+        size_t size;
+        enum sotto_status status;
+        part.factors = i;
+        poison(&err);
+        status = compose_mechanism(&spec, &data, &size, &err);
+        assert_int_equal(status,
+                         i == 2 ? SOTTO_STATUS_OK : SOTTO_STATUS_FORMAT);
+        if (i != 2) {
+            assert_non_null(strstr(err.message, "not two factors"));
+        }
+        free(data);
+    }
+}
+
 static void
 test_budgets(void **state)
 {
@@ -646,6 +682,7 @@ main(void)
         cmocka_unit_test(test_lattices),
         cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_product_of_factors),
+        cmocka_unit_test(test_pairs_have_two_factors),
         cmocka_unit_test(test_budgets),
         cmocka_unit_test(test_large_budgets),
         cmocka_unit_test(test_deltas),

@@ -96,6 +96,22 @@ PLAIN(gaussian_2, 4, BYTES("b", 3),
 PLAIN(gaussian_4, 0.5, BYTES("b", 4),
       NUMBERS("gaussian", 0.25, 2, 2, 4096, 0.001));
 
+/* Pairs of two columns, and of a column and the largest of z. */
+static const struct compose_column signs_even_columns[] = {CATEGORY("c", 10),
+                                                           CATEGORY("d", 10)};
+static const struct compose_part signs_even_part = {
+    "both", "signs", UNITS(0.1), 1, 0, 0, 0, {{true, 0, 0}, {true, 1, 0}}, 2};
+static const struct compose_spec signs_even = {
+    "signs", "vectors", "none", UNITS(0.1),       signs_even_columns,
+    2,       NULL,      0,      &signs_even_part, 1};
+static const struct compose_column signs_odd_columns[] = {BYTES("b", 17),
+                                                          CATEGORY("c", 9)};
+static const struct compose_part signs_odd_part = {
+    "both", "signs", UNITS(1), 1, 0, 0, 0, {{false, 0, 17}, {true, 1, 0}}, 2};
+static const struct compose_spec signs_odd = {
+    "signs", "vectors", "none", UNITS(1),        signs_odd_columns,
+    2,       NULL,      0,      &signs_odd_part, 1};
+
 /* A ball, a cube and two lines of one record, and a label. */
 static const struct compose_column mixed_columns[] = {
     NUMBER("a", 10, 0.05), NUMBER("b", -5, 0.2), BYTES("c", 3),
@@ -310,6 +326,27 @@ static const struct vector_case vector_cases[] = {
      "entropy all ff",
      &subset_10,
      {TEXT("v0")},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"signs-10x10",
+     "a pair, by signs of either; as many plus as minus",
+     &signs_even,
+     {TEXT("v7"), TEXT("v2")},
+     31,
+     0,
+     NULL},
+    {"signs-17x9",
+     "signs of odd number: one more plus or minus, 14 bits unused",
+     &signs_odd,
+     {PIXELS(17), TEXT("v8")},
+     32,
+     0,
+     NULL},
+    {"signs-ones",
+     "entropy all ff",
+     &signs_odd,
+     {PIXELS(17), TEXT("v0")},
      UNSEEDED,
      0xff,
      NULL},

@@ -75,6 +75,58 @@ test_names(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/*
+ * Pairs through signs: the estimate is the interaction, exactly on average over
+ * n reports of one pair, and the interval reaches as far as rows and columns
+ * can add to it: here to the truth, 1, which the estimate misses by 6/15.
+ */
+static void
+test_pairs_are_widened_by_their_bias(void **state)
+{
+    static const char *const values[] = {"a", "b", "c", "d"};
+    static const struct compose_column columns[] = {
+        {"code", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 0},
+        {"label", SOTTO_COLUMN_CATEGORY, 5, values, false, 0, 0}};
+    static const struct compose_part part = {
+        .covers = "both",
+        .channel = "signs",
+        .eps = 4 * DECIMAL_UNIT,
+        .blocks = 1,
+        .factor = {{true, 0, 0}, {true, 1, 0}},
+        .factors = 2};
+    static const struct sotto_value record[] = {{SOTTO_VALUE_TEXT, 0, "b", 1},
+                                                {SOTTO_VALUE_TEXT, 0, "d", 1}};
+    struct compose_spec spec = fixture_plain;
+    struct sotto_mechanism *mechanism;
+    struct sotto_estimate *estimate;
+    struct sotto_estimate_row row;
+    uint8_t report[64];
+    (void)state;
+    spec.column = columns;
+    spec.columns = 2;
+    spec.part = &part;
+    spec.parts = 1;
+    mechanism = fixture_open(&spec);
+    estimate = estimate_new(mechanism);
+    for (uint64_t i = 0; i < 20000; i++) {
+        assert_int_equal(sotto_simulate(mechanism, 5, i, record, 2, report,
+                                        mechanism->client->report_size),
+                         SOTTO_STATUS_OK);
+        sotto_estimate_add(estimate, report);
+    }
+    assert_int_equal(sotto_estimate_rows(estimate), 15);
+    row = row_of(estimate, 1 * 5 + 3);
+    assert_string_equal(row.category, "b x d");
+    assert_near(row.value, 1 - 1.0 / 5 - 1.0 / 3 + 2.0 / 15, 0.03);
+    assert_near(row.high, row.value + 6.0 / 15, 0.03);
+    assert_true(row.low <= 1 && row.high >= 1);
+    row = row_of(estimate, 0);
+    assert_near(row.value, 2.0 / 15, 0.03);
+    assert_true(row.low <= 0 && row.high >= 0);
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
 /* Hostile names are made printable, empty ones stay. */
 static void
 test_hostile_names(void **state)
@@ -463,6 +515,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_pairs_are_widened_by_their_bias),
         cmocka_unit_test(test_hostile_names),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_arithmetic),

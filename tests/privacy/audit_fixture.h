@@ -2,6 +2,7 @@
  * audit_fixture.h: mechanisms of one channel, opened in memory and audited.
  *
  *     symbols   one category column of `size` symbols, the last "other"
+ *     pairs     two such columns, of `rows` and of `size` / `rows`
  *     numbers   `size` number columns from -1 to 1
  *
  * and the same with a layer in front (`encoded`): then the numbers, or the
@@ -37,6 +38,7 @@ struct setting {
     uint64_t eps, delta;
     uint32_t blocks; /* 0: one */
     bool encoded;
+    uint32_t rows; /* of a channel of pairs; else 0 */
 };
 
 static inline const struct channel *
@@ -91,6 +93,49 @@ layer_of(uint32_t in, uint32_t out, float *weight, float *bias)
 }
 
 static inline struct sotto_mechanism *
+pairs_open(const struct setting *setting)
+{
+    static const char *values[FIXTURE_SYMBOLS_MOST];
+    static float weight[FIXTURE_COLUMNS_MOST * FIXTURE_COLUMNS_MOST];
+    static float bias[FIXTURE_COLUMNS_MOST];
+    uint32_t k[2] = {setting->rows, setting->size / setting->rows};
+    struct compose_column column[3];
+    struct compose_layer layer = layer_of(3, k[0] + k[1], weight, bias);
+    struct compose_part part = {.covers = "both",
+                                .channel = setting->channel,
+                                .eps = setting->eps,
+                                .blocks = 1,
+                                .factors = 2};
+    struct compose_spec spec = {.name = setting->channel,
+                                .campaign = "spring",
+                                .auxiliary = "none",
+                                .eps = setting->eps,
+                                .column = column,
+                                .columns = setting->encoded ? 3 : 2,
+                                .layer = &layer,
+                                .layers = setting->encoded,
+                                .part = &part,
+                                .parts = 1};
+    for (uint32_t i = 0; i < FIXTURE_SYMBOLS_MOST; i++) {
+        values[i] = name_of(i);
+    }
+    for (uint32_t i = 0; i < spec.columns; i++) {
+        column[i] = (struct compose_column){
+            name_of(i), SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        part.factor[i] = (struct compose_factor){true, i, 0};
+        if (setting->encoded) {
+            part.factor[i] = (struct compose_factor){false, i * k[0], k[i]};
+        } else {
+            column[i] = (struct compose_column){
+                name_of(i), SOTTO_COLUMN_CATEGORY, k[i], values, false, 0, 0};
+        }
+    }
+    return mechanism_of(&spec);
+}
+
+static inline struct sotto_mechanism *
 setting_open(const struct setting *setting)
 {
     static const char *values[FIXTURE_SYMBOLS_MOST];
@@ -113,6 +158,9 @@ setting_open(const struct setting *setting)
                                 .part = &part,
                                 .parts = 1};
     struct compose_layer layer;
+    if (setting->rows > 0) {
+        return pairs_open(setting);
+    }
     spec.columns = symbols ? 1 : outputs;
     if (setting->encoded) {
         spec.columns = 3;

@@ -30,8 +30,8 @@ struct mutant {
     void (*spoil)(struct sotto_client *client); /* once it is open */
 };
 
-extern const struct channel channel_flip, channel_subset, channel_laplace,
-    channel_gaussian, channel_duchi, channel_window;
+extern const struct channel channel_flip, channel_subset, channel_signs,
+    channel_laplace, channel_gaussian, channel_duchi, channel_window;
 
 /* ---- Memory of its own --------------------------------------------------- */
 
@@ -63,8 +63,9 @@ twin_init(const struct channel *sound, struct channel_instance *instance,
     enum sotto_status status = sound->init(instance, memory);
     assert_true(sound->own_size <= sizeof twin->own);
     if (status == SOTTO_STATUS_OK) {
-        status = channel_init(&twin->instance, sound, instance->size,
-                              instance->l, eps, instance->delta, twin->own);
+        status = channel_init_rows(&twin->instance, sound, instance->size,
+                                   instance->rows, instance->l, eps,
+                                   instance->delta, twin->own);
     }
     if (status == SOTTO_STATUS_OK) {
         assert_int_equal(twin->instance.wire_size, instance->wire_size);
@@ -106,9 +107,10 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
     broken->log_p = mutant->log_p != NULL ? mutant->log_p : sound->log_p;
     specimen->own = calloc(1, broken->own_size);
     assert_non_null(specimen->own);
-    assert_int_equal(channel_init(&client->part[0].instance, broken,
-                                  setting->size, setting->l, setting->eps,
-                                  setting->delta, specimen->own),
+    assert_int_equal(channel_init_rows(&client->part[0].instance, broken,
+                                       setting->size, setting->rows, setting->l,
+                                       setting->eps, setting->delta,
+                                       specimen->own),
                      SOTTO_STATUS_OK);
     client->report_size = report_measure(client, &entropy);
 }

@@ -1,5 +1,6 @@
 /*
- * mutants_symbols.h: broken samplers that choose: flip, subset, duchi, window.
+ * mutants_symbols.h: broken samplers that choose: flip, subset, signs, duchi,
+ * window.
  */
 #ifndef SOTTO_TESTS_MUTANTS_SYMBOLS_H
 #define SOTTO_TESTS_MUTANTS_SYMBOLS_H
@@ -198,6 +199,42 @@ unsorted_log_p(const struct channel_instance *instance, const uint8_t *wire,
 {
     return symbols_log_p(instance, wire, q) -
            lgamma(1.0 + symbols_of(instance)->w);
+}
+
+/* ---- Signs --------------------------------------------------------------- */
+
+/*
+ * Of an odd number of codes always one more is -1: the true one's sign as the
+ * coin has it, and the others by lot, whatever is still to be +1. One sign is
+ * then likelier than the other.
+ */
+static void
+unfair_sample(const struct channel_instance *instance, const int32_t *q,
+              struct random *random, uint8_t *ret_wire)
+{
+    uint32_t k1 = instance->rows, k2 = instance->size / k1;
+    uint32_t hit = odds_draw(&symbols_of(instance)->odds, random), plus;
+    assert_true(k1 <= 8 && k2 == 2);
+    plus = (uint32_t)q[0] % 2 ^ hit ^ 1; /* b is -, + */
+    ret_wire[1] = 2;
+    subsets_draw(random, k1 - 1, k1 / 2 - plus, ret_wire);
+    insert_until(ret_wire, k1, (uint32_t)q[0] / 2, plus);
+}
+
+/* The signs are turned so that the pair is named, if the coin says so; if it
+   does not they stay as they fell, and may name it all the same. */
+static void
+as_they_fell_sample(const struct channel_instance *instance, const int32_t *q,
+                    struct random *random, uint8_t *ret_wire)
+{
+    uint32_t hit = odds_draw(&symbols_of(instance)->odds, random);
+    uint32_t c = (uint32_t)q[0] / 2, y = (uint32_t)q[0] % 2;
+    assert_true(instance->rows == 2 && instance->size == 4);
+    ret_wire[0] = (uint8_t)(1 + draw_below(random, 2)); /* +, - or -, + */
+    ret_wire[1] = 2;                                    /* -, + */
+    if (hit && bit_of(ret_wire, c) != bit_of(ret_wire + 1, y)) {
+        ret_wire[0] ^= 3;
+    }
 }
 
 /* ---- Duchi --------------------------------------------------------------- */

@@ -27,8 +27,8 @@ enumerate(const struct channel *channel, uint32_t size, uint32_t l,
 {
     struct enumerate_result result;
     memset(&result, 0x5a, sizeof result);
-    assert_int_equal(enumerate_channel(channel, size, l, eps, delta, BRANCHES,
-                                       NULL, NULL, &result, &err),
+    assert_int_equal(enumerate_channel(channel, size, 0, l, eps, delta,
+                                       BRANCHES, NULL, NULL, &result, &err),
                      SOTTO_STATUS_OK);
     return result;
 }
@@ -77,6 +77,42 @@ test_known_epsilons(void **state)
     }
 }
 
+/* What was enumerated, with so many rows and columns. */
+static struct enumerate_result
+enumerate_pairs(uint32_t k1, uint32_t k2, uint64_t eps)
+{
+    struct enumerate_result result;
+    assert_int_equal(enumerate_channel(find("signs"), k1 * k2, k1, 0, eps, 0,
+                                       BRANCHES, NULL, NULL, &result, &err),
+                     SOTTO_STATUS_OK);
+    assert_string_equal(result.fault, "");
+    assert_true(result.within);
+    assert_true(result.log_p_error < 1e-11);
+    assert_true(result.eps == (double)eps / (double)DECIMAL_UNIT);
+    return result;
+}
+
+static void
+test_pairs(void **state)
+{
+    struct enumerate_result r;
+    (void)state;
+    for (uint32_t k1 = 2; k1 <= 6; k1++) {
+        for (uint32_t k2 = 2; k2 <= 6; k2++) {
+            r = enumerate_pairs(k1, k2, DECIMAL_UNIT / 10);
+            assert_int_equal(r.scope, ENUMERATE_WHOLE);
+            assert_int_equal(r.points, k1 * k2);
+            assert_int_equal(r.rows, k1);
+        }
+    }
+    r = enumerate_pairs(10, 10, DECIMAL_UNIT);
+    assert_int_equal(r.scope, ENUMERATE_WHOLE); /* of three points */
+    r = enumerate_pairs(64, 3, DECIMAL_UNIT);
+    assert_int_equal(r.scope, ENUMERATE_SMALLER);
+    assert_int_equal(r.size, 15);
+    assert_int_equal(r.rows, 5);
+}
+
 /* One symbol a set is no set: a domain is worth it where w is two or more. */
 static void
 test_subsets_are_subsets(void **state)
@@ -103,8 +139,8 @@ test_steps_are_told(void **state)
     struct enumerate_result r;
     (void)state;
     told = 0;
-    assert_int_equal(enumerate_channel(find("laplace"), 1, 8, DECIMAL_UNIT, 0,
-                                       BRANCHES, tell, &told, &r, &err),
+    assert_int_equal(enumerate_channel(find("laplace"), 1, 0, 8, DECIMAL_UNIT,
+                                       0, BRANCHES, tell, &told, &r, &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(told, r.branches / 4096);
 }
@@ -114,8 +150,8 @@ test_nothing_fits(void **state)
 {
     struct enumerate_result r;
     (void)state;
-    assert_int_equal(enumerate_channel(find("laplace"), 1, 8, DECIMAL_UNIT, 0,
-                                       1, NULL, NULL, &r, &err),
+    assert_int_equal(enumerate_channel(find("laplace"), 1, 0, 8, DECIMAL_UNIT,
+                                       0, 1, NULL, NULL, &r, &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(r.scope, ENUMERATE_NOTHING);
     assert_int_equal(r.branches, 0);
@@ -126,7 +162,7 @@ test_what_no_channel_takes(void **state)
 {
     struct enumerate_result r = {.points = 77};
     (void)state;
-    assert_int_equal(enumerate_channel(find("flip"), 1, 0, DECIMAL_UNIT, 0,
+    assert_int_equal(enumerate_channel(find("flip"), 1, 0, 0, DECIMAL_UNIT, 0,
                                        BRANCHES, NULL, NULL, &r, &err),
                      SOTTO_STATUS_LIMIT);
     assert_int_equal(r.points, 77);
@@ -314,7 +350,7 @@ test_memory(void **state)
             memset(&err, 0xa5, sizeof err);
             fail_alloc_at(n += n < 40 ? 1 : 97);
             status =
-                enumerate_channel(channel, some[i].size, 0, DECIMAL_UNIT,
+                enumerate_channel(channel, some[i].size, 0, 0, DECIMAL_UNIT,
                                   some[i].delta, 1000, NULL, NULL, &r, &err);
             if (status != SOTTO_STATUS_OK) {
                 assert_int_equal(status, SOTTO_STATUS_MEMORY);
@@ -332,6 +368,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_epsilons),
+        cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_subsets_are_subsets),
         cmocka_unit_test(test_steps_are_told),
         cmocka_unit_test(test_nothing_fits),

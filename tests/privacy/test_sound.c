@@ -60,6 +60,9 @@ test_every_channel_holds(void **state)
         double eps;
     } numbers[] = {{1, 3, 1}, {3, 1, 4}, {6, 1000, 0.5}},
       symbols[] = {{2, 0, 0.25}, {5, 0, 1}, {70, 0, 3}};
+    static const struct {
+        uint32_t size, rows;
+    } pairs[] = {{6, 2}, {15, 3}, {70, 7}};
     (void)state;
     printf("| channel | size | l | eps | delta | enumerated | exact | lower | "
            "time |\n|---|---|---|---|---|---|---|---|---|\n");
@@ -75,8 +78,10 @@ test_every_channel_holds(void **state)
                 UNITS(is_symbols ? symbols[j].eps : numbers[j].eps),
                 channel->approximate ? DECIMAL_UNIT / 1000 : 0,
                 0,
-                j == 1};
+                j == 1,
+                channel->pairs ? pairs[j].rows : 0};
             setting.size = channel->scalar ? 1 : setting.size;
+            setting.size = channel->pairs ? pairs[j].size : setting.size;
             check_sound(&setting, j == 0 ? 150000 : 3000);
         }
     }
