@@ -1,0 +1,456 @@
+/*
+ * smooth.c: a network for what is known of cells.
+ *
+ * First cross-entropy with the soft target tau_c at every auxiliary record of
+ * cell c, in batches; then Adam on the likelihood of the reports, all auxiliary
+ * records at a time. Inputs are made even first, and the network's first layer
+ * takes that back at the end.
+ */
+#include "learn/smooth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "learn/trainer.h"
+#include "nn/optimiser.h"
+#include "random/draw.h"
+#include "random/seeded.h"
+
+#define HIDDEN 50u
+#define BATCH 256u
+#define EPOCHS 20u
+#define STEPS_LEAST 1000u /* of the first part */
+#define RATE 2e-3
+#define FLOOR 0.1F
+#define DECAY 1e-3
+#define CLIMB_STEPS 300u
+#define CLIMB_ROWS 32768u /* auxiliary records, the most */
+#define CLIMB_SHARE 0.5F  /* of the rate */
+#define PATIENCE 20u
+#define ORDER_STREAM UINT64_C(0x736d6f6f74680000)
+
+static const uint32_t hidden_default[] = {HIDDEN};
+
+/* ---- Making and freeing ------------------------------------------------- */
+
+static enum sotto_status
+plan_net(struct smooth *smooth, struct sotto_error *err)
+{
+    struct nn_layer layer[MODEL_HIDDEN_MAX + 1];
+    enum sotto_status status;
+    memset(layer, 0, sizeof layer);
+    for (size_t i = 0; i < smooth->hiddens; i++) {
+        layer[i].out = smooth->hidden[i];
+        layer[i].activation = TENSOR_ACTIVATION_RELU;
+    }
+    layer[smooth->hiddens].out = smooth->classes;
+    nn_arena_init(&smooth->net.arena);
+    status = nn_stack_plan(&smooth->net.stack, &smooth->net.arena, "net",
+                           smooth->in, layer, smooth->hiddens + 1, err);
+    return status == SOTTO_STATUS_OK
+               ? nn_arena_allocate(&smooth->net.arena, err)
+               : status;
+}
+
+enum sotto_status
+smooth_new(size_t in, size_t cells, size_t classes,
+           const struct smooth_options *options, struct smooth **ret_smooth,
+           struct sotto_error *err)
+{
+    const uint32_t *hidden = options->hidden;
+    size_t hiddens = hidden != NULL ? options->hiddens : 0;
+    struct smooth *smooth;
+    enum sotto_status status;
+    if (hidden == NULL && !options->linear) {
+        hidden = hidden_default;
+        hiddens = 1;
+    }
+    if (hiddens > MODEL_HIDDEN_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, hiddens,
+                         "%zu hidden layers are too many: at most %u are "
+                         "possible",
+                         hiddens, MODEL_HIDDEN_MAX);
+    }
+    smooth = calloc(1, sizeof *smooth);
+    if (smooth == NULL) {
+        return host_fail_memory(err);
+    }
+    smooth->in = in;
+    smooth->cells = cells;
+    smooth->classes = classes;
+    smooth->hiddens = hiddens;
+    for (size_t i = 0; i < hiddens; i++) {
+        smooth->hidden[i] = hidden[i];
+    }
+    smooth->pi = calloc(cells, sizeof *smooth->pi);
+    smooth->share = calloc(classes, sizeof *smooth->share);
+    smooth->tau = calloc(cells * classes, sizeof *smooth->tau);
+    smooth->tau_bar = calloc(cells * classes, sizeof *smooth->tau_bar);
+    status = smooth->pi != NULL && smooth->share != NULL &&
+                     smooth->tau != NULL && smooth->tau_bar != NULL
+                 ? plan_net(smooth, err)
+                 : host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_smooth = smooth;
+    } else {
+        smooth_free(smooth);
+    }
+    return status;
+}
+
+void
+smooth_free(struct smooth *smooth)
+{
+    if (smooth == NULL) {
+        return;
+    }
+    nn_stack_clear(&smooth->net.stack);
+    nn_arena_clear(&smooth->net.arena);
+    free(smooth->pi);
+    free(smooth->share);
+    free(smooth->tau);
+    free(smooth->tau_bar);
+    free(smooth);
+}
+
+/* ---- What both parts use ------------------------------------------------- */
+
+struct training {
+    struct smooth *smooth;
+    const struct smooth_aux *aux;
+    const struct smooth_options *options;
+    struct tensor_backend *backend;
+    float *x;        /* aux->z made even */
+    uint32_t *order; /* of the auxiliary records */
+    float *batch;    /* rows of x */
+    float *p, *dp;   /* rows of classes */
+    size_t rows;     /* of p and dp */
+    double *room;    /* 2 cells * classes */
+    float *shift;    /* and scale, after it */
+};
+
+static bool
+tick(const struct training *training, const char *what, uint64_t done,
+     uint64_t total)
+{
+    const struct sotto_watch *watch = training->options->watch;
+    return watch == NULL || watch->tick == NULL ||
+           watch->tick(watch->context, what, done, total);
+}
+
+static float
+rate_of(const struct training *training)
+{
+    double rate = training->options->rate;
+    return (float)(rate > 0 ? rate : RATE);
+}
+
+static float
+decay_of(const struct training *training)
+{
+    double decay = training->options->decay;
+    return (float)(decay >= 0 ? decay : DECAY);
+}
+
+/* ---- Targets ------------------------------------------------------------- */
+
+static void
+shuffle(struct training *training, uint64_t epoch)
+{
+    struct seeded seeded;
+    seeded_init(&seeded, training->options->seed, ORDER_STREAM + epoch);
+    for (size_t i = training->aux->n; i > 1; i--) {
+        size_t j = draw_below(&seeded.random, (uint32_t)i);
+        uint32_t held = training->order[i - 1];
+        training->order[i - 1] = training->order[j];
+        training->order[j] = held;
+    }
+}
+
+/* One step on `n` records from `row`. */
+static void
+target_step(struct training *training, const struct nn_optimiser *optimiser,
+            const uint32_t *row, size_t n)
+{
+    struct smooth *smooth = training->smooth;
+    struct tensor_backend *backend = training->backend;
+    struct nn_stack *stack = &smooth->net.stack;
+    size_t classes = smooth->classes;
+    const float *logits;
+    backend->ops->gather(backend, n, smooth->in, training->x, row,
+                         training->batch);
+    for (size_t i = 0; i < n; i++) {
+        const double *tau = smooth->tau + training->aux->code[row[i]] * classes;
+        for (size_t y = 0; y < classes; y++) {
+            training->p[i * classes + y] = (float)tau[y];
+        }
+    }
+    logits = nn_stack_forward(stack, backend, training->batch, n, true);
+    (void)backend->ops->categorical(backend, n, classes, logits, training->p,
+                                    1 / (float)n, nn_stack_dy(stack));
+    nn_stack_backward(stack, backend, training->batch, n, nn_stack_dy(stack),
+                      NULL);
+    nn_step(optimiser, backend, &smooth->net.arena);
+}
+
+static enum sotto_status
+fit_targets(struct training *training, struct sotto_error *err)
+{
+    size_t n = training->aux->n, batches = (n + BATCH - 1) / BATCH;
+    size_t epochs = (STEPS_LEAST + batches - 1) / batches;
+    struct nn_optimiser optimiser = {.method = NN_METHOD_ADAM,
+                                     .rate = rate_of(training),
+                                     .decay = decay_of(training),
+                                     .schedule = NN_SCHEDULE_COSINE,
+                                     .floor = FLOOR};
+    epochs = epochs > EPOCHS ? epochs : EPOCHS;
+    optimiser.steps = epochs * batches;
+    for (size_t epoch = 0; epoch < epochs; epoch++) {
+        if (!tick(training, "fitting cells", epoch, epochs)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        }
+        shuffle(training, epoch);
+        for (size_t b = 0; b < batches; b++) {
+            size_t first = n * b / batches, end = n * (b + 1) / batches;
+            target_step(training, &optimiser, training->order + first,
+                        end - first);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The likelihood ------------------------------------------------------ */
+
+/* Means of p by cell; a cell with no record keeps what `tau` says. Returns the
+   counts, for tau_bar's room has place behind it. */
+static void
+set_means(const struct smooth_aux *aux, size_t cells, size_t classes,
+          const double *tau, const float *p, double *ret_mean, double *count)
+{
+    memset(ret_mean, 0, cells * classes * sizeof *ret_mean);
+    memset(count, 0, cells * sizeof *count);
+    for (size_t m = 0; m < aux->n; m++) {
+        double *to = ret_mean + aux->code[m] * classes;
+        for (size_t y = 0; y < classes; y++) {
+            to[y] += (double)p[m * classes + y];
+        }
+        count[aux->code[m]]++;
+    }
+    for (size_t i = 0; i < cells * classes; i++) {
+        double n = count[i / classes];
+        ret_mean[i] = n > 0 ? ret_mean[i] / n : tau[i];
+    }
+}
+
+/* J = pi tau_bar; dp = -G_cy pi_c / n_c. */
+double
+smooth_gradient(struct codes *codes, const struct smooth_aux *aux,
+                const double *pi, const double *tau, const float *p,
+                double *room, float *ret_dp)
+{
+    size_t cells = codes->cells, classes = codes->classes;
+    double *j = room, *g = room + codes->pairs, log_p;
+    /* The counts lie in g until it is set: classes >= 1. */
+    set_means(aux, cells, classes, tau, p, j, g);
+    for (size_t i = 0; i < codes->pairs; i++) {
+        j[i] *= pi[i / classes];
+    }
+    if (ret_dp == NULL) {
+        return codes_pass(codes, j, NULL);
+    }
+    log_p = codes_pass(codes, j, g);
+    memset(j, 0, cells * sizeof *j);
+    for (size_t m = 0; m < aux->n; m++) {
+        j[aux->code[m]]++;
+    }
+    for (size_t m = 0; m < aux->n; m++) {
+        size_t c = aux->code[m];
+        for (size_t y = 0; y < classes; y++) {
+            ret_dp[m * classes + y] =
+                (float)(-g[c * classes + y] * pi[c] / j[c]);
+        }
+    }
+    return log_p;
+}
+
+static void
+forward(struct training *training)
+{
+    struct smooth *smooth = training->smooth;
+    const float *logits =
+        nn_stack_forward(&smooth->net.stack, training->backend, training->x,
+                         training->rows, true);
+    training->backend->ops->softmax(training->backend, training->rows,
+                                    smooth->classes, logits, training->p);
+}
+
+/* The network at the rows that climb. */
+static double
+log_p_of(struct training *training, struct codes *codes, float *ret_dp)
+{
+    const struct smooth *smooth = training->smooth;
+    struct smooth_aux some = *training->aux;
+    some.n = training->rows;
+    return smooth_gradient(codes, &some, smooth->pi, smooth->tau, training->p,
+                           training->room, ret_dp);
+}
+
+static void
+climb_step(struct training *training, const struct nn_optimiser *optimiser,
+           struct codes *codes)
+{
+    struct smooth *smooth = training->smooth;
+    struct nn_stack *stack = &smooth->net.stack;
+    struct tensor_backend *backend = training->backend;
+    size_t size = training->rows * smooth->classes;
+    (void)log_p_of(training, codes, training->dp);
+    for (size_t i = 0; i < size; i++) {
+        training->dp[i] /= (float)codes->reports;
+    }
+    backend->ops->softmax_back(backend, training->rows, smooth->classes,
+                               training->p, training->dp, nn_stack_dy(stack));
+    nn_stack_backward(stack, backend, training->x, training->rows,
+                      nn_stack_dy(stack), NULL);
+    nn_step(optimiser, backend, &smooth->net.arena);
+}
+
+/* Adam begins anew. */
+static void
+forget(struct nn_arena *arena)
+{
+    memset(arena->first, 0, arena->size * sizeof(float));
+    memset(arena->second, 0, arena->size * sizeof(float));
+    arena->step = 0;
+}
+
+static enum sotto_status
+climb(struct training *training, struct codes *codes, struct codes *held,
+      struct smooth_info *info, struct sotto_error *err)
+{
+    uint32_t steps = training->options->steps;
+    struct nn_arena *arena = &training->smooth->net.arena;
+    struct nn_optimiser optimiser = {.method = NN_METHOD_ADAM,
+                                     .rate = CLIMB_SHARE * rate_of(training),
+                                     .decay = decay_of(training)};
+    struct nn_stopping stopping;
+    bool more = true;
+    enum sotto_status status =
+        nn_stopping_init(&stopping, arena, PATIENCE, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    steps = steps > 0 ? steps : CLIMB_STEPS;
+    forget(arena);
+    for (uint32_t i = 0; more && i <= steps; i++) {
+        forward(training);
+        more = nn_stopping_score(&stopping, arena,
+                                 -log_p_of(training, held, NULL));
+        if (!tick(training, "learning", i, steps)) {
+            status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+            break;
+        }
+        if (more && i < steps) {
+            climb_step(training, &optimiser, codes);
+            info->steps = i + 1;
+        }
+    }
+    nn_stopping_restore(&stopping, arena);
+    nn_stopping_clear(&stopping);
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static enum sotto_status
+training_init(struct training *training, struct sotto_error *err)
+{
+    const struct smooth *smooth = training->smooth;
+    const struct smooth_aux *aux = training->aux;
+    size_t d = aux->d, classes = smooth->classes;
+    size_t pairs = smooth->cells * classes;
+    training->rows = aux->n < CLIMB_ROWS ? aux->n : CLIMB_ROWS;
+    training->x = malloc(aux->n * d * sizeof(float));
+    training->order = malloc(aux->n * sizeof *training->order);
+    training->batch = malloc(BATCH * d * sizeof(float));
+    training->p = malloc((training->rows + BATCH) * classes * sizeof(float));
+    training->dp = malloc(training->rows * classes * sizeof(float));
+    training->room = malloc(2 * pairs * sizeof(double));
+    training->shift = malloc(2 * d * sizeof(float));
+    if (training->x == NULL || training->order == NULL ||
+        training->batch == NULL || training->p == NULL ||
+        training->dp == NULL || training->room == NULL ||
+        training->shift == NULL) {
+        return host_fail_memory(err);
+    }
+    memcpy(training->x, aux->z, aux->n * d * sizeof(float));
+    inputs_moments(training->x, aux->n, d, training->shift,
+                   training->shift + d);
+    inputs_apply(training->x, aux->n, d, training->shift, training->shift + d);
+    for (size_t m = 0; m < aux->n; m++) {
+        training->order[m] = (uint32_t)m;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static void
+training_clear(struct training *training)
+{
+    free(training->x);
+    free(training->order);
+    free(training->batch);
+    free(training->p);
+    free(training->dp);
+    free(training->room);
+    free(training->shift);
+}
+
+/* tau_bar, and the likelihoods at the end. */
+static void
+finish(struct training *training, struct codes *codes, struct codes *held,
+       struct smooth_info *info)
+{
+    struct smooth *smooth = training->smooth;
+    struct smooth_aux some = *training->aux;
+    some.n = training->rows;
+    forward(training);
+    info->log_p = log_p_of(training, codes, NULL) / (double)codes->reports;
+    info->validation =
+        held != NULL ? log_p_of(training, held, NULL) / (double)held->reports
+                     : 0;
+    set_means(&some, smooth->cells, smooth->classes, smooth->tau, training->p,
+              smooth->tau_bar, training->room);
+    inputs_fold(&smooth->net.stack, training->shift,
+                training->shift + smooth->in);
+}
+
+enum sotto_status
+smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
+             struct codes *codes, struct codes *held,
+             const struct smooth_options *options,
+             struct tensor_backend *backend, struct smooth_info *info,
+             struct sotto_error *err)
+{
+    struct training training = {
+        .smooth = smooth, .aux = aux, .options = options, .backend = backend};
+    size_t rows;
+    enum sotto_status status = training_init(&training, err);
+    rows = training.rows > BATCH ? training.rows : BATCH;
+    if (status == SOTTO_STATUS_OK) {
+        status = nn_stack_reserve(&smooth->net.stack, rows, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        nn_stack_init(&smooth->net.stack, options->seed, 0);
+        status = fit_targets(&training, err);
+    }
+    if (status == SOTTO_STATUS_OK && held != NULL) {
+        status = climb(&training, codes, held, info, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        finish(&training, codes, held, info);
+    }
+    nn_stack_clear(&smooth->net.stack);
+    training_clear(&training);
+    return status;
+}

@@ -1,0 +1,115 @@
+/*
+ * smooth.h: a classifier of representations from reports about codes and
+ * labels, by way of the cells' labels (docs/codebook.md).
+ *
+ *     tau(c, y)       cells.h
+ *     p(y | z)        a network, fitted to tau at the auxiliary records, then
+ *                     to the reports themselves
+ *     tau_bar(c, y)   its mean over the auxiliary records of a cell
+ */
+#ifndef SOTTO_LEARN_SMOOTH_H
+#define SOTTO_LEARN_SMOOTH_H
+
+#include "learn/cells.h"
+#include "learn/model.h"
+
+#define SMOOTH_ERROR_CLIMB 0.3 /* codes_error below which reports say enough   \
+                                */
+
+/* Auxiliary records: representations, n rows of d, and their codes. */
+struct smooth_aux {
+    const float *z;
+    const uint32_t *code;
+    size_t n, d;
+};
+
+struct smooth_options {
+    const uint32_t *hidden; /* layers; NULL: one of 50 */
+    size_t hiddens;
+    bool linear;    /* no hidden layer */
+    double rate;    /* Adam's; 0: 2e-3 */
+    double decay;   /* weight decay; negative: 1e-3 */
+    uint32_t steps; /* that climb, at most; 0: 300 */
+    uint64_t seed;
+    const struct sotto_watch *watch; /* NULL: nobody */
+};
+
+struct smooth {
+    struct model_net net; /* takes z as it is */
+    size_t in, cells, classes;
+    uint32_t hidden[MODEL_HIDDEN_MAX];
+    size_t hiddens;
+    double *pi;      /* cells: their shares among the people */
+    double *share;   /* classes: likewise, known or estimated */
+    double *tau;     /* cells rows of classes: what reports say */
+    double *tau_bar; /* likewise: what the network makes of it */
+};
+
+struct smooth_info {
+    struct cells_info cells;
+    uint64_t steps;    /* that climbed */
+    double log_p;      /* mean log-likelihood of the reports learnt from */
+    double validation; /* of those that scored; 0: none */
+};
+
+/* Planned, without weights; the rest zeroed. Statuses: MEMORY, LIMIT. */
+SOTTO_CHECKED enum sotto_status smooth_new(size_t in, size_t cells,
+                                           size_t classes,
+                                           const struct smooth_options *options,
+                                           struct smooth **ret_smooth,
+                                           struct sotto_error *err);
+void smooth_free(struct smooth *smooth);
+
+/*
+ * Trains the network on smooth->tau and, if `held` is not NULL, up the
+ * likelihood of `codes`, stopped by that of `held`; sets tau_bar. Statuses:
+ * MEMORY, LIMIT, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status
+smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
+             struct codes *codes, struct codes *held,
+             const struct smooth_options *options,
+             struct tensor_backend *backend, struct smooth_info *info,
+             struct sotto_error *err);
+
+/* The gradient of -log p by the network's probabilities p (aux->n rows of
+   classes), and log p itself: for smooth_train, and to be tested. `room` is for
+   2 cells * classes. */
+double smooth_gradient(struct codes *codes, const struct smooth_aux *aux,
+                       const double *pi, const double *tau, const float *p,
+                       double *room, float *ret_dp);
+
+/*
+ * smooth_fit.c: all of it, from reports. Of `options` it takes hidden, hiddens,
+ * linear, other, balanced, rate, decay, validation, seed, threads and watch.
+ * `shifted`: the people's cells have other shares than the auxiliary records',
+ * and those are estimated too. `ret_info` may be NULL. Statuses: INPUT (not a
+ * codebook mechanism with a label; no reports, no auxiliary records, a code
+ * that is none), USAGE, MEMORY, LIMIT, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status
+smooth_fit(const struct sotto_mechanism *mechanism,
+           const struct sotto_report_reader *reader,
+           const struct smooth_aux *aux, bool shifted,
+           const struct sotto_fit_options *options, struct smooth **ret_smooth,
+           struct smooth_info *ret_info, struct sotto_error *err);
+/* The same from reports in memory. */
+SOTTO_CHECKED enum sotto_status smooth_fit_reports(
+    const struct codes_shape *shape, const uint8_t *const *report,
+    size_t reports, const struct smooth_aux *aux, bool shifted,
+    const struct sotto_fit_options *options, struct smooth **ret_smooth,
+    struct smooth_info *ret_info, struct sotto_error *err);
+
+/*
+ * smooth_private.c: p(y | report) = sum_c p(c | report) tau_bar(c, y) of n
+ * reports, the label in them ignored, into rows of classes. The shape may be
+ * another mechanism's, of the same cells. Statuses: MEMORY, INPUT (other
+ * cells).
+ */
+SOTTO_CHECKED enum sotto_status smooth_private(const struct smooth *smooth,
+                                               const struct codes_shape *shape,
+                                               const uint8_t *const *report,
+                                               size_t n, double *ret_p,
+                                               struct sotto_error *err);
+
+#endif
