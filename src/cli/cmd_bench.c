@@ -149,12 +149,8 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "forward,
-timing, train-vlm, fit), or all but the last three. Answers "
-        "are checked before
-they are timed: exit status 1 if one is wrong.
-
-"
+        "forward,\ntiming, train-vlm, fit), or all but the last three. Answers "
+        "are checked before\nthey are timed: exit status 1 if one is wrong.\n\n"
         "timing takes minutes and runs only "
         "if named: it times a million reports of every\nchannel, of one fixed "
         "record and of random ones in random order, and compares\nthem by "

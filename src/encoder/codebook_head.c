@@ -1,0 +1,303 @@
+/*
+ * codebook_head.c: training the codebook's layer on the tree's parts.
+ */
+#include "encoder/codebook_head.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/wipe.h"
+#include "nn/arena.h"
+#include "nn/optimiser.h"
+#include "nn/stack.h"
+#include "random/draw.h"
+#include "random/seeded.h"
+
+#define EPOCHS 6u
+#define BATCH ((size_t)256)
+#define RATE 5e-3F
+#define CHUNK ((size_t)2048)
+#define STREAM (UINT64_C(0x68656164) << 32) /* of the seed */
+
+struct training {
+    struct tensor_backend *backend;
+    const float *z;
+    const uint32_t *part; /* of every row */
+    size_t n, d, k;
+    float unit; /* z is multiplied by it, to be of size 1 */
+    struct nn_arena arena;
+    struct nn_stack stack;
+    float *batch, *target;
+    uint32_t *order;
+};
+
+/* ---- Before the first step ----------------------------------------------- */
+
+static void
+measure(struct training *training)
+{
+    size_t size = training->n * training->d;
+    double sum = 0;
+    for (size_t i = 0; i < size; i++) {
+        sum += (double)training->z[i] * (double)training->z[i];
+    }
+    training->unit = sum > 0 ? (float)sqrt((double)size / sum) : 1;
+}
+
+/* The nearest mean, as scores of the scaled z. */
+static enum sotto_status
+begin(struct training *training, struct sotto_error *err)
+{
+    size_t n = training->n, d = training->d, k = training->k;
+    float *weight =
+        nn_arena_value(&training->arena, training->stack.layer[0].weight);
+    float *bias =
+        nn_arena_value(&training->arena, training->stack.layer[0].bias);
+    double *mean = calloc(k * d + k, sizeof *mean), *count, within = 0;
+    double unit = (double)training->unit;
+    if (mean == NULL) {
+        return host_fail_memory(err);
+    }
+    count = mean + k * d;
+    for (size_t i = 0; i < n; i++) {
+        count[training->part[i]]++;
+        for (size_t j = 0; j < d; j++) {
+            mean[training->part[i] * d + j] +=
+                unit * (double)training->z[i * d + j];
+        }
+    }
+    for (size_t i = 0; i < k * d; i++) {
+        mean[i] /= count[i / d] > 0 ? count[i / d] : 1;
+    }
+    for (size_t i = 0; i < n * d; i++) {
+        double from = unit * (double)training->z[i] -
+                      mean[training->part[i / d] * d + i % d];
+        within += from * from;
+    }
+    within = within > 0 ? within / (double)(n * d) : 1;
+    for (size_t c = 0; c < k; c++) {
+        double square = 0;
+        for (size_t j = 0; j < d; j++) {
+            square += mean[c * d + j] * mean[c * d + j];
+            weight[c * d + j] = (float)(mean[c * d + j] / within);
+        }
+        bias[c] = (float)(-square / (2 * within));
+    }
+    free(mean);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+prepare(struct training *training, struct sotto_error *err)
+{
+    const struct nn_layer layer = {.out = training->k};
+    enum sotto_status status;
+    training->batch = malloc(BATCH * training->d * sizeof(float));
+    training->target = malloc(BATCH * training->k * sizeof(float));
+    training->order = malloc(training->n * sizeof *training->order);
+    if (training->batch == NULL || training->target == NULL ||
+        training->order == NULL) {
+        return host_fail_memory(err);
+    }
+    measure(training);
+    status = nn_stack_plan(&training->stack, &training->arena, "head",
+                           training->d, &layer, 1, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = nn_arena_allocate(&training->arena, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = nn_stack_reserve(&training->stack, BATCH, err);
+    }
+    return status == SOTTO_STATUS_OK ? begin(training, err) : status;
+}
+
+/* ---- Steps --------------------------------------------------------------- */
+
+static void
+shuffle(struct training *training, uint64_t seed, uint32_t epoch)
+{
+    struct seeded seeded;
+    seeded_init(&seeded, seed, STREAM | epoch);
+    for (size_t i = 0; i < training->n; i++) {
+        size_t j = draw_below(&seeded.random, (uint32_t)i + 1);
+        training->order[i] = training->order[j];
+        training->order[j] = (uint32_t)i;
+    }
+}
+
+static void
+step(struct training *training, const struct nn_optimiser *optimiser,
+     size_t from)
+{
+    size_t n = training->n - from < BATCH ? training->n - from : BATCH;
+    struct tensor_backend *backend = training->backend;
+    const float *logits;
+    memset(training->target, 0, n * training->k * sizeof *training->target);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t row = training->order[from + i];
+        const float *z = training->z + row * training->d;
+        for (size_t j = 0; j < training->d; j++) {
+            training->batch[i * training->d + j] = training->unit * z[j];
+        }
+        training->target[i * training->k + training->part[row]] = 1;
+    }
+    logits =
+        nn_stack_forward(&training->stack, backend, training->batch, n, true);
+    (void)backend->ops->categorical(backend, n, training->k, logits,
+                                    training->target, 1 / (float)n,
+                                    nn_stack_dy(&training->stack));
+    nn_stack_backward(&training->stack, backend, training->batch, n,
+                      nn_stack_dy(&training->stack), NULL);
+    nn_step(optimiser, backend, &training->arena);
+}
+
+static enum sotto_status
+train(struct training *training, uint64_t seed, const struct sotto_watch *watch,
+      struct sotto_error *err)
+{
+    struct nn_optimiser optimiser = {
+        .method = NN_METHOD_ADAM,
+        .rate = RATE,
+        .schedule = NN_SCHEDULE_COSINE,
+        .floor = 0.01F,
+        .steps = EPOCHS * ((training->n + BATCH - 1) / BATCH)};
+    for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+        if (watch != NULL && watch->tick != NULL &&
+            !watch->tick(watch->context, "codebook", epoch, EPOCHS)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0,
+                             "stopped while training the codebook");
+        }
+        shuffle(training, seed, epoch);
+        for (size_t from = 0; from < training->n; from += BATCH) {
+            step(training, &optimiser, from);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Interface ----------------------------------------------------------- */
+
+/* The trained layer, for z as it is. */
+static enum sotto_status
+keep(const struct training *training, struct codebook_head *head,
+     struct sotto_error *err)
+{
+    size_t size = training->k * training->d;
+    const float *weight =
+        nn_arena_value(&training->arena, training->stack.layer[0].weight);
+    head->weight = malloc(size * sizeof *head->weight);
+    head->bias = malloc(training->k * sizeof *head->bias);
+    if (head->weight == NULL || head->bias == NULL) {
+        codebook_head_clear(head);
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < size; i++) {
+        head->weight[i] = training->unit * weight[i];
+    }
+    memcpy(head->bias,
+           nn_arena_value(&training->arena, training->stack.layer[0].bias),
+           training->k * sizeof *head->bias);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+find_parts(const struct clustering *clustering, size_t k,
+           struct tensor_backend *backend, const float *z, size_t n,
+           uint32_t *ret_part, struct sotto_error *err)
+{
+    uint32_t *part = malloc(clustering->cells * sizeof *part);
+    enum sotto_status status;
+    if (part == NULL) {
+        return host_fail_memory(err);
+    }
+    status = clustering_cut(clustering, k, part, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = clustering_assign(clustering, backend, z, n, ret_part, err);
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
+        ret_part[i] = part[ret_part[i]];
+    }
+    free(part);
+    return status;
+}
+
+enum sotto_status
+codebook_head_init(struct codebook_head *head,
+                   const struct clustering *clustering, size_t k,
+                   struct tensor_backend *backend, const float *z, size_t n,
+                   uint64_t seed, const struct sotto_watch *watch,
+                   struct sotto_error *err)
+{
+    struct training training = {
+        .backend = backend, .z = z, .n = n, .d = clustering->d, .k = k};
+    uint32_t *part;
+    enum sotto_status status;
+    *head = (struct codebook_head){.k = k, .d = clustering->d};
+    if (k < 2 || k > clustering->cells) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "%zu codes cannot be had: from 2 to %zu, the cells "
+                         "that the records fill",
+                         k, clustering->cells);
+    }
+    part = malloc(n * sizeof *part);
+    if (part == NULL) {
+        return host_fail_memory(err);
+    }
+    nn_arena_init(&training.arena);
+    training.part = part;
+    status = find_parts(clustering, k, backend, z, n, part, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = prepare(&training, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = train(&training, seed, watch, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = keep(&training, head, err);
+    }
+    nn_stack_clear(&training.stack);
+    nn_arena_clear(&training.arena);
+    host_wipe_free(training.batch, BATCH * training.d * sizeof(float));
+    free(training.target);
+    free(training.order);
+    host_wipe_free(part, n * sizeof *part);
+    return status;
+}
+
+void
+codebook_head_clear(struct codebook_head *head)
+{
+    free(head->weight);
+    free(head->bias);
+    *head = (struct codebook_head){0};
+}
+
+enum sotto_status
+codebook_head_codes(const struct codebook_head *head,
+                    struct tensor_backend *backend, const float *z, size_t n,
+                    uint32_t *ret_code, struct sotto_error *err)
+{
+    float *score = malloc(CHUNK * head->k * sizeof *score);
+    if (score == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t from = 0; from < n; from += CHUNK) {
+        size_t rows = n - from < CHUNK ? n - from : CHUNK;
+        backend->ops->dense(backend, rows, head->d, head->k, z + from * head->d,
+                            head->weight, head->bias, TENSOR_ACTIVATION_NONE,
+                            score);
+        for (size_t i = 0; i < rows; i++) {
+            uint32_t best = 0;
+            for (uint32_t c = 1; c < head->k; c++) {
+                if (score[i * head->k + c] > score[i * head->k + best]) {
+                    best = c;
+                }
+            }
+            ret_code[from + i] = best;
+        }
+    }
+    host_wipe_free(score, CHUNK * head->k * sizeof *score);
+    return SOTTO_STATUS_OK;
+}

@@ -1,0 +1,38 @@
+/*
+ * codebook_head.h: the codebook as one dense layer: the code of z is the
+ * largest of its k scores.
+ *
+ *     score_c(z) = w_c . z + b_c
+ *
+ * It begins as the Gaussian rule, w_c = m_c / s^2 and b_c = -|m_c|^2 / 2s^2 for
+ * the part's mean m_c and the spread s^2 within, whose largest score is the
+ * nearest mean, and learns to say to which part of the tree a record belongs
+ * (softmax and cross-entropy). Many small cells make a part of any shape; the
+ * layer finds the best planes between them.
+ */
+#ifndef SOTTO_ENCODER_CODEBOOK_HEAD_H
+#define SOTTO_ENCODER_CODEBOOK_HEAD_H
+
+#include "encoder/clustering.h"
+
+struct codebook_head {
+    size_t k, d;
+    float *weight; /* k rows of d */
+    float *bias;
+};
+
+/* The head for a cut into k parts. Statuses: MEMORY, LIMIT, STOPPED, USAGE (k
+   below 2 or above the cells). */
+SOTTO_CHECKED enum sotto_status codebook_head_init(
+    struct codebook_head *head, const struct clustering *clustering, size_t k,
+    struct tensor_backend *backend, const float *z, size_t n, uint64_t seed,
+    const struct sotto_watch *watch, struct sotto_error *err);
+void codebook_head_clear(struct codebook_head *head);
+
+/* The code of every row: of the largest scores, the first. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+codebook_head_codes(const struct codebook_head *head,
+                    struct tensor_backend *backend, const float *z, size_t n,
+                    uint32_t *ret_code, struct sotto_error *err);
+
+#endif
