@@ -231,13 +231,30 @@ test_memory(void **state)
     release(&slow);
 }
 
+/* More shapes than are kept: the old ones are forgotten, and made again. */
+static void
+test_many_shapes(void **state)
+{
+    float *x = numbers(600, 1, 1);
+    float *y = numbers(600, 2, 1);
+    const float weight[] = {2};
+    (void)state;
+    for (size_t side = 1; side <= 600; side++) {
+        const struct tensor_window window = {side, 1, 1, 1, 1, 1, 0};
+        cpu[1]->ops->conv(cpu[1], 1, &window, x, weight, NULL, NONE, y);
+        assert_true(y[side - 1] == 2 * x[side - 1]);
+    }
+    free(x);
+    free(y);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),   cmocka_unit_test(test_against_plain),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_none),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_many_shapes),
     };
     return cmocka_run_group_tests(tests, backends_make, backends_free);
 }

@@ -79,13 +79,12 @@ pool_whole_body(const struct tensor_window *w, enum tensor_pool of,
             for (size_t k = 0; k < EIGHTS; k++) {
                 eight_floats entry;
                 memcpy(&entry, from + 8 * k, sizeof entry);
-                eight_masks stays =
-                    (value[k] >= entry) | (value[k] != value[k]);
-                value[k] =
-                    of == TENSOR_POOL_MEAN
-                        ? value[k] + entry
-                        : (eight_floats)(((eight_masks)value[k] & stays) |
-                                         ((eight_masks)entry & ~stays));
+                eight_floats most = value[k];
+                eight_masks stays = (most >= entry) | (most != value[k]);
+                value[k] = of == TENSOR_POOL_MEAN
+                               ? value[k] + entry
+                               : (eight_floats)(((eight_masks)most & stays) |
+                                                ((eight_masks)entry & ~stays));
             }
         }
     }
