@@ -233,6 +233,43 @@ test_order(void **state)
     assert_true(y[0] == 0x1p25f + 1 + 0.5f + 3);
 }
 
+/* NaN and infinite weights open, and reports stay valid (invariant 1). */
+static void
+test_hostile_weights(void **state)
+{
+    static const float odd[] = {NAN,    INFINITY, -INFINITY, 3.4e38f,
+                                1e-45f, -0.0f,    1.0f};
+    static struct net net;
+    uint8_t bytes[72], report[256];
+    struct sotto_value value = value_bytes(bytes, sizeof bytes);
+    (void)state;
+    memset(bytes, 200, sizeof bytes);
+    tape_start(NULL, 0);
+    for (size_t i = 0; i < 28; i++) {
+        struct file file;
+        struct opened opened;
+        size_t size;
+        net_init(&net, 6, 6, 2);
+        net_conv(&net, 3, 1, 1, 2, 1, "relu");
+        net_pool(&net, 2, 1, 1, i < 14 ? COMPOSE_POOL_MAX : COMPOSE_POOL_MEAN);
+        net_conv(&net, 3, 2, 1, 4, 0, "tanh");
+        for (size_t j = 0; j < net.used; j++) {
+            net.weights[j] = odd[(i + j * (1 + i / 7)) % 7];
+        }
+        file = net_file(&net);
+        opened = client_open(file);
+        size = sotto_client_report_size(opened.client);
+        assert_true(size <= sizeof report);
+        assert_int_equal(
+            sotto_client_privatise(opened.client, &value, 1, report, size),
+            SOTTO_STATUS_OK);
+        assert_true(report_valid(opened.client, report, size));
+        client_done(&opened);
+        free(file.data);
+        free(net.weights);
+    }
+}
+
 /* What the reference network takes of a device: for docs/format.md. */
 static void
 test_cost(void **state)
@@ -269,10 +306,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),  cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_ends),       cmocka_unit_test(test_skips),
-        cmocka_unit_test(test_deep),       cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_odd_floats), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_odd_floats),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_hostile_weights),
         cmocka_unit_test(test_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
