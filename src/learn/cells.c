@@ -41,13 +41,14 @@ estimate_share(struct codes *codes, const double *pi, double *ret_share,
     return status;
 }
 
-/* What sampling adds up: reports, a few columns each, for every proposal. */
-static double
-cost_of(const struct codes *codes, const struct cells_options *options)
+/* Reports times proposals is what a sweep of all chains adds up, at most. */
+static uint32_t
+sweeps_of(const struct codes *codes, const struct cells_options *options)
 {
     double chains = options->chains > 0 ? options->chains : CELLS_CHAINS;
-    double sweeps = options->sweeps > 0 ? options->sweeps : CELLS_SWEEPS;
-    return (double)codes->reports * (double)codes->pairs * chains * sweeps;
+    double sweep = (double)codes->reports * (double)codes->pairs * chains;
+    double sweeps = CELLS_COST_MOST / sweep;
+    return sweeps < CELLS_SWEEPS ? (uint32_t)sweeps : CELLS_SWEEPS;
 }
 
 static enum cells_method
@@ -60,8 +61,7 @@ choose(const struct codes *codes, const struct cells_options *options,
     if (options->method != CELLS_METHOD_CHOSEN) {
         return options->method;
     }
-    return error < CELLS_ERROR_TABLE ||
-                   cost_of(codes, options) > CELLS_COST_MOST
+    return error < CELLS_ERROR_TABLE || options->sweeps < CELLS_SWEEPS_LEAST
                ? CELLS_METHOD_TABLE
                : CELLS_METHOD_SAMPLE;
 }
@@ -96,6 +96,7 @@ cells_fit(struct codes *codes, const double *pi,
         status = estimate_share(codes, pi, share, err);
     }
     own.share = share;
+    own.sweeps = own.sweeps > 0 ? own.sweeps : sweeps_of(codes, options);
     if (!(own.width > 0)) {
         own.width =
             options->share != NULL ? CELLS_WIDTH : CELLS_WIDTH_ESTIMATED;

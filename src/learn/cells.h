@@ -23,14 +23,15 @@ enum cells_method {
 #define CELLS_WIDTH 0.2           /* of a label's share, where it is known */
 #define CELLS_WIDTH_ESTIMATED 0.5 /* where it is not */
 #define CELLS_ERROR_TABLE 0.1     /* codes_error below which: the table */
-#define CELLS_COST_MOST 4e10      /* additions above which: likewise */
+#define CELLS_COST_MOST 5e9    /* additions: fewer sweeps, if they cost more */
+#define CELLS_SWEEPS_LEAST 20u /* and if even these do, the table */
 
 struct cells_options {
     enum cells_method method;
     const double *share; /* of the classes; NULL: estimated from the reports */
     double width;        /* 0: one of the two above */
     uint32_t chains;     /* 0: CELLS_CHAINS */
-    uint32_t sweeps;     /* 0: CELLS_SWEEPS */
+    uint32_t sweeps;     /* 0: CELLS_SWEEPS, or what CELLS_COST_MOST allows */
     uint64_t seed;
     const struct sotto_watch *watch; /* NULL: nobody */
 };

@@ -23,6 +23,7 @@
 #define COLD 0.1 /* share of the log-posterior to begin with */
 #define WIDTH_LEAST 1e-3
 #define BEHIND 10.0 /* nats below the best chain: left out */
+#define EVEN 0.2    /* share of proposals drawn evenly */
 #define SEGMENT 10u /* sweeps between looks at the watch */
 #define CHAIN_STREAM UINT64_C(0x63656c6c73000000)
 
@@ -32,6 +33,7 @@ struct sampler {
     double *width; /* of each label's share */
     float *u;
     uint32_t *first; /* chain 0 begins here */
+    double *likely;  /* pairs: how proposals are drawn, a row adds up to 1 */
     uint32_t sweeps;
     uint32_t from, to; /* sweeps to do now */
     uint64_t seed;
@@ -42,6 +44,7 @@ struct chain {
     const struct sampler *sampler;
     struct seeded seeded;
     uint32_t *label;
+    uint32_t *count; /* cells with each label */
     float *a;
     double *held;  /* share of the cells with each label */
     double *tau;   /* summed */
@@ -190,6 +193,8 @@ apply(struct chain *chain, const struct change *change)
                       by, a);
             codes_add(codes, codes_column(codes, block, row + old), -by, a);
         }
+        chain->count[old]--;
+        chain->count[change->label[i]]++;
         chain->held[old] -= sampler->pi[c];
         chain->held[change->label[i]] += sampler->pi[c];
         chain->label[c] = change->label[i];
@@ -213,37 +218,81 @@ prior_gain(const struct chain *chain, const struct change *change)
            penalty(sampler, to, chain->held[to] + moved);
 }
 
-/* Another label for one cell, or two that swap theirs; 0 if they are alike. */
-static size_t
+/* A label for a cell, by what the linear score says of it. */
+static uint32_t
+draw_label(struct chain *chain, uint32_t c)
+{
+    size_t classes = chain->sampler->codes->classes;
+    const double *likely = chain->sampler->likely + c * classes;
+    double at = uniform(chain);
+    uint32_t y = 0;
+    while (y + 1 < classes && (at -= likely[y]) > 0) {
+        y++;
+    }
+    return y;
+}
+
+/* One of the cells with a label, of which there are `count`. */
+static uint32_t
+draw_member(struct chain *chain, uint32_t y)
+{
+    uint32_t left = draw_below(&chain->seeded.random, chain->count[y]);
+    uint32_t c = 0;
+    while (chain->label[c] != y || left-- > 0) {
+        c++;
+    }
+    return c;
+}
+
+/*
+ * A cell by lot and a label y for it by `likely`; and either the cell alone
+ * takes it, or it swaps with one of the n_y cells that have it. The ratio of
+ * the probabilities of proposing the way back and the way there is, for one
+ * cell, likely(c, a) / likely(c, y), and for two, either of which may have been
+ * drawn first,
+ *
+ *     likely(c, a) / n_a + likely(d, y) / n_y
+ *     ---------------------------------------
+ *     likely(c, y) / n_y + likely(d, a) / n_a
+ *
+ * Returns its logarithm; NAN if there is nothing to change.
+ */
+static double
 draw_change(struct chain *chain, struct change *ret_change)
 {
-    struct random *random = &chain->seeded.random;
-    uint32_t cells = (uint32_t)chain->sampler->codes->cells;
-    uint32_t classes = (uint32_t)chain->sampler->codes->classes;
-    bool swap = draw_below(random, 2) == 1;
-    uint32_t c = draw_below(random, cells), old = chain->label[c];
-    uint32_t d = draw_below(random, cells);
-    uint32_t y = draw_below(random, classes - 1);
-    y += y >= old;
-    if (swap) {
-        *ret_change = (struct change){2, {c, d}, {chain->label[d], old}};
-        return chain->label[d] != old ? 2 : 0;
+    const double *likely = chain->sampler->likely;
+    size_t classes = chain->sampler->codes->classes;
+    bool swap = draw_below(&chain->seeded.random, 2) == 1;
+    uint32_t c = draw_below(&chain->seeded.random,
+                            (uint32_t)chain->sampler->codes->cells);
+    uint32_t a = chain->label[c], y = draw_label(chain, c), d;
+    double n_a = chain->count[a], n_y = chain->count[y];
+    const double *of_c = likely + c * classes, *of_d;
+    if (y == a || (swap && chain->count[y] == 0)) {
+        return NAN;
     }
-    *ret_change = (struct change){1, {c}, {y}};
-    return 1;
+    if (!swap) {
+        *ret_change = (struct change){1, {c}, {y}};
+        return log(of_c[a] / of_c[y]);
+    }
+    d = draw_member(chain, y);
+    of_d = likely + d * classes;
+    *ret_change = (struct change){2, {c, d}, {y, a}};
+    return log((of_c[a] / n_a + of_d[y] / n_y) /
+               (of_c[y] / n_y + of_d[a] / n_a));
 }
 
 static void
 propose(struct chain *chain)
 {
     struct change change;
-    double log_p, gain;
-    if (draw_change(chain, &change) == 0) {
+    double log_p, gain, back = draw_change(chain, &change);
+    if (isnan(back)) {
         return;
     }
     log_p = log_p_with(chain, &change, chain->level);
     gain = log_p - chain->log_p + prior_gain(chain, &change);
-    if (log(uniform(chain)) < chain->warm * gain) {
+    if (log(uniform(chain)) < chain->warm * gain + back) {
         apply(chain, &change);
         chain->log_p = log_p;
     }
@@ -338,11 +387,14 @@ start_chain(struct chain *chain, size_t index)
     seeded_init(&chain->seeded, sampler->seed, CHAIN_STREAM + index);
     if (index > 0) {
         start_by_lot(chain);
-        return;
+    } else {
+        memcpy(chain->label, sampler->first,
+               sampler->codes->cells * sizeof *chain->label);
     }
+    memset(chain->held, 0, sampler->codes->classes * sizeof *chain->held);
     for (size_t c = 0; c < sampler->codes->cells; c++) {
-        chain->label[c] = sampler->first[c];
         chain->held[chain->label[c]] += sampler->pi[c];
+        chain->count[chain->label[c]]++;
     }
 }
 
@@ -379,16 +431,39 @@ chain_init(struct chain *chain, const struct sampler *sampler,
     chain->sampler = sampler;
     chain->level = LEVELS - 1;
     chain->label = calloc(codes->cells, sizeof *chain->label);
+    chain->count = calloc(codes->classes, sizeof *chain->count);
     chain->a = calloc(codes->blocks * CODES_BLOCK, sizeof *chain->a);
     chain->held = calloc(codes->classes, sizeof *chain->held);
     chain->tau = calloc(codes->pairs, sizeof *chain->tau);
-    return chain->label != NULL && chain->a != NULL && chain->held != NULL &&
-                   chain->tau != NULL
+    return chain->label != NULL && chain->count != NULL && chain->a != NULL &&
+                   chain->held != NULL && chain->tau != NULL
                ? SOTTO_STATUS_OK
                : host_fail_memory(err);
 }
 
-/* The first chain's: what is best for the linear score pi_c G_cy. */
+/* likely = a mix of even and softmax(score). */
+static void
+set_likely(struct sampler *sampler, const double *score)
+{
+    size_t classes = sampler->codes->classes;
+    for (size_t c = 0; c < sampler->codes->cells; c++) {
+        const double *row = score + c * classes;
+        double *to = sampler->likely + c * classes, most = row[0], sum = 0;
+        for (size_t y = 1; y < classes; y++) {
+            most = row[y] > most ? row[y] : most;
+        }
+        for (size_t y = 0; y < classes; y++) {
+            sum += to[y] = exp(row[y] - most);
+        }
+        for (size_t y = 0; y < classes; y++) {
+            to[y] = EVEN / (double)classes + (1 - EVEN) * to[y] / sum;
+        }
+    }
+}
+
+/* The linear score pi_c G_cy at tau = share, by which the log-likelihood rises
+   at first as cell c becomes label y: where the first chain begins, and how
+   proposals are drawn. */
 static enum sotto_status
 set_first(struct sampler *sampler, struct sotto_error *err)
 {
@@ -406,6 +481,7 @@ set_first(struct sampler *sampler, struct sotto_error *err)
     for (size_t p = 0; p < codes->pairs; p++) {
         g[p] *= sampler->pi[p / codes->classes];
     }
+    set_likely(sampler, g);
     status = cells_assign(g, sampler->pi, sampler->share, codes->cells,
                           codes->classes, sampler->first, err);
     free(j);
@@ -454,9 +530,11 @@ sampler_init(struct sampler *sampler, size_t chains, double width,
     sampler->u = malloc(codes->blocks * CODES_BLOCK * sizeof *sampler->u);
     sampler->width = malloc(codes->classes * sizeof *sampler->width);
     sampler->first = malloc(codes->cells * sizeof *sampler->first);
+    sampler->likely = malloc(codes->pairs * sizeof *sampler->likely);
     sampler->chain = calloc(chains, sizeof *sampler->chain);
     if (sampler->u == NULL || sampler->width == NULL ||
-        sampler->first == NULL || sampler->chain == NULL) {
+        sampler->first == NULL || sampler->likely == NULL ||
+        sampler->chain == NULL) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < chains && status == SOTTO_STATUS_OK; i++) {
@@ -475,6 +553,7 @@ sampler_clear(struct sampler *sampler, size_t chains)
 {
     for (size_t i = 0; sampler->chain != NULL && i < chains; i++) {
         free(sampler->chain[i].label);
+        free(sampler->chain[i].count);
         free(sampler->chain[i].a);
         free(sampler->chain[i].held);
         free(sampler->chain[i].tau);
@@ -483,6 +562,7 @@ sampler_clear(struct sampler *sampler, size_t chains)
     free(sampler->u);
     free(sampler->width);
     free(sampler->first);
+    free(sampler->likely);
 }
 
 /* A few sweeps of every chain at a time, so that it can be stopped. */

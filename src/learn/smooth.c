@@ -25,7 +25,7 @@
 #define RATE 2e-3
 #define FLOOR 0.1F
 #define DECAY 1e-3
-#define CLIMB_STEPS 300u
+#define GAIN_LEAST 2.0    /* nats of what scores, to climb at all */
 #define CLIMB_ROWS 32768u /* auxiliary records, the most */
 #define CLIMB_SHARE 0.5F  /* of the rate */
 #define PATIENCE 20u
@@ -128,6 +128,7 @@ struct training {
     float *p, *dp;   /* rows of classes */
     size_t rows;     /* of p and dp */
     double *room;    /* 2 cells * classes */
+    double start;    /* log p to be beaten */
     float *shift;    /* and scale, after it */
 };
 
@@ -325,6 +326,29 @@ forget(struct nn_arena *arena)
     arena->step = 0;
 }
 
+/* The network scored by `held`, or not at all; whether to go on. The best step
+   so far is noted, once it is better than none by GAIN_LEAST. */
+static bool
+score(struct training *training, struct codes *held, uint32_t step,
+      struct nn_stopping *stopping, struct smooth_info *info)
+{
+    double log_p;
+    bool more;
+    if (held == NULL) {
+        info->steps = step;
+        return true;
+    }
+    log_p = log_p_of(training, held, NULL);
+    training->start = step == 0 ? log_p + GAIN_LEAST : training->start;
+    if (step > 0 && log_p < training->start) { /* counted, not kept */
+        stopping->since++;
+        return stopping->since < PATIENCE;
+    }
+    more = nn_stopping_score(stopping, &training->smooth->net.arena, -log_p);
+    info->steps = stopping->since == 0 ? step : info->steps;
+    return more;
+}
+
 static enum sotto_status
 climb(struct training *training, struct codes *codes, struct codes *held,
       struct smooth_info *info, struct sotto_error *err)
@@ -341,19 +365,16 @@ climb(struct training *training, struct codes *codes, struct codes *held,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    steps = steps > 0 ? steps : CLIMB_STEPS;
     forget(arena);
     for (uint32_t i = 0; more && i <= steps; i++) {
-        forward(training);
-        more = nn_stopping_score(&stopping, arena,
-                                 -log_p_of(training, held, NULL));
         if (!tick(training, "learning", i, steps)) {
             status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
             break;
         }
+        forward(training);
+        more = score(training, held, i, &stopping, info);
         if (more && i < steps) {
             climb_step(training, &optimiser, codes);
-            info->steps = i + 1;
         }
     }
     nn_stopping_restore(&stopping, arena);
@@ -444,7 +465,7 @@ smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
         nn_stack_init(&smooth->net.stack, options->seed, 0);
         status = fit_targets(&training, err);
     }
-    if (status == SOTTO_STATUS_OK && held != NULL) {
+    if (status == SOTTO_STATUS_OK && options->steps > 0) {
         status = climb(&training, codes, held, info, err);
     }
     if (status == SOTTO_STATUS_OK) {

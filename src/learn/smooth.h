@@ -13,8 +13,11 @@
 #include "learn/cells.h"
 #include "learn/model.h"
 
-#define SMOOTH_ERROR_CLIMB 0.3 /* codes_error below which reports say enough   \
-                                */
+#define SMOOTH_STEPS 300u
+#define SMOOTH_CELLS_CLIMB 10u /* cells a class from which on to climb */
+#define SMOOTH_ERROR_CLIMB                                                     \
+    1.0 /* codes_error below which reports say enough                          \
+         */
 
 /* Auxiliary records: representations, n rows of d, and their codes. */
 struct smooth_aux {
@@ -29,7 +32,7 @@ struct smooth_options {
     bool linear;    /* no hidden layer */
     double rate;    /* Adam's; 0: 2e-3 */
     double decay;   /* weight decay; negative: 1e-3 */
-    uint32_t steps; /* that climb, at most; 0: 300 */
+    uint32_t steps; /* that climb; at most that many, if some reports score */
     uint64_t seed;
     const struct sotto_watch *watch; /* NULL: nobody */
 };
@@ -47,7 +50,7 @@ struct smooth {
 
 struct smooth_info {
     struct cells_info cells;
-    uint64_t steps;    /* that climbed */
+    uint64_t steps;    /* up the likelihood */
     double log_p;      /* mean log-likelihood of the reports learnt from */
     double validation; /* of those that scored; 0: none */
 };
@@ -61,8 +64,9 @@ SOTTO_CHECKED enum sotto_status smooth_new(size_t in, size_t cells,
 void smooth_free(struct smooth *smooth);
 
 /*
- * Trains the network on smooth->tau and, if `held` is not NULL, up the
- * likelihood of `codes`, stopped by that of `held`; sets tau_bar. Statuses:
+ * Trains the network on smooth->tau, then takes `steps` steps up the likelihood
+ * of `codes`; with `held`, back to where the likelihood of that was best, and
+ * info->steps says after how many; sets tau_bar. Statuses:
  * MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status

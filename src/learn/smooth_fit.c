@@ -4,8 +4,9 @@
  *
  *     aux -> pi                      shares of the cells
  *     reports -> codes -> tau        cells.c: what all of them say
- *     enough said: nine tenths of the reports -> tau, network -> climb, the
- *                  rest scores;    if not: tau of all -> network
+ *     many cells a class: nine tenths of the reports -> tau, network -> steps
+ * up the likelihood, as many as the other tenth likes best tau -> network ->
+ * that many steps
  */
 #include <math.h>
 #include <stdlib.h>
@@ -178,20 +179,29 @@ label(struct fit *fit, struct sotto_error *err)
                      smooth->share, &fit->info.cells, err);
 }
 
-/* Those that only score are taken out, if what the others say is enough to
-   climb by: tau is found anew without them. */
-static enum sotto_status
-hold_out(struct fit *fit, struct sotto_error *err)
+/* ---- How far to climb ---------------------------------------------------- */
+
+/* Reports that only score; 0 where the network has nothing to add to cells, or
+   the reports too little to say. */
+static size_t
+held_of(const struct fit *fit)
 {
     double share = fit->options->validation;
-    size_t held, kept;
-    enum sotto_status status;
+    size_t held;
     share = share < 0 ? 0 : share > 0 ? share : VALIDATION;
     held = (size_t)(share * (double)fit->reports);
-    if (held < HELD_LEAST || fit->info.cells.error > SMOOTH_ERROR_CLIMB) {
-        return SOTTO_STATUS_OK;
-    }
-    kept = fit->reports - held;
+    return held >= HELD_LEAST && fit->info.cells.error < SMOOTH_ERROR_CLIMB &&
+                   fit->shape->cells >= SMOOTH_CELLS_CLIMB * fit->shape->classes
+               ? held
+               : 0;
+}
+
+/* Tries it without those that score: `own.steps` is what served them best. */
+static enum sotto_status
+find_steps(struct fit *fit, size_t held, struct sotto_error *err)
+{
+    size_t kept = fit->reports - held;
+    enum sotto_status status;
     codes_clear(&fit->codes);
     status = codes_init(&fit->codes, fit->shape, fit->report, kept,
                         fit->backend->pool, err);
@@ -199,7 +209,58 @@ hold_out(struct fit *fit, struct sotto_error *err)
         status = codes_init(&fit->held, fit->shape, fit->report + kept, held,
                             fit->backend->pool, err);
     }
-    return status == SOTTO_STATUS_OK ? label(fit, err) : status;
+    if (status == SOTTO_STATUS_OK) {
+        status = label(fit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        fit->own.steps = SMOOTH_STEPS;
+        status = smooth_train(fit->smooth, fit->aux, &fit->codes, &fit->held,
+                              &fit->own, fit->backend, &fit->info, err);
+    }
+    fit->own.steps = (uint32_t)fit->info.steps;
+    return status;
+}
+
+/* With all reports: what was found for them before is put back. */
+static enum sotto_status
+climb(struct fit *fit, size_t held, struct sotto_error *err)
+{
+    struct smooth *smooth = fit->smooth, *tried = NULL;
+    struct cells_info cells = fit->info.cells;
+    enum sotto_status status =
+        smooth_new(smooth->in, smooth->cells, smooth->classes, &fit->own,
+                   &fit->smooth, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    status = find_steps(fit, held, err);
+    tried = fit->smooth;
+    fit->smooth = smooth;
+    fit->info.cells = cells;
+    smooth_free(tried);
+    codes_clear(&fit->codes);
+    return status == SOTTO_STATUS_OK
+               ? codes_init(&fit->codes, fit->shape, fit->report, fit->reports,
+                            fit->backend->pool, err)
+               : status;
+}
+
+static enum sotto_status
+train(struct fit *fit, struct sotto_error *err)
+{
+    size_t held = held_of(fit);
+    double validation = 0;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (held > 0) {
+        status = climb(fit, held, err);
+        validation = fit->info.validation;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = smooth_train(fit->smooth, fit->aux, &fit->codes, NULL,
+                              &fit->own, fit->backend, &fit->info, err);
+    }
+    fit->info.validation = validation;
+    return status;
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -257,12 +318,7 @@ smooth_fit_reports(const struct codes_shape *shape,
         status = label(&fit, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = hold_out(&fit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = smooth_train(fit.smooth, aux, &fit.codes,
-                              fit.held.reports > 0 ? &fit.held : NULL, &fit.own,
-                              fit.backend, &fit.info, err);
+        status = train(&fit, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_smooth = fit.smooth;

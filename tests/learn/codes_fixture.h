@@ -129,8 +129,7 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
     crowd->report = calloc(reports, sizeof *crowd->report);
     for (size_t i = 0; i < reports; i++) {
         size_t c = draw_of(&seeded.random, crowd->pi, cells);
-        size_t y =
-            draw_of(&seeded.random, crowd->tau + c * classes, classes);
+        size_t y = draw_of(&seeded.random, crowd->tau + c * classes, classes);
         int32_t q = (int32_t)(apart ? c : c * symbols + y);
         int32_t l = (int32_t)y;
         uint8_t *to = crowd->wire + i * wire;
