@@ -150,8 +150,8 @@ const struct cli_verb cmd_bench = {
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
         "forward,\ntiming, train-vlm, fit), or all but the last three. Answers "
-        "are "
-        "checked before they are\ntimed.\n\ntiming takes minutes and runs only "
+        "are checked before\nthey are timed.\n\ntiming takes minutes and runs "
+        "only "
         "if named: it times a million reports of every\nchannel, of one fixed "
         "record and of random ones in random order, and compares\nthem by "
         "Welch's t-test. |t| of 4.5 or more means that time tells records "
