@@ -190,10 +190,13 @@ SOTTO_CHECKED enum sotto_status
 sotto_analyst_check(const struct sotto_analyst *analyst,
                     const struct sotto_mechanism *mechanism,
                     struct sotto_error *err);
-/* Points of the prior, and integers in each. */
+/* Points of the prior, and integers in each: of a codebook one, the code. */
 size_t sotto_analyst_points(const struct sotto_analyst *analyst);
 size_t sotto_analyst_width(const struct sotto_analyst *analyst);
 const int32_t *sotto_analyst_prior(const struct sotto_analyst *analyst);
+/* Numbers that the decoder takes: as many as integers in a point, but of a
+   codebook the indicator of each code. */
+size_t sotto_analyst_z_width(const struct sotto_analyst *analyst);
 /* Entries of a decoded record; 0 if there is no decoder. */
 size_t sotto_analyst_x_width(const struct sotto_analyst *analyst);
 /* Decodes n points of the representation, in units of the domain (q / l, or a
@@ -202,8 +205,9 @@ SOTTO_CHECKED enum sotto_status
 sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
                      size_t n, float *ret_x, struct sotto_error *err);
 /* The representation that a report estimates, without bias, in units of the
-   domain: sotto_analyst_width numbers, to decode. The mechanism must be one
-   that sotto_analyst_check takes. */
+   domain: sotto_analyst_z_width numbers, to decode. The mechanism must be one
+   that sotto_analyst_check takes. Calls with one analyst file are for one
+   thread at a time. */
 void sotto_analyst_estimate(const struct sotto_analyst *analyst,
                             const struct sotto_mechanism *mechanism,
                             const uint8_t *report, double *ret_z);

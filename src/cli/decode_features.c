@@ -220,7 +220,7 @@ allocate_label(struct job *job)
 static bool
 decode_chunk(struct job *job, size_t from, size_t n, struct sotto_error *err)
 {
-    size_t width = sotto_analyst_width(job->analyst);
+    size_t width = sotto_analyst_z_width(job->analyst);
     for (size_t i = 0; i < n; i++) {
         sotto_analyst_estimate(job->analyst, job->mechanism,
                                sotto_report_reader_at(job->reader, from + i),
@@ -270,7 +270,7 @@ open_analyst(struct job *job, const char *path)
         return cli_fail(&err);
     }
     job->x_width = sotto_analyst_x_width(job->analyst);
-    job->z = calloc(CHUNK, sotto_analyst_width(job->analyst) * sizeof *job->z);
+    job->z = calloc(CHUNK, sotto_analyst_z_width(job->analyst) * sizeof *job->z);
     job->x = calloc(CHUNK, (job->x_width + 1) * sizeof *job->x);
     find_label(job);
     if (job->z == NULL || job->x == NULL || !allocate_label(job)) {

@@ -27,6 +27,14 @@ reads_column(const struct device_part *part, size_t column)
     return reads;
 }
 
+/* A pair of a code, which the encoder gives, and the label. */
+static bool
+is_coded_pair(const struct device_part *part)
+{
+    return reader_is(part->covers, "both") && part->factors == 2 &&
+           !part->factor[0].is_column && part->factor[1].is_column;
+}
+
 /* Whether a column says nothing but the label: only parts that cover the label
    read it. */
 static bool
@@ -35,7 +43,8 @@ is_label(const struct sotto_client *client, size_t column)
     bool label = false, more = client->column[column].inputs > 0;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
         bool reads = reads_column(&client->part[i], column);
-        bool covers = reader_is(client->part[i].covers, "label");
+        bool covers = reader_is(client->part[i].covers, "label") ||
+                      is_coded_pair(&client->part[i]);
         label = label || (reads && covers);
         more = more || (reads && !covers);
     }
@@ -151,6 +160,25 @@ rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z)
 }
 
 size_t
+rows_representation_width(const struct rows *rows, uint32_t layers)
+{
+    const struct sotto_client *client = rows->mechanism->client;
+    return layers > 0 ? client->layer[layers - 1].out : client->sizes.inputs;
+}
+
+void
+rows_representation(struct rows *rows, size_t row, uint32_t layers,
+                    float *ret_z)
+{
+    struct sotto_client *client = rows->mechanism->client;
+    schema_apply(client, rows_at(rows, row));
+    forward_run_to(client, layers);
+    memcpy(ret_z, client->z,
+           rows_representation_width(rows, layers) * sizeof *ret_z);
+    device_wipe(client);
+}
+
+size_t
 rows_q_width(const struct rows *rows)
 {
     const struct sotto_client *client = rows->mechanism->client;
@@ -191,7 +219,7 @@ rows_q(struct rows *rows, size_t row, int32_t *ret_q)
     device_wipe(client);
 }
 
-/* The category column that the label part reads; SIZE_MAX if there is none. */
+/* The category column that is the label; SIZE_MAX if there is none. */
 static size_t
 label_column(const struct sotto_client *client)
 {
@@ -200,6 +228,9 @@ label_column(const struct sotto_client *client)
         if (reader_is(part->covers, "label") && part->place == NULL &&
             part->factors == 1 && part->factor[0].is_column) {
             return part->factor[0].at;
+        }
+        if (is_coded_pair(part)) {
+            return part->factor[1].at;
         }
     }
     return SIZE_MAX;

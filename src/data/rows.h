@@ -35,14 +35,20 @@ size_t rows_x_width(const struct rows *rows);
 size_t rows_z_width(const struct rows *rows);
 /* The device's own schema and encoder on a row; either result may be NULL. */
 void rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z);
+/* Output of the first `layers` layers of the encoder, no more than it has, on a
+   row: 0 is x; and its width. */
+size_t rows_representation_width(const struct rows *rows, uint32_t layers);
+void rows_representation(struct rows *rows, size_t row, uint32_t layers,
+                         float *ret_z);
 /* The point of every block of every part that covers features, one after
    another, as the channel takes it: what a report is about, before noise. */
 size_t rows_q_width(const struct rows *rows);
 void rows_q(struct rows *rows, size_t row, int32_t *ret_q);
-/* The class of a row: the symbol of the label part's column as the device takes
-   it, so the last one, "(other)", if it is missing or none of the mechanism's;
-   whether that is a class is for the caller to say. SIZE_MAX if the table has
-   no such column, or the mechanism no such label. */
+/* The class of a row: the symbol of the label's column, of a part for the label
+   or of pairs of a code and the label, as the device takes it, so the last one,
+   "(other)", if it is missing or none of the mechanism's; whether that is a
+   class is for the caller to say. SIZE_MAX if the table has no such column, or
+   the mechanism no such label. */
 size_t rows_class(struct rows *rows, size_t row);
 
 #endif

@@ -35,6 +35,10 @@ struct sotto_analyst {
     uint8_t digest[REBUDGET_DIGEST_SIZE];
     const int32_t *prior;
     size_t points, width, l;
+    size_t codes, symbols; /* of a codebook; 0: it is none */
+    double *room;          /* for an estimate of all pairs of them */
+    const float *representation;
+    size_t z_width, z_layers;
     struct layer layer[ANALYST_LAYERS_MAX];
     size_t layers;
     struct analyst_block *block;
@@ -151,7 +155,8 @@ read_layer(struct sotto_analyst *analyst, size_t at, json_t *json,
     layer->in = count_of(in, DEVICE_WIDTH_MAX);
     layer->out = count_of(out, DEVICE_WIDTH_MAX);
     if (layer->out == 0 ||
-        layer->in != (at > 0 ? analyst->layer[at - 1].out : analyst->width)) {
+        layer->in != (at > 0 ? analyst->layer[at - 1].out
+                             : sotto_analyst_z_width(analyst))) {
         return fail_metadata("the decoder's layers do not fit", err);
     }
     analyst->widest =
@@ -199,10 +204,63 @@ read_prior(struct sotto_analyst *analyst, struct sotto_error *err)
         for (size_t j = 0; j < analyst->width; j++) {
             sum += (uint64_t)llabs((long long)q[j]);
         }
-        if (sum > analyst->l) {
-            return fail_metadata("a point of the prior is not in the lattice",
+        if (sum > analyst->l || (analyst->codes > 0 && q[0] < 0)) {
+            return fail_metadata(analyst->codes > 0
+                                     ? "a point of the prior is no code"
+                                     : "a point of the prior is not in the "
+                                       "lattice",
                                  err);
         }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Of a codebook: how many codes, and with how many symbols of a label they make
+   pairs. l is the largest code. */
+static enum sotto_status
+read_codebook(struct sotto_analyst *analyst, json_t *json,
+              struct sotto_error *err)
+{
+    json_t *codes = NULL, *symbols = NULL, *layers = NULL;
+    if (json == NULL) {
+        return SOTTO_STATUS_OK;
+    }
+    if (json_unpack(json, "{s:o, s:o, s:o !}", "codes", &codes, "symbols",
+                    &symbols, "layers", &layers) != 0) {
+        return fail_metadata("the codebook", err);
+    }
+    analyst->codes = count_of(codes, CHANNEL_K_MAX);
+    analyst->symbols = count_of(symbols, CHANNEL_K_MAX);
+    if (analyst->codes < 2 || analyst->symbols == 0 ||
+        analyst->codes * analyst->symbols > CHANNEL_K_MAX ||
+        analyst->l != analyst->codes - 1 || analyst->width != 1 ||
+        !json_is_integer(layers) || json_integer_value(layers) < 0 ||
+        json_integer_value(layers) > (json_int_t)DEVICE_LAYERS_MAX) {
+        return fail_metadata("the codebook's numbers", err);
+    }
+    analyst->z_layers = (size_t)json_integer_value(layers);
+    analyst->room =
+        calloc(analyst->codes * analyst->symbols, sizeof *analyst->room);
+    return analyst->room != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+}
+
+static enum sotto_status
+read_representation(struct sotto_analyst *analyst, struct sotto_error *err)
+{
+    const struct safetensors_entry *z =
+        safetensors_find(analyst->file, "representation");
+    enum sotto_status status = safetensors_want(
+        analyst->file, "representation", SAFETENSORS_F32, 2, analyst->points,
+        z != NULL && z->rank == 2 ? z->shape[1] : 1, &z, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    analyst->representation = z->data;
+    analyst->z_width = z->shape[1];
+    if (analyst->z_width == 0 || analyst->z_width > DEVICE_WIDTH_MAX ||
+        !all_finite(analyst->representation,
+                    analyst->points * analyst->z_width)) {
+        return fail_metadata("a representation is empty or not finite", err);
     }
     return SOTTO_STATUS_OK;
 }
@@ -213,15 +271,18 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
     /* What jansson takes apart it does not change. */
     json_t *json = (json_t *)(uintptr_t)safetensors_metadata(analyst->file);
     json_t *decoder = NULL, *blocks = NULL, *facts = NULL, *l = NULL, *d = NULL;
+    json_t *codebook = NULL;
     const char *format = NULL, *kind = NULL, *digest = NULL, *about = NULL;
     size_t size = 0;
     int version = 0;
     enum sotto_status status;
     if (json_unpack(json,
-                    "{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o !}",
+                    "{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s?o "
+                    "!}",
                     "format", &format, "version", &version, "kind", &kind,
                     "digest", &digest, "auxiliary", &about, "d", &d, "l", &l,
-                    "decoder", &decoder, "x", &blocks, "facts", &facts) != 0 ||
+                    "decoder", &decoder, "x", &blocks, "facts", &facts,
+                    "codebook", &codebook) != 0 ||
         strcmp(format, ANALYST_NAME) != 0 || version != ANALYST_VERSION ||
         !json_is_object(facts)) {
         return fail_metadata("its keys", err);
@@ -236,15 +297,22 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
     if (analyst->l == 0 || analyst->width == 0) {
         return fail_metadata("its domain", err);
     }
-    status = read_blocks(analyst, blocks, err);
+    status = read_codebook(analyst, codebook, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = read_blocks(analyst, blocks, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = read_decoder(analyst, decoder, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = read_prior(analyst, err);
     }
+    if (status == SOTTO_STATUS_OK && codebook != NULL) {
+        status = read_representation(analyst, err);
+    }
     if (status == SOTTO_STATUS_OK &&
-        safetensors_count(analyst->file) != 1 + 2 * analyst->layers) {
+        safetensors_count(analyst->file) !=
+            (codebook != NULL ? 2u : 1u) + 2 * analyst->layers) {
         status = fail_metadata("there are tensors that nothing names", err);
     }
     return status;
@@ -300,6 +368,7 @@ sotto_analyst_free(struct sotto_analyst *analyst)
     if (analyst != NULL) {
         safetensors_free(analyst->file);
         free(analyst->block);
+        free(analyst->room);
         free(analyst);
     }
 }
@@ -339,6 +408,23 @@ sotto_analyst_prior(const struct sotto_analyst *analyst)
 }
 
 size_t
+sotto_analyst_z_width(const struct sotto_analyst *analyst)
+{
+    return analyst->codes > 0 ? analyst->codes : analyst->width;
+}
+
+const float *
+analyst_representation(const struct sotto_analyst *analyst, size_t *ret_width,
+                       uint32_t *ret_layers)
+{
+    if (analyst->representation != NULL) {
+        *ret_width = analyst->z_width;
+        *ret_layers = (uint32_t)analyst->z_layers;
+    }
+    return analyst->representation;
+}
+
+size_t
 sotto_analyst_x_width(const struct sotto_analyst *analyst)
 {
     return analyst->x_width;
@@ -374,7 +460,7 @@ decode_batch(const struct sotto_analyst *analyst,
              float *buffer[2], float *ret_x)
 {
     float *from = buffer[0], *to = buffer[1];
-    for (size_t i = 0; i < n * analyst->width; i++) {
+    for (size_t i = 0; i < n * sotto_analyst_z_width(analyst); i++) {
         from[i] = (float)z[i];
     }
     for (size_t i = 0; i < analyst->layers; i++) {
@@ -395,8 +481,8 @@ sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
 {
     struct tensor_backend *backend = NULL;
     float *buffer[2] = {NULL, NULL};
-    size_t widest =
-        analyst->widest > analyst->width ? analyst->widest : analyst->width;
+    size_t width = sotto_analyst_z_width(analyst);
+    size_t widest = analyst->widest > width ? analyst->widest : width;
     enum sotto_status status;
     if (analyst->layers == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -414,7 +500,7 @@ sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
         goto done;
     }
     for (size_t i = 0; i < n; i += BATCH) {
-        decode_batch(analyst, backend, z + i * analyst->width,
+        decode_batch(analyst, backend, z + i * width,
                      n - i < BATCH ? n - i : BATCH, buffer,
                      ret_x + i * analyst->x_width);
     }
@@ -425,22 +511,43 @@ done:
     return status;
 }
 
+/* The indicator of a code is the sum of those of its pairs. */
+static void
+estimate_code(const struct sotto_analyst *analyst,
+              const struct channel_instance *instance, const uint8_t *wire,
+              double *ret_z)
+{
+    instance->channel->estimate(instance, wire, analyst->room);
+    for (size_t c = 0; c < analyst->codes; c++) {
+        for (size_t y = 0; y < analyst->symbols; y++) {
+            ret_z[c] += analyst->room[c * analyst->symbols + y];
+        }
+    }
+}
+
 void
 sotto_analyst_estimate(const struct sotto_analyst *analyst,
                        const struct sotto_mechanism *mechanism,
                        const uint8_t *report, double *ret_z)
 {
     size_t at = 0;
+    memset(ret_z, 0, sotto_analyst_z_width(analyst) * sizeof *ret_z);
     for (size_t i = 0; i < mechanism->client->sizes.parts; i++) {
         const struct device_part *part = &mechanism->client->part[i];
         const struct channel_instance *instance = &part->instance;
+        const uint8_t *wire = report + mechanism_offset(mechanism, i, 0);
+        if (reader_is(part->covers, "label")) {
+            continue;
+        }
+        if (analyst->codes > 0 && part->place == NULL &&
+            instance->size == analyst->codes * analyst->symbols) {
+            estimate_code(analyst, instance, wire, ret_z);
+            return;
+        }
         for (uint32_t b = 0; part->place != NULL && b < part->blocks &&
-                             at + instance->size <= analyst->width &&
-                             !reader_is(part->covers, "label");
-             b++) {
-            instance->channel->estimate(
-                instance, report + mechanism_offset(mechanism, i, b),
-                ret_z + at);
+                             at + instance->size <= analyst->width;
+             b++, wire += instance->wire_size) {
+            instance->channel->estimate(instance, wire, ret_z + at);
             for (uint32_t j = 0; j < instance->size; j++) {
                 ret_z[at++] /= instance->l;
             }

@@ -5,6 +5,10 @@
  *                                        parameters of x, one row a layer
  *     prior                              q of every auxiliary record, as the
  *                                        device computes it: n rows of d
+ *     representation                     of a codebook only: z of every
+ *                                        auxiliary record, before the code;
+ *                                        its prior is the code, d = 1, and the
+ *                                        decoder takes the code's indicator
  *     metadata                           kind, digest of the mechanism's
  *                                        encoder, the decoder's activations,
  *                                        blocks of x, facts of the training
@@ -37,7 +41,7 @@ struct analyst_block {
 
 /* What is written. */
 struct analyst_draft {
-    const char *kind; /* "vlm", "pca" */
+    const char *kind; /* "vlm", "pca", "codebook" */
     const struct sotto_mechanism *mechanism;
     const struct compose_layer *layer; /* of the decoder */
     size_t layers;
@@ -47,6 +51,11 @@ struct analyst_draft {
     size_t points, width;
     uint32_t l; /* the lattice's radius */
     const json_t *facts;
+    /* Of a codebook, whose l is the largest code; else zeros. */
+    const float *representation; /* `points` rows */
+    size_t z_width;
+    size_t z_layers; /* of the encoder, up to it */
+    size_t symbols;  /* of the label in its pairs; 1: there is none */
 };
 
 /* Statuses: IO, MEMORY. */
@@ -58,5 +67,9 @@ SOTTO_CHECKED enum sotto_status analyst_parse(const void *data, size_t size,
                                               const char *name,
                                               struct sotto_analyst **ret,
                                               struct sotto_error *err);
+/* z of every point of the prior, `ret_width` numbers each, which the first
+   `ret_layers` layers of the encoder give; NULL if it has none. */
+const float *analyst_representation(const struct sotto_analyst *analyst,
+                                    size_t *ret_width, uint32_t *ret_layers);
 
 #endif

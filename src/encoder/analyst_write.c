@@ -85,10 +85,11 @@ pack_metadata(const struct analyst_draft *draft)
 {
     uint8_t digest[REBUDGET_DIGEST_SIZE];
     char hex[2 * REBUDGET_DIGEST_SIZE + 1];
+    json_t *metadata;
     rebudget_digest(draft->mechanism, digest);
     (void)sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
     /* o consumes what it is given, also on failure; NULL makes it fail. */
-    return json_pack(
+    metadata = json_pack(
         "{s:s, s:i, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "format",
         ANALYST_NAME, "version", ANALYST_VERSION, "kind", draft->kind, "digest",
         hex, "auxiliary",
@@ -96,6 +97,16 @@ pack_metadata(const struct analyst_draft *draft)
         "d", (json_int_t)draft->width, "l", (json_int_t)draft->l, "decoder",
         pack_decoder(draft), "x", pack_blocks(draft), "facts",
         json_deep_copy(draft->facts));
+    if (draft->representation != NULL &&
+        json_object_set_new(metadata, "codebook",
+                            json_pack("{s:I, s:I, s:I}", "codes",
+                                      (json_int_t)draft->l + 1, "symbols",
+                                      (json_int_t)draft->symbols, "layers",
+                                      (json_int_t)draft->z_layers)) != 0) {
+        json_decref(metadata);
+        return NULL;
+    }
+    return metadata;
 }
 
 struct names {
@@ -123,18 +134,25 @@ fill_entries(const struct analyst_draft *draft, struct names *names,
                                               .shape = {layer->out},
                                               .data = layer->bias};
     }
-    *entry = (struct safetensors_entry){.name = "prior",
-                                        .type = SAFETENSORS_I32,
-                                        .rank = 2,
-                                        .shape = {draft->points, draft->width},
-                                        .data = draft->prior};
+    *entry++ =
+        (struct safetensors_entry){.name = "prior",
+                                   .type = SAFETENSORS_I32,
+                                   .rank = 2,
+                                   .shape = {draft->points, draft->width},
+                                   .data = draft->prior};
+    *entry =
+        (struct safetensors_entry){.name = "representation",
+                                   .type = SAFETENSORS_F32,
+                                   .rank = 2,
+                                   .shape = {draft->points, draft->z_width},
+                                   .data = draft->representation};
 }
 
 enum sotto_status
 analyst_write(const struct analyst_draft *draft, const char *path,
               struct sotto_error *err)
 {
-    struct safetensors_entry entry[2 * ANALYST_LAYERS_MAX + 1];
+    struct safetensors_entry entry[2 * ANALYST_LAYERS_MAX + 2];
     struct names names[ANALYST_LAYERS_MAX];
     enum sotto_status status;
     json_t *metadata = pack_metadata(draft);
@@ -142,8 +160,9 @@ analyst_write(const struct analyst_draft *draft, const char *path,
         return host_fail_memory(err);
     }
     fill_entries(draft, names, entry);
-    status = safetensors_write(path, 0600, metadata, entry,
-                               2 * draft->layers + 1, err);
+    status = safetensors_write(
+        path, 0600, metadata, entry,
+        2 * draft->layers + (draft->representation != NULL ? 2u : 1u), err);
     json_decref(metadata);
     return status;
 }
