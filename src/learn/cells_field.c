@@ -18,6 +18,7 @@
 #include "learn/cells.h"
 
 #define PURITY 0.9
+#define WIDTH_LEAST 1e-2
 #define STEPS 100u
 #define DAMPING 0.2
 #define CHANGE_LEAST 1e-3
@@ -42,11 +43,11 @@ set_held(struct field *field)
 }
 
 static double
-field_at(const struct field *field, size_t p)
+field_at(const struct field *field, size_t c, size_t y)
 {
-    size_t classes = field->codes->classes, y = p % classes;
-    double pi = field->pi[p / classes], h = pi * field->gap;
-    double w = field->width * field->share[y];
+    size_t p = c * field->codes->classes + y;
+    double pi = field->pi[c], h = pi * field->gap;
+    double w = fmax(field->width * field->share[y], WIDTH_LEAST);
     return h * field->g[p] + h * h * field->information[p] * field->q[p] -
            pi * (field->held[y] - field->share[y]) / (w * w);
 }
@@ -58,7 +59,7 @@ move_cell(struct field *field, size_t c)
     size_t classes = field->codes->classes, first = c * classes;
     double most = -INFINITY, sum = 0, change = 0;
     for (size_t p = first; p < first + classes; p++) {
-        field->j[p] = field_at(field, p);
+        field->j[p] = field_at(field, c, p - first);
         most = field->j[p] > most ? field->j[p] : most;
     }
     for (size_t p = first; p < first + classes; p++) {
