@@ -41,14 +41,13 @@ estimate_share(struct codes *codes, const double *pi, double *ret_share,
     return status;
 }
 
-/* Reports times proposals is what a sweep of all chains adds up, at most. */
-static uint32_t
-sweeps_of(const struct codes *codes, const struct cells_options *options)
+/* Reports times proposals is what sampling adds up, at most. */
+static double
+cost_of(const struct codes *codes, const struct cells_options *options)
 {
     double chains = options->chains > 0 ? options->chains : CELLS_CHAINS;
-    double sweep = (double)codes->reports * (double)codes->pairs * chains;
-    double sweeps = CELLS_COST_MOST / sweep;
-    return sweeps < CELLS_SWEEPS ? (uint32_t)sweeps : CELLS_SWEEPS;
+    double sweeps = options->sweeps > 0 ? options->sweeps : CELLS_SWEEPS;
+    return (double)codes->reports * (double)codes->pairs * chains * sweeps;
 }
 
 static enum cells_method
@@ -61,9 +60,28 @@ choose(const struct codes *codes, const struct cells_options *options,
     if (options->method != CELLS_METHOD_CHOSEN) {
         return options->method;
     }
-    return error < CELLS_ERROR_TABLE || options->sweeps < CELLS_SWEEPS_LEAST
-               ? CELLS_METHOD_TABLE
-               : CELLS_METHOD_SAMPLE;
+    if (error < CELLS_ERROR_TABLE) {
+        return CELLS_METHOD_TABLE;
+    }
+    return cost_of(codes, options) > CELLS_COST_MOST ? CELLS_METHOD_FIELD
+                                                     : CELLS_METHOD_SAMPLE;
+}
+
+static enum sotto_status
+label(struct codes *codes, const double *pi,
+      const struct cells_options *options, bool columns, double *ret_tau,
+      struct cells_info *info, struct sotto_error *err)
+{
+    switch (info->method) {
+    case CELLS_METHOD_SAMPLE:
+        return cells_sample(codes, pi, options, ret_tau, info, err);
+    case CELLS_METHOD_FIELD:
+        return cells_field(codes, pi, options, ret_tau, info, err);
+    case CELLS_METHOD_CHOSEN:
+    case CELLS_METHOD_TABLE:
+    default:
+        return cells_table(codes, pi, options->share, columns, ret_tau, err);
+    }
 }
 
 static double
@@ -96,18 +114,16 @@ cells_fit(struct codes *codes, const double *pi,
         status = estimate_share(codes, pi, share, err);
     }
     own.share = share;
-    own.sweeps = own.sweeps > 0 ? own.sweeps : sweeps_of(codes, options);
     if (!(own.width > 0)) {
         own.width =
             options->share != NULL ? CELLS_WIDTH : CELLS_WIDTH_ESTIMATED;
     }
     if (status == SOTTO_STATUS_OK) {
-        info.error = codes_error(codes, pi, share);
+        codes_information(codes, pi, share, tau);
+        info.error = codes_error(codes, tau);
         info.method = choose(codes, &own, info.error);
-        status = info.method == CELLS_METHOD_SAMPLE
-                     ? cells_sample(codes, pi, &own, tau, &info, err)
-                     : cells_table(codes, pi, share, options->share != NULL,
-                                   tau, err);
+        status =
+            label(codes, pi, &own, options->share != NULL, tau, &info, err);
     }
     if (status == SOTTO_STATUS_OK) {
         info.log_p = log_p_of(codes, pi, tau, tau + pairs);

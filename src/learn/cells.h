@@ -3,9 +3,9 @@
  *
  *     tau_cy = p(y | c)       cells rows of classes, each adding up to 1
  *
- * Two ways (docs/codebook.md): where reports say little, the posterior mean
- * over assignments of one label to each cell; where they say much, or there are
- * many cells, the likeliest table.
+ * docs/codebook.md: where reports say little, the posterior mean over
+ * assignments of one label to each cell, sampled, or with many cells from the
+ * mean field; where they say much, the likeliest table.
  */
 #ifndef SOTTO_LEARN_CELLS_H
 #define SOTTO_LEARN_CELLS_H
@@ -15,7 +15,8 @@
 enum cells_method {
     CELLS_METHOD_CHOSEN = 0, /* by what reports say, and by cost */
     CELLS_METHOD_SAMPLE = 1,
-    CELLS_METHOD_TABLE = 2
+    CELLS_METHOD_TABLE = 2,
+    CELLS_METHOD_FIELD = 3
 };
 
 #define CELLS_CHAINS 4u
@@ -23,15 +24,14 @@ enum cells_method {
 #define CELLS_WIDTH 0.2           /* of a label's share, where it is known */
 #define CELLS_WIDTH_ESTIMATED 0.5 /* where it is not */
 #define CELLS_ERROR_TABLE 0.1     /* codes_error below which: the table */
-#define CELLS_COST_MOST 5e9    /* additions: fewer sweeps, if they cost more */
-#define CELLS_SWEEPS_LEAST 20u /* and if even these do, the table */
+#define CELLS_COST_MOST 2.5e9     /* additions above which: the field */
 
 struct cells_options {
     enum cells_method method;
     const double *share; /* of the classes; NULL: estimated from the reports */
     double width;        /* 0: one of the two above */
     uint32_t chains;     /* 0: CELLS_CHAINS */
-    uint32_t sweeps;     /* 0: CELLS_SWEEPS, or what CELLS_COST_MOST allows */
+    uint32_t sweeps;     /* 0: CELLS_SWEEPS */
     uint64_t seed;
     const struct sotto_watch *watch; /* NULL: nobody */
 };
@@ -60,6 +60,13 @@ SOTTO_CHECKED enum sotto_status
 cells_sample(struct codes *codes, const double *pi,
              const struct cells_options *options, double *ret_tau,
              struct cells_info *ret_info, struct sotto_error *err);
+
+/* cells_field.c: the same, each cell in the mean of the others: for many cells.
+   Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+cells_field(struct codes *codes, const double *pi,
+            const struct cells_options *options, double *ret_tau,
+            struct cells_info *ret_info, struct sotto_error *err);
 
 /* cells_table.c: the likeliest table, from tau = share; `columns`: with the
    shares of the classes held to. Statuses: MEMORY. */

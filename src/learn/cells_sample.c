@@ -381,9 +381,11 @@ note(struct chain *chain)
 }
 
 static void
-start_chain(struct chain *chain, size_t index)
+start_chain(const struct sampler *sampler, size_t index)
 {
-    const struct sampler *sampler = chain->sampler;
+    struct chain *chain = &sampler->chain[index];
+    chain->sampler = sampler;
+    chain->level = LEVELS - 1;
     seeded_init(&chain->seeded, sampler->seed, CHAIN_STREAM + index);
     if (index > 0) {
         start_by_lot(chain);
@@ -424,12 +426,9 @@ run_chain(void *context, size_t index, unsigned worker)
 /* ---- All of it ----------------------------------------------------------- */
 
 static enum sotto_status
-chain_init(struct chain *chain, const struct sampler *sampler,
+chain_init(struct chain *chain, const struct codes *codes,
            struct sotto_error *err)
 {
-    const struct codes *codes = sampler->codes;
-    chain->sampler = sampler;
-    chain->level = LEVELS - 1;
     chain->label = calloc(codes->cells, sizeof *chain->label);
     chain->count = calloc(codes->classes, sizeof *chain->count);
     chain->a = calloc(codes->blocks * CODES_BLOCK, sizeof *chain->a);
@@ -538,7 +537,7 @@ sampler_init(struct sampler *sampler, size_t chains, double width,
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < chains && status == SOTTO_STATUS_OK; i++) {
-        status = chain_init(&sampler->chain[i], sampler, err);
+        status = chain_init(&sampler->chain[i], codes, err);
     }
     for (size_t y = 0; y < codes->classes; y++) {
         double at = width * sampler->share[y];
@@ -571,7 +570,7 @@ run_chains(struct sampler *sampler, size_t chains,
            const struct sotto_watch *watch, struct sotto_error *err)
 {
     for (size_t i = 0; i < chains; i++) {
-        start_chain(&sampler->chain[i], i);
+        start_chain(sampler, i);
     }
     for (uint32_t at = 0; at < sampler->sweeps; at = sampler->to) {
         if (watch != NULL && watch->tick != NULL &&

@@ -34,14 +34,15 @@ struct climb {
     void (*scale)(const struct climb *climb, double *x);
 };
 
-static enum sotto_status
-climb_init(struct climb *climb, size_t size, struct sotto_error *err)
+/* False: no memory. */
+static bool
+climb_init(struct climb *climb, size_t size)
 {
     size_t pairs = climb->codes->pairs, classes = climb->codes->classes;
     climb->size = size;
     climb->j = malloc((2 * pairs + classes + 4 * size) * sizeof *climb->j);
     if (climb->j == NULL) {
-        return host_fail_memory(err);
+        return false;
     }
     climb->g = climb->j + pairs;
     climb->sum = climb->g + pairs;
@@ -49,7 +50,7 @@ climb_init(struct climb *climb, size_t size, struct sotto_error *err)
     climb->dx = climb->x + size;
     climb->x2 = climb->dx + size;
     climb->dx2 = climb->x2 + size;
-    return SOTTO_STATUS_OK;
+    return true;
 }
 
 static void
@@ -146,9 +147,8 @@ cells_table(struct codes *codes, const double *pi, const double *share,
                           .value = table_value,
                           .scale = table_scale};
     size_t classes = codes->classes;
-    enum sotto_status status = climb_init(&climb, codes->pairs, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    if (!climb_init(&climb, codes->pairs)) {
+        return host_fail_memory(err);
     }
     for (size_t p = 0; p < codes->pairs; p++) {
         climb.x[p] = pi[p / classes] * share[p % classes];
@@ -213,9 +213,8 @@ cells_shares(struct codes *codes, const double *tau, const double *pi,
                           .pi = pi,
                           .value = shares_value,
                           .scale = shares_scale};
-    enum sotto_status status = climb_init(&climb, codes->cells, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    if (!climb_init(&climb, codes->cells)) {
+        return host_fail_memory(err);
     }
     for (size_t c = 0; c < codes->cells; c++) {
         climb.x[c] = pi[c] > X_LEAST ? pi[c] : X_LEAST;

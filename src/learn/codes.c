@@ -413,7 +413,7 @@ codes_pass(struct codes *codes, const double *j, double *ret_g)
 
 /* sum_i (L_ip / s_i - 1)^2 over the first block, for all reports. */
 static double
-information(const struct codes *codes, const float *s, size_t pair)
+pair_information(const struct codes *codes, const float *s, size_t pair)
 {
     const uint8_t *b = codes_column(codes, 0, pair);
     const uint16_t *wide = (const uint16_t *)(const void *)b;
@@ -427,14 +427,12 @@ information(const struct codes *codes, const float *s, size_t pair)
     return sum * (double)codes->reports / (double)rows;
 }
 
-/* sum_c pi_c mean_y 1 / (pi_c sqrt(I_cy)): the pi_c cancel. Of a first block
-   nobody needs a thread. */
-double
-codes_error(const struct codes *codes, const double *pi, const double *share)
+void
+codes_information(const struct codes *codes, const double *pi,
+                  const double *share, double *ret_information)
 {
     size_t classes = codes->classes;
     float s[CODES_BLOCK];
-    double sum = 0;
     for (size_t i = 0; i < CODES_BLOCK; i++) {
         s[i] = (float)codes->lo;
     }
@@ -443,8 +441,17 @@ codes_error(const struct codes *codes, const double *pi, const double *share)
                   codes->step * pi[p / classes] * share[p % classes], s);
     }
     for (size_t p = 0; p < codes->pairs; p++) {
-        double info = information(codes, s, p);
-        sum += info > 0 ? 1 / sqrt(info) : INFINITY;
+        ret_information[p] = pair_information(codes, s, p);
     }
-    return sum / (double)classes;
+}
+
+/* The pi_c cancel. */
+double
+codes_error(const struct codes *codes, const double *information)
+{
+    double sum = 0;
+    for (size_t p = 0; p < codes->pairs; p++) {
+        sum += information[p] > 0 ? 1 / sqrt(information[p]) : INFINITY;
+    }
+    return sum / (double)codes->classes;
 }

@@ -80,10 +80,13 @@ void codes_clear(struct codes *codes);
    Calls from one thread at a time. */
 double codes_pass(struct codes *codes, const double *j, double *ret_g);
 
+/* I_cy = sum_i (L_i(c, y) / s_i - 1)^2 of all pairs at tau = share, from the
+   first block. */
+void codes_information(const struct codes *codes, const double *pi,
+                       const double *share, double *ret_information);
 /* The error with which an entry of tau could be estimated by itself, averaged:
-   sum_c pi_c mean_y 1 / (pi_c sqrt(I_cy)), at tau = share. */
-double codes_error(const struct codes *codes, const double *pi,
-                   const double *share);
+   sum_c pi_c mean_y 1 / (pi_c sqrt(I_cy)). */
+double codes_error(const struct codes *codes, const double *information);
 
 /* Column of a pair in a block. */
 static inline const uint8_t *

@@ -104,7 +104,7 @@ log_sum_body(const float *s, size_t n)
     INLINE double dot##size##_body(const element *b, const float *v, size_t n) \
     {                                                                          \
         floats even = {0}, odd = {0};                                          \
-        for (size_t i = 0; i < n; i += 2 * CODES_LANES) {                      \
+        for (size_t i = 0; i < n; i += (size_t)2 * CODES_LANES) {              \
             size_t j = i + CODES_LANES;                                        \
             even += FLOATS(vector, b + i) * LOAD(floats, v + i);               \
             odd += FLOATS(vector, b + j) * LOAD(floats, v + j);                \

@@ -210,22 +210,30 @@ test_kernels(void **state)
     assert_true(fabs(got[0][5]) < 1e-3);
 }
 
-/* The formula 1 / sqrt(n q) with flip: the smaller epsilon, the larger. */
+/* The smaller epsilon, the larger; and as the channel says. */
 static void
 test_error(void **state)
 {
     static const double eps[] = {0.25, 0.5, 2};
-    double error[3];
+    double error[3], information[PAIRS];
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct codes codes;
         make("subset", eps[i], 0);
         must(codes_init(&codes, &crowd.shape, crowd.report, REPORTS, NULL,
                         &err));
-        error[i] = codes_error(&codes, crowd.pi, crowd.even);
+        codes_information(&codes, crowd.pi, crowd.even, information);
+        error[i] = codes_error(&codes, information);
         codes_clear(&codes);
         crowd_clear(&crowd);
     }
+    /* The channel's own deviation of a pair's frequency, over a cell's share.
+     */
+    make("subset", 0.25, 0);
+    assert_true(fabs(error[0] / (CELLS * sqrt(crowd.instance.variance_other /
+                                              REPORTS)) -
+                     1) < 0.1);
+    crowd_clear(&crowd);
     /* At a small epsilon it goes with 1 / epsilon. */
     assert_true(fabs(error[0] / error[1] - 2) < 0.2);
     assert_true(error[2] < error[1] / 3);
