@@ -158,6 +158,106 @@ SOTTO_CHECKED enum sotto_status sotto_train_pca(
     const char *path, const char *analyst_path,
     struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
+/* ---- Codebooks ----------------------------------------------------------- */
+
+/*
+ * A mechanism that reports which of k cells a record lies in, together with its
+ * label, by one channel at all of epsilon (docs/codebook.md). Cells are cut
+ * from the representations that another mechanism's encoder gives auxiliary
+ * records. In three steps, so that one clustering serves many epsilons:
+ *
+ *     sotto_codebook_new(table, encoder, &options, &codebook, &err);
+ *     sotto_codebook_choose(codebook, &wanted, &choice, &err);
+ *     sotto_codebook_write(codebook, &choice, "0.2", "C.sotto", "C.analyst",
+ *                          NULL, &err);
+ *     sotto_codebook_free(codebook);
+ */
+struct sotto_codebook;
+
+struct sotto_codebook_options {
+    const char *label;    /* its column, which must hold categories; or NULL */
+    const char *name;     /* for people; NULL: "codebook" */
+    const char *campaign; /* NULL: the same as the name */
+    size_t cells; /* to cut from; 0: 500, but one to 20 records at most */
+    uint64_t seed;
+    unsigned threads; /* 0: all cores; the result does not depend on it */
+    struct sotto_watch watch;
+};
+
+/*
+ * `encoder` is a mechanism that has one (of vlm or pca; of a codebook, without
+ * its last layer): its columns are taken, but a label of its own only if it is
+ * the label here, and its layers. The table and the options' texts must outlive
+ * the codebook; the encoder need not. Statuses: USAGE, INPUT, LIMIT, MEMORY,
+ * IO, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status sotto_codebook_new(
+    const struct sotto_table *table, const struct sotto_mechanism *encoder,
+    const struct sotto_codebook_options *options,
+    struct sotto_codebook **ret_codebook, struct sotto_error *err);
+void sotto_codebook_free(struct sotto_codebook *codebook);
+/* Cells, the most codes there can be; auxiliary records; and classes of the
+   label, without "other": 0 if there is no label. */
+size_t sotto_codebook_cells(const struct sotto_codebook *codebook);
+size_t sotto_codebook_records(const struct sotto_codebook *codebook);
+size_t sotto_codebook_classes(const struct sotto_codebook *codebook);
+
+#define SOTTO_CODEBOOK_TRIES_MAX 16u
+
+/* One that was tried: the share of records labelled rightly, and its standard
+   error, over so many simulated collections. */
+struct sotto_codebook_try {
+    size_t k;
+    const char *channel;
+    size_t draws; /* 0: not simulated, it cannot be the best: score is the
+                     most that it could reach */
+    double score, error;
+};
+
+/* What to report: k codes by a channel ("subset", "flip", or with a label
+   "signs"). To be filled in by hand (tries 0), or by sotto_codebook_choose. */
+struct sotto_codebook_choice {
+    size_t k;
+    const char *channel;
+    struct sotto_codebook_try tried[SOTTO_CODEBOOK_TRIES_MAX];
+    size_t tries;
+    size_t people; /* that were simulated */
+};
+
+struct sotto_codebook_wanted {
+    const char *eps;     /* per report, decimal text */
+    size_t people;       /* who will report; 0: as many as auxiliary records */
+    size_t classes;      /* of the label; 0: those of its column */
+    size_t k;            /* 0: to be chosen */
+    const char *channel; /* NULL: to be chosen */
+    uint64_t seed;
+    struct sotto_watch watch;
+};
+
+/*
+ * Chooses k and channel by simulation on the auxiliary records alone: made-up
+ * labels, reports of the real channel, the learner itself. No real label is
+ * looked at. Decided by the seed, whatever the threads. Statuses: USAGE (fewer
+ * than 2 classes, or more than cells), BUDGET, FORMAT, LIMIT, MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status sotto_codebook_choose(
+    struct sotto_codebook *codebook, const struct sotto_codebook_wanted *wanted,
+    struct sotto_codebook_choice *ret_choice, struct sotto_error *err);
+
+/*
+ * Writes the mechanism to `path` and codes, representations and the mean record
+ * of every cell to `analyst_path` (mode 0600; NULL: nowhere). The auxiliary
+ * data gets no guarantee, and both files say so. Every report satisfies eps-LDP
+ * for record and label together. `ret_mechanism` may be NULL; the caller frees
+ * it. Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status sotto_codebook_write(
+    struct sotto_codebook *codebook, const struct sotto_codebook_choice *choice,
+    const char *eps, const char *path, const char *analyst_path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+
+/* ---- Another budget ------------------------------------------------------ */
+
 /*
  * The same schema, encoder and domains at another budget, written to `path`:
  * it needs no training, and the analyst file of the one serves the other.

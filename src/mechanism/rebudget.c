@@ -18,6 +18,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "mechanism/compose.h"
+#include "mechanism/decompose.h"
 #include "mechanism/mechanism.h"
 
 /* ---- The digest ---------------------------------------------------------- */
@@ -36,20 +37,6 @@ digest_bytes(crypto_generichash_state *state, const void *data, size_t size)
 {
     digest_number(state, size);
     (void)crypto_generichash_update(state, data, size);
-}
-
-static const char *const activations[] = {"none", "relu", "sigmoid", "tanh"};
-
-static const char *
-activation_of(const struct device_layer *layer)
-{
-    size_t i = 0, last = sizeof activations / sizeof *activations - 1;
-    while (i < last && layer->activation != NULL &&
-           forward_activation((struct reader_word){
-               activations[i], strlen(activations[i])}) != layer->activation) {
-        i++;
-    }
-    return activations[i];
 }
 
 /* In front of what every layer has; a dense layer, whose digest is older, has
@@ -72,7 +59,7 @@ digest_image_layer(crypto_generichash_state *state,
 static void
 digest_layer(crypto_generichash_state *state, const struct device_layer *layer)
 {
-    const char *activation = activation_of(layer);
+    const char *activation = decompose_activation(layer);
     size_t biases = layer_biases(layer);
     if (layer->kind != DEVICE_DENSE) {
         digest_image_layer(state, layer);
@@ -150,132 +137,6 @@ rebudget_split(uint64_t eps, double lambda, uint64_t *ret_eps_x,
     return SOTTO_STATUS_OK;
 }
 
-/* ---- The spec of an opened mechanism ------------------------------------- */
-
-struct copy {
-    struct compose_spec spec;
-    struct compose_column *column;
-    const char **values; /* of all category columns, one after another */
-    struct compose_layer *layer;
-    struct compose_part *part;
-};
-
-static void
-copy_columns(const struct sotto_client *client, struct copy *copy)
-{
-    const char **values = copy->values;
-    for (size_t i = 0; i < client->sizes.columns; i++) {
-        const struct device_column *own = &client->column[i];
-        struct compose_column *column = &copy->column[i];
-        const char *text = (const char *)own->text;
-        bool category = own->kind == DEVICE_COLUMN_CATEGORY;
-        column->name = text;
-        column->kind = (enum sotto_column_kind)own->kind;
-        column->count = own->count;
-        column->input = own->inputs > 0;
-        column->shift = client->shift[i];
-        column->scale = client->scale[i];
-        column->values = values;
-        for (uint32_t j = 0; category && j + 1 < own->count; j++) {
-            text += strlen(text) + 1;
-            *values++ = text;
-        }
-    }
-}
-
-static void
-copy_layers(const struct sotto_client *client, struct copy *copy)
-{
-    for (uint32_t i = 0; i < client->sizes.layers; i++) {
-        const struct device_layer *own = &client->layer[i];
-        copy->layer[i] =
-            (struct compose_layer){.in = own->in,
-                                   .out = own->out,
-                                   .activation = activation_of(own),
-                                   .weight = own->weight,
-                                   .bias = own->bias,
-                                   .kind = (enum compose_kind)own->kind,
-                                   .height = own->image.height,
-                                   .width = own->image.width,
-                                   .channels = own->image.channels,
-                                   .filters = own->made.channels,
-                                   .kernel = own->kernel,
-                                   .stride = own->stride,
-                                   .pad = own->pad,
-                                   .skip = own->skip};
-    }
-}
-
-static void
-copy_parts(const struct sotto_client *client, struct copy *copy)
-{
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *own = &client->part[i];
-        struct compose_part *part = &copy->part[i];
-        part->covers = reader_is(own->covers, "label")  ? "label"
-                       : reader_is(own->covers, "both") ? "both"
-                                                        : "features";
-        part->channel = own->instance.channel->name;
-        part->eps = own->instance.eps;
-        part->delta = own->instance.delta;
-        part->blocks = own->blocks;
-        part->from = own->from;
-        part->d = own->factors > 0 ? 0 : own->instance.size;
-        part->l = own->instance.l;
-        part->factors = own->factors;
-        for (uint32_t j = 0; j < own->factors; j++) {
-            part->factor[j] = (struct compose_factor){
-                own->factor[j].is_column, own->factor[j].at, own->factor[j].k};
-        }
-    }
-}
-
-static void
-copy_clear(struct copy *copy)
-{
-    free(copy->column);
-    free(copy->values);
-    free(copy->layer);
-    free(copy->part);
-}
-
-static enum sotto_status
-copy_spec(const struct sotto_mechanism *mechanism, struct copy *copy,
-          struct sotto_error *err)
-{
-    const struct sotto_client *client = mechanism->client;
-    const struct device_sizes *sizes = &client->sizes;
-    size_t values = 1;
-    for (size_t i = 0; i < sizes->columns; i++) {
-        bool category = client->column[i].kind == DEVICE_COLUMN_CATEGORY;
-        values += category ? client->column[i].count : 0;
-    }
-    copy->column = calloc(sizes->columns + (size_t)1, sizeof *copy->column);
-    copy->values = calloc(values, sizeof *copy->values);
-    copy->layer = calloc(sizes->layers + (size_t)1, sizeof *copy->layer);
-    copy->part = calloc(sizes->parts + (size_t)1, sizeof *copy->part);
-    if (copy->column == NULL || copy->values == NULL || copy->layer == NULL ||
-        copy->part == NULL) {
-        return host_fail_memory(err);
-    }
-    copy_columns(client, copy);
-    copy_layers(client, copy);
-    copy_parts(client, copy);
-    copy->spec = (struct compose_spec){
-        .name = mechanism->name,
-        .campaign = mechanism->campaign,
-        .auxiliary = mechanism->auxiliary,
-        .eps = client->eps,
-        .column = copy->column,
-        .columns = sizes->columns,
-        .layer = copy->layer,
-        .layers = sizes->layers,
-        .part = copy->part,
-        .parts = sizes->parts,
-    };
-    return SOTTO_STATUS_OK;
-}
-
 /* ---- All of it ----------------------------------------------------------- */
 
 static bool
@@ -286,7 +147,7 @@ covers(const struct compose_part *part, const char *what)
 
 /* One part takes all; of two, one is the record's and one the label's. */
 static enum sotto_status
-share_out(struct copy *copy, uint64_t eps, double lambda,
+share_out(struct decompose *copy, uint64_t eps, double lambda,
           struct sotto_error *err)
 {
     struct compose_part *part = copy->part, *label = &part[1];
@@ -336,7 +197,8 @@ rebudget_check_channel(const char *name, struct sotto_error *err)
 }
 
 static enum sotto_status
-set_label_channel(struct copy *copy, const char *name, struct sotto_error *err)
+set_label_channel(struct decompose *copy, const char *name,
+                  struct sotto_error *err)
 {
     enum sotto_status status = rebudget_check_channel(name, err);
     bool found = false;
@@ -361,7 +223,7 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
                          struct sotto_mechanism **ret_mechanism,
                          struct sotto_error *err)
 {
-    struct copy copy = {0};
+    struct decompose copy = {0};
     struct sotto_mechanism *opened = NULL;
     uint8_t *data = NULL;
     size_t size = 0;
@@ -374,7 +236,7 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
     }
     status = decimal_read_eps(eps, strlen(eps), &units, err);
     if (status == SOTTO_STATUS_OK) {
-        status = copy_spec(mechanism, &copy, err);
+        status = decompose_init(&copy, mechanism, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = share_out(&copy, units, lambda, err);
@@ -397,6 +259,6 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
     }
     sotto_mechanism_free(opened);
     free(data);
-    copy_clear(&copy);
+    decompose_clear(&copy);
     return status;
 }

@@ -1,0 +1,328 @@
+/*
+ * codebook.c: the representation of every auxiliary record, and its cells.
+ *
+ * The encoder is a mechanism's, of whatever kind. What it reported itself is of
+ * no interest: its columns stay but for a label of its own, and its layers, but
+ * for the last one of a codebook, whose outputs are scores.
+ */
+#include "encoder/codebook.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/rows.h"
+#include "encoder/schema_fit.h"
+#include "host/error.h"
+#include "host/pool.h"
+#include "host/wipe.h"
+
+#define CELLS_DEFAULT ((size_t)500)
+#define CELL_ROWS ((size_t)20) /* records a cell, at least, on average */
+#define TASK_ROWS ((size_t)64) /* rows of one task */
+#define RUN_TASKS ((size_t)32) /* tasks between two looks at the watch */
+
+/* ---- Columns ------------------------------------------------------------- */
+
+/* A label that the encoder does not know: its categories are the table's. */
+static enum sotto_status
+fit_label(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    const struct sotto_table *table = codebook->table;
+    size_t column = 0;
+    enum sotto_status status = schema_fit_find(
+        table, "--label", codebook->options.label, &column, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (sotto_table_kind(table, column) != SOTTO_COLUMN_CATEGORY) {
+        return schema_fit_fail(
+            SOTTO_STATUS_INPUT, "the label ", codebook->options.label,
+            " does not hold categories: if its numbers are names of classes, "
+            "say so with --category",
+            err);
+    }
+    codebook->fitted = (struct compose_column){.name = codebook->options.label,
+                                               .kind = SOTTO_COLUMN_CATEGORY};
+    return schema_fit_category(table, column, &codebook->fitted, err);
+}
+
+/* The encoder's inputs, in its order, and the label. */
+static enum sotto_status
+choose_columns(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    const struct compose_spec *spec = &codebook->parts.spec;
+    const char *label = codebook->options.label;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    codebook->column = calloc(spec->columns + 1, sizeof *codebook->column);
+    if (codebook->column == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < spec->columns; i++) {
+        const struct compose_column *column = &spec->column[i];
+        bool named = label != NULL && strcmp(column->name, label) == 0;
+        bool input = codebook->encoder->client->column[i].inputs > 0;
+        if (named && (input || column->kind != SOTTO_COLUMN_CATEGORY)) {
+            return schema_fit_fail(SOTTO_STATUS_USAGE, "the label ", label,
+                                   " goes into the encoder: take one that was "
+                                   "trained without it",
+                                   err);
+        }
+        if (named) {
+            codebook->label = codebook->columns;
+        }
+        if (named || input) {
+            codebook->column[codebook->columns++] = *column;
+        }
+    }
+    if (label != NULL && codebook->label == SIZE_MAX) {
+        status = fit_label(codebook, err);
+        codebook->label = codebook->columns;
+        codebook->column[codebook->columns++] = codebook->fitted;
+    }
+    return status;
+}
+
+size_t
+codebook_symbols(const struct sotto_codebook *codebook)
+{
+    return codebook->label == SIZE_MAX
+               ? 1
+               : codebook->column[codebook->label].count;
+}
+
+/* ---- Representations ----------------------------------------------------- */
+
+/* One thread's own device. */
+struct device {
+    struct sotto_mechanism *mechanism;
+    struct rows rows;
+};
+
+struct encoding {
+    struct sotto_codebook *codebook;
+    struct device *device;
+    size_t first; /* row of the first task of a run */
+};
+
+static void
+encode_task(void *context, size_t index, unsigned worker)
+{
+    const struct encoding *encoding = context;
+    struct sotto_codebook *codebook = encoding->codebook;
+    size_t from = encoding->first + index * TASK_ROWS;
+    for (size_t i = from; i < codebook->n && i < from + TASK_ROWS; i++) {
+        rows_representation(&encoding->device[worker].rows, i, codebook->layers,
+                            codebook->z + i * codebook->d);
+    }
+}
+
+static enum sotto_status
+encode_all(struct encoding *encoding, struct sotto_error *err)
+{
+    struct sotto_codebook *codebook = encoding->codebook;
+    const struct sotto_watch *watch = &codebook->options.watch;
+    for (size_t row = 0; row < codebook->n; row += RUN_TASKS * TASK_ROWS) {
+        if (watch->tick != NULL &&
+            !watch->tick(watch->context, "encoding", row, codebook->n)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0,
+                             "stopped while encoding the auxiliary records");
+        }
+        encoding->first = row;
+        host_pool_run(codebook->backend->pool, RUN_TASKS, encode_task,
+                      encoding);
+    }
+    for (size_t i = 0; i < codebook->n * codebook->d; i++) {
+        if (!isfinite(codebook->z[i])) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i / codebook->d,
+                             "the encoder gives record %zu no finite "
+                             "representation",
+                             i / codebook->d + 1);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    size_t threads = host_pool_threads(codebook->backend->pool), devices = 0;
+    struct encoding encoding = {.codebook = codebook};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    encoding.device = calloc(threads, sizeof *encoding.device);
+    codebook->z = calloc(codebook->n, codebook->d * sizeof *codebook->z);
+    if (encoding.device == NULL || codebook->z == NULL) {
+        status = host_fail_memory(err);
+    }
+    for (; status == SOTTO_STATUS_OK && devices < threads; devices++) {
+        struct device *device = &encoding.device[devices];
+        status = sotto_mechanism_parse(codebook->encoder->data,
+                                       codebook->encoder->size, "the encoder",
+                                       &device->mechanism, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = rows_init(&device->rows, device->mechanism,
+                               codebook->table, err);
+        }
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = encode_all(&encoding, err);
+    }
+    for (size_t i = 0; i < devices; i++) {
+        rows_clear(&encoding.device[i].rows);
+        sotto_mechanism_free(encoding.device[i].mechanism);
+    }
+    free(encoding.device);
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+/* Whether its last layer's outputs are the scores of codes. */
+static bool
+has_codes(const struct sotto_client *client)
+{
+    bool codes = false;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        for (uint32_t j = 0; j < client->part[i].factors; j++) {
+            codes = codes || !client->part[i].factor[j].is_column;
+        }
+    }
+    return codes;
+}
+
+static enum sotto_status
+measure(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    const struct sotto_client *client = codebook->encoder->client;
+    codebook->n = sotto_table_rows(codebook->table);
+    codebook->layers = client->sizes.layers;
+    if (codebook->layers > 0 && has_codes(client)) {
+        codebook->layers--;
+    }
+    if (codebook->layers == 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the mechanism has no encoder: take one of vlm or "
+                         "pca");
+    }
+    codebook->d = client->layer[codebook->layers - 1].out;
+    if (codebook->d > DEVICE_COLUMNS_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, codebook->d,
+                         "a representation of %zu numbers is too wide for a "
+                         "codebook: at most %u",
+                         codebook->d, DEVICE_COLUMNS_MAX);
+    }
+    if (codebook->n < 2 || codebook->n > UINT32_MAX) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "%zu row%s cannot be learnt from: at least 2",
+                         codebook->n, codebook->n == 1 ? "" : "s");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* How many cells are asked for: fine ones, but none of a few records. */
+static size_t
+count_cells(const struct sotto_codebook *codebook)
+{
+    size_t cells = codebook->n / CELL_ROWS;
+    if (codebook->options.cells > 0) {
+        return codebook->options.cells;
+    }
+    if (cells > CELLS_DEFAULT) {
+        return CELLS_DEFAULT;
+    }
+    return cells > 2 ? cells : 2;
+}
+
+static enum sotto_status
+fill(struct sotto_codebook *codebook, const struct sotto_mechanism *encoder,
+     struct sotto_error *err)
+{
+    enum sotto_status status = sotto_mechanism_parse(
+        encoder->data, encoder->size, "the encoder", &codebook->encoder, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = measure(codebook, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = decompose_init(&codebook->parts, codebook->encoder, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = choose_columns(codebook, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            tensor_cpu_new(codebook->options.threads, &codebook->backend, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = find_representations(codebook, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = clustering_init(&codebook->clustering, codebook->backend,
+                                 codebook->z, codebook->n, codebook->d,
+                                 count_cells(codebook), codebook->options.seed,
+                                 &codebook->options.watch, err);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_codebook_new(const struct sotto_table *table,
+                   const struct sotto_mechanism *encoder,
+                   const struct sotto_codebook_options *options,
+                   struct sotto_codebook **ret_codebook,
+                   struct sotto_error *err)
+{
+    struct sotto_codebook *codebook = calloc(1, sizeof *codebook);
+    enum sotto_status status;
+    if (codebook == NULL) {
+        return host_fail_memory(err);
+    }
+    codebook->table = table;
+    codebook->options = *options;
+    codebook->label = SIZE_MAX;
+    status = fill(codebook, encoder, err);
+    if (status != SOTTO_STATUS_OK) {
+        sotto_codebook_free(codebook);
+        return status;
+    }
+    *ret_codebook = codebook;
+    return SOTTO_STATUS_OK;
+}
+
+void
+sotto_codebook_free(struct sotto_codebook *codebook)
+{
+    if (codebook == NULL) {
+        return;
+    }
+    codebook_cuts_free(codebook->cut);
+    clustering_clear(&codebook->clustering);
+    host_wipe_free(codebook->z,
+                   codebook->n * codebook->d * sizeof *codebook->z);
+    /* The one block of schema_fit_category; its const is the reader's. */
+    free((void *)(uintptr_t)codebook->fitted.values);
+    free(codebook->column);
+    decompose_clear(&codebook->parts);
+    tensor_backend_free(codebook->backend);
+    sotto_mechanism_free(codebook->encoder);
+    free(codebook);
+}
+
+/* ---- Facts --------------------------------------------------------------- */
+
+size_t
+sotto_codebook_cells(const struct sotto_codebook *codebook)
+{
+    return codebook->clustering.cells;
+}
+
+size_t
+sotto_codebook_records(const struct sotto_codebook *codebook)
+{
+    return codebook->n;
+}
+
+size_t
+sotto_codebook_classes(const struct sotto_codebook *codebook)
+{
+    return codebook_symbols(codebook) - 1;
+}

@@ -1,0 +1,53 @@
+/*
+ * codebook.h: auxiliary records as representations, cells and codes, for
+ * mechanisms that report a code (docs/codebook.md).
+ *
+ *     table --encoder of a mechanism--> z --k-means, Ward--> cells, a tree
+ *     the tree, cut into k --one dense layer--> the code of every record
+ *
+ * The representations and codes are the device's own, bit for bit.
+ */
+#ifndef SOTTO_ENCODER_CODEBOOK_H
+#define SOTTO_ENCODER_CODEBOOK_H
+
+#include "encoder/clustering.h"
+#include "encoder/codebook_head.h"
+#include "mechanism/decompose.h"
+#include "sotto/sotto.h"
+
+/* The tree cut into k parts. */
+struct codebook_cut {
+    struct codebook_cut *next;
+    struct codebook_head head;
+    int32_t *code; /* of every record, as a device finds it */
+};
+
+struct sotto_codebook {
+    const struct sotto_table *table;
+    struct sotto_codebook_options options;
+    struct sotto_mechanism *encoder; /* a copy */
+    struct decompose parts;          /* of it */
+    struct compose_column *column;   /* of the codebook's mechanisms */
+    size_t columns;
+    size_t label;                 /* of these; SIZE_MAX: none */
+    struct compose_column fitted; /* a label that the encoder does not have */
+    struct tensor_backend *backend;
+    float *z;        /* n rows of d */
+    uint32_t layers; /* of the encoder, that give it */
+    size_t n, d;
+    struct clustering clustering;
+    struct codebook_cut *cut; /* those asked for so far */
+};
+
+/* The cut into k, made once and kept; the codebook's to free. Statuses: USAGE
+   (k below 2 or above the cells), LIMIT, MEMORY, STOPPED. */
+SOTTO_CHECKED enum sotto_status codebook_cut(struct sotto_codebook *codebook,
+                                             size_t k,
+                                             const struct codebook_cut **ret,
+                                             struct sotto_error *err);
+void codebook_cuts_free(struct codebook_cut *cut);
+
+/* Symbols of the label, "other" included; 1 without a label. */
+size_t codebook_symbols(const struct sotto_codebook *codebook);
+
+#endif

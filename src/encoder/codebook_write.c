@@ -1,0 +1,246 @@
+/*
+ * codebook_write.c: a codebook's mechanism and analyst file.
+ *
+ *     encoder's layers, one more for the k scores
+ *     part 1   symbols   (code, label)   both       eps      with a label
+ *     part 1   symbols   code            features   eps      without
+ *
+ * One channel for the pair, at all of epsilon: nothing is shared out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "data/rows.h"
+#include "encoder/analyst.h"
+#include "encoder/codebook.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "host/wipe.h"
+
+/* ---- The mechanism ------------------------------------------------------- */
+
+static enum sotto_status
+check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
+              struct sotto_error *err)
+{
+    const struct channel *channel =
+        name != NULL ? channel_find(name, strlen(name)) : NULL;
+    size_t symbols = codebook_symbols(codebook);
+    if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "--channel: \"%.40s\" is no channel for codes: take "
+                         "subset, flip or signs",
+                         name != NULL ? name : "");
+    }
+    if (channel->pairs && codebook->label == SIZE_MAX) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "--channel %s is for pairs of a code and a label: "
+                         "name a label, or take subset",
+                         channel->name);
+    }
+    if (k > CHANNEL_K_MAX / symbols) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, k,
+                         "%zu codes with %zu symbols of the label are too many "
+                         "pairs: at most %u",
+                         k, symbols, CHANNEL_K_MAX);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
+        const char *channel, uint64_t eps, uint8_t **ret_data, size_t *ret_size,
+        struct sotto_error *err)
+{
+    const struct sotto_codebook_options *options = &codebook->options;
+    const char *name = options->name != NULL ? options->name : "codebook";
+    bool label = codebook->label != SIZE_MAX;
+    struct compose_layer *layer =
+        calloc(codebook->layers + (size_t)1, sizeof *layer);
+    struct compose_part part = {
+        .covers = label ? "both" : "features",
+        .channel = channel,
+        .eps = eps,
+        .blocks = 1,
+        .factor = {{.k = (uint32_t)head->k},
+                   {.is_column = true, .at = (uint32_t)codebook->label}},
+        .factors = label ? 2 : 1};
+    struct compose_spec spec = {
+        .name = name,
+        .campaign = options->campaign != NULL ? options->campaign : name,
+        .auxiliary = "none: encoder, scales, categories and codes were learnt "
+                     "from the auxiliary data",
+        .eps = eps,
+        .column = codebook->column,
+        .columns = codebook->columns,
+        .layer = layer,
+        .layers = codebook->layers + (size_t)1,
+        .part = &part,
+        .parts = 1};
+    enum sotto_status status;
+    if (layer == NULL) {
+        return host_fail_memory(err);
+    }
+    memcpy(layer, codebook->parts.layer, codebook->layers * sizeof *layer);
+    layer[codebook->layers] = (struct compose_layer){.in = (uint32_t)head->d,
+                                                     .out = (uint32_t)head->k,
+                                                     .activation = "none",
+                                                     .weight = head->weight,
+                                                     .bias = head->bias};
+    status = compose_mechanism(&spec, ret_data, ret_size, err);
+    free(layer);
+    return status;
+}
+
+/* ---- The analyst file ---------------------------------------------------- */
+
+/* The mean of x in every cell, as a layer: column c is cell c's. */
+static enum sotto_status
+find_means(const struct sotto_codebook *codebook,
+           const struct codebook_cut *cut, size_t width, float *ret_weight,
+           struct sotto_error *err)
+{
+    size_t k = cut->head.k;
+    struct rows rows = {0};
+    double *sum = calloc(k * width + k, sizeof *sum);
+    float *x = calloc(width + 1, sizeof *x);
+    enum sotto_status status =
+        sum != NULL && x != NULL
+            ? rows_init(&rows, codebook->encoder, codebook->table, err)
+            : host_fail_memory(err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < codebook->n; i++) {
+        double *to = sum + (size_t)cut->code[i] * width;
+        rows_encode(&rows, i, x, NULL);
+        for (size_t j = 0; j < width; j++) {
+            to[j] += (double)x[j];
+        }
+        sum[k * width + (size_t)cut->code[i]]++;
+    }
+    for (size_t c = 0; status == SOTTO_STATUS_OK && c < k; c++) {
+        double count = sum[k * width + c];
+        for (size_t j = 0; j < width; j++) {
+            ret_weight[j * k + c] =
+                count > 0 ? (float)(sum[c * width + j] / count) : 0;
+        }
+    }
+    rows_clear(&rows);
+    host_wipe_free(sum, (k * width + k) * sizeof *sum);
+    host_wipe_free(x, (width + 1) * sizeof *x);
+    return status;
+}
+
+/* The scores of the choice, if it was one; NULL for lack of memory. */
+static json_t *
+pack_facts(const struct sotto_codebook *codebook,
+           const struct sotto_codebook_choice *choice)
+{
+    json_t *tried = json_array();
+    bool good = tried != NULL;
+    for (size_t i = 0; good && i < choice->tries; i++) {
+        const struct sotto_codebook_try *at = &choice->tried[i];
+        good = json_array_append_new(
+                   tried, json_pack("{s:I, s:s, s:I, s:f, s:f}", "k",
+                                    (json_int_t)at->k, "channel", at->channel,
+                                    "draws", (json_int_t)at->draws, "score",
+                                    at->score, "error", at->error)) == 0;
+    }
+    if (!good) {
+        json_decref(tried);
+        return NULL;
+    }
+    return json_pack(
+        "{s:I, s:I, s:f, s:I, s:s, s:I, s:o}", "rows", (json_int_t)codebook->n,
+        "cells", (json_int_t)codebook->clustering.cells, "spread",
+        codebook->clustering.spread, "k", (json_int_t)choice->k, "channel",
+        choice->channel, "seed",
+        (json_int_t)(codebook->options.seed & INT64_MAX), "tried", tried);
+}
+
+static enum sotto_status
+write_analyst(const struct sotto_codebook *codebook,
+              const struct codebook_cut *cut,
+              const struct sotto_codebook_choice *choice,
+              const struct sotto_mechanism *mechanism, const char *path,
+              struct sotto_error *err)
+{
+    size_t width = codebook->encoder->client->sizes.inputs, k = cut->head.k;
+    float *weight = calloc(width + 1, (k + 1) * sizeof *weight);
+    json_t *facts = pack_facts(codebook, choice);
+    struct compose_layer decoder = {.in = (uint32_t)k,
+                                    .out = (uint32_t)width,
+                                    .activation = "none",
+                                    .weight = weight};
+    struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
+    struct analyst_draft draft = {.kind = "codebook",
+                                  .mechanism = mechanism,
+                                  .layer = &decoder,
+                                  .layers = 1,
+                                  .block = &block,
+                                  .blocks = 1,
+                                  .prior = cut->code,
+                                  .points = codebook->n,
+                                  .width = 1,
+                                  .l = (uint32_t)k - 1,
+                                  .facts = facts,
+                                  .representation = codebook->z,
+                                  .z_width = codebook->d,
+                                  .z_layers = codebook->layers,
+                                  .symbols = codebook_symbols(codebook)};
+    enum sotto_status status =
+        weight != NULL && facts != NULL
+            ? find_means(codebook, cut, width, weight, err)
+            : host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        decoder.bias = weight + width * k;
+        status = analyst_write(&draft, path, err);
+    }
+    json_decref(facts);
+    free(weight);
+    return status;
+}
+
+/* ---- Both ---------------------------------------------------------------- */
+
+enum sotto_status
+sotto_codebook_write(struct sotto_codebook *codebook,
+                     const struct sotto_codebook_choice *choice,
+                     const char *eps, const char *path,
+                     const char *analyst_path,
+                     struct sotto_mechanism **ret_mechanism,
+                     struct sotto_error *err)
+{
+    const struct codebook_cut *cut = NULL;
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    uint64_t units = 0;
+    enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_channel(codebook, choice->channel, choice->k, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = codebook_cut(codebook, choice->k, &cut, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = compose(codebook, &cut->head, choice->channel, units, &data,
+                         &size, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
+        status =
+            write_analyst(codebook, cut, choice, mechanism, analyst_path, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_write(path, 0644, false, data, size, err);
+    }
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        *ret_mechanism = mechanism;
+        mechanism = NULL;
+    }
+    sotto_mechanism_free(mechanism);
+    free(data);
+    return status;
+}

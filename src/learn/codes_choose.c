@@ -1,0 +1,369 @@
+/*
+ * codes_choose.c: how many codes, and by which channel.
+ *
+ * Many codes tell records apart better, and few get more reports each. Which
+ * weighs more depends on epsilon, on how many report, and on how the records
+ * lie: so collections are simulated. Labels are made up: `classes` groups of
+ * the same records by plain k-means, another clustering than the tree's, so
+ * that no cut of the tree is pure by construction.
+ *
+ * Candidates go up in k. One whose cells, with the best labels there are, could
+ * not beat what another has already reached is not simulated; nor are larger
+ * ones once two in a row have fallen behind. Those near the best get more
+ * draws. Of those within a standard error of the best, the smallest k is taken.
+ */
+#include "learn/codes_choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "host/error.h"
+#include "host/wipe.h"
+
+#define DRAWS_FIRST 3u
+#define DRAWS 8u
+#define BEHIND 0.04       /* of the share labelled rightly, and: */
+#define BEHIND_ERRORS 3.0 /* that many standard errors */
+#define ERROR_LEAST 0.002 /* of a draw: few draws may agree by chance */
+#define SEED_LABELS UINT64_C(0x6c6162656c73)
+
+struct candidate {
+    const struct channel *channel;
+    const struct codebook_cut *cut;
+    double most, sum, squares;
+    uint32_t draws;
+};
+
+struct choosing {
+    struct sotto_codebook *codebook;
+    const struct sotto_codebook_wanted *wanted;
+    struct codes_trial trial; /* what all have in common */
+    uint32_t *label;
+    struct candidate candidate[SOTTO_CODEBOOK_TRIES_MAX];
+    size_t candidates;
+};
+
+/* ---- Scores -------------------------------------------------------------- */
+
+static double
+mean_of(const struct candidate *candidate)
+{
+    return candidate->draws > 0 ? candidate->sum / candidate->draws : 0;
+}
+
+static double
+error_of(const struct candidate *candidate)
+{
+    double n = candidate->draws, mean = mean_of(candidate), variance;
+    if (candidate->draws < 2) {
+        return 1;
+    }
+    variance = (candidate->squares - n * mean * mean) / (n - 1);
+    variance = fmax(variance, ERROR_LEAST * ERROR_LEAST);
+    return sqrt(variance / n);
+}
+
+/* NULL before the first. */
+static const struct candidate *
+best_of(const struct choosing *choosing)
+{
+    const struct candidate *best = NULL;
+    for (size_t i = 0; i < choosing->candidates; i++) {
+        const struct candidate *at = &choosing->candidate[i];
+        if (at->draws > 0 && (best == NULL || mean_of(at) > mean_of(best))) {
+            best = at;
+        }
+    }
+    return best;
+}
+
+static bool
+is_behind(const struct candidate *candidate, const struct candidate *best,
+          double by)
+{
+    double error = hypot(error_of(candidate), error_of(best));
+    return mean_of(candidate) + by + BEHIND_ERRORS * error < mean_of(best);
+}
+
+/* ---- Simulating ---------------------------------------------------------- */
+
+static enum sotto_status
+tick(const struct choosing *choosing, size_t done, struct sotto_error *err)
+{
+    const struct sotto_watch *watch = &choosing->wanted->watch;
+    return watch->tick == NULL || watch->tick(watch->context, "choosing", done,
+                                              2 * choosing->candidates)
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_STOPPED, 0,
+                           "stopped while choosing the number of codes");
+}
+
+static struct codes_trial
+trial_of(const struct choosing *choosing, size_t index)
+{
+    const struct candidate *candidate = &choosing->candidate[index];
+    struct codes_trial trial = choosing->trial;
+    trial.code = candidate->cut->code;
+    trial.k = candidate->cut->head.k;
+    trial.channel = candidate->channel;
+    trial.candidate = (uint32_t)index;
+    return trial;
+}
+
+/* Up to so many draws in all. */
+static enum sotto_status
+simulate(struct choosing *choosing, size_t index, uint32_t draws,
+         struct sotto_error *err)
+{
+    struct candidate *candidate = &choosing->candidate[index];
+    struct codes_trial trial = trial_of(choosing, index);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    while (status == SOTTO_STATUS_OK && candidate->draws < draws) {
+        double score = 0;
+        trial.draw = candidate->draws;
+        status = codes_trial(&trial, &score, err);
+        candidate->sum += score;
+        candidate->squares += score * score;
+        candidate->draws += status == SOTTO_STATUS_OK;
+    }
+    return status;
+}
+
+/* A first look at all that may be the best, channel by channel. */
+static enum sotto_status
+look(struct choosing *choosing, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    const struct channel *channel = NULL;
+    unsigned behind = 0;
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < choosing->candidates;
+         i++) {
+        struct candidate *candidate = &choosing->candidate[i];
+        const struct candidate *best = best_of(choosing);
+        struct codes_trial trial = trial_of(choosing, i);
+        behind = candidate->channel == channel ? behind : 0;
+        channel = candidate->channel;
+        status = tick(choosing, i, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = codes_trial_most(&trial, &candidate->most, err);
+        }
+        if (status != SOTTO_STATUS_OK || behind >= 2 ||
+            (best != NULL && candidate->most < mean_of(best))) {
+            continue;
+        }
+        status = simulate(choosing, i, DRAWS_FIRST, err);
+        best = best_of(choosing);
+        behind =
+            best != NULL && is_behind(candidate, best, BEHIND) ? behind + 1 : 0;
+    }
+    return status;
+}
+
+static enum sotto_status
+look_again(struct choosing *choosing, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < choosing->candidates;
+         i++) {
+        const struct candidate *best = best_of(choosing);
+        status = tick(choosing, choosing->candidates + i, err);
+        if (status == SOTTO_STATUS_OK && choosing->candidate[i].draws > 0 &&
+            !is_behind(&choosing->candidate[i], best, 0)) {
+            status = simulate(choosing, i, DRAWS, err);
+        }
+    }
+    return status;
+}
+
+/* ---- Candidates ---------------------------------------------------------- */
+
+static enum sotto_status
+add_candidate(struct choosing *choosing, size_t k,
+              const struct channel *channel, struct sotto_error *err)
+{
+    struct candidate *candidate = &choosing->candidate[choosing->candidates];
+    *candidate = (struct candidate){.channel = channel};
+    choosing->candidates++;
+    return codebook_cut(choosing->codebook, k, &candidate->cut, err);
+}
+
+/* All numbers of codes for one channel. */
+static enum sotto_status
+add_numbers(struct choosing *choosing, const struct channel *channel,
+            struct sotto_error *err)
+{
+    static const double times[] = {1, 1.2, 1.5, 2, 3, 5, 10, 20};
+    size_t classes = choosing->trial.classes, last = 0;
+    size_t most = CHANNEL_K_MAX / (classes + 1);
+    size_t cells = choosing->codebook->clustering.cells;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (choosing->wanted->k > 0) {
+        return add_candidate(choosing, choosing->wanted->k, channel, err);
+    }
+    for (size_t i = 0;
+         status == SOTTO_STATUS_OK && i < sizeof times / sizeof *times; i++) {
+        size_t k = (size_t)lround(times[i] * (double)classes);
+        if (k > last && k <= cells && k <= most) {
+            status = add_candidate(choosing, k, channel, err);
+        }
+        last = k;
+    }
+    return status;
+}
+
+static enum sotto_status
+add_candidates(struct choosing *choosing, struct sotto_error *err)
+{
+    static const char *const channels[] = {"subset", "signs"};
+    const char *given = choosing->wanted->channel;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (given != NULL) {
+        const struct channel *channel = channel_find(given, strlen(given));
+        return channel != NULL && channel->domain == CHANNEL_DOMAIN_SYMBOLS
+                   ? add_numbers(choosing, channel, err)
+                   : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                               "--channel: \"%.40s\" is no channel for codes: "
+                               "take subset, flip or signs",
+                               given);
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < 2; i++) {
+        status = add_numbers(
+            choosing, channel_find(channels[i], strlen(channels[i])), err);
+    }
+    return status;
+}
+
+/* ---- The choice ---------------------------------------------------------- */
+
+/* Groups by plain k-means stand for the labels that no one has. */
+static enum sotto_status
+make_labels(struct choosing *choosing, struct sotto_error *err)
+{
+    const struct sotto_codebook *codebook = choosing->codebook;
+    struct clustering groups;
+    enum sotto_status status;
+    choosing->label = calloc(codebook->n, sizeof *choosing->label);
+    if (choosing->label == NULL) {
+        return host_fail_memory(err);
+    }
+    choosing->trial.label = choosing->label;
+    status = clustering_init(&groups, codebook->backend, codebook->z,
+                             codebook->n, codebook->d, choosing->trial.classes,
+                             choosing->wanted->seed ^ SEED_LABELS, NULL, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    status = clustering_assign(&groups, codebook->backend, codebook->z,
+                               codebook->n, choosing->label, err);
+    clustering_clear(&groups);
+    return status;
+}
+
+static void
+conclude(const struct choosing *choosing, struct sotto_codebook_choice *ret)
+{
+    const struct candidate *best = best_of(choosing), *taken = best;
+    *ret = (struct sotto_codebook_choice){.tries = choosing->candidates,
+                                          .people = choosing->trial.people};
+    for (size_t i = 0; i < choosing->candidates; i++) {
+        const struct candidate *at = &choosing->candidate[i];
+        bool near =
+            at->draws > 0 && mean_of(at) >= mean_of(best) - error_of(best);
+        size_t k = at->cut->head.k, least = taken->cut->head.k;
+        if (near &&
+            (k < least || (k == least && mean_of(at) > mean_of(taken)))) {
+            taken = at;
+        }
+        ret->tried[i] = (struct sotto_codebook_try){
+            .k = k,
+            .channel = at->channel->name,
+            .draws = at->draws,
+            .score = at->draws > 0 ? mean_of(at) : at->most,
+            .error = at->draws > 0 ? error_of(at) : 0};
+    }
+    ret->k = taken->cut->head.k;
+    ret->channel = taken->channel->name;
+}
+
+static enum sotto_status
+prepare(struct choosing *choosing, struct sotto_error *err)
+{
+    const struct sotto_codebook_wanted *wanted = choosing->wanted;
+    struct codes_trial *trial = &choosing->trial;
+    size_t n = choosing->codebook->n;
+    *trial = (struct codes_trial){
+        .n = n,
+        .classes = wanted->classes > 0
+                       ? wanted->classes
+                       : sotto_codebook_classes(choosing->codebook),
+        .people = wanted->people > 0 ? wanted->people : n,
+        .seed = wanted->seed,
+        .pool = choosing->codebook->backend->pool};
+    if (trial->people > CODES_CHOOSE_PEOPLE_MAX) {
+        trial->people = CODES_CHOOSE_PEOPLE_MAX;
+    }
+    if (trial->classes < 2 ||
+        trial->classes > choosing->codebook->clustering.cells) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the number of codes cannot be chosen for %zu "
+                         "class%s: from 2 to %zu, the cells that the records "
+                         "fill; say with --classes how many there are, or "
+                         "give --k and --channel",
+                         trial->classes, trial->classes == 1 ? "" : "es",
+                         choosing->codebook->clustering.cells);
+    }
+    return decimal_read_eps(wanted->eps, strlen(wanted->eps), &trial->eps, err);
+}
+
+/* Nothing to be learnt from labels, or nothing left to choose. */
+static bool
+is_settled(const struct sotto_codebook *codebook,
+           const struct sotto_codebook_wanted *wanted,
+           struct sotto_codebook_choice *ret)
+{
+    size_t cells = codebook->clustering.cells, k = wanted->k;
+    bool label = codebook->label != SIZE_MAX;
+    if (label && (wanted->k == 0 || wanted->channel == NULL)) {
+        return false;
+    }
+    if (k == 0) {
+        k = cells < CODES_CHOOSE_K_DEFAULT ? cells : CODES_CHOOSE_K_DEFAULT;
+    }
+    *ret = (struct sotto_codebook_choice){
+        .k = k,
+        .channel = wanted->channel != NULL ? wanted->channel : "subset"};
+    return true;
+}
+
+enum sotto_status
+sotto_codebook_choose(struct sotto_codebook *codebook,
+                      const struct sotto_codebook_wanted *wanted,
+                      struct sotto_codebook_choice *ret_choice,
+                      struct sotto_error *err)
+{
+    struct choosing choosing = {.codebook = codebook, .wanted = wanted};
+    enum sotto_status status;
+    if (is_settled(codebook, wanted, ret_choice)) {
+        return SOTTO_STATUS_OK;
+    }
+    status = prepare(&choosing, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = make_labels(&choosing, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = add_candidates(&choosing, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = look(&choosing, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = look_again(&choosing, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        conclude(&choosing, ret_choice);
+    }
+    host_wipe_free(choosing.label, codebook->n * sizeof *choosing.label);
+    return status;
+}

@@ -1,0 +1,29 @@
+/*
+ * decompose.h: the spec of an opened mechanism: compose.h backwards.
+ */
+#ifndef SOTTO_MECHANISM_DECOMPOSE_H
+#define SOTTO_MECHANISM_DECOMPOSE_H
+
+#include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
+
+/* To be changed at will and composed anew. Texts and weights are the
+   mechanism's, which must outlive it. */
+struct decompose {
+    struct compose_spec spec;
+    struct compose_column *column;
+    const char **values; /* of all category columns, one after another */
+    struct compose_layer *layer;
+    struct compose_part *part;
+};
+
+/* Clear it in any case. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
+               struct sotto_error *err);
+void decompose_clear(struct decompose *copy);
+
+/* The name of a layer's activation; "none" for a pool. */
+const char *decompose_activation(const struct device_layer *layer);
+
+#endif
