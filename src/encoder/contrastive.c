@@ -47,11 +47,19 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
            double inside, double *ret_scale, double *ret_clipped,
            struct sotto_error *err)
 {
-    double *norm = NULL, at;
+    double *norm = NULL, at, sum = 0;
     size_t clipped = 0;
     enum sotto_status status = find_norms(net, learnt, &norm, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
+    }
+    for (size_t i = 0; i < learnt->n; i++) {
+        sum += norm[i];
+    }
+    if (!isfinite(sum)) {
+        free(norm);
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "training diverged with its last step: lower --rate");
     }
     at = norm[(size_t)ceil(inside * (double)learnt->n) - 1];
     at = net->b > 0 ? net->l : at > 0 ? at * (1 + 1e-6) : 1;

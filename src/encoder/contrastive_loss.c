@@ -13,7 +13,7 @@
 #include "encoder/contrastive.h"
 
 #define NOWHERE (-1e30F) /* a logit whose probability is 0 */
-#define TINY 1e-12       /* |p| is no smaller */
+#define TINY 1e-12       /* a p of this size has no direction: u and dp are 0 */
 
 size_t
 contrastive_loss_room(size_t n, size_t m)
@@ -30,7 +30,7 @@ normalise(size_t rows, size_t m, const float *p, float *u, float *inverse)
         for (size_t j = 0; j < m; j++) {
             square += (double)p[i * m + j] * (double)p[i * m + j];
         }
-        inverse[i] = (float)(1 / fmax(sqrt(square), TINY));
+        inverse[i] = square > TINY * TINY ? (float)(1 / sqrt(square)) : 0;
         for (size_t j = 0; j < m; j++) {
             u[i * m + j] = p[i * m + j] * inverse[i];
         }
