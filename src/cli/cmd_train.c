@@ -18,6 +18,7 @@ static const struct {
     {"direct", train_direct},
     {"vlm", train_vlm},
     {"pca", train_pca},
+    {"codebook", train_codebook},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -35,9 +36,9 @@ static const struct {
     {"lambda", "vlm pca from"},
     {"d", "vlm pca"},
     {"steps", "vlm pca"},
-    {"analyst", "vlm pca"},
-    {"threads", "vlm pca"},
-    {"from", "direct vlm pca from"},
+    {"analyst", "vlm pca codebook"},
+    {"threads", "vlm pca codebook"},
+    {"from", "direct vlm pca codebook from"},
     {"hidden", "vlm"},
     {"linear", "vlm"},
     {"eps-pre", "vlm"},
@@ -47,18 +48,24 @@ static const struct {
     {"batch", "vlm"},
     {"rate", "vlm"},
     {"patience", "vlm"},
-    {"seed", "vlm"},
+    {"seed", "vlm codebook"},
     {"inside", "pca"},
     {"whiten", "pca"},
-    {"data", "direct vlm pca"},
-    {"labels", "direct vlm pca"},
-    {"label", "direct vlm pca"},
+    {"encoder", "codebook"},
+    {"classes", "codebook"},
+    {"people", "codebook"},
+    {"k", "codebook"},
+    {"channel", "codebook"},
+    {"cells", "codebook"},
+    {"data", "direct vlm pca codebook"},
+    {"labels", "direct vlm pca codebook"},
+    {"label", "direct vlm pca codebook"},
     {"keep", "direct vlm pca"},
     {"drop", "direct vlm pca"},
-    {"category", "direct vlm pca"},
-    {"name", "direct vlm pca"},
-    {"campaign", "direct vlm pca"},
-    {"header", "direct vlm pca"},
+    {"category", "direct vlm pca codebook"},
+    {"name", "direct vlm pca codebook"},
+    {"campaign", "direct vlm pca codebook"},
+    {"header", "direct vlm pca codebook"},
 };
 
 /* ---- The summary -------------------------------------------------------- */
@@ -107,7 +114,7 @@ find_kind(const char *name)
     }
     const char *nearest = cli_nearest(name, names, KINDS);
     (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
-                  "pca",
+                  "pca, codebook",
                   name, nearest != NULL ? "did you mean " : "",
                   nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
     return KINDS;
@@ -157,9 +164,9 @@ check_special(const struct cli_args *args)
 static int
 check_usage(const struct cli_args *args)
 {
-    const char *const inputs[] = {cli_value(args, "data"),
-                                  cli_value(args, "labels"),
-                                  cli_value(args, "from")};
+    const char *const inputs[] = {
+        cli_value(args, "data"), cli_value(args, "labels"),
+        cli_value(args, "encoder"), cli_value(args, "from")};
     double eps;
     int status = check_special(args);
     if (status != CLI_EXIT_DONE) {
@@ -248,7 +255,8 @@ static const struct cli_option options[] = {
     {0, false, false, "d", "N", "vlm, pca: numbers in the representation (8)"},
     {0, false, false, "steps", "N", "vlm, pca: the lattice's radius (4096)"},
     {0, false, false, "analyst", "FILE",
-     "vlm, pca: where decoder and prior go (M.analyst)"},
+     "vlm, pca, codebook: where what is for the analyst\n"
+     "goes (M.analyst)"},
     {0, false, false, "from", "M.sotto",
      "this mechanism, of the same KIND, at another --eps\n"
      "and --lambda, without training; its analyst file\n"
@@ -269,13 +277,30 @@ static const struct cli_option options[] = {
     {0, false, false, "patience", "N",
      "vlm: stop after N epochs without a better score on\n"
      "a tenth of the rows (never)"},
-    {0, false, false, "seed", "S", "vlm: the same seed, the same file (0)"},
+    {0, false, false, "seed", "S",
+     "vlm, codebook: the same seed, the same file (0)"},
     {0, false, false, "inside", "V",
      "pca: the share of records that are not clipped (0.9)"},
     {0, false, false, "whiten", NULL, "pca: components to unit variance first"},
+    {0, false, false, "encoder", "M.sotto",
+     "codebook: the mechanism whose columns and encoder it\n"
+     "takes, of vlm or pca"},
+    {0, false, false, "k", "N",
+     "codebook: how many codes (chosen; without a label 32)"},
+    {0, false, false, "channel", "CHANNEL",
+     "codebook: subset, flip, or with a label signs\n"
+     "(chosen; without a label subset)"},
+    {0, false, false, "classes", "N",
+     "codebook: classes to choose for (the label's)"},
+    {0, false, false, "people", "N",
+     "codebook: how many will report, to choose for (as\n"
+     "many as there are auxiliary records)"},
+    {0, false, false, "cells", "N",
+     "codebook: cells that codes are put together from\n"
+     "(500, but one for 20 records at most)"},
     {0, false, false, "threads", "N",
-     "vlm, pca: the result does not depend on it (all\n"
-     "cores)"},
+     "vlm, pca, codebook: the result does not depend on it\n"
+     "(all cores)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,
@@ -297,6 +322,10 @@ const struct cli_verb cmd_train = {
         "writes M.analyst. If\n          stopped (Ctrl-C, a crash), the same "
         "command goes on where it was.\n"
         "  pca     the first principal components, as a baseline.\n"
+        "  codebook  which of k cells of an encoder's representation a record "
+        "lies in,\n          reported as one with the label: for learning at "
+        "a small epsilon. Tells\n          little of a record but its "
+        "class.\n"
         "What is learnt or fitted comes from the data, which gets no "
         "protection by that:\nuse public records, not those to be protected. "
         "The first example gives every\nrange, and its categories are the two "
@@ -309,7 +338,9 @@ const struct cli_verb cmd_train = {
         "-o wdbc.sotto\n"
         "sotto train vlm --data data/wdbc.csv --label diagnosis --eps 8 "
         "\\\n    --d 2 --hidden 32 --epochs 20 -o wdbc-vlm.sotto\n"
-        "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n",
+        "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n"
+        "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
+        "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n",
     .wanted = wanted,
     .options = options,
     .run = run,

@@ -22,12 +22,19 @@ int train_label(const struct cli_args *args, const struct sotto_table *table,
 int train_drops(const struct cli_args *args, const struct sotto_table *table,
                 const char *label, const char ***ret_drop, size_t *ret_drops);
 
+/* train_learnt.c: --analyst, or beside the mechanism at `path`; it may be
+   neither that nor an input. The caller frees it, also after a failure. */
+int train_analyst(const struct cli_args *args, const char *path,
+                  char **ret_analyst);
+
 /* ---- The kinds: each trains, writes and tells; the exit status -------------
  */
 
 int train_direct(const struct cli_args *args, const struct sotto_table *table);
 int train_vlm(const struct cli_args *args, const struct sotto_table *table);
 int train_pca(const struct cli_args *args, const struct sotto_table *table);
+int train_codebook(const struct cli_args *args,
+                   const struct sotto_table *table);
 /* --from: another budget for a learnt mechanism, without training. */
 int train_from(const struct cli_args *args);
 
