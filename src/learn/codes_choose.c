@@ -23,8 +23,9 @@
 #include "host/error.h"
 #include "host/wipe.h"
 
-#define DRAWS_LEAST 4u
 #define DRAWS_FIRST 4u
+#define DRAWS_FIRST_MANY 2u /* of many codes, which take long */
+#define MANY 4u             /* codes a class */
 #define DRAWS 12u
 #define WORSE_MOST 3u      /* candidates in a row that are no better */
 #define NEAR_ERRORS 2.0    /* standard errors: worth another look */
@@ -118,7 +119,15 @@ trial_of(const struct choosing *choosing, size_t index)
     return trial;
 }
 
-/* Up to so many draws in all; fewer if they agree. */
+static uint32_t
+first_draws(const struct choosing *choosing, const struct candidate *candidate)
+{
+    return candidate->cut->head.k > MANY * choosing->trial.classes
+               ? DRAWS_FIRST_MANY
+               : DRAWS_FIRST;
+}
+
+/* Up to so many draws in all; fewer if the first ones agree. */
 static enum sotto_status
 simulate(struct choosing *choosing, size_t index, uint32_t draws,
          struct sotto_error *err)
@@ -127,7 +136,7 @@ simulate(struct choosing *choosing, size_t index, uint32_t draws,
     struct codes_trial trial = trial_of(choosing, index);
     enum sotto_status status = SOTTO_STATUS_OK;
     while (status == SOTTO_STATUS_OK && candidate->draws < draws &&
-           (candidate->draws < DRAWS_LEAST ||
+           (candidate->draws < first_draws(choosing, candidate) ||
             error_of(candidate) > ERROR_ENOUGH)) {
         double score = 0;
         trial.draw = candidate->draws;
@@ -159,7 +168,8 @@ look(struct choosing *choosing, struct sotto_error *err)
         }
         if (status == SOTTO_STATUS_OK && worse < WORSE_MOST &&
             (best == NULL || candidate->most >= mean_of(best))) {
-            status = simulate(choosing, i, DRAWS_FIRST, err);
+            status =
+                simulate(choosing, i, first_draws(choosing, candidate), err);
             worse = best_of(choosing, channel) == candidate ? 0 : worse + 1;
         }
     }
