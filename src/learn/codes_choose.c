@@ -3,9 +3,10 @@
  *
  * Many codes tell records apart better, and few get more reports each. Which
  * weighs more depends on epsilon, on how many report, and on how the records
- * lie: so collections are simulated. Labels are made up: `classes` groups of
- * the same records by plain k-means, another clustering than the tree's, so
- * that no cut of the tree is pure by construction.
+ * lie: so collections are simulated. Labels are made up: the `classes` parts of
+ * another tree of the same records, from other cells, so that no cut is pure by
+ * construction: where the records have groups the two trees find them both, and
+ * where they have none they differ.
  *
  * Candidates go up in k, and the share labelled rightly goes up and then down.
  * So one whose cells, with the best labels there are, could not beat what
@@ -252,27 +253,40 @@ add_candidates(struct choosing *choosing, struct sotto_error *err)
 
 /* ---- The choice ---------------------------------------------------------- */
 
-/* Groups by plain k-means stand for the labels that no one has. */
+/* Parts of another tree stand for the labels that no one has. */
 static enum sotto_status
 make_labels(struct choosing *choosing, struct sotto_error *err)
 {
     const struct sotto_codebook *codebook = choosing->codebook;
-    struct clustering groups;
-    enum sotto_status status;
-    choosing->label = calloc(codebook->n, sizeof *choosing->label);
-    if (choosing->label == NULL) {
-        return host_fail_memory(err);
-    }
-    choosing->trial.label = choosing->label;
-    status = clustering_init(&groups, codebook->backend, codebook->z,
-                             codebook->n, codebook->d, choosing->trial.classes,
-                             choosing->wanted->seed ^ SEED_LABELS, NULL, err);
+    size_t parts = choosing->trial.classes, n = codebook->n;
+    struct clustering other = {0};
+    uint32_t *part = NULL;
+    enum sotto_status status =
+        clustering_init(&other, codebook->backend, codebook->z, n, codebook->d,
+                        codebook->clustering.cells,
+                        choosing->wanted->seed ^ SEED_LABELS, NULL, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    status = clustering_assign(&groups, codebook->backend, codebook->z,
-                               codebook->n, choosing->label, err);
-    clustering_clear(&groups);
+    choosing->trial.label = choosing->label =
+        calloc(n, sizeof *choosing->label);
+    part = calloc(other.cells, sizeof *part);
+    if (choosing->label == NULL || part == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    parts = parts < other.cells ? parts : other.cells;
+    status = clustering_cut(&other, parts, part, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = clustering_assign(&other, codebook->backend, codebook->z, n,
+                                   choosing->label, err);
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
+        choosing->label[i] = part[choosing->label[i]];
+    }
+done:
+    free(part);
+    clustering_clear(&other);
     return status;
 }
 

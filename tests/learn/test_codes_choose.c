@@ -72,8 +72,8 @@ static void
 test_epsilon(void **state)
 {
     struct sotto_codebook *codebook = square(N, 1);
-    struct sotto_codebook_choice little = choose(codebook, "0.4", 1);
-    struct sotto_codebook_choice much = choose(codebook, "8", 1);
+    struct sotto_codebook_choice little = choose(codebook, "0.2", 2);
+    struct sotto_codebook_choice much = choose(codebook, "8", 2);
     (void)state;
     assert_int_equal(little.k, CLASSES);
     assert_int_equal(little.people, 1200);
