@@ -259,6 +259,62 @@ SOTTO_CHECKED enum sotto_status sotto_codebook_write(
 /* ---- Another budget ------------------------------------------------------ */
 
 /*
+ * The contrastive mechanism (docs/contrastive.md): an encoder that brings two
+ * distorted views of a record together, and keeps those of others apart. For
+ * images, and for what a codebook is made of. Zeros stand for what is said
+ * behind them.
+ */
+struct sotto_clm_options {
+    const char *eps;   /* total per report, decimal text */
+    double lambda;     /* the record's share of it, 0.7; without a label 1 */
+    const char *label; /* the label's column, or NULL */
+    const char *label_channel; /* NULL: "flip" */
+    const char *name;          /* for people; NULL: "clm" */
+    const char *campaign;      /* NULL: the same as the name */
+    const char *const *drop;
+    size_t drops;
+    size_t d;               /* of the representation, 64 */
+    const char *network;    /* "cnn" or "mlp"; NULL: cnn if there is one column
+                               of images of at least 8x8 pixels, and nothing
+                               beside it but the label */
+    const uint32_t *hidden; /* mlp: the encoder's layers; NULL: 256, 256 */
+    size_t hiddens;
+    const uint32_t *widths; /* cnn: channels of the convolutions, the last again
+                               where there are more; NULL: 16, 32, 64, 128 */
+    size_t width_count;
+    bool residual;       /* cnn: two more convolutions a level, under a skip */
+    const char *augment; /* "line", "photo" or "corrupt"; NULL: for images of 3
+                            channels photo, of others line, else corrupt */
+    double temperature;  /* of the loss, 1 */
+    double l;            /* with eps_pre: radius of the ball in training, 5 */
+    double eps_pre;      /* training noise is b = 2l / eps_pre; 0: none */
+    double inside;       /* without eps_pre: share of records that are not
+                            clipped, 0.9 */
+    uint32_t epochs;     /* 12 */
+    uint32_t batch;      /* 256 records: 512 views */
+    double rate;         /* Adam's, 0.003: up over a twentieth of the steps,
+                            then down to 0 along a cosine */
+    uint32_t steps;      /* the lattice's radius, 4096 */
+    uint64_t seed;
+    unsigned threads;       /* 0: all cores; the result does not depend on it */
+    const char *checkpoint; /* as for vlm */
+    struct sotto_watch watch;
+};
+
+struct sotto_clm_info {
+    uint64_t epochs; /* done, those before a checkpoint included */
+    double loss;     /* a view, over the last epoch */
+    double clipped;  /* share of records on the ball's surface */
+    bool resumed;
+};
+
+/* As sotto_train_vlm; the analyst file has no decoder. */
+SOTTO_CHECKED enum sotto_status sotto_train_clm(
+    const struct sotto_table *table, const struct sotto_clm_options *options,
+    const char *path, const char *analyst_path, struct sotto_clm_info *ret_info,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+
+/*
  * The same schema, encoder and domains at another budget, written to `path`:
  * it needs no training, and the analyst file of the one serves the other.
  * `lambda` splits eps between record and label, in units of 10^-12 that add up

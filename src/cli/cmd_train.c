@@ -18,6 +18,7 @@ static const struct {
     {"direct", train_direct},
     {"vlm", train_vlm},
     {"pca", train_pca},
+    {"clm", train_clm},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -30,35 +31,40 @@ static const struct {
     {"numbers", "direct"},
     {"categories", "direct"},
     {"delta", "direct"},
-    {"label-channel", "direct vlm pca from"},
-    {"l", "direct vlm"},
-    {"lambda", "vlm pca from"},
-    {"d", "vlm pca"},
-    {"steps", "vlm pca"},
-    {"analyst", "vlm pca"},
-    {"threads", "vlm pca"},
-    {"from", "direct vlm pca from"},
-    {"hidden", "vlm"},
+    {"label-channel", "direct vlm pca clm from"},
+    {"l", "direct vlm clm"},
+    {"lambda", "vlm pca clm from"},
+    {"d", "vlm pca clm"},
+    {"steps", "vlm pca clm"},
+    {"analyst", "vlm pca clm"},
+    {"threads", "vlm pca clm"},
+    {"from", "direct vlm pca clm from"},
+    {"hidden", "vlm clm"},
     {"linear", "vlm"},
-    {"eps-pre", "vlm"},
+    {"eps-pre", "vlm clm"},
     {"learn-b", "vlm"},
     {"autogen", "vlm"},
-    {"epochs", "vlm"},
-    {"batch", "vlm"},
-    {"rate", "vlm"},
+    {"epochs", "vlm clm"},
+    {"batch", "vlm clm"},
+    {"rate", "vlm clm"},
     {"patience", "vlm"},
-    {"seed", "vlm"},
-    {"inside", "pca"},
+    {"seed", "vlm clm"},
+    {"inside", "pca clm"},
+    {"network", "clm"},
+    {"widths", "clm"},
+    {"residual", "clm"},
+    {"augment", "clm"},
+    {"temperature", "clm"},
     {"whiten", "pca"},
-    {"data", "direct vlm pca"},
-    {"labels", "direct vlm pca"},
-    {"label", "direct vlm pca"},
-    {"keep", "direct vlm pca"},
-    {"drop", "direct vlm pca"},
-    {"category", "direct vlm pca"},
-    {"name", "direct vlm pca"},
-    {"campaign", "direct vlm pca"},
-    {"header", "direct vlm pca"},
+    {"data", "direct vlm pca clm"},
+    {"labels", "direct vlm pca clm"},
+    {"label", "direct vlm pca clm"},
+    {"keep", "direct vlm pca clm"},
+    {"drop", "direct vlm pca clm"},
+    {"category", "direct vlm pca clm"},
+    {"name", "direct vlm pca clm"},
+    {"campaign", "direct vlm pca clm"},
+    {"header", "direct vlm pca clm"},
 };
 
 /* ---- The summary -------------------------------------------------------- */
@@ -107,7 +113,7 @@ find_kind(const char *name)
     }
     const char *nearest = cli_nearest(name, names, KINDS);
     (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
-                  "pca",
+                  "pca, clm",
                   name, nearest != NULL ? "did you mean " : "",
                   nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
     return KINDS;
@@ -240,41 +246,63 @@ static const struct cli_option options[] = {
      "far below one in the number of people"},
     {0, false, false, "l", "N",
      "direct: steps from the middle of a range to its end\n"
-     "(4096; with gaussian 256); vlm: the radius that the\n"
-     "encoder learns in (5)"},
+     "(4096; with gaussian 256); vlm, clm: the radius\n"
+     "that the encoder learns in (5)"},
     {0, false, false, "lambda", "V",
-     "vlm, pca: the record's share of epsilon, the rest is\n"
-     "the label's (0.7)"},
-    {0, false, false, "d", "N", "vlm, pca: numbers in the representation (8)"},
-    {0, false, false, "steps", "N", "vlm, pca: the lattice's radius (4096)"},
+     "vlm, pca, clm: the record's share of epsilon, the\n"
+     "rest is the label's (0.7)"},
+    {0, false, false, "d", "N",
+     "vlm, pca, clm: numbers in the representation (8; clm\n"
+     "64)"},
+    {0, false, false, "steps", "N",
+     "vlm, pca, clm: the lattice's radius (4096)"},
     {0, false, false, "analyst", "FILE",
-     "vlm, pca: where decoder and prior go (M.analyst)"},
+     "vlm, pca, clm: where decoder (not of clm) and prior\n"
+     "go (M.analyst)"},
     {0, false, false, "from", "M.sotto",
      "this mechanism, of the same KIND, at another --eps\n"
      "and --lambda, without training; its analyst file\n"
      "stays"},
     {0, false, false, "hidden", "N,N,...",
      "vlm: units of the encoder's layers; the decoder has\n"
-     "them backwards (400,150,50)"},
+     "them backwards (400,150,50); clm with mlp: (256,256)"},
     {0, false, false, "linear", NULL, "vlm: no hidden layer"},
     {0, false, false, "eps-pre", "E",
      "vlm: training noise is that of a report at this\n"
-     "epsilon (3.3 times --eps, at least 7)"},
+     "epsilon (3.3 times --eps, at least 7); clm: (none)"},
     {0, false, false, "learn-b", NULL, "vlm: the training noise is learnt"},
     {0, false, false, "autogen", "M",
      "vlm: reconstruction counts 1 + M times (0)"},
-    {0, false, false, "epochs", "N", "vlm: passes over the data (60)"},
-    {0, false, false, "batch", "N", "vlm: records in a step (64)"},
-    {0, false, false, "rate", "R", "vlm: Adam's rate at the start (0.001)"},
+    {0, false, false, "epochs", "N",
+     "vlm, clm: passes over the data (60; clm 12)"},
+    {0, false, false, "batch", "N",
+     "vlm, clm: records in a step (64; clm 256)"},
+    {0, false, false, "rate", "R", "vlm, clm: Adam's rate (0.001; clm 0.003)"},
     {0, false, false, "patience", "N",
      "vlm: stop after N epochs without a better score on\n"
      "a tenth of the rows (never)"},
-    {0, false, false, "seed", "S", "vlm: the same seed, the same file (0)"},
+    {0, false, false, "seed", "S",
+     "vlm, clm: the same seed, the same file (0)"},
     {0, false, false, "inside", "V",
-     "pca: the share of records that are not clipped (0.9)"},
+     "pca, clm: the share of records that are not clipped\n"
+     "(0.9)"},
     {0, false, false, "whiten", NULL, "pca: components to unit variance first"},
+    {0, false, false, "network", "cnn|mlp",
+     "clm: convolutions or dense layers (cnn for images of\n"
+     "at least 8x8 pixels)"},
+    {0, false, false, "widths", "N,N,...",
+     "clm with cnn: channels of the convolutions\n"
+     "(16,32,64,128)"},
+    {0, false, false, "residual", NULL,
+     "clm with cnn: two more convolutions a level, for\n"
+     "photographs"},
+    {0, false, false, "augment", "KIND",
+     "clm: how two views of a record differ: line, photo or\n"
+     "corrupt (photo for images in colour, line for others,\n"
+     "corrupt for what is no image)"},
+    {0, false, false, "temperature", "T", "clm: of the loss (1)"},
     {0, false, false, "threads", "N",
-     "vlm, pca: the result does not depend on it (all\n"
+     "vlm, pca, clm: the result does not depend on it (all\n"
      "cores)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
@@ -297,6 +325,9 @@ const struct cli_verb cmd_train = {
         "writes M.analyst. If\n          stopped (Ctrl-C, a crash), the same "
         "command goes on where it was.\n"
         "  pca     the first principal components, as a baseline.\n"
+        "  clm     an encoder that brings two distorted views of a record "
+        "together, and\n          keeps other records apart; for images. "
+        "Goes on as vlm does.\n"
         "What is learnt or fitted comes from the data, which gets no "
         "protection by that:\nuse public records, not those to be protected. "
         "The first example gives every\nrange, and its categories are the two "

@@ -26,4 +26,8 @@ void learning_note_thinned(size_t there, size_t most, size_t used,
 bool learning_hidden(const struct cli_args *args, size_t most,
                      uint32_t *ret_hidden, size_t *ret_count);
 
+/* The same from any option. */
+bool learning_list(const struct cli_args *args, const char *option, size_t most,
+                   uint32_t *ret_value, size_t *ret_count);
+
 #endif

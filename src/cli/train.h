@@ -22,12 +22,33 @@ int train_label(const struct cli_args *args, const struct sotto_table *table,
 int train_drops(const struct cli_args *args, const struct sotto_table *table,
                 const char *label, const char ***ret_drop, size_t *ret_drops);
 
+/* ---- train_learnt.c: what learnt kinds have in common ----------------------
+ */
+
+struct train_plan {
+    const char *path;
+    char *analyst, *checkpoint; /* checkpoint NULL: beside a pipe */
+    const char *label;
+    const char **drop;
+    size_t drops;
+    double lambda;
+    uint64_t d, steps, threads; /* 0: not given */
+};
+
+/* The exit status; clear it in any case. */
+int train_plan_make(const struct cli_args *args,
+                    const struct sotto_table *table, struct train_plan *plan);
+void train_plan_clear(struct train_plan *plan);
+/* cli_fail, but for training that was stopped. */
+int train_fail(const struct sotto_error *err);
+
 /* ---- The kinds: each trains, writes and tells; the exit status -------------
  */
 
 int train_direct(const struct cli_args *args, const struct sotto_table *table);
 int train_vlm(const struct cli_args *args, const struct sotto_table *table);
 int train_pca(const struct cli_args *args, const struct sotto_table *table);
+int train_clm(const struct cli_args *args, const struct sotto_table *table);
 /* --from: another budget for a learnt mechanism, without training. */
 int train_from(const struct cli_args *args);
 

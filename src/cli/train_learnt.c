@@ -16,17 +16,6 @@
 #define EPS_PRE_SHARE 3.3 /* of epsilon, as the papers chose it for images */
 #define EPS_PRE_LEAST 7.0
 
-/* What the options of a learnt kind have in common. */
-struct plan {
-    const char *path;
-    char *analyst, *checkpoint; /* the caller's to free */
-    const char *label;
-    const char **drop;
-    size_t drops;
-    double lambda;
-    uint64_t d, steps, threads;
-};
-
 /* ---- Paths --------------------------------------------------------------- */
 
 /* PATH with another ending in place of .sotto, or behind all of it. */
@@ -54,7 +43,7 @@ is_file(const char *path)
 }
 
 static int
-plan_paths(const struct cli_args *args, struct plan *plan)
+plan_paths(const struct cli_args *args, struct train_plan *plan)
 {
     const char *given = cli_value(args, "analyst");
     plan->path = cli_value(args, "output");
@@ -83,9 +72,9 @@ plan_paths(const struct cli_args *args, struct plan *plan)
                              sizeof others / sizeof *others);
 }
 
-static int
-plan_make(const struct cli_args *args, const struct sotto_table *table,
-          struct plan *plan)
+int
+train_plan_make(const struct cli_args *args, const struct sotto_table *table,
+                struct train_plan *plan)
 {
     if (!cli_number(args, "lambda", 0.000001, 0.999999, &plan->lambda) ||
         !learning_whole(args, "d", 1, 4096, &plan->d) ||
@@ -108,8 +97,8 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
     return status;
 }
 
-static void
-plan_clear(struct plan *plan)
+void
+train_plan_clear(struct train_plan *plan)
 {
     free(plan->analyst);
     free(plan->checkpoint);
@@ -219,8 +208,8 @@ read_options(const struct cli_args *args, struct sotto_vlm_options *options,
     return read_noise(args, &options->eps_pre);
 }
 
-static int
-fail_training(const struct sotto_error *err)
+int
+train_fail(const struct sotto_error *err)
 {
     if (err->status == SOTTO_STATUS_STOPPED) {
         cli_error("stopped; run the same command again to go on");
@@ -232,7 +221,7 @@ fail_training(const struct sotto_error *err)
 int
 train_vlm(const struct cli_args *args, const struct sotto_table *table)
 {
-    struct plan plan = {0};
+    struct train_plan plan = {0};
     struct sotto_vlm_options options = {.eps = cli_value(args, "eps"),
                                         .name = cli_value(args, "name"),
                                         .campaign =
@@ -243,7 +232,7 @@ train_vlm(const struct cli_args *args, const struct sotto_table *table)
     struct sotto_error err = {0};
     int status = read_options(args, &options, hidden);
     if (status == CLI_EXIT_DONE) {
-        status = plan_make(args, table, &plan);
+        status = train_plan_make(args, table, &plan);
     }
     if (status == CLI_EXIT_DONE) {
         struct watch watch;
@@ -260,7 +249,7 @@ train_vlm(const struct cli_args *args, const struct sotto_table *table)
         options.watch = watch_port(&watch);
         if (sotto_train_vlm(table, &options, plan.path, plan.analyst, &info,
                             &mechanism, &err) != SOTTO_STATUS_OK) {
-            status = fail_training(&err);
+            status = train_fail(&err);
         }
         watch_end(&watch);
     }
@@ -268,7 +257,7 @@ train_vlm(const struct cli_args *args, const struct sotto_table *table)
         tell(args, plan.path, plan.analyst, mechanism, &info);
     }
     sotto_mechanism_free(mechanism);
-    plan_clear(&plan);
+    train_plan_clear(&plan);
     return status;
 }
 
@@ -277,7 +266,7 @@ train_vlm(const struct cli_args *args, const struct sotto_table *table)
 int
 train_pca(const struct cli_args *args, const struct sotto_table *table)
 {
-    struct plan plan = {0};
+    struct train_plan plan = {0};
     struct sotto_pca_options options = {.eps = cli_value(args, "eps"),
                                         .name = cli_value(args, "name"),
                                         .campaign = cli_value(args, "campaign"),
@@ -287,7 +276,7 @@ train_pca(const struct cli_args *args, const struct sotto_table *table)
     if (!cli_number(args, "inside", 0.000001, 1, &options.inside)) {
         return CLI_EXIT_BAD;
     }
-    int status = plan_make(args, table, &plan);
+    int status = train_plan_make(args, table, &plan);
     if (status == CLI_EXIT_DONE) {
         options.lambda = plan.lambda;
         options.label = plan.label;
@@ -306,7 +295,7 @@ train_pca(const struct cli_args *args, const struct sotto_table *table)
         tell(args, plan.path, plan.analyst, mechanism, NULL);
     }
     sotto_mechanism_free(mechanism);
-    plan_clear(&plan);
+    train_plan_clear(&plan);
     return status;
 }
 
@@ -329,13 +318,13 @@ check_kind(const char *kind, const char *path,
                        path, kind);
     }
     if (info.layers > 0 && strcmp(kind, "direct") == 0) {
-        return cli_bad("--from '%.240s' has an encoder: its KIND is vlm or "
-                       "pca, not direct",
+        return cli_bad("--from '%.240s' has an encoder: its KIND is vlm, "
+                       "clm or pca, not direct",
                        path);
     }
     if (info.layers > 1 && strcmp(kind, "pca") == 0) {
         return cli_bad("--from '%.240s' has an encoder of %zu layers: its "
-                       "KIND is vlm, not pca",
+                       "KIND is vlm or clm, not pca",
                        path, info.layers);
     }
     return CLI_EXIT_DONE;

@@ -1,0 +1,142 @@
+/*
+ * contrastive.h: what the files of the contrastive mechanism share. The
+ * mathematics: docs/contrastive.md.
+ *
+ *     x --two views--> encoder --> z --(nu, noise)--> relu --> head --> p
+ *                                  |
+ *                                  what a device sends, and a codebook cuts
+ *
+ * The head serves training alone. Letters: n rows of a batch, so 2 n views, d
+ * entries of z, m of p, width entries of x.
+ */
+#ifndef SOTTO_ENCODER_CONTRASTIVE_H
+#define SOTTO_ENCODER_CONTRASTIVE_H
+
+#include "data/augment.h"
+#include "encoder/learnt.h"
+#include "nn/arena.h"
+#include "nn/optimiser.h"
+#include "nn/stack.h"
+
+/* ---- contrastive_options.c: what is asked for ------------------------------
+ */
+
+/* Fills in what does not depend on the data, and checks all that can be without
+   it. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+contrastive_options_fill(struct sotto_clm_options *options,
+                         struct sotto_error *err);
+/* Network and augmentation, as x allows. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+contrastive_options_suit(struct sotto_clm_options *options,
+                         const struct learnt *learnt, struct sotto_error *err);
+/* The images that x consists of; all 0: it does not. */
+struct sotto_image contrastive_image(const struct learnt *learnt);
+
+/* ---- contrastive_views.c: what makes two views of a record ----------------
+ */
+
+struct contrastive_views {
+    const struct learnt *learnt;
+    struct sotto_image image;
+    struct data_augment augment; /* images */
+    bool corrupt;                /* in its place */
+    uint64_t seed;
+};
+
+/* Of options that are filled in and suit. Statuses: USAGE, LIMIT. */
+SOTTO_CHECKED enum sotto_status contrastive_views_init(
+    struct contrastive_views *views, const struct learnt *learnt,
+    const struct sotto_clm_options *options, struct sotto_error *err);
+/* View `view` of n rows of x, each a function of (seed, epoch, row, view). */
+void contrastive_views_make(const struct contrastive_views *views,
+                            struct host_pool *pool, const uint32_t *row,
+                            size_t n, uint32_t epoch, uint32_t view,
+                            float *ret);
+
+/* ---- contrastive_loss.c: SimCLR's loss ------------------------------------
+ */
+
+/* Floats of scratch for n pairs of m. */
+size_t contrastive_loss_room(size_t n, size_t m);
+
+/*
+ * With u_i = p_i / |p_i| of 2 n views, i and i + n of one record, and t the
+ * temperature:
+ *
+ *     loss = 1/(2n) sum_i [ ln sum_{j != i} e^(u_i.u_j / t) - u_i.u_i' / t ]
+ *
+ * for the other view i' of i. Sets dp to its gradient.
+ */
+double contrastive_loss(struct tensor_backend *backend, size_t n, size_t m,
+                        double temperature, const float *p, float *scratch,
+                        float *dp);
+
+/* ---- contrastive_net.c: encoder and head ----------------------------------
+ */
+
+#define CONTRASTIVE_HEAD 64u /* units of the head's layer */
+#define CONTRASTIVE_OUT 32u  /* m */
+
+struct contrastive_net {
+    struct tensor_backend *backend;
+    size_t width, d, batch;
+    double temperature, l;
+    double b; /* training noise; 0: none, and nothing is clipped */
+    uint64_t seed;
+    struct nn_arena arena;
+    struct nn_stack encoder, head;
+    /* One batch, 2 n rows of each. */
+    float *x, *z, *relu, *dz, *scratch;
+    void *memory;
+    size_t size; /* bytes of it */
+};
+
+/* `batch` is at most the rows there are. Statuses: MEMORY, LIMIT, INPUT. */
+SOTTO_CHECKED enum sotto_status
+contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
+                     const struct sotto_clm_options *options,
+                     struct tensor_backend *backend, struct sotto_error *err);
+void contrastive_net_clear(struct contrastive_net *net);
+/*
+ * The loss of the 2 n views in net->x (n = net->batch), those of row[i] at i
+ * and n + i; sets the arena's gradients.
+ */
+double contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
+                           uint32_t epoch);
+/* z of n rows of x, neither clipped nor scaled: norms as a device has them. */
+void contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
+                        float *ret_z);
+
+/* The encoder as a device gets it, z multiplied by `scale`. */
+struct contrastive_layers {
+    struct compose_layer layer[NN_LAYERS_MAX];
+    size_t count;
+    float *memory;
+};
+/* Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+contrastive_layers_init(struct contrastive_layers *layers,
+                        const struct contrastive_net *net, double scale,
+                        struct sotto_error *err);
+void contrastive_layers_clear(struct contrastive_layers *layers);
+
+/* ---- contrastive_train.c: the epochs --------------------------------------
+ */
+
+#define CONTRASTIVE_KEY_SIZE 65u
+
+/* As variational_key. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+contrastive_key(const struct contrastive_net *net, const struct learnt *learnt,
+                const struct sotto_clm_options *options, const char *version,
+                char ret_key[CONTRASTIVE_KEY_SIZE], struct sotto_error *err);
+
+/* Trains, or goes on from options->checkpoint. `ret_info` is filled but for
+   `clipped`. Statuses: IO, FORMAT, MEMORY, STOPPED, INPUT. */
+SOTTO_CHECKED enum sotto_status
+contrastive_train(struct contrastive_net *net, const struct learnt *learnt,
+                  const struct sotto_clm_options *options,
+                  struct sotto_clm_info *ret_info, struct sotto_error *err);
+
+#endif

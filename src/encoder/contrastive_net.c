@@ -1,0 +1,341 @@
+/*
+ * contrastive_net.c: encoder and head, and what one batch does to them.
+ *
+ * The encoder of images halves their sides until about 4 pixels are left:
+ *
+ *     conv 5x5/2 | conv 3x3, pool 2x2 | conv 3x3, pool 2x2 | ... | dense d
+ *     width 16   | 32                 | 64                 | 128 |
+ *
+ * with a norm after every product and ReLU after all but the last, and with
+ * `residual` two more convolutions under a skip after each pool. Others go
+ * through dense layers. The norms take both views together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/contrastive.h"
+#include "encoder/variational.h"
+#include "host/error.h"
+#include "host/wipe.h"
+
+#define SIDE_ENOUGH 5u
+#define MATRICES 3u /* of d: z, relu, dz */
+
+/* ---- Layers -------------------------------------------------------------- */
+
+/* Layers as they are put one behind the other, and the image that comes out of
+   the last. */
+struct plan {
+    struct nn_layer layer[NN_LAYERS_MAX + 3];
+    size_t layers;
+    struct sotto_image image;
+};
+
+static uint32_t
+half(uint32_t side)
+{
+    return (side + 1) / 2;
+}
+
+static void
+add_conv(struct plan *plan, uint32_t filters, uint32_t kernel, uint32_t stride,
+         uint32_t skip)
+{
+    struct sotto_image *image = &plan->image;
+    plan->layer[plan->layers++] =
+        (struct nn_layer){.activation = TENSOR_ACTIVATION_RELU,
+                          .norm = true,
+                          .kind = NN_CONV,
+                          .height = image->height,
+                          .width = image->width,
+                          .channels = image->channels,
+                          .filters = filters,
+                          .kernel = kernel,
+                          .stride = stride,
+                          .pad = kernel / 2,
+                          .skip = skip};
+    image->channels = filters;
+    if (stride == 2) {
+        image->height = half(image->height);
+        image->width = half(image->width);
+    }
+}
+
+static void
+add_pool(struct plan *plan)
+{
+    struct sotto_image *image = &plan->image;
+    uint32_t pad = (image->height | image->width) & 1;
+    plan->layer[plan->layers++] = (struct nn_layer){.kind = NN_POOL_MAX,
+                                                    .height = image->height,
+                                                    .width = image->width,
+                                                    .channels = image->channels,
+                                                    .kernel = 2,
+                                                    .stride = 2,
+                                                    .pad = pad};
+    image->height = (image->height + 2 * pad - 2) / 2 + 1;
+    image->width = (image->width + 2 * pad - 2) / 2 + 1;
+}
+
+/* Room is left for the last layer; what does not fit into the rest has a
+   number of layers that nn_stack_plan refuses. */
+static void
+plan_images(struct plan *plan, const struct sotto_clm_options *options)
+{
+    size_t level = 0;
+    add_conv(plan, options->widths[0], 5, 2, 0);
+    do {
+        bool pools =
+            plan->image.height > SIDE_ENOUGH || plan->image.width > SIDE_ENOUGH;
+        level += level + 1 < options->width_count ? 1 : 0;
+        add_conv(plan, options->widths[level], 3, 1, 0);
+        if (pools) {
+            add_pool(plan);
+        }
+        if (options->residual && plan->layers + 2 < NN_LAYERS_MAX) {
+            add_conv(plan, options->widths[level], 3, 1, 0);
+            add_conv(plan, options->widths[level], 3, 1, 2);
+        }
+    } while (
+        plan->layers < NN_LAYERS_MAX &&
+        (plan->image.height > SIDE_ENOUGH || plan->image.width > SIDE_ENOUGH));
+}
+
+static enum sotto_status
+plan_stacks(struct contrastive_net *net, const struct learnt *learnt,
+            const struct sotto_clm_options *options, struct sotto_error *err)
+{
+    static const struct nn_layer head[] = {
+        {.out = CONTRASTIVE_HEAD, .activation = TENSOR_ACTIVATION_RELU},
+        {.out = CONTRASTIVE_OUT}};
+    struct plan plan = {.image = contrastive_image(learnt)};
+    enum sotto_status status;
+    if (strcmp(options->network, "cnn") == 0) {
+        plan_images(&plan, options);
+    } else {
+        for (size_t i = 0; i < options->hiddens; i++) {
+            plan.layer[plan.layers++] =
+                (struct nn_layer){.out = options->hidden[i],
+                                  .activation = TENSOR_ACTIVATION_RELU,
+                                  .norm = true};
+        }
+    }
+    plan.layer[plan.layers++] = (struct nn_layer){.out = net->d, .norm = true};
+    status = nn_stack_plan(&net->encoder, &net->arena, "encoder", net->width,
+                           plan.layer, plan.layers, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = nn_stack_plan(&net->head, &net->arena, "head", net->d, head, 2,
+                               err);
+    }
+    return status == SOTTO_STATUS_OK ? nn_arena_allocate(&net->arena, err)
+                                     : status;
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+/* One block for a batch's matrices. */
+static enum sotto_status
+reserve(struct contrastive_net *net, struct sotto_error *err)
+{
+    size_t rows = 2 * net->batch, small = rows * net->d;
+    size_t size = rows * net->width + MATRICES * small +
+                  contrastive_loss_room(net->batch, CONTRASTIVE_OUT);
+    enum sotto_status status = nn_stack_reserve(&net->encoder, rows, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = nn_stack_reserve(&net->head, rows, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    net->memory = calloc(size, sizeof(float));
+    if (net->memory == NULL) {
+        return host_fail_memory(err);
+    }
+    net->size = size * sizeof(float);
+    net->x = net->memory;
+    net->z = net->x + rows * net->width;
+    net->relu = net->z + small;
+    net->dz = net->relu + small;
+    net->scratch = net->dz + small;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
+                     const struct sotto_clm_options *options,
+                     struct tensor_backend *backend, struct sotto_error *err)
+{
+    enum sotto_status status;
+    *net = (struct contrastive_net){
+        .backend = backend,
+        .width = learnt->width,
+        .d = options->d,
+        .batch = options->batch < learnt->n ? options->batch : learnt->n,
+        .temperature = options->temperature,
+        .l = options->l,
+        .b = options->eps_pre > 0 ? 2 * options->l / options->eps_pre : 0,
+        .seed = options->seed,
+    };
+    nn_arena_init(&net->arena);
+    status = plan_stacks(net, learnt, options, err);
+    if (status == SOTTO_STATUS_OK) {
+        nn_stack_init(&net->encoder, options->seed, 0);
+        nn_stack_init(&net->head, options->seed, 1);
+        status = reserve(net, err);
+    }
+    return status;
+}
+
+void
+contrastive_net_clear(struct contrastive_net *net)
+{
+    nn_stack_clear(&net->encoder);
+    nn_stack_clear(&net->head);
+    nn_arena_clear(&net->arena);
+    host_wipe_free(net->memory, net->size);
+    net->memory = NULL;
+}
+
+/* ---- One batch ----------------------------------------------------------- */
+
+/* z = nu(h) + b noise, of either view its own. */
+static void
+add_noise(struct contrastive_net *net, const float *h, const uint32_t *row,
+          uint32_t epoch)
+{
+    size_t n = net->batch, d = net->d;
+    float *noise = net->relu; /* not filled yet */
+    net->backend->ops->clip_l1(net->backend, 2 * n, d, (float)net->l, h,
+                               net->z);
+    for (size_t i = 0; i < 2 * n; i++) {
+        variational_noise(net->seed, 2 * epoch + (i < n ? 0 : 1), row[i % n], d,
+                          noise + i * d);
+    }
+    for (size_t i = 0; i < 2 * n * d; i++) {
+        net->z[i] = (float)(net->z[i] + net->b * noise[i]);
+    }
+}
+
+double
+contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
+                    uint32_t epoch)
+{
+    struct tensor_backend *backend = net->backend;
+    size_t rows = 2 * net->batch, small = rows * net->d;
+    float *dh = nn_stack_dy(&net->encoder), *dp = nn_stack_dy(&net->head);
+    const float *h =
+        nn_stack_forward(&net->encoder, backend, net->x, rows, true);
+    const float *z = h, *p;
+    double loss;
+    if (net->b > 0) {
+        add_noise(net, h, row, epoch);
+        z = net->z;
+    }
+    for (size_t i = 0; i < small; i++) {
+        net->relu[i] = z[i] > 0 ? z[i] : 0;
+    }
+    p = nn_stack_forward(&net->head, backend, net->relu, rows, true);
+    loss = contrastive_loss(backend, net->batch, CONTRASTIVE_OUT,
+                            net->temperature, p, net->scratch, dp);
+    nn_stack_backward(&net->head, backend, net->relu, rows, dp, net->dz);
+    for (size_t i = 0; i < small; i++) {
+        net->dz[i] = z[i] > 0 ? net->dz[i] : 0;
+    }
+    if (net->b > 0) {
+        backend->ops->clip_l1_back(backend, rows, net->d, (float)net->l, h,
+                                   net->dz, dh);
+    } else {
+        memcpy(dh, net->dz, small * sizeof *dh);
+    }
+    nn_stack_backward(&net->encoder, backend, net->x, rows, dh, NULL);
+    return loss;
+}
+
+void
+contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
+                   float *ret_z)
+{
+    size_t rows = 2 * net->batch;
+    for (size_t i = 0; i < n; i += rows) {
+        size_t count = n - i < rows ? n - i : rows;
+        const float *h = nn_stack_forward(&net->encoder, net->backend,
+                                          x + i * net->width, count, false);
+        memcpy(ret_z + i * net->d, h, count * net->d * sizeof *ret_z);
+    }
+}
+
+/* ---- For devices --------------------------------------------------------- */
+
+static size_t
+floats_of(const struct nn_place *place)
+{
+    return nn_pools(place->kind) ? 0 : place->width * (place->fan + 1);
+}
+
+static struct compose_layer
+layer_of(const struct nn_place *place)
+{
+    static const enum compose_kind kinds[] = {[NN_DENSE] = COMPOSE_DENSE,
+                                              [NN_CONV] = COMPOSE_CONV,
+                                              [NN_POOL_MAX] = COMPOSE_POOL_MAX,
+                                              [NN_POOL_MEAN] =
+                                                  COMPOSE_POOL_MEAN};
+    struct compose_layer layer = {.in = (uint32_t)place->in,
+                                  .out = (uint32_t)place->out,
+                                  .kind = kinds[place->kind]};
+    if (!nn_pools(place->kind)) {
+        layer.activation = tensor_activation_name(place->activation);
+    }
+    if (place->kind != NN_DENSE) {
+        layer.height = (uint32_t)place->window.height;
+        layer.width = (uint32_t)place->window.width;
+        layer.channels = (uint32_t)place->window.channels;
+        layer.filters = (uint32_t)place->window.filters;
+        layer.kernel = (uint32_t)place->window.kernel;
+        layer.stride = (uint32_t)place->window.stride;
+        layer.pad = (uint32_t)place->window.pad;
+        layer.skip = (uint32_t)place->skip;
+    }
+    return layer;
+}
+
+enum sotto_status
+contrastive_layers_init(struct contrastive_layers *layers,
+                        const struct contrastive_net *net, double scale,
+                        struct sotto_error *err)
+{
+    const struct nn_stack *stack = &net->encoder;
+    size_t total = 0, last = floats_of(&stack->layer[stack->layers - 1]);
+    float *at;
+    memset(layers, 0, sizeof *layers);
+    for (size_t i = 0; i < stack->layers; i++) {
+        total += floats_of(&stack->layer[i]);
+    }
+    at = layers->memory = calloc(total + 1, sizeof *layers->memory);
+    if (at == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < stack->layers; i++) {
+        const struct nn_place *place = &stack->layer[i];
+        layers->layer[i] = layer_of(place);
+        if (nn_pools(place->kind)) {
+            continue;
+        }
+        layers->layer[i].weight = at;
+        layers->layer[i].bias = at + place->width * place->fan;
+        nn_stack_folded(stack, i, at, at + place->width * place->fan);
+        at += floats_of(place);
+    }
+    for (size_t i = total - last; i < total; i++) {
+        layers->memory[i] = (float)(scale * layers->memory[i]);
+    }
+    layers->count = stack->layers;
+    return SOTTO_STATUS_OK;
+}
+
+void
+contrastive_layers_clear(struct contrastive_layers *layers)
+{
+    free(layers->memory);
+    memset(layers, 0, sizeof *layers);
+}

@@ -1,0 +1,82 @@
+/*
+ * contrastive_fixture.h: pictures to tell apart, and nets as training makes
+ * them.
+ */
+#ifndef SOTTO_TESTS_CONTRASTIVE_FIXTURE_H
+#define SOTTO_TESTS_CONTRASTIVE_FIXTURE_H
+
+#include "encoder/contrastive.h"
+
+#include "learnt_fixture.h"
+
+/* A bright bar, lying or standing, somewhere in each picture. */
+static inline struct sotto_table *
+pictures(size_t rows, size_t height, size_t width, size_t channels)
+{
+    size_t head = channels > 1 ? 20 : 16, pixels = height * width;
+    size_t size = head + rows * pixels * channels;
+    uint8_t *file = calloc(1, size);
+    struct sotto_table *table = NULL;
+    struct seeded seeded;
+    assert_non_null(file);
+    seeded_init(&seeded, 7, 0);
+    memcpy(file, channels > 1 ? "\0\0\x08\x04" : "\0\0\x08\x03", 4);
+    file[6] = (uint8_t)(rows >> 8);
+    file[7] = (uint8_t)rows;
+    file[11] = (uint8_t)height;
+    file[15] = (uint8_t)width;
+    if (channels > 1) {
+        file[19] = (uint8_t)channels;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        bool lies = uniform(&seeded) < 0.5;
+        size_t at =
+            (size_t)(uniform(&seeded) * (double)(lies ? height : width));
+        for (size_t j = 0; j < pixels * channels; j++) {
+            size_t y = j / channels / width, x = j / channels % width;
+            bool bright = (lies ? y : x) == at;
+            file[head + i * pixels * channels + j] =
+                (uint8_t)((bright ? 200 : 0) + 40 * uniform(&seeded));
+        }
+    }
+    must(sotto_table_parse(file, size, "pictures", NULL, &table, &err));
+    free(file);
+    return table;
+}
+
+/* All that training begins with. */
+struct begun {
+    struct sotto_clm_options options;
+    struct learnt learnt;
+    struct tensor_backend *backend;
+    struct contrastive_net net;
+};
+
+static inline void
+begun_make(struct begun *begun, const struct sotto_table *table,
+           const struct sotto_clm_options *options)
+{
+    begun->options = *options;
+    begun->options.eps = "4";
+    must(contrastive_options_fill(&begun->options, &err));
+    struct learnt_options common = LEARNT_OPTIONS("clm", &begun->options);
+    must(learnt_begin(&begun->learnt, table, &common, &err));
+    must(contrastive_options_suit(&begun->options, &begun->learnt, &err));
+    if (options->threads > 0) {
+        must(tensor_cpu_new(options->threads, &begun->backend, &err));
+    } else {
+        must(tensor_plain_new(&begun->backend, &err));
+    }
+    must(contrastive_net_init(&begun->net, &begun->learnt, &begun->options,
+                              begun->backend, &err));
+}
+
+static inline void
+begun_clear(struct begun *begun)
+{
+    contrastive_net_clear(&begun->net);
+    tensor_backend_free(begun->backend);
+    learnt_clear(&begun->learnt);
+}
+
+#endif

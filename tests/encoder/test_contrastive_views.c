@@ -1,0 +1,159 @@
+/*
+ * test_contrastive_views.c: what two views of a record have in common, and what
+ * not.
+ */
+#include "contrastive_fixture.h"
+#include "host/pool.h"
+
+enum { ROWS = 400, WIDTH = 5 }; /* a, colour (3), b */
+
+static void
+fill_rows(uint32_t *row, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        row[i] = n - 1 - i;
+    }
+}
+
+/* A number is replaced in 0.3 (n = 400 x 2 x 2: within 5 standard errors, alpha
+   6e-7), by one that some record has; a code as a whole. */
+static void
+test_corrupt(void **state)
+{
+    struct sotto_table *table = people(ROWS);
+    const struct sotto_clm_options options = {.label = "kind", .seed = 4};
+    struct begun begun = {0};
+    struct contrastive_views views;
+    uint32_t row[ROWS];
+    static float made[2][ROWS * WIDTH];
+    size_t changed = 0, alike = 0;
+    (void)state;
+    fill_rows(row, ROWS);
+    begun_make(&begun, table, &options);
+    assert_string_equal(begun.options.augment, "corrupt");
+    must(contrastive_views_init(&views, &begun.learnt, &begun.options, &err));
+    for (uint32_t view = 0; view < 2; view++) {
+        contrastive_views_make(&views, NULL, row, ROWS, 3, view, made[view]);
+        for (size_t i = 0; i < ROWS; i++) {
+            const float *x = begun.learnt.x + row[i] * WIDTH;
+            const float *v = made[view] + i * WIDTH;
+            changed += v[0] != x[0];
+            changed += v[4] != x[4];
+            assert_true(v[1] + v[2] + v[3] == 1);
+            assert_true(v[1] * v[2] == 0 && v[1] * v[3] == 0);
+        }
+    }
+    /* Records with a missing number, or the same three digits, are alike. */
+    assert_true(fabs((double)changed / (4 * ROWS) - 0.298) < 0.057);
+    for (size_t i = 0; i < ROWS; i++) {
+        alike += memcmp(made[0] + i * WIDTH, made[1] + i * WIDTH,
+                        WIDTH * sizeof(float)) == 0;
+    }
+    assert_true(alike < ROWS / 2);
+    begun_clear(&begun);
+    sotto_table_free(table);
+}
+
+/* Of (seed, epoch, row, view) alone: neither of threads nor of the batch. */
+static void
+check_pure(struct sotto_table *table, const struct sotto_clm_options *options,
+           size_t width)
+{
+    enum { N = 40 };
+    struct begun begun = {0};
+    struct contrastive_views views;
+    struct host_pool *pool = NULL;
+    uint32_t row[N];
+    float *a = calloc(N, width * sizeof *a), *b = calloc(N, width * sizeof *b);
+    size_t size = N * width * sizeof *a;
+    assert_true(a != NULL && b != NULL);
+    fill_rows(row, N);
+    must(host_pool_new(3, &pool, &err));
+    begun_make(&begun, table, options);
+    assert_int_equal(begun.learnt.width, width);
+    must(contrastive_views_init(&views, &begun.learnt, &begun.options, &err));
+    contrastive_views_make(&views, NULL, row, N, 1, 0, a);
+    contrastive_views_make(&views, pool, row, N, 1, 0, b);
+    assert_memory_equal(a, b, size);
+    contrastive_views_make(&views, pool, row + 7, 1, 1, 0, b);
+    assert_memory_equal(a + 7 * width, b, width * sizeof *b);
+    contrastive_views_make(&views, pool, row, N, 1, 1, b);
+    assert_memory_not_equal(a, b, size);
+    contrastive_views_make(&views, pool, row, N, 2, 0, b);
+    assert_memory_not_equal(a, b, size);
+    views.seed++;
+    contrastive_views_make(&views, pool, row, N, 1, 0, b);
+    assert_memory_not_equal(a, b, size);
+    begun_clear(&begun);
+    host_pool_free(pool);
+    free(a);
+    free(b);
+}
+
+static void
+test_pure(void **state)
+{
+    struct sotto_clm_options options = {.label = "kind", .seed = 4};
+    struct sotto_table *table = people(60);
+    (void)state;
+    check_pure(table, &options, WIDTH);
+    sotto_table_free(table);
+    options.label = NULL;
+    table = pictures(60, 9, 8, 1);
+    check_pure(table, &options, 72);
+    options.augment = "photo";
+    check_pure(table, &options, 72);
+    options.augment = "corrupt";
+    check_pure(table, &options, 72);
+    sotto_table_free(table);
+}
+
+/* What the data suggests, and what it does not allow. */
+static void
+test_suit(void **state)
+{
+    const struct {
+        size_t height, width, channels;
+        const char *network, *augment;
+    } cases[] = {
+        {9, 8, 1, "cnn", "line"},    {8, 8, 3, "cnn", "photo"},
+        {7, 9, 1, "mlp", "line"},    {4, 4, 3, "mlp", "photo"},
+        {1, 9, 1, "mlp", "corrupt"}, {10, 10, 2, "cnn", "line"},
+    };
+    struct begun begun = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_table *table =
+            pictures(6, cases[i].height, cases[i].width, cases[i].channels);
+        struct sotto_clm_options options = {.batch = 2};
+        begun_make(&begun, table, &options);
+        assert_string_equal(begun.options.network, cases[i].network);
+        assert_string_equal(begun.options.augment, cases[i].augment);
+        if (strcmp(cases[i].network, "mlp") == 0) {
+            begun.options.network = "cnn";
+            must_fail(
+                SOTTO_STATUS_USAGE, "8x8",
+                contrastive_options_suit(&begun.options, &begun.learnt, &err));
+            begun.options.network = "mlp";
+        }
+        if (cases[i].height == 1) {
+            begun.options.augment = "line";
+            must_fail(
+                SOTTO_STATUS_USAGE, "corrupt",
+                contrastive_options_suit(&begun.options, &begun.learnt, &err));
+        }
+        begun_clear(&begun);
+        sotto_table_free(table);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_corrupt),
+        cmocka_unit_test(test_pure),
+        cmocka_unit_test(test_suit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
