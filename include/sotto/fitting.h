@@ -139,13 +139,35 @@ sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
 
 /*
  * The same for reports of another mechanism, with the same encoder and codebook
- * at any budget: about the code alone, say. NULL: the model's own. Statuses:
- * INPUT (another encoder or codebook; no codebook at all, unless it is the
- * model's own mechanism; reports of another mechanism), MEMORY.
+ * at any budget: about the code alone, say; or about the class, if the model
+ * made it (sotto_model_mechanism_class). NULL: the model's own. Statuses: INPUT
+ * (another encoder or codebook; no codebook at all, unless it is the model's
+ * own mechanism; reports of another mechanism), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_model_predict_private_with(
     struct sotto_model *model, const struct sotto_mechanism *mechanism,
     const uint8_t *reports, size_t n, double *ret_p, struct sotto_error *err);
+
+/*
+ * Mechanisms for private inference, made from the model of a codebook and
+ * written to `path`: a report is about the record alone, with all of `eps`
+ * (decimal text), and is to be classified by sotto_model_predict_private_with.
+ *
+ *     code    which of the k codes, by subset: encoder and codebook are known
+ *             before anything is learnt
+ *     class   which class the network gives, by flip: the network goes to the
+ *             device
+ *
+ * They count in the campaign of the model's mechanism. `ret_mechanism` may be
+ * NULL; the caller frees it. Statuses: USAGE (no codebook), FORMAT, BUDGET,
+ * LIMIT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_model_mechanism_code(
+    const struct sotto_model *model, const char *eps, const char *path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_model_mechanism_class(
+    const struct sotto_model *model, const char *eps, const char *path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
 /* Networks in it: those that restarts made. */
 size_t sotto_model_networks(const struct sotto_model *model);

@@ -15,10 +15,10 @@ static const struct {
     const char *name;
     int (*train)(const struct cli_args *args, const struct sotto_table *table);
 } kinds[] = {
-    {"direct", train_direct},
-    {"vlm", train_vlm},
-    {"pca", train_pca},
-    {"clm", train_clm},
+    {"direct", train_direct}, {"vlm", train_vlm}, {"pca", train_pca},
+    {"clm", train_clm},       {"code", NULL}, /* these two from a model:
+                                                 train_model */
+    {"class", NULL},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -56,6 +56,7 @@ static const struct {
     {"augment", "clm"},
     {"temperature", "clm"},
     {"whiten", "pca"},
+    {"model", "code class"},
     {"data", "direct vlm pca clm"},
     {"labels", "direct vlm pca clm"},
     {"label", "direct vlm pca clm"},
@@ -113,7 +114,7 @@ find_kind(const char *name)
     }
     const char *nearest = cli_nearest(name, names, KINDS);
     (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
-                  "pca, clm",
+                  "pca, clm, code, class",
                   name, nearest != NULL ? "did you mean " : "",
                   nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
     return KINDS;
@@ -154,6 +155,12 @@ check_special(const struct cli_args *args)
                            option);
         }
     }
+    if (is_listed("code class", args->word[0])) {
+        return cli_given(args, "model")
+                   ? CLI_EXIT_DONE
+                   : cli_bad("--model MODEL is missing: see sotto train "
+                             "--help");
+    }
     if (!from && !cli_given(args, "data")) {
         return cli_bad("--data FILE is missing: see sotto train --help");
     }
@@ -163,9 +170,9 @@ check_special(const struct cli_args *args)
 static int
 check_usage(const struct cli_args *args)
 {
-    const char *const inputs[] = {cli_value(args, "data"),
-                                  cli_value(args, "labels"),
-                                  cli_value(args, "from")};
+    const char *const inputs[] = {
+        cli_value(args, "data"), cli_value(args, "labels"),
+        cli_value(args, "from"), cli_value(args, "model")};
     double eps;
     int status = check_special(args);
     if (status != CLI_EXIT_DONE) {
@@ -190,6 +197,9 @@ run(const struct cli_args *args)
     struct sotto_table *table = NULL;
     size_t kind = find_kind(args->word[0]);
     int status = kind < KINDS ? check_usage(args) : CLI_EXIT_BAD;
+    if (status == CLI_EXIT_DONE && cli_given(args, "model")) {
+        return train_model(args);
+    }
     if (status == CLI_EXIT_DONE && cli_given(args, "from")) {
         return train_from(args);
     }
@@ -263,6 +273,9 @@ static const struct cli_option options[] = {
      "this mechanism, of the same KIND, at another --eps\n"
      "and --lambda, without training; its analyst file\n"
      "stays"},
+    {0, false, false, "model", "MODEL",
+     "code, class: the model of a codebook that is to\n"
+     "classify what is sent"},
     {0, false, false, "hidden", "N,N,...",
      "vlm: units of the encoder's layers; the decoder has\n"
      "them backwards (400,150,50); clm with mlp: (256,256)"},
@@ -328,6 +341,10 @@ const struct cli_verb cmd_train = {
         "  clm     an encoder that brings two distorted views of a record "
         "together, and\n          keeps other records apart; for images. "
         "Goes on as vlm does.\n"
+        "  code    from --model, for private inference: the code alone, by "
+        "subset.\n"
+        "  class   from --model: what its network says, computed on the "
+        "device, by flip.\n"
         "What is learnt or fitted comes from the data, which gets no "
         "protection by that:\nuse public records, not those to be protected. "
         "The first example gives every\nrange, and its categories are the two "

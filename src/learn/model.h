@@ -106,6 +106,11 @@ SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
 /* The first of the largest. */
 size_t model_likeliest(const double *p, size_t classes);
 
+/* model_send.c: whether reports of a mechanism are about the class that the
+   model's network gives: sotto_model_mechanism_class made it. */
+bool model_sends_class(const struct sotto_model *model,
+                       const struct sotto_mechanism *mechanism);
+
 /* model_file.c: from bytes; `name` stands in messages for the file's path.
    Statuses: FORMAT, MEMORY, LIMIT. */
 SOTTO_CHECKED enum sotto_status model_parse(const void *data, size_t size,

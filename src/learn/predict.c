@@ -214,16 +214,12 @@ check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
     return SOTTO_STATUS_OK;
 }
 
-/* By way of the codes. */
+/* By way of the cells of `smooth`. */
 static enum sotto_status
-predict_codes(struct sotto_model *model,
+predict_cells(const struct sotto_model *model, const struct smooth *smooth,
               const struct sotto_mechanism *mechanism, const uint8_t *reports,
               size_t n, double *ret_p, struct sotto_error *err)
 {
-    const struct smooth smooth = {.cells = model->codes.cells,
-                                  .classes = model->classes,
-                                  .pi = model->pi,
-                                  .tau_bar = model->tau_bar};
     size_t size = mechanism->client->report_size;
     const uint8_t *report[BLOCK];
     struct codes_shape shape;
@@ -235,9 +231,49 @@ predict_codes(struct sotto_model *model,
         for (size_t i = 0; i < count; i++) {
             report[i] = reports + (first + i) * size;
         }
-        status = smooth_private(&smooth, &shape, report, count,
+        status = smooth_private(smooth, &shape, report, count,
                                 ret_p + first * model->classes, err);
     }
+    return status;
+}
+
+static enum sotto_status
+predict_codes(const struct sotto_model *model,
+              const struct sotto_mechanism *mechanism, const uint8_t *reports,
+              size_t n, double *ret_p, struct sotto_error *err)
+{
+    const struct smooth smooth = {.cells = model->codes.cells,
+                                  .classes = model->classes,
+                                  .pi = model->pi,
+                                  .tau_bar = model->tau_bar};
+    return predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
+}
+
+/* Reports about the class: a cell for each, with the shares that the cells
+   have it in. The network is taken at its word. */
+static enum sotto_status
+predict_classes(const struct sotto_model *model,
+                const struct sotto_mechanism *mechanism, const uint8_t *reports,
+                size_t n, double *ret_p, struct sotto_error *err)
+{
+    size_t classes = model->classes;
+    double *share = calloc(classes + 1, classes * sizeof *share);
+    const struct smooth smooth = {.cells = classes,
+                                  .classes = classes,
+                                  .pi = share,
+                                  .tau_bar = share + classes};
+    enum sotto_status status;
+    if (share == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < model->codes.cells * classes; i++) {
+        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
+    }
+    for (size_t y = 0; y < classes; y++) {
+        share[classes + y * classes + y] = 1;
+    }
+    status = predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
+    free(share);
     return status;
 }
 
@@ -247,6 +283,7 @@ sotto_model_predict_private_with(struct sotto_model *model,
                                  const uint8_t *reports, size_t n,
                                  double *ret_p, struct sotto_error *err)
 {
+    bool class = false;
     enum sotto_status status;
     if (mechanism == NULL || (mechanism->size == model->mechanism->size &&
                               memcmp(mechanism->data, model->mechanism->data,
@@ -258,15 +295,18 @@ sotto_model_predict_private_with(struct sotto_model *model,
                          "the model takes reports of its own mechanism only: "
                          "those of others need a codebook");
     }
-    if (!codes_same(model->mechanism, mechanism)) {
+    class = model_sends_class(model, mechanism);
+    if (!class && !codes_same(model->mechanism, mechanism)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the mechanism has another encoder or codebook than "
                          "the model's");
     }
     status = check_reports(mechanism, reports, n, err);
-    return status == SOTTO_STATUS_OK
-               ? predict_codes(model, mechanism, reports, n, ret_p, err)
-               : status;
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return class ? predict_classes(model, mechanism, reports, n, ret_p, err)
+                 : predict_codes(model, mechanism, reports, n, ret_p, err);
 }
 
 enum sotto_status

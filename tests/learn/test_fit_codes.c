@@ -304,11 +304,11 @@ test_other_mechanism(void **state)
     must(sotto_model_evaluate_private_with(model, coded, test, 11, &evaluation,
                                            &err));
     print_message("of codes alone %.3f\n", evaluation.accuracy);
-    assert_float_equal(evaluation.accuracy, (double)right / 1000, 1e-9);
+    assert_true(fabs(evaluation.accuracy - (double)right / 1000) < 1e-9);
     assert_true(evaluation.accuracy > own + 0.2);
     must(sotto_model_evaluate_private_with(model, NULL, test, 11, &evaluation,
                                            &err));
-    assert_float_equal(evaluation.accuracy, own, 1e-9);
+    assert_true(fabs(evaluation.accuracy - own) < 1e-9);
     assert_int_equal(sotto_model_predict_private(model, reports, 1000, p, &err),
                      SOTTO_STATUS_INPUT);
     assert_int_equal(
@@ -317,6 +317,49 @@ test_other_mechanism(void **state)
     assert_non_null(strstr(err.message, "another encoder"));
     free(reports);
     sotto_mechanism_free(foreign);
+    sotto_model_free(model);
+}
+
+/* Mechanisms that the model makes for private inference. */
+static void
+test_sends(void **state)
+{
+    struct sotto_fit_options options = plain_options();
+    struct sotto_model *model = fit_with(&options, NULL), *other;
+    struct sotto_mechanism *code = NULL, *class = NULL;
+    struct sotto_mechanism_info info;
+    struct sotto_evaluation evaluation;
+    double flip = exp(3) / (exp(3) + GROUPS - 1);
+    (void)state;
+    must(sotto_model_mechanism_code(model, "5", in_folder("k.sotto"), &code,
+                                    &err));
+    must(sotto_model_mechanism_class(model, "3", in_folder("y.sotto"), &class,
+                                     &err));
+    sotto_mechanism_info(class, &info);
+    assert_string_equal(info.eps_text, "3");
+    assert_int_equal(info.columns, 4);
+    assert_int_equal(info.layers, 3);
+    must(sotto_model_evaluate_private_with(model, code, test, 11, &evaluation,
+                                           &err));
+    assert_true(evaluation.accuracy > 0.9);
+    must(sotto_model_evaluate_private_with(model, class, test, 11, &evaluation,
+                                           &err));
+    print_message("of classes at epsilon 3: %.3f\n", evaluation.accuracy);
+    assert_true(fabs(evaluation.accuracy - accuracy(model, false) * flip) <
+                0.05);
+    options.seed = 5;
+    other = fit_with(&options, NULL); /* another network */
+    assert_int_equal(sotto_model_evaluate_private_with(other, class, test, 11,
+                                                       &evaluation, &err),
+                     SOTTO_STATUS_INPUT);
+    must(sotto_model_evaluate_private_with(other, code, test, 11, &evaluation,
+                                           &err));
+    assert_int_equal(
+        sotto_model_mechanism_class(model, "0", in_folder("z"), NULL, &err),
+        SOTTO_STATUS_BUDGET);
+    sotto_mechanism_free(code);
+    sotto_mechanism_free(class);
+    sotto_model_free(other);
     sotto_model_free(model);
 }
 
@@ -360,13 +403,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_aux),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_clean),
-        cmocka_unit_test(test_other_mechanism),
-        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_learns),  cmocka_unit_test(test_aux),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_clean),   cmocka_unit_test(test_other_mechanism),
+        cmocka_unit_test(test_sends),   cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
