@@ -152,9 +152,13 @@ evaluate(const struct cli_args *args, struct sotto_model *model,
                  : sotto_model_evaluate(model, table, false, seed,
                                         ret_evaluation, &err);
     sotto_mechanism_free(mechanism);
-    return status == SOTTO_STATUS_OK
-               ? CLI_EXIT_DONE
-               : learning_fail(&err, cli_value(args, "data"));
+    if (status == SOTTO_STATUS_OK) {
+        return CLI_EXIT_DONE;
+    }
+    /* what does not fit may be --mechanism, and is the table otherwise */
+    bool about =
+        path != NULL && strncmp(err.message, "the mechanism ", 14) == 0;
+    return learning_fail(&err, about ? path : cli_value(args, "data"));
 }
 
 static int
