@@ -41,6 +41,9 @@ struct sotto_fit_options {
     bool balanced;     /* classes are known to be equally frequent: that is
                           the share that `marginal` holds them to; if it is
                           negative, with a weight of 0.1 */
+    bool shifted;      /* codebooks alone: the people's codes have other
+                          shares than the auxiliary records', and those are
+                          estimated as well */
     uint32_t epochs;   /* 0: chosen from the objective */
     double rate;       /* 0: likewise */
     double decay;      /* weight decay; negative: likewise */
@@ -86,6 +89,11 @@ struct sotto_model;
  * of them, a feature level needs `aux` for MARGINAL and `analyst` otherwise.
  * The mechanism must have a label part of symbols. Statuses: USAGE, INPUT,
  * MEMORY, STOPPED.
+ *
+ * For a codebook's mechanism the objective is MARGINAL, the level LATENT, and
+ * the network one; docs/codebook.md says what is done. Of the options batches,
+ * smoothing, marginal, entropy and bootstrap do not matter then, and of the
+ * info `epochs` are those on what is known of codes.
  */
 SOTTO_CHECKED enum sotto_status sotto_fit(
     struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
@@ -122,11 +130,44 @@ sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
  * The same for privatised records: n reports one after another, the label part
  * of each ignored. With MARGINAL the posterior over the prior is averaged over,
  * p(y | report) = sum_m p(m | report) p(y | q_m); with the others the report's
- * estimate is classified.
+ * estimate is classified. With a codebook it is sum_c p(c | report) p(y | c)
+ * over codes, always.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
                             size_t n, double *ret_p, struct sotto_error *err);
+
+/*
+ * The same for reports of another mechanism, with the same encoder and codebook
+ * at any budget: about the code alone, say; or about the class, if the model
+ * made it (sotto_model_mechanism_class). NULL: the model's own. Statuses: INPUT
+ * (another encoder or codebook; no codebook at all, unless it is the model's
+ * own mechanism; reports of another mechanism), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_model_predict_private_with(
+    struct sotto_model *model, const struct sotto_mechanism *mechanism,
+    const uint8_t *reports, size_t n, double *ret_p, struct sotto_error *err);
+
+/*
+ * Mechanisms for private inference, made from the model of a codebook and
+ * written to `path`: a report is about the record alone, with all of `eps`
+ * (decimal text), and is to be classified by sotto_model_predict_private_with.
+ *
+ *     code    which of the k codes, by subset: encoder and codebook are known
+ *             before anything is learnt
+ *     class   which class the network gives, by flip: the network goes to the
+ *             device
+ *
+ * They count in the campaign of the model's mechanism. `ret_mechanism` may be
+ * NULL; the caller frees it. Statuses: USAGE (no codebook), FORMAT, BUDGET,
+ * LIMIT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_model_mechanism_code(
+    const struct sotto_model *model, const char *eps, const char *path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_model_mechanism_class(
+    const struct sotto_model *model, const char *eps, const char *path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
 /* Networks in it: those that restarts made. */
 size_t sotto_model_networks(const struct sotto_model *model);
@@ -169,6 +210,12 @@ sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
                      bool private_records, uint64_t seed,
                      struct sotto_evaluation *ret_evaluation,
                      struct sotto_error *err);
+/* The same with records privatised by another mechanism, as
+   sotto_model_predict_private_with takes it; NULL: the model's own. */
+SOTTO_CHECKED enum sotto_status sotto_model_evaluate_private_with(
+    struct sotto_model *model, struct sotto_mechanism *mechanism,
+    const struct sotto_table *table, uint64_t seed,
+    struct sotto_evaluation *ret_evaluation, struct sotto_error *err);
 
 #ifdef __cplusplus
 }

@@ -132,6 +132,35 @@ tell_left_out(size_t rows)
     }
 }
 
+/* Of clean records, or of reports by --mechanism or the model's own. */
+static int
+evaluate(const struct cli_args *args, struct sotto_model *model,
+         const struct sotto_table *table, uint64_t seed,
+         struct sotto_evaluation *ret_evaluation)
+{
+    const char *path = cli_value(args, "mechanism");
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_error err = {0};
+    enum sotto_status status;
+    if (path != NULL &&
+        sotto_mechanism_read(path, &mechanism, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    status = cli_given(args, "private")
+                 ? sotto_model_evaluate_private_with(model, mechanism, table,
+                                                     seed, ret_evaluation, &err)
+                 : sotto_model_evaluate(model, table, false, seed,
+                                        ret_evaluation, &err);
+    sotto_mechanism_free(mechanism);
+    if (status == SOTTO_STATUS_OK) {
+        return CLI_EXIT_DONE;
+    }
+    /* what does not fit may be --mechanism, and is the table otherwise */
+    bool about =
+        path != NULL && strncmp(err.message, "the mechanism ", 14) == 0;
+    return learning_fail(&err, about ? path : cli_value(args, "data"));
+}
+
 static int
 run(const struct cli_args *args)
 {
@@ -146,14 +175,16 @@ run(const struct cli_args *args)
     if (!cli_whole(args, "seed", &seed)) {
         return CLI_EXIT_BAD;
     }
+    if (cli_given(args, "mechanism") && !private_records) {
+        return cli_bad("--mechanism belongs to --private: clean records need "
+                       "none");
+    }
     if (sotto_model_read(args->word[0], &model, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     status = records_read(args, data, cli_value(args, "labels"), &table);
-    if (status == CLI_EXIT_DONE &&
-        sotto_model_evaluate(model, table, private_records, seed, &evaluation,
-                             &err) != SOTTO_STATUS_OK) {
-        status = learning_fail(&err, data);
+    if (status == CLI_EXIT_DONE) {
+        status = evaluate(args, model, table, seed, &evaluation);
     }
     if (status == CLI_EXIT_DONE) {
         if (cli_given(args, "json")) {
@@ -178,6 +209,9 @@ static const struct cli_option options[] = {
      "guessed"},
     {0, false, false, "private", NULL,
      "classify simulated reports of the records"},
+    {0, false, false, "mechanism", "C.sotto",
+     "with --private: they are reports of this one, which\n"
+     "has the model's codebook"},
     {0, false, false, "seed", "S", "of the simulation (0)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,

@@ -96,6 +96,7 @@ read_options(const struct cli_args *args, struct job *job)
     }
     options->other = cli_given(args, "other");
     options->balanced = cli_given(args, "balanced");
+    options->shifted = cli_given(args, "shifted");
     options->epochs = (uint32_t)epochs;
     options->batches = (uint32_t)batches;
     options->restarts = (uint32_t)restarts;
@@ -230,6 +231,15 @@ tell_json(const struct job *job, const char *path, FILE *to)
     json_end(to);
 }
 
+/* Whether a report is about record and label together. */
+static bool
+covers_both(const struct job *job)
+{
+    struct sotto_part_info part;
+    sotto_mechanism_part(job->mechanism, 0, &part);
+    return strcmp(part.covers, "both") == 0;
+}
+
 static void
 tell(const struct cli_args *args, const struct job *job)
 {
@@ -247,9 +257,9 @@ tell(const struct cli_args *args, const struct job *job)
     if (info->points > 0) {
         (void)fprintf(to, ", over a prior of %zu points", info->points);
     }
-    (void)fprintf(to, ".\nlog-likelihood of a report's label: %.5f",
-                  info->log_p);
-    if (job->options.validation < 0) {
+    (void)fprintf(to, ".\nlog-likelihood of a report%s: %.5f",
+                  covers_both(job) ? "" : "'s label", info->log_p);
+    if (job->options.validation < 0 || info->validation >= 0) {
         (void)fprintf(to, "; none was held out\n");
     } else {
         (void)fprintf(to, ", held out %.5f\n", info->validation);
@@ -328,6 +338,9 @@ static const struct cli_option options[] = {
     {0, false, false, "balanced", NULL,
      "classes are known to be equally frequent: that is\n"
      "their share (--share-weight 0.1, if not given)"},
+    {0, false, false, "shifted", NULL,
+     "codebook: the people's codes have other shares than\n"
+     "the auxiliary records': estimate them as well"},
     {0, false, false, "entropy", "W",
      "marginal: how much certainty counts, so that\n"
      "boundaries run where few records are (0)"},
@@ -354,8 +367,10 @@ const struct cli_verb cmd_fit = {
         "records and\nlabels alone. With the objective marginal (Eq. 11) "
         "every report is weighed over\nall points of a prior, by how likely "
         "the noise would have made it from there;\nthe prior is in the analyst "
-        "file of a trained mechanism, or comes from --aux.\nWhat is done to "
-        "reports costs no more privacy.\n",
+        "file of a trained mechanism, or comes from --aux.\nReports of a "
+        "codebook say which labels its codes have; of the auxiliary "
+        "records\nwhat they are like. What is done to reports costs no more "
+        "privacy.\n",
     .example = "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
                "-o wdbc.model\n",
     .wanted = wanted,

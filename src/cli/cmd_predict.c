@@ -15,6 +15,7 @@
 
 struct job {
     struct sotto_model *model;
+    struct sotto_mechanism *mechanism; /* of the reports; NULL: the model's */
     size_t rows, classes;
     double *p;
     bool reports;
@@ -74,7 +75,9 @@ predict_records(const struct cli_args *args, struct job *job)
 static int
 predict_reports(const struct cli_args *args, struct job *job)
 {
-    struct sotto_mechanism *mechanism = sotto_model_mechanism(job->model);
+    struct sotto_mechanism *mechanism = job->mechanism != NULL
+                                            ? job->mechanism
+                                            : sotto_model_mechanism(job->model);
     struct sotto_mechanism_info info;
     struct sotto_report_reader *reader = NULL;
     struct sotto_error err = {0};
@@ -98,8 +101,9 @@ predict_reports(const struct cli_args *args, struct job *job)
                sotto_report_reader_at(reader, i), info.report_size);
     }
     if (status == CLI_EXIT_DONE &&
-        sotto_model_predict_private(job->model, reports, job->rows, job->p,
-                                    &err) != SOTTO_STATUS_OK) {
+        sotto_model_predict_private_with(job->model, mechanism, reports,
+                                         job->rows, job->p,
+                                         &err) != SOTTO_STATUS_OK) {
         status = learning_fail(&err, args->word[1]);
     }
     free(reports);
@@ -197,18 +201,23 @@ static int
 run(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
+    const char *other = cli_value(args, "mechanism");
     const char *const inputs[] = {args->word[0], args->word[1],
-                                  cli_value(args, "labels")};
+                                  cli_value(args, "labels"), other};
     struct sotto_error err = {0};
     struct job job = {0};
-    int status = output_file_check(path, inputs, 3);
+    int status = output_file_check(path, inputs, 4);
     if (status == CLI_EXIT_DONE &&
         sotto_model_read(args->word[0], &job.model, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     }
+    if (status == CLI_EXIT_DONE && other != NULL &&
+        sotto_mechanism_read(other, &job.mechanism, &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
     if (status == CLI_EXIT_DONE) {
-        job.reports =
-            cli_given(args, "private") || holds_reports(args->word[1]);
+        job.reports = cli_given(args, "private") || other != NULL ||
+                      holds_reports(args->word[1]);
         status = job.reports ? predict_reports(args, &job)
                              : predict_records(args, &job);
     }
@@ -216,6 +225,7 @@ run(const struct cli_args *args)
         status = put(args, &job);
     }
     free(job.p);
+    sotto_mechanism_free(job.mechanism);
     sotto_model_free(job.model);
     return status;
 }
@@ -231,6 +241,9 @@ static const struct cli_option options[] = {
     {0, false, false, "private", NULL,
      "F holds reports; else it is told from the content,\n"
      "and a pipe is taken for records"},
+    {0, false, false, "mechanism", "C.sotto",
+     "F holds reports of this one, which has the model's\n"
+     "codebook"},
     {'o', false, false, "output", "OUT.csv",
      "write every row's class and probabilities"},
     CLI_OPTION_JSON,

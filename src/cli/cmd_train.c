@@ -15,8 +15,13 @@ static const struct {
     const char *name;
     int (*train)(const struct cli_args *args, const struct sotto_table *table);
 } kinds[] = {
-    {"direct", train_direct}, {"vlm", train_vlm},           {"pca", train_pca},
-    {"clm", train_clm},       {"codebook", train_codebook},
+    {"direct", train_direct},
+    {"vlm", train_vlm},
+    {"pca", train_pca},
+    {"clm", train_clm},
+    {"codebook", train_codebook},
+    {"code", NULL}, /* these two from a model: train_model */
+    {"class", NULL},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -57,6 +62,7 @@ static const struct {
     {"data", "direct vlm pca clm codebook"},
     {"labels", "direct vlm pca clm codebook"},
     {"label", "direct vlm pca clm codebook"},
+    {"model", "code class"},
     {"keep", "direct vlm pca clm"},
     {"drop", "direct vlm pca clm"},
     {"category", "direct vlm pca clm codebook"},
@@ -117,7 +123,7 @@ find_kind(const char *name)
     }
     const char *nearest = cli_nearest(name, names, KINDS);
     (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
-                  "pca, clm, codebook",
+                  "pca, clm, codebook, code, class",
                   name, nearest != NULL ? "did you mean " : "",
                   nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
     return KINDS;
@@ -158,6 +164,12 @@ check_special(const struct cli_args *args)
                            option);
         }
     }
+    if (is_listed("code class", args->word[0])) {
+        return cli_given(args, "model")
+                   ? CLI_EXIT_DONE
+                   : cli_bad("--model MODEL is missing: see sotto train "
+                             "--help");
+    }
     if (!from && !cli_given(args, "data")) {
         return cli_bad("--data FILE is missing: see sotto train --help");
     }
@@ -169,7 +181,8 @@ check_usage(const struct cli_args *args)
 {
     const char *const inputs[] = {
         cli_value(args, "data"), cli_value(args, "labels"),
-        cli_value(args, "encoder"), cli_value(args, "from")};
+        cli_value(args, "encoder"), cli_value(args, "from"),
+        cli_value(args, "model")};
     double eps;
     int status = check_special(args);
     if (status != CLI_EXIT_DONE) {
@@ -194,6 +207,9 @@ run(const struct cli_args *args)
     struct sotto_table *table = NULL;
     size_t kind = find_kind(args->word[0]);
     int status = kind < KINDS ? check_usage(args) : CLI_EXIT_BAD;
+    if (status == CLI_EXIT_DONE && cli_given(args, "model")) {
+        return train_model(args);
+    }
     if (status == CLI_EXIT_DONE && cli_given(args, "from")) {
         return train_from(args);
     }
@@ -267,6 +283,9 @@ static const struct cli_option options[] = {
      "this mechanism, of the same KIND, at another --eps\n"
      "and --lambda, without training; its analyst file\n"
      "stays"},
+    {0, false, false, "model", "MODEL",
+     "code, class: the model of a codebook that is to\n"
+     "classify what is sent"},
     {0, false, false, "hidden", "N,N,...",
      "vlm: units of the encoder's layers; the decoder has\n"
      "them backwards (400,150,50); clm with mlp: (256,256)"},
@@ -352,6 +371,10 @@ const struct cli_verb cmd_train = {
         "lies in,\n          reported as one with the label: for learning at "
         "a small epsilon. Tells\n          little of a record but its "
         "class.\n"
+        "  code    from --model, for private inference: the code alone, by "
+        "subset.\n"
+        "  class   from --model: what its network says, computed on the "
+        "device, by flip.\n"
         "What is learnt or fitted comes from the data, which gets no "
         "protection by that:\nuse public records, not those to be protected. "
         "The first example gives every\nrange, and its categories are the two "

@@ -56,6 +56,8 @@ int train_pca(const struct cli_args *args, const struct sotto_table *table);
 int train_clm(const struct cli_args *args, const struct sotto_table *table);
 int train_codebook(const struct cli_args *args,
                    const struct sotto_table *table);
+/* code, class: from --model, without data. */
+int train_model(const struct cli_args *args);
 /* --from: another budget for a learnt mechanism, without training. */
 int train_from(const struct cli_args *args);
 

@@ -178,6 +178,21 @@ rows_representation(struct rows *rows, size_t row, uint32_t layers,
     device_wipe(client);
 }
 
+void
+rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z)
+{
+    struct sotto_client *client = rows->mechanism->client;
+    uint32_t layers = client->sizes.layers;
+    schema_apply(client, rows_at(rows, row));
+    forward_run(client);
+    /* A layer's input is the next one's spare, and the last has no skip. */
+    memcpy(ret_input, layers > 0 ? client->spare : client->x,
+           rows_representation_width(rows, layers > 0 ? layers - 1 : 0) *
+               sizeof *ret_input);
+    memcpy(ret_z, client->z, rows_z_width(rows) * sizeof *ret_z);
+    device_wipe(client);
+}
+
 size_t
 rows_q_width(const struct rows *rows)
 {

@@ -40,6 +40,9 @@ void rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z);
 size_t rows_representation_width(const struct rows *rows, uint32_t layers);
 void rows_representation(struct rows *rows, size_t row, uint32_t layers,
                          float *ret_z);
+/* Input and output of the encoder's last layer, whose widths are those of one
+   layer less and of z; both are x if it has none. One pass for both. */
+void rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z);
 /* The point of every block of every part that covers features, one after
    another, as the channel takes it: what a report is about, before noise. */
 size_t rows_q_width(const struct rows *rows);

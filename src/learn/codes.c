@@ -83,6 +83,7 @@ codes_shape_init(struct codes_shape *shape,
     }
     shape->code = &code->instance;
     shape->offset = mechanism_offset(mechanism, at, 0);
+    shape->at = code->factor[0].at;
     shape->cells = code->factor[0].k;
     shape->symbols = 1;
     shape->column = SIZE_MAX;

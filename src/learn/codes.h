@@ -29,6 +29,7 @@ struct codes_shape {
     const struct channel_instance *code;  /* of pairs, or of codes alone */
     const struct channel_instance *label; /* NULL: in the pairs */
     size_t offset, label_offset;          /* in a report */
+    size_t at;                            /* the first score, in the outputs */
     size_t cells;
     size_t symbols; /* of the label, "other" included; 1: there is none */
     size_t classes; /* of these, those told apart: the first ones */
@@ -47,6 +48,15 @@ codes_shape_init(struct codes_shape *shape,
                  struct sotto_error *err);
 /* Whether it is one at all: a part whose symbol is the largest of k outputs. */
 bool codes_is(const struct sotto_mechanism *mechanism);
+
+/* codes_same.c: whether a record has the same representation and code in both:
+   the same encoder behind the same inputs. Budgets, channels and labels may
+   differ. */
+bool codes_same(const struct sotto_mechanism *a,
+                const struct sotto_mechanism *b);
+/* The same for the outputs of the first `layers` layers, of any mechanisms. */
+bool codes_same_layers(const struct sotto_mechanism *a,
+                       const struct sotto_mechanism *b, uint32_t layers);
 
 /* ln p(report | c, y) of all cells * classes pairs. `q` is codes_points';
    `room` for cells + classes numbers. */

@@ -39,8 +39,7 @@ fit_clear(struct fit *fit)
     prior_shape_clear(&fit->shape);
 }
 
-/* Hands the model over if all went well, and clears the rest. */
-static enum sotto_status
+enum sotto_status
 fit_end(struct fit *fit, enum sotto_status status,
         struct sotto_model **ret_model, struct sotto_fit_info *ret_info)
 {
@@ -72,8 +71,7 @@ check_options(const struct sotto_fit_options *options, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* What both ways of fitting begin with. */
-static enum sotto_status
+enum sotto_status
 fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
          const struct sotto_fit_options *options, double eps_scale,
          struct sotto_error *err)
@@ -88,7 +86,7 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
         hidden = hidden_default;
         hiddens = 1;
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && !codes_is(mechanism)) {
         status = prior_shape_init(&fit->shape, mechanism, options->other, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -190,7 +188,12 @@ sotto_fit(struct sotto_mechanism *mechanism,
 {
     bool marginal = options->objective == SOTTO_OBJECTIVE_MARGINAL;
     struct fit fit;
-    enum sotto_status status = fit_init(&fit, mechanism, options, 1, err);
+    enum sotto_status status;
+    if (codes_is(mechanism)) {
+        return fit_codes(mechanism, reader, analyst, aux, options, ret_model,
+                         ret_info, err);
+    }
+    status = fit_init(&fit, mechanism, options, 1, err);
     if (status == SOTTO_STATUS_OK && analyst != NULL) {
         status = sotto_analyst_check(analyst, mechanism, err);
     }
@@ -230,6 +233,9 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
         status = rows_init(&rows, mechanism, table, err);
         if (status == SOTTO_STATUS_OK) {
             status = fit_take_table(&fit, &rows, err);
+            if (status == SOTTO_STATUS_OK && fit.model->codes.cells > 0) {
+                status = fit_count_codes(&fit, &rows, err);
+            }
             rows_clear(&rows);
         }
     }

@@ -65,4 +65,28 @@ fit_take_estimates(struct fit *fit, const struct sotto_analyst *analyst,
 SOTTO_CHECKED enum sotto_status
 fit_take_table(struct fit *fit, struct rows *rows, struct sotto_error *err);
 
+/* `used` of `count` numbers by lot, ascending. */
+void fit_draw(uint64_t seed, size_t count, size_t used, size_t *ret_row);
+
+/* fit.c: what every way of fitting begins with; for the budgets times a scale.
+   Statuses: USAGE, MEMORY, LIMIT, INPUT. */
+SOTTO_CHECKED enum sotto_status
+fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
+         const struct sotto_fit_options *options, double eps_scale,
+         struct sotto_error *err);
+/* Hands the model over if all went well, and clears the rest. */
+enum sotto_status fit_end(struct fit *fit, enum sotto_status status,
+                          struct sotto_model **ret_model,
+                          struct sotto_fit_info *ret_info);
+
+/* fit_codes.c: sotto_fit for a codebook's mechanism. */
+SOTTO_CHECKED enum sotto_status fit_codes(
+    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
+    const struct sotto_analyst *analyst, const struct sotto_table *aux,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+/* The tables of a codebook's model from clean records. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+fit_count_codes(struct fit *fit, struct rows *rows, struct sotto_error *err);
+
 #endif

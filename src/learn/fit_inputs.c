@@ -35,15 +35,12 @@ tick(const struct fit *fit, const char *what, size_t done, size_t total)
 
 /* ---- The prior ---------------------------------------------------------- */
 
-/* `used` of `count` numbers by lot, ascending. */
-static enum sotto_status
-draw_points(const struct fit *fit, size_t count, size_t used, size_t *ret_row,
-            struct sotto_error *err)
+void
+fit_draw(uint64_t seed, size_t count, size_t used, size_t *ret_row)
 {
     struct seeded seeded;
     size_t taken = 0;
-    (void)err;
-    seeded_init(&seeded, fit->options->seed, PRIOR_STREAM);
+    seeded_init(&seeded, seed, PRIOR_STREAM);
     /* Each with probability (still wanted) / (still there): every set of
        `used` is equally likely. */
     for (size_t i = 0; i < count && taken < used; i++) {
@@ -51,7 +48,6 @@ draw_points(const struct fit *fit, size_t count, size_t used, size_t *ret_row,
             ret_row[taken++] = i;
         }
     }
-    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -147,10 +143,8 @@ fit_take_prior(struct fit *fit, const struct sotto_analyst *analyst,
         status = host_fail_memory(err);
         goto done;
     }
-    status = draw_points(fit, count, fit->points, row, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = allocate_x(fit, fit->points, err);
-    }
+    fit_draw(fit->options->seed, count, fit->points, row);
+    status = allocate_x(fit, fit->points, err);
     if (status == SOTTO_STATUS_OK && aux != NULL) {
         status = points_from_aux(fit, aux, row, err);
     } else if (status == SOTTO_STATUS_OK) {
@@ -242,15 +236,25 @@ done:
 
 /* ---- Labels and order ---------------------------------------------------- */
 
+/* Whether the last class is a column's "other". */
+static bool
+has_other(const struct fit *fit)
+{
+    size_t classes = fit->labels.classes;
+    return fit->model->codes.cells > 0
+               ? classes == fit->model->codes.symbols
+               : classes == fit->shape.label->size &&
+                     sotto_mechanism_part_column(
+                         fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
+}
+
 /* The same share for every class; hardly any for a column's "other", where that
    is a class at all, and not one of two. */
 static void
 balance(struct fit *fit)
 {
     size_t classes = fit->labels.classes;
-    bool other = classes > 2 && classes == fit->shape.label->size &&
-                 sotto_mechanism_part_column(
-                     fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
+    bool other = classes > 2 && has_other(fit);
     double least = other ? OTHER_SHARE / (double)classes : 0;
     size_t alike = classes - (other ? 1 : 0);
     for (size_t y = 0; y < classes; y++) {
@@ -339,9 +343,8 @@ static enum sotto_status
 take_records(struct fit *fit, struct rows *rows, const size_t *row,
              struct sotto_error *err)
 {
-    bool feature = fit->options->level == SOTTO_LEVEL_FEATURE;
     size_t count = fit->labels.reports;
-    int32_t *point = malloc(fit->shape.width * sizeof *point);
+    int32_t *point = malloc(model_point_width(fit->model) * sizeof *point);
     enum sotto_status status = allocate_x(fit, count, err);
     if (point == NULL || status != SOTTO_STATUS_OK) {
         free(point);
@@ -351,11 +354,8 @@ take_records(struct fit *fit, struct rows *rows, const size_t *row,
         size_t at = row[fit->plan.order[i]];
         if (!tick(fit, "encoding", i, count)) {
             status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-        } else if (feature) {
-            rows_encode(rows, at, fit->x + i * fit->in, NULL);
         } else {
-            rows_q(rows, at, point);
-            prior_input(&fit->shape, point, fit->x + i * fit->in);
+            model_input(fit->model, rows, at, point, fit->x + i * fit->in);
         }
     }
     free(point);

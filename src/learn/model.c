@@ -51,12 +51,96 @@ check_hidden(const uint32_t *hidden, size_t hiddens, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-size_t
-model_inputs(const struct prior_shape *shape,
-             const struct sotto_mechanism *mechanism, enum sotto_level level)
+/* ---- What it takes and tells ----------------------------------------------
+ */
+
+uint32_t
+model_code_layers(const struct sotto_mechanism *mechanism)
 {
-    return level == SOTTO_LEVEL_LATENT ? shape->inputs
-                                       : mechanism->client->sizes.inputs;
+    uint32_t layers = mechanism->client->sizes.layers;
+    return layers > 0 ? layers - 1 : 0;
+}
+
+static enum sotto_status
+shape_codes(struct sotto_model *model, const struct sotto_mechanism *mechanism,
+            struct sotto_error *err)
+{
+    const struct sotto_client *client = mechanism->client;
+    enum sotto_status status =
+        codes_shape_init(&model->codes, mechanism, model->other, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (model->codes.symbols < 2) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no label: nothing to learn to "
+                         "tell from its reports");
+    }
+    if (model->level != SOTTO_LEVEL_LATENT) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a codebook's classifier sees representations, not "
+                         "records: use the level latent");
+    }
+    model->layers = model_code_layers(mechanism);
+    model->in = model->layers > 0 ? client->layer[model->layers - 1].out
+                                  : client->sizes.inputs;
+    model->classes = model->codes.classes;
+    return SOTTO_STATUS_OK;
+}
+
+/* Sets shape or codes, in and classes, from level and other. */
+static enum sotto_status
+set_shape(struct sotto_model *model, const struct sotto_mechanism *mechanism,
+          struct sotto_error *err)
+{
+    enum sotto_status status;
+    if (codes_is(mechanism)) {
+        status = shape_codes(model, mechanism, err);
+    } else {
+        status = prior_shape_init(&model->shape, mechanism, model->other, err);
+        model->classes = model->shape.classes;
+        model->in = model->level == SOTTO_LEVEL_LATENT
+                        ? model->shape.inputs
+                        : mechanism->client->sizes.inputs;
+    }
+    if (status == SOTTO_STATUS_OK && model->in == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the mechanism has no features to learn from");
+    }
+    return status;
+}
+
+enum sotto_status
+model_measure(const struct sotto_mechanism *mechanism, enum sotto_level level,
+              bool other, size_t *ret_in, size_t *ret_classes,
+              struct sotto_error *err)
+{
+    struct sotto_model model = {.level = level, .other = other};
+    enum sotto_status status = set_shape(&model, mechanism, err);
+    prior_shape_clear(&model.shape);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_in = model.in;
+        *ret_classes = model.classes;
+    }
+    return status;
+}
+
+/* ---- Making and freeing ---------------------------------------------------
+ */
+
+static enum sotto_status
+allocate_tables(struct sotto_model *model, struct sotto_error *err)
+{
+    size_t cells = model->codes.cells, pairs = cells * model->classes;
+    if (cells == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    model->pi = calloc(cells, sizeof *model->pi);
+    model->tau = calloc(pairs, sizeof *model->tau);
+    model->tau_bar = calloc(pairs, sizeof *model->tau_bar);
+    return model->pi != NULL && model->tau != NULL && model->tau_bar != NULL
+               ? SOTTO_STATUS_OK
+               : host_fail_memory(err);
 }
 
 static enum sotto_status
@@ -67,17 +151,13 @@ fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
         sotto_mechanism_parse(mechanism->data, mechanism->size, mechanism->name,
                               &model->mechanism, err);
     if (status == SOTTO_STATUS_OK) {
-        status = prior_shape_init(&model->shape, model->mechanism, model->other,
-                                  err);
+        status = set_shape(model, model->mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = allocate_tables(model, err);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
-    }
-    model->classes = model->shape.classes;
-    model->in = model_inputs(&model->shape, model->mechanism, model->level);
-    if (model->in == 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "the mechanism has no features to learn from");
     }
     model->net = calloc(model->nets, sizeof *model->net);
     if (model->net == NULL) {
@@ -134,6 +214,9 @@ sotto_model_free(struct sotto_model *model)
     free(model->net);
     free(model->point);
     free(model->p);
+    free(model->pi);
+    free(model->tau);
+    free(model->tau_bar);
     free(model->confusion);
     tensor_backend_free(model->backend);
     prior_shape_clear(&model->shape);
@@ -150,8 +233,10 @@ sotto_model_classes(const struct sotto_model *model)
 const char *
 sotto_model_class(const struct sotto_model *model, size_t i)
 {
-    size_t column = sotto_mechanism_part_column(model->mechanism,
-                                                model->shape.label_part, 0);
+    size_t column = model->codes.cells > 0
+                        ? model->codes.column
+                        : sotto_mechanism_part_column(
+                              model->mechanism, model->shape.label_part, 0);
     if (column == SIZE_MAX) {
         return "(combined)";
     }

@@ -5,11 +5,14 @@
 #ifndef SOTTO_LEARN_MODEL_H
 #define SOTTO_LEARN_MODEL_H
 
+#include "learn/codes.h"
 #include "learn/posterior.h"
 #include "learn/prior.h"
 #include "nn/stack.h"
 #include "sotto/sotto.h"
 #include "tensor/tensor.h"
+
+struct rows;
 
 #define MODEL_NETS_MAX 32u
 #define MODEL_HIDDEN_MAX 8u
@@ -22,7 +25,9 @@ struct model_net {
 
 struct sotto_model {
     struct sotto_mechanism *mechanism;
-    struct prior_shape shape; /* the mechanism's */
+    struct prior_shape shape; /* the mechanism's; zeros for a codebook's */
+    struct codes_shape codes; /* a codebook's; cells 0: it is none */
+    uint32_t layers;          /* of its encoder, that give z: the input */
     enum sotto_objective objective;
     enum sotto_level level;
     bool other; /* what is none of the label's categories is a class */
@@ -31,21 +36,31 @@ struct sotto_model {
     size_t hiddens;
     struct model_net *net; /* all of one shape */
     size_t nets;
-    size_t points;  /* of the prior, with MARGINAL */
-    int32_t *point; /* points rows of shape.width */
-    float *p;       /* points rows of classes: what the networks say of them */
+    size_t points;   /* of the prior, with MARGINAL */
+    int32_t *point;  /* points rows of shape.width */
+    float *p;        /* points rows of classes: what the networks say of them */
+    double *pi;      /* codebooks: cells, their shares among the people */
+    double *tau;     /* cells rows of classes: what reports say */
+    double *tau_bar; /* likewise: what the network makes of it */
     struct tensor_backend *backend; /* made when first needed */
     uint64_t *confusion;            /* made by the first evaluation */
 };
 
-/* Entries that a network takes at a level. */
-size_t model_inputs(const struct prior_shape *shape,
-                    const struct sotto_mechanism *mechanism,
-                    enum sotto_level level);
+/* Entries that a network takes at a level, and classes it tells apart.
+   Statuses: MEMORY, INPUT (nothing to learn from), USAGE (a level that is not
+   for codebooks). */
+SOTTO_CHECKED enum sotto_status
+model_measure(const struct sotto_mechanism *mechanism, enum sotto_level level,
+              bool other, size_t *ret_in, size_t *ret_classes,
+              struct sotto_error *err);
+/* Layers of a codebook mechanism that give z: all but the last, which gives the
+   scores. */
+uint32_t model_code_layers(const struct sotto_mechanism *mechanism);
 
 /*
- * A model with networks that are planned and have no weights yet. `mechanism`
- * is copied. Statuses: MEMORY, LIMIT, INPUT (prior_shape_init's).
+ * A model with networks that are planned and have no weights yet, and tables
+ * of zeros if it is a codebook's. `mechanism` is copied. Statuses: MEMORY,
+ * LIMIT, and those of model_measure.
  */
 SOTTO_CHECKED enum sotto_status
 model_new(const struct sotto_mechanism *mechanism,
@@ -76,7 +91,12 @@ model_check_keep(const struct sotto_model *model, struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status
 model_keep(struct sotto_model *model, size_t network, struct sotto_error *err);
 
-/* predict.c: the class of every row (rows_class), which is none of the model's
+/* predict.c: what the networks take of a row; `point` has room for
+   model_point_width numbers. */
+size_t model_point_width(const struct sotto_model *model);
+void model_input(const struct sotto_model *model, struct rows *rows, size_t row,
+                 int32_t *point, float *ret_input);
+/* The class of every row (rows_class), which is none of the model's
    where it is not below model->classes. Statuses:
    INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
@@ -85,6 +105,11 @@ SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
                                             struct sotto_error *err);
 /* The first of the largest. */
 size_t model_likeliest(const double *p, size_t classes);
+
+/* model_send.c: whether reports of a mechanism are about the class that the
+   model's network gives: sotto_model_mechanism_class made it. */
+bool model_sends_class(const struct sotto_model *model,
+                       const struct sotto_mechanism *mechanism);
 
 /* model_file.c: from bytes; `name` stands in messages for the file's path.
    Statuses: FORMAT, MEMORY, LIMIT. */

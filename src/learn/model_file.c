@@ -6,12 +6,17 @@
  *     netN.L.bias        F32
  *     prior.point        I32  MARGINAL alone: the points
  *     prior.p            F32  likewise: what the networks say of them
+ *     codes.pi           F64  codebooks alone: shares of the cells
+ *     codes.tau          F64  labels in cells, as reports say
+ *     codes.tau_bar      F64  likewise, as the network says
  *
+ * A codebook has no prior, whatever its objective,
  * and as metadata {"kind": "model", "version": 1, "objective", "level",
  * "other", "hidden": [widths], "nets"}. Nothing else may be in it. Shapes
  * follow from the mechanism and the metadata, so there is one spelling of a
  * model.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +65,32 @@ name_tensor(char name[NAME_SIZE], size_t net, size_t layer, const char *what)
     (void)snprintf(name, NAME_SIZE, "net%zu.%zu.%s", net, layer, what);
 }
 
+/* Those of a codebook. */
+static size_t
+fill_tables(const struct sotto_model *model, struct safetensors_entry *entry,
+            size_t count)
+{
+    size_t cells = model->codes.cells;
+    entry[count++] = (struct safetensors_entry){.name = "codes.pi",
+                                                .type = SAFETENSORS_F64,
+                                                .rank = 1,
+                                                .shape = {cells},
+                                                .data = model->pi};
+    entry[count++] =
+        (struct safetensors_entry){.name = "codes.tau",
+                                   .type = SAFETENSORS_F64,
+                                   .rank = 2,
+                                   .shape = {cells, model->classes},
+                                   .data = model->tau};
+    entry[count++] =
+        (struct safetensors_entry){.name = "codes.tau_bar",
+                                   .type = SAFETENSORS_F64,
+                                   .rank = 2,
+                                   .shape = {cells, model->classes},
+                                   .data = model->tau_bar};
+    return count;
+}
+
 /* Entries of the file; `name` has room for two names a layer. */
 static size_t
 fill_entries(const struct sotto_model *model, struct safetensors_entry *entry,
@@ -92,6 +123,9 @@ fill_entries(const struct sotto_model *model, struct safetensors_entry *entry,
                 .data = nn_arena_value(stack->arena, place->bias)};
         }
     }
+    if (model->codes.cells > 0) {
+        count = fill_tables(model, entry, count);
+    }
     if (model->points > 0) {
         entry[count++] = (struct safetensors_entry){
             .name = "prior.point",
@@ -114,7 +148,7 @@ sotto_model_write(const struct sotto_model *model, const char *path,
                   struct sotto_error *err)
 {
     size_t tensors = 2 * model->nets * (model->hiddens + 1);
-    struct safetensors_entry *entry = calloc(tensors + 3, sizeof *entry);
+    struct safetensors_entry *entry = calloc(tensors + 4, sizeof *entry);
     char(*name)[NAME_SIZE] = calloc(tensors, sizeof *name);
     json_t *metadata = make_metadata(model);
     enum sotto_status status;
@@ -276,6 +310,52 @@ are_probabilities(const float *p, size_t rows, size_t classes)
     return true;
 }
 
+/* A table of a codebook, whose rows are of probabilities, none below `least`.
+   Rows of 0 numbers stand for one vector. */
+static enum sotto_status
+read_table(const struct safetensors *file, const char *name, size_t rows,
+           size_t columns, double least, double *to, struct sotto_error *err)
+{
+    const struct safetensors_entry *entry = NULL;
+    size_t width = columns > 0 ? columns : rows, count;
+    double sum = 0;
+    bool good = true;
+    enum sotto_status status =
+        safetensors_want(file, name, SAFETENSORS_F64, columns > 0 ? 2 : 1, rows,
+                         columns, &entry, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    memcpy(to, entry->data, entry->size);
+    count = entry->size / sizeof *to;
+    for (size_t i = 0; i < count && good; i++) {
+        sum = i % width == 0 ? to[i] : sum + to[i];
+        good = to[i] >= least && to[i] <= 1 + SUM_ERROR &&
+               ((i + 1) % width != 0 || fabs(sum - 1) < SUM_ERROR);
+    }
+    return good ? SOTTO_STATUS_OK
+                : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                            "\"%s\" does not hold probabilities", name);
+}
+
+static enum sotto_status
+read_tables(const struct safetensors *file, struct sotto_model *model,
+            struct sotto_error *err)
+{
+    size_t cells = model->codes.cells, classes = model->classes;
+    enum sotto_status status =
+        read_table(file, "codes.pi", cells, 0, DBL_MIN, model->pi, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            read_table(file, "codes.tau", cells, classes, 0, model->tau, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = read_table(file, "codes.tau_bar", cells, classes, 0,
+                            model->tau_bar, err);
+    }
+    return status;
+}
+
 /* Points that no report can be about are refused by prior_init. */
 static enum sotto_status
 check_points(const struct sotto_model *model, struct sotto_error *err)
@@ -325,27 +405,53 @@ check_tensors(const struct safetensors *file,
               const struct header *header, struct sotto_error *err)
 {
     const struct safetensors_entry *entry = NULL;
-    struct prior_shape shape;
     char name[NAME_SIZE];
-    enum sotto_status status =
-        prior_shape_init(&shape, mechanism, header->other, err);
+    size_t first = 0, classes = 0;
+    enum sotto_status status = model_measure(
+        mechanism, header->level, header->other, &first, &classes, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
+    if (codes_is(mechanism)) {
+        struct codes_shape codes;
+        status = codes_shape_init(&codes, mechanism, header->other, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = safetensors_want(file, "codes.tau", SAFETENSORS_F64, 2,
+                                      codes.cells, classes, &entry, err);
+        }
+    }
     for (size_t i = 0; i < header->nets; i++) {
-        size_t in = model_inputs(&shape, mechanism, header->level);
+        size_t in = first;
         for (size_t j = 0; j <= header->hiddens && status == SOTTO_STATUS_OK;
              j++) {
-            size_t out =
-                j < header->hiddens ? header->hidden[j] : shape.classes;
+            size_t out = j < header->hiddens ? header->hidden[j] : classes;
             name_tensor(name, i, j, "weight");
             status = safetensors_want(file, name, SAFETENSORS_F32, 2, out, in,
                                       &entry, err);
             in = out;
         }
     }
-    prior_shape_clear(&shape);
     return status;
+}
+
+/* That it has as many tensors as such a model has: 3 of a codebook, 2 of a
+   prior. */
+static enum sotto_status
+check_count(const struct safetensors *file,
+            const struct sotto_mechanism *mechanism,
+            const struct header *header, struct sotto_error *err)
+{
+    size_t tensors = 1 + 2 * header->nets * (header->hiddens + 1);
+    if (codes_is(mechanism)) {
+        tensors += 3;
+    } else if (header->objective == SOTTO_OBJECTIVE_MARGINAL) {
+        tensors += 2;
+    }
+    return safetensors_count(file) == tensors
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "it has %zu tensors, and such a model has %zu",
+                           safetensors_count(file), tensors);
 }
 
 static enum sotto_status
@@ -358,14 +464,6 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
     struct header header = {0};
     enum sotto_status status =
         read_header(safetensors_metadata(file), &header, err);
-    bool marginal = header.objective == SOTTO_OBJECTIVE_MARGINAL;
-    size_t tensors =
-        1 + 2 * header.nets * (header.hiddens + 1) + (marginal ? 2 : 0);
-    if (status == SOTTO_STATUS_OK && safetensors_count(file) != tensors) {
-        status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                           "it has %zu tensors, and such a model has %zu",
-                           safetensors_count(file), tensors);
-    }
     if (status == SOTTO_STATUS_OK) {
         status = safetensors_want(file, "mechanism", SAFETENSORS_U8, 1,
                                   SIZE_MAX, 0, &entry, err);
@@ -373,6 +471,9 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
     if (status == SOTTO_STATUS_OK) {
         status = sotto_mechanism_parse(entry->data, entry->size, "mechanism",
                                        &mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_count(file, mechanism, &header, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = check_tensors(file, mechanism, &header, err);
@@ -385,7 +486,10 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
     if (status == SOTTO_STATUS_OK) {
         status = read_nets(file, model, err);
     }
-    if (status == SOTTO_STATUS_OK && marginal) {
+    if (status == SOTTO_STATUS_OK && model->codes.cells > 0) {
+        status = read_tables(file, model, err);
+    } else if (status == SOTTO_STATUS_OK &&
+               header.objective == SOTTO_OBJECTIVE_MARGINAL) {
         status = read_prior(file, model, err);
     }
     sotto_mechanism_free(mechanism);

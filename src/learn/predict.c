@@ -9,25 +9,29 @@
 #include "data/rows.h"
 #include "host/error.h"
 #include "host/wipe.h"
-#include "learn/model.h"
+#include "learn/smooth.h"
 
 #define BLOCK 1024u
 
 /* ---- Clean records ------------------------------------------------------ */
 
-/* Inputs of some rows of a table, one after another. */
-static void
-take_inputs(const struct sotto_model *model, struct rows *rows, size_t first,
-            size_t count, int32_t *point, float *input)
+size_t
+model_point_width(const struct sotto_model *model)
 {
-    for (size_t i = 0; i < count; i++) {
-        float *to = input + i * model->in;
-        if (model->level == SOTTO_LEVEL_FEATURE) {
-            rows_encode(rows, first + i, to, NULL);
-        } else {
-            rows_q(rows, first + i, point);
-            prior_input(&model->shape, point, to);
-        }
+    return model->codes.cells > 0 ? 1 : model->shape.width;
+}
+
+void
+model_input(const struct sotto_model *model, struct rows *rows, size_t row,
+            int32_t *point, float *ret_input)
+{
+    if (model->level == SOTTO_LEVEL_FEATURE) {
+        rows_encode(rows, row, ret_input, NULL);
+    } else if (model->codes.cells > 0) {
+        rows_representation(rows, row, model->layers, ret_input);
+    } else {
+        rows_q(rows, row, point);
+        prior_input(&model->shape, point, ret_input);
     }
 }
 
@@ -44,7 +48,8 @@ predict_rows(struct sotto_model *model, struct rows *rows, double *ret_p,
              struct sotto_error *err)
 {
     size_t n = sotto_table_rows(rows->table), classes = model->classes;
-    int32_t *point = malloc(model->shape.width * sizeof *point);
+    size_t width = model_point_width(model);
+    int32_t *point = malloc(width * sizeof *point);
     float *input = malloc(BLOCK * model->in * sizeof *input);
     float *p = malloc(BLOCK * classes * sizeof *p);
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -54,13 +59,15 @@ predict_rows(struct sotto_model *model, struct rows *rows, double *ret_p,
     for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
          first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
-        take_inputs(model, rows, first, count, point, input);
+        for (size_t i = 0; i < count; i++) {
+            model_input(model, rows, first + i, point, input + i * model->in);
+        }
         status = model_forward(model, input, count, p, err);
         if (status == SOTTO_STATUS_OK) {
             copy_doubles(p, count * classes, ret_p + first * classes);
         }
     }
-    host_wipe_free(point, model->shape.width * sizeof *point);
+    host_wipe_free(point, width * sizeof *point);
     host_wipe_free(input, BLOCK * model->in * sizeof *input);
     host_wipe_free(p, BLOCK * classes * sizeof *p);
     return status;
@@ -193,16 +200,125 @@ done:
     return status;
 }
 
+static enum sotto_status
+check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
+              size_t n, struct sotto_error *err)
+{
+    size_t size = mechanism->client->report_size;
+    for (size_t i = 0; i < n; i++) {
+        if (!report_valid(mechanism->client, reports + i * size, size)) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i,
+                             "report %zu is none of the model's mechanism", i);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* By way of the cells of `smooth`. */
+static enum sotto_status
+predict_cells(const struct sotto_model *model, const struct smooth *smooth,
+              const struct sotto_mechanism *mechanism, const uint8_t *reports,
+              size_t n, double *ret_p, struct sotto_error *err)
+{
+    size_t size = mechanism->client->report_size;
+    const uint8_t *report[BLOCK];
+    struct codes_shape shape;
+    enum sotto_status status =
+        codes_shape_init(&shape, mechanism, model->other, err);
+    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
+         first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            report[i] = reports + (first + i) * size;
+        }
+        status = smooth_private(smooth, &shape, report, count,
+                                ret_p + first * model->classes, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+predict_codes(const struct sotto_model *model,
+              const struct sotto_mechanism *mechanism, const uint8_t *reports,
+              size_t n, double *ret_p, struct sotto_error *err)
+{
+    const struct smooth smooth = {.cells = model->codes.cells,
+                                  .classes = model->classes,
+                                  .pi = model->pi,
+                                  .tau_bar = model->tau_bar};
+    return predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
+}
+
+/* Reports about the class: a cell for each, with the shares that the cells
+   have it in. The network is taken at its word. */
+static enum sotto_status
+predict_classes(const struct sotto_model *model,
+                const struct sotto_mechanism *mechanism, const uint8_t *reports,
+                size_t n, double *ret_p, struct sotto_error *err)
+{
+    size_t classes = model->classes;
+    double *share = calloc(classes + 1, classes * sizeof *share);
+    const struct smooth smooth = {.cells = classes,
+                                  .classes = classes,
+                                  .pi = share,
+                                  .tau_bar = share + classes};
+    enum sotto_status status;
+    if (share == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < model->codes.cells * classes; i++) {
+        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
+    }
+    for (size_t y = 0; y < classes; y++) {
+        share[classes + y * classes + y] = 1;
+    }
+    status = predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
+    free(share);
+    return status;
+}
+
+enum sotto_status
+sotto_model_predict_private_with(struct sotto_model *model,
+                                 const struct sotto_mechanism *mechanism,
+                                 const uint8_t *reports, size_t n,
+                                 double *ret_p, struct sotto_error *err)
+{
+    bool class = false;
+    enum sotto_status status;
+    if (mechanism == NULL || (mechanism->size == model->mechanism->size &&
+                              memcmp(mechanism->data, model->mechanism->data,
+                                     mechanism->size) == 0)) {
+        return sotto_model_predict_private(model, reports, n, ret_p, err);
+    }
+    if (model->codes.cells == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the model takes reports of its own mechanism only: "
+                         "those of others need a codebook");
+    }
+    class = model_sends_class(model, mechanism);
+    if (!class && !codes_same(model->mechanism, mechanism)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has another encoder or codebook than "
+                         "the model's");
+    }
+    status = check_reports(mechanism, reports, n, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return class ? predict_classes(model, mechanism, reports, n, ret_p, err)
+                 : predict_codes(model, mechanism, reports, n, ret_p, err);
+}
+
 enum sotto_status
 sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
                             size_t n, double *ret_p, struct sotto_error *err)
 {
-    size_t size = model->mechanism->client->report_size;
-    for (size_t i = 0; i < n; i++) {
-        if (!report_valid(model->mechanism->client, reports + i * size, size)) {
-            return host_fail(err, SOTTO_STATUS_INPUT, i,
-                             "report %zu is none of the model's mechanism", i);
-        }
+    enum sotto_status status = check_reports(model->mechanism, reports, n, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (model->codes.cells > 0) {
+        return predict_codes(model, model->mechanism, reports, n, ret_p, err);
     }
     if (model->objective == SOTTO_OBJECTIVE_MARGINAL) {
         return predict_average(model, reports, n, ret_p, err);
@@ -220,14 +336,14 @@ sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
 
 /* Reports of every row, simulated from (seed, row). */
 static enum sotto_status
-simulate_rows(struct sotto_model *model, struct rows *rows, uint64_t seed,
-              uint8_t *reports, struct sotto_error *err)
+simulate_rows(struct rows *rows, uint64_t seed, uint8_t *reports,
+              struct sotto_error *err)
 {
-    size_t size = model->mechanism->client->report_size;
+    size_t size = rows->mechanism->client->report_size;
     size_t n = sotto_table_rows(rows->table);
     for (size_t i = 0; i < n; i++) {
         enum sotto_status status =
-            sotto_simulate(model->mechanism, seed, i, rows_at(rows, i),
+            sotto_simulate(rows->mechanism, seed, i, rows_at(rows, i),
                            rows->count, reports + i * size, size);
         if (status != SOTTO_STATUS_OK) {
             return host_fail(err, status, i, "row %zu cannot be privatised", i);
@@ -236,20 +352,22 @@ simulate_rows(struct sotto_model *model, struct rows *rows, uint64_t seed,
     return SOTTO_STATUS_OK;
 }
 
+/* `rows` are those of the mechanism that privatises. */
 static enum sotto_status
 predict_simulated(struct sotto_model *model, struct rows *rows, uint64_t seed,
                   double *ret_p, struct sotto_error *err)
 {
-    size_t size = model->mechanism->client->report_size;
+    size_t size = rows->mechanism->client->report_size;
     size_t n = sotto_table_rows(rows->table);
     uint8_t *reports = calloc(n + 1, size);
     enum sotto_status status;
     if (reports == NULL) {
         return host_fail_memory(err);
     }
-    status = simulate_rows(model, rows, seed, reports, err);
+    status = simulate_rows(rows, seed, reports, err);
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_predict_private(model, reports, n, ret_p, err);
+        status = sotto_model_predict_private_with(model, rows->mechanism,
+                                                  reports, n, ret_p, err);
     }
     free(reports);
     return status;
@@ -305,11 +423,29 @@ score(struct sotto_model *model, struct rows *rows, const double *p,
     ret->log_p = ret->rows > 0 ? ret->log_p / (double)ret->rows : 0;
 }
 
-enum sotto_status
-sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
-                     bool private_records, uint64_t seed,
-                     struct sotto_evaluation *ret_evaluation,
-                     struct sotto_error *err)
+/* What it says of every row: of reports, if there is a mechanism for them. */
+static enum sotto_status
+predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
+              struct rows *rows, uint64_t seed, double *ret_p,
+              struct sotto_error *err)
+{
+    struct rows sent;
+    enum sotto_status status;
+    if (mechanism == NULL) {
+        return predict_rows(model, rows, ret_p, err);
+    }
+    status = rows_init(&sent, mechanism, rows->table, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = predict_simulated(model, &sent, seed, ret_p, err);
+        rows_clear(&sent);
+    }
+    return status;
+}
+
+static enum sotto_status
+evaluate(struct sotto_model *model, struct sotto_mechanism *mechanism,
+         const struct sotto_table *table, uint64_t seed,
+         struct sotto_evaluation *ret_evaluation, struct sotto_error *err)
 {
     size_t n = sotto_table_rows(table);
     struct sotto_evaluation evaluation;
@@ -328,8 +464,7 @@ sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
         status = host_fail_memory(err);
         goto done;
     }
-    status = private_records ? predict_simulated(model, &rows, seed, p, err)
-                             : predict_rows(model, &rows, p, err);
+    status = predict_table(model, mechanism, &rows, seed, p, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -344,4 +479,26 @@ done:
     host_wipe_free(p, (n + 1) * model->classes * sizeof *p);
     rows_clear(&rows);
     return status;
+}
+
+enum sotto_status
+sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
+                     bool private_records, uint64_t seed,
+                     struct sotto_evaluation *ret_evaluation,
+                     struct sotto_error *err)
+{
+    return evaluate(model, private_records ? model->mechanism : NULL, table,
+                    seed, ret_evaluation, err);
+}
+
+enum sotto_status
+sotto_model_evaluate_private_with(struct sotto_model *model,
+                                  struct sotto_mechanism *mechanism,
+                                  const struct sotto_table *table,
+                                  uint64_t seed,
+                                  struct sotto_evaluation *ret_evaluation,
+                                  struct sotto_error *err)
+{
+    return evaluate(model, mechanism != NULL ? mechanism : model->mechanism,
+                    table, seed, ret_evaluation, err);
 }

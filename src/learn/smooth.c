@@ -197,7 +197,8 @@ target_step(struct training *training, const struct nn_optimiser *optimiser,
 }
 
 static enum sotto_status
-fit_targets(struct training *training, struct sotto_error *err)
+fit_targets(struct training *training, uint64_t *ret_epochs,
+            struct sotto_error *err)
 {
     size_t n = training->aux->n, batches = (n + BATCH - 1) / BATCH;
     size_t epochs = (STEPS_LEAST + batches - 1) / batches;
@@ -207,6 +208,7 @@ fit_targets(struct training *training, struct sotto_error *err)
                                      .schedule = NN_SCHEDULE_COSINE,
                                      .floor = FLOOR};
     epochs = epochs > EPOCHS ? epochs : EPOCHS;
+    epochs = training->options->epochs > 0 ? training->options->epochs : epochs;
     optimiser.steps = epochs * batches;
     for (size_t epoch = 0; epoch < epochs; epoch++) {
         if (!tick(training, "fitting cells", epoch, epochs)) {
@@ -219,6 +221,7 @@ fit_targets(struct training *training, struct sotto_error *err)
                         end - first);
         }
     }
+    *ret_epochs = epochs;
     return SOTTO_STATUS_OK;
 }
 
@@ -463,7 +466,7 @@ smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
     }
     if (status == SOTTO_STATUS_OK) {
         nn_stack_init(&smooth->net.stack, options->seed, 0);
-        status = fit_targets(&training, err);
+        status = fit_targets(&training, &info->epochs, err);
     }
     if (status == SOTTO_STATUS_OK && options->steps > 0) {
         status = climb(&training, codes, held, info, err);

@@ -29,10 +29,12 @@ struct smooth_aux {
 struct smooth_options {
     const uint32_t *hidden; /* layers; NULL: one of 50 */
     size_t hiddens;
-    bool linear;    /* no hidden layer */
-    double rate;    /* Adam's; 0: 2e-3 */
-    double decay;   /* weight decay; negative: 1e-3 */
-    uint32_t steps; /* that climb; at most that many, if some reports score */
+    bool linear;     /* no hidden layer */
+    double rate;     /* Adam's; 0: 2e-3 */
+    double decay;    /* weight decay; negative: 1e-3 */
+    uint32_t epochs; /* on what is known of cells; 0: 20, but 1,000 steps at
+                        least */
+    uint32_t steps;  /* that climb; at most that many, if some reports score */
     uint64_t seed;
     const struct sotto_watch *watch; /* NULL: nobody */
 };
@@ -50,9 +52,11 @@ struct smooth {
 
 struct smooth_info {
     struct cells_info cells;
+    uint64_t epochs;   /* on what is known of cells */
     uint64_t steps;    /* up the likelihood */
     double log_p;      /* mean log-likelihood of the reports learnt from */
     double validation; /* of those that scored; 0: none */
+    double memory;     /* bytes of what the reports say */
 };
 
 /* Planned, without weights; the rest zeroed. Statuses: MEMORY, LIMIT. */
@@ -85,7 +89,8 @@ double smooth_gradient(struct codes *codes, const struct smooth_aux *aux,
 
 /*
  * smooth_fit.c: all of it, from reports. Of `options` it takes hidden, hiddens,
- * linear, other, balanced, rate, decay, validation, seed, threads and watch.
+ * linear, other, balanced, epochs, rate, decay, validation, seed, threads and
+ * watch.
  * `shifted`: the people's cells have other shares than the auxiliary records',
  * and those are estimated too. `ret_info` may be NULL. Statuses: INPUT (not a
  * codebook mechanism with a label; no reports, no auxiliary records, a code

@@ -275,6 +275,7 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
                                        .linear = options->linear,
                                        .rate = options->rate,
                                        .decay = options->decay,
+                                       .epochs = options->epochs,
                                        .seed = options->seed,
                                        .watch = &options->watch};
     if (status == SOTTO_STATUS_OK) {
@@ -321,6 +322,8 @@ smooth_fit_reports(const struct codes_shape *shape,
         status = train(&fit, err);
     }
     if (status == SOTTO_STATUS_OK) {
+        fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
+                          (double)(fit.codes.pairs * fit.codes.width);
         *ret_smooth = fit.smooth;
         fit.smooth = NULL;
         if (ret_info != NULL) {

@@ -1,0 +1,200 @@
+/*
+ * model_send.c: mechanisms for private inference, made from a model of a
+ * codebook: what a device sends about the record alone, to have it classified.
+ *
+ *     code     encoder, scores            part: the code, by subset
+ *     class    encoder, the network       part: the class, by flip
+ *
+ * Both take the columns that the encoder takes, and no label.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "learn/model.h"
+#include "mechanism/decompose.h"
+
+static enum sotto_status
+check_model(const struct sotto_model *model, struct sotto_error *err)
+{
+    return model->codes.cells > 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "codes and classes are sent with the model of a "
+                           "codebook, and this one has none");
+}
+
+/* Leaves the columns out that the encoder does not take. */
+static void
+keep_inputs(const struct sotto_client *client, struct decompose *copy)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < client->sizes.columns; i++) {
+        if (client->column[i].inputs > 0) {
+            copy->column[kept++] = copy->column[i];
+        }
+    }
+    copy->spec.columns = kept;
+}
+
+static enum sotto_status
+write_spec(const struct compose_spec *spec, const char *path,
+           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status = compose_mechanism(spec, &data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_write(path, 0644, false, data, size, err);
+    }
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        *ret_mechanism = mechanism;
+        mechanism = NULL;
+    }
+    sotto_mechanism_free(mechanism);
+    free(data);
+    return status;
+}
+
+/* With these layers, and one part about the largest of k outputs. */
+static enum sotto_status
+write_part(const struct sotto_model *model, struct decompose *copy,
+           const struct compose_part *part, const char *name, const char *path,
+           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    keep_inputs(model->mechanism->client, copy);
+    copy->spec.name = name;
+    copy->spec.eps = part->eps;
+    copy->spec.part = part;
+    copy->spec.parts = 1;
+    return write_spec(&copy->spec, path, ret_mechanism, err);
+}
+
+enum sotto_status
+sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
+                           const char *path,
+                           struct sotto_mechanism **ret_mechanism,
+                           struct sotto_error *err)
+{
+    struct compose_part part = {
+        .covers = "features", .channel = "subset", .blocks = 1, .factors = 1};
+    struct decompose copy = {0};
+    enum sotto_status status = check_model(model, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = decompose_init(&copy, model->mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        part.factor[0] = (struct compose_factor){
+            .at = (uint32_t)model->codes.at, .k = (uint32_t)model->codes.cells};
+        status =
+            write_part(model, &copy, &part, "code", path, ret_mechanism, err);
+    }
+    decompose_clear(&copy);
+    return status;
+}
+
+/* The encoder's layers up to z, then the network's. */
+static struct compose_layer *
+join_layers(const struct sotto_model *model, const struct decompose *copy)
+{
+    const struct nn_stack *stack = &model->net[0].stack;
+    struct compose_layer *layer =
+        calloc(model->layers + stack->layers, sizeof *layer);
+    if (layer == NULL) {
+        return NULL;
+    }
+    memcpy(layer, copy->layer, model->layers * sizeof *layer);
+    for (size_t i = 0; i < stack->layers; i++) {
+        const struct nn_place *place = &stack->layer[i];
+        layer[model->layers + i] = (struct compose_layer){
+            .in = (uint32_t)place->in,
+            .out = (uint32_t)place->out,
+            .activation =
+                place->activation == TENSOR_ACTIVATION_RELU ? "relu" : "none",
+            .weight = nn_arena_value(stack->arena, place->weight),
+            .bias = nn_arena_value(stack->arena, place->bias)};
+    }
+    return layer;
+}
+
+enum sotto_status
+sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
+                            const char *path,
+                            struct sotto_mechanism **ret_mechanism,
+                            struct sotto_error *err)
+{
+    struct compose_part part = {.covers = "features",
+                                .channel = "flip",
+                                .blocks = 1,
+                                .factor = {{.k = (uint32_t)model->classes}},
+                                .factors = 1};
+    struct decompose copy = {0};
+    struct compose_layer *layer = NULL;
+    enum sotto_status status = check_model(model, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = decompose_init(&copy, model->mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        layer = join_layers(model, &copy);
+        status = layer != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        copy.spec.layer = layer;
+        copy.spec.layers = model->layers + model->net[0].stack.layers;
+        status =
+            write_part(model, &copy, &part, "class", path, ret_mechanism, err);
+    }
+    free(layer);
+    decompose_clear(&copy);
+    return status;
+}
+
+/* ---- Recognising one ------------------------------------------------------
+ */
+
+static bool
+same_place(const struct nn_stack *stack, size_t i,
+           const struct device_layer *layer)
+{
+    const struct nn_place *place = &stack->layer[i];
+    return layer->kind == DEVICE_DENSE && layer->in == place->in &&
+           layer->out == place->out &&
+           strcmp(decompose_activation(layer),
+                  place->activation == TENSOR_ACTIVATION_RELU ? "relu"
+                                                              : "none") == 0 &&
+           memcmp(layer->weight, nn_arena_value(stack->arena, place->weight),
+                  place->in * place->out * sizeof(float)) == 0 &&
+           memcmp(layer->bias, nn_arena_value(stack->arena, place->bias),
+                  place->out * sizeof(float)) == 0;
+}
+
+bool
+model_sends_class(const struct sotto_model *model,
+                  const struct sotto_mechanism *mechanism)
+{
+    const struct nn_stack *stack = &model->net[0].stack;
+    const struct sotto_client *client = mechanism->client;
+    const struct device_part *part = &client->part[0];
+    bool same = model->codes.cells > 0 && client->sizes.parts == 1 &&
+                codes_is(mechanism) && part->factors == 1 &&
+                part->factor[0].at == 0 &&
+                part->factor[0].k == model->classes &&
+                client->sizes.layers == model->layers + stack->layers &&
+                codes_same_layers(model->mechanism, mechanism, model->layers);
+    for (size_t i = 0; same && i < stack->layers; i++) {
+        same = same_place(stack, i, &client->layer[model->layers + i]);
+    }
+    return same;
+}
