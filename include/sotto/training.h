@@ -361,8 +361,9 @@ SOTTO_CHECKED enum sotto_status
 sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
                      size_t n, float *ret_x, struct sotto_error *err);
 /* The representation that a report estimates, without bias, in units of the
-   domain: sotto_analyst_z_width numbers, to decode. The mechanism must be one
-   that sotto_analyst_check takes. Calls with one analyst file are for one
+   domain: sotto_analyst_z_width numbers, to decode (of a codebook through
+   signs 1/k each: its reports tell of no code by itself). The mechanism must be
+   one that sotto_analyst_check takes. Calls with one analyst file are for one
    thread at a time. */
 void sotto_analyst_estimate(const struct sotto_analyst *analyst,
                             const struct sotto_mechanism *mechanism,

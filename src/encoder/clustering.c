@@ -380,8 +380,7 @@ work_init(struct work *work, struct sotto_error *err)
 {
     work->half = malloc(work->cells * sizeof *work->half);
     work->score = malloc(CHUNK * work->cells * sizeof *work->score);
-    work->cell =
-        work->cell != NULL ? work->cell : malloc(work->n * sizeof *work->cell);
+    work->cell = malloc(work->n * sizeof *work->cell);
     work->near = malloc(work->n * sizeof *work->near);
     return work->half == NULL || work->score == NULL || work->cell == NULL ||
                    work->near == NULL
@@ -490,12 +489,13 @@ clustering_assign(const struct clustering *clustering,
                         .n = n,
                         .d = clustering->d,
                         .cells = clustering->cells,
-                        .centre = clustering->centre,
-                        .cell = ret_cell};
+                        .centre = clustering->centre};
     enum sotto_status status = work_init(&work, err);
     if (status == SOTTO_STATUS_OK) {
         assign(&work);
+        memcpy(ret_cell, work.cell, n * sizeof *ret_cell);
     }
+    host_wipe_free(work.cell, n * sizeof *work.cell);
     host_wipe_free(work.score, CHUNK * work.cells * sizeof *work.score);
     free(work.near);
     free(work.half);

@@ -153,6 +153,7 @@ find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
     codebook->z = calloc(codebook->n, codebook->d * sizeof *codebook->z);
     if (encoding.device == NULL || codebook->z == NULL) {
         status = host_fail_memory(err);
+        goto done;
     }
     for (; status == SOTTO_STATUS_OK && devices < threads; devices++) {
         struct device *device = &encoding.device[devices];
@@ -167,6 +168,7 @@ find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         status = encode_all(&encoding, err);
     }
+done:
     for (size_t i = 0; i < devices; i++) {
         rows_clear(&encoding.device[i].rows);
         sotto_mechanism_free(encoding.device[i].mechanism);

@@ -110,9 +110,12 @@ find_codes(const struct sotto_codebook *codebook, struct codebook_cut *cut,
     enum sotto_status status = compose_layer(&cut->head, &data, &size, err);
     coding.device = calloc(threads, sizeof *coding.device);
     cut->code = calloc(codebook->n, sizeof *cut->code);
-    if (status == SOTTO_STATUS_OK &&
-        (coding.device == NULL || cut->code == NULL)) {
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    if (coding.device == NULL || cut->code == NULL) {
         status = host_fail_memory(err);
+        goto done;
     }
     for (; status == SOTTO_STATUS_OK && devices < threads; devices++) {
         struct device *device = &coding.device[devices];
@@ -126,6 +129,7 @@ find_codes(const struct sotto_codebook *codebook, struct codebook_cut *cut,
         host_pool_run(pool, (codebook->n + TASK_ROWS - 1) / TASK_ROWS,
                       code_task, &coding);
     }
+done:
     for (size_t i = 0; i < devices; i++) {
         host_wipe_free(coding.device[i].value,
                        codebook->d * sizeof *coding.device[i].value);

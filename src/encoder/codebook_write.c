@@ -105,10 +105,12 @@ find_means(const struct sotto_codebook *codebook,
     struct rows rows = {0};
     double *sum = calloc(k * width + k, sizeof *sum);
     float *x = calloc(width + 1, sizeof *x);
-    enum sotto_status status =
-        sum != NULL && x != NULL
-            ? rows_init(&rows, codebook->encoder, codebook->table, err)
-            : host_fail_memory(err);
+    enum sotto_status status;
+    if (sum == NULL || x == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = rows_init(&rows, codebook->encoder, codebook->table, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < codebook->n; i++) {
         double *to = sum + (size_t)cut->code[i] * width;
         rows_encode(&rows, i, x, NULL);
@@ -125,6 +127,7 @@ find_means(const struct sotto_codebook *codebook,
         }
     }
     rows_clear(&rows);
+done:
     host_wipe_free(sum, (k * width + k) * sizeof *sum);
     host_wipe_free(x, (width + 1) * sizeof *x);
     return status;

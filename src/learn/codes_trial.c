@@ -124,7 +124,8 @@ collect(struct collection *collection, struct sotto_error *err)
 static void
 find_shares(const struct codes_trial *trial, double *pi, double *share)
 {
-    double all = (double)(trial->n - (trial->n - 1) / CODES_TRIAL_KEPT - 1);
+    size_t kept = (trial->n + CODES_TRIAL_KEPT - 1) / CODES_TRIAL_KEPT;
+    double all = (double)(trial->n - kept);
     double least = 0.01 / (double)trial->classes, sum = 0;
     for (size_t i = 0; i < trial->n; i++) {
         pi[trial->code[i]] += is_kept(i) ? 0 : 1 / all;

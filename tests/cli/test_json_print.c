@@ -68,6 +68,22 @@ assert_number(double number, const char *expected)
 }
 
 static void
+test_numbers(void **state)
+{
+    static const double number[] = {4, 0.1, INFINITY};
+    char got[200] = "";
+    FILE *to = fmemopen(got, sizeof got, "w");
+    (void)state;
+    json_begin(to);
+    json_numbers(to, "a", number, 3);
+    json_numbers(to, "b", number, 1);
+    json_numbers(to, "c", number, 0);
+    json_end(to);
+    (void)fclose(to);
+    assert_string_equal(got, "{\"a\": [4,0.1,null], \"b\": [4], \"c\": []}\n");
+}
+
+static void
 test_number(void **state)
 {
     (void)state;
@@ -109,9 +125,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_not_utf8),
-        cmocka_unit_test(test_number),
+        cmocka_unit_test(test_text),   cmocka_unit_test(test_not_utf8),
+        cmocka_unit_test(test_number), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,8 @@ test_device(void **state)
     struct sotto_analyst *analyst = read_analyst("c");
     const struct codebook_cut *cut = NULL, *again = NULL;
     uint32_t fast[ROWS], layers = 99;
+    uint8_t report[256];
+    double estimate[7];
     size_t width = 0, seen = 0;
     const float *z = analyst_representation(analyst, &width, &layers);
     const int32_t *prior = sotto_analyst_prior(analyst);
@@ -163,6 +165,14 @@ test_device(void **state)
         seen |= (size_t)1 << prior[i];
     }
     assert_true(seen > 1);
+    /* Through signs a report tells of no code by itself. */
+    assert_int_equal(sotto_simulate(mechanism, 1, 1, rows_at(&rows, 0), 4,
+                                    report, mechanism->client->report_size),
+                     SOTTO_STATUS_OK);
+    sotto_analyst_estimate(analyst, mechanism, report, estimate);
+    for (size_t c = 0; c < 7; c++) {
+        assert_true(fabs(estimate[c] - 1.0 / 7) < 1e-9);
+    }
     rows_clear(&rows);
     sotto_analyst_free(analyst);
     sotto_mechanism_free(mechanism);
