@@ -19,6 +19,9 @@ use(const struct sotto_analyst *analyst)
     size_t width = sotto_analyst_width(analyst);
     size_t points = sotto_analyst_points(analyst);
     size_t x_width = sotto_analyst_x_width(analyst);
+    size_t z_width = sotto_analyst_z_width(analyst), own = 0;
+    uint32_t layers = 0;
+    const float *z_all = analyst_representation(analyst, &own, &layers);
     double sum = 0;
     if (width == 0) {
         abort();
@@ -26,8 +29,11 @@ use(const struct sotto_analyst *analyst)
     for (size_t i = 0; i < points * width; i++) {
         sum += sotto_analyst_prior(analyst)[i];
     }
+    for (size_t i = 0; z_all != NULL && i < points * own; i++) {
+        sum += (double)z_all[i];
+    }
     sink = sum;
-    if (x_width > 0 && x_width < 4096 && width < 64) {
+    if (x_width > 0 && x_width < 4096 && z_width < 64) {
         double z[64] = {1, -1};
         float *x = malloc(x_width * sizeof *x);
         if (x != NULL &&

@@ -111,9 +111,9 @@ struct sotto_bench_row {
     double t;
     const char *verdict;
     /* What is timed beside the same by a peer: a fit ("fit"), or one training
-       step ("train-vlm"); `batch` is 0 elsewhere. Seconds of one; how many
-       times as long the peer takes, and what share of ours the limit is; the
-       most memory of each, in bytes. */
+       step ("train-vlm", "train-clm"); `batch` is 0 elsewhere. Seconds of one;
+       how many times as long the peer takes, and what share of ours the limit
+       is; the most memory of each, in bytes. */
     size_t batch; /* records that go through at a time */
     double ours, peer, limit;
     double ratio_peer, ratio_limit;
@@ -123,7 +123,7 @@ struct sotto_bench_row {
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
- * minutes, and "train-vlm") on one thread ("fit": on all cores; "train-vlm":
+ * minutes, and the "train-" ones) on one thread ("fit": on all cores; those:
  * on two), handing each row to `row`. Answers are checked before they are
  * timed. Statuses: USAGE (no such benchmark), CHECK (a wrong answer), REFUSED
  * (the time of a report depends on its record), MEMORY, IO, ENTROPY.

@@ -17,6 +17,7 @@
 #include "bench/bench_forward.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
+#include "bench/train_clm.h"
 #include "bench/train_vlm.h"
 #include "channel/channel.h"
 #include "client/device.h"
@@ -380,6 +381,12 @@ bench_train_vlm(struct bench *bench, struct sotto_error *err)
     return train_vlm_run(&train_vlm_full, bench->row, bench->context, err);
 }
 
+static enum sotto_status
+bench_train_clm(struct bench *bench, struct sotto_error *err)
+{
+    return train_clm_run(&train_clm_full, bench->row, bench->context, err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -387,10 +394,15 @@ static const struct {
     enum sotto_status (*run)(struct bench *bench, struct sotto_error *err);
     bool long_one; /* run only if named */
 } benchmarks[] = {
-    {"entropy", bench_entropy, false},    {"laplace", bench_laplace, false},
-    {"subset", bench_subset, false},      {"privatise", bench_privatise, false},
-    {"forward", bench_forward, false},    {"timing", bench_timing, true},
-    {"train-vlm", bench_train_vlm, true}, {"fit", bench_fit, true},
+    {"entropy", bench_entropy, false},
+    {"laplace", bench_laplace, false},
+    {"subset", bench_subset, false},
+    {"privatise", bench_privatise, false},
+    {"forward", bench_forward, false},
+    {"timing", bench_timing, true},
+    {"train-vlm", bench_train_vlm, true},
+    {"train-clm", bench_train_clm, true},
+    {"fit", bench_fit, true},
 };
 
 enum sotto_status
@@ -413,7 +425,7 @@ sotto_bench_run(const char *name,
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is no benchmark '%s': choose entropy, "
                          "laplace, subset, privatise, forward, timing, "
-                         "train-vlm or fit",
+                         "train-vlm, train-clm or fit",
                          name);
     }
     if (status == SOTTO_STATUS_ENTROPY) {

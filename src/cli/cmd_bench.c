@@ -149,8 +149,9 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "forward,\ntiming, train-vlm, fit), or all but the last three. Answers "
-        "are checked before\nthey are timed: exit status 1 if one is wrong.\n\n"
+        "forward,\ntiming, train-vlm, train-clm, fit), or all but the last "
+        "four. Answers are\nchecked before they are timed: exit status 1 if "
+        "one is wrong.\n\n"
         "timing takes minutes and runs only "
         "if named: it times a million reports of every\nchannel, of one fixed "
         "record and of random ones in random order, and compares\nthem by "
@@ -158,11 +159,11 @@ const struct cli_verb cmd_bench = {
         "apart:\nexit status 3. Two leaky controls must be seen first.\n\n"
         "train-vlm times training steps on two threads, beside OpenBLAS's "
         "products alone\nand beside PyTorch (Debian's python3-torch), in "
-        "turns: "
-        "seconds a step, how many\ntimes as long the peer takes, and what "
-        "share "
-        "of a step its products are. fit\nlearns from 13,500 reports as sotto "
-        "fit does, beside PyTorch: minutes. The\nothers use one thread.\n",
+        "turns: seconds a step, how many\ntimes as long the peer takes, and "
+        "what share of a step its products are.\ntrain-clm does the same with "
+        "convolutions, beside oneDNN's alone. fit learns\nfrom 13,500 reports "
+        "as sotto fit does, beside PyTorch: minutes. The others use\none "
+        "thread.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,

@@ -15,9 +15,12 @@ static const struct {
     const char *name;
     int (*train)(const struct cli_args *args, const struct sotto_table *table);
 } kinds[] = {
-    {"direct", train_direct}, {"vlm", train_vlm}, {"pca", train_pca},
-    {"clm", train_clm},       {"code", NULL}, /* these two from a model:
-                                                 train_model */
+    {"direct", train_direct},
+    {"vlm", train_vlm},
+    {"pca", train_pca},
+    {"clm", train_clm},
+    {"codebook", train_codebook},
+    {"code", NULL}, /* these two from a model: train_model */
     {"class", NULL},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -36,9 +39,9 @@ static const struct {
     {"lambda", "vlm pca clm from"},
     {"d", "vlm pca clm"},
     {"steps", "vlm pca clm"},
-    {"analyst", "vlm pca clm"},
-    {"threads", "vlm pca clm"},
-    {"from", "direct vlm pca clm from"},
+    {"analyst", "vlm pca clm codebook"},
+    {"threads", "vlm pca clm codebook"},
+    {"from", "direct vlm pca clm codebook from"},
     {"hidden", "vlm clm"},
     {"linear", "vlm"},
     {"eps-pre", "vlm clm"},
@@ -48,7 +51,7 @@ static const struct {
     {"batch", "vlm clm"},
     {"rate", "vlm clm"},
     {"patience", "vlm"},
-    {"seed", "vlm clm"},
+    {"seed", "vlm clm codebook"},
     {"inside", "pca clm"},
     {"network", "clm"},
     {"widths", "clm"},
@@ -56,16 +59,22 @@ static const struct {
     {"augment", "clm"},
     {"temperature", "clm"},
     {"whiten", "pca"},
+    {"data", "direct vlm pca clm codebook"},
+    {"labels", "direct vlm pca clm codebook"},
+    {"label", "direct vlm pca clm codebook"},
     {"model", "code class"},
-    {"data", "direct vlm pca clm"},
-    {"labels", "direct vlm pca clm"},
-    {"label", "direct vlm pca clm"},
     {"keep", "direct vlm pca clm"},
     {"drop", "direct vlm pca clm"},
-    {"category", "direct vlm pca clm"},
-    {"name", "direct vlm pca clm"},
-    {"campaign", "direct vlm pca clm"},
-    {"header", "direct vlm pca clm"},
+    {"category", "direct vlm pca clm codebook"},
+    {"name", "direct vlm pca clm codebook"},
+    {"campaign", "direct vlm pca clm codebook"},
+    {"header", "direct vlm pca clm codebook"},
+    {"encoder", "codebook"},
+    {"classes", "codebook"},
+    {"people", "codebook"},
+    {"k", "codebook"},
+    {"channel", "codebook"},
+    {"cells", "codebook"},
 };
 
 /* ---- The summary -------------------------------------------------------- */
@@ -114,7 +123,7 @@ find_kind(const char *name)
     }
     const char *nearest = cli_nearest(name, names, KINDS);
     (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
-                  "pca, clm, code, class",
+                  "pca, clm, codebook, code, class",
                   name, nearest != NULL ? "did you mean " : "",
                   nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
     return KINDS;
@@ -172,7 +181,8 @@ check_usage(const struct cli_args *args)
 {
     const char *const inputs[] = {
         cli_value(args, "data"), cli_value(args, "labels"),
-        cli_value(args, "from"), cli_value(args, "model")};
+        cli_value(args, "encoder"), cli_value(args, "from"),
+        cli_value(args, "model")};
     double eps;
     int status = check_special(args);
     if (status != CLI_EXIT_DONE) {
@@ -267,8 +277,8 @@ static const struct cli_option options[] = {
     {0, false, false, "steps", "N",
      "vlm, pca, clm: the lattice's radius (4096)"},
     {0, false, false, "analyst", "FILE",
-     "vlm, pca, clm: where decoder (not of clm) and prior\n"
-     "go (M.analyst)"},
+     "vlm, pca, clm, codebook: where what is for the\n"
+     "analyst goes (M.analyst)"},
     {0, false, false, "from", "M.sotto",
      "this mechanism, of the same KIND, at another --eps\n"
      "and --lambda, without training; its analyst file\n"
@@ -295,7 +305,7 @@ static const struct cli_option options[] = {
      "vlm: stop after N epochs without a better score on\n"
      "a tenth of the rows (never)"},
     {0, false, false, "seed", "S",
-     "vlm, clm: the same seed, the same file (0)"},
+     "vlm, clm, codebook: the same seed, the same file (0)"},
     {0, false, false, "inside", "V",
      "pca, clm: the share of records that are not clipped\n"
      "(0.9)"},
@@ -314,9 +324,25 @@ static const struct cli_option options[] = {
      "corrupt (photo for images in colour, line for others,\n"
      "corrupt for what is no image)"},
     {0, false, false, "temperature", "T", "clm: of the loss (1)"},
+    {0, false, false, "encoder", "M.sotto",
+     "codebook: the mechanism whose columns and encoder it\n"
+     "takes, of vlm, pca or clm"},
+    {0, false, false, "k", "N",
+     "codebook: how many codes (chosen; without a label 32)"},
+    {0, false, false, "channel", "CHANNEL",
+     "codebook: subset, flip, or with a label signs\n"
+     "(chosen; without a label subset)"},
+    {0, false, false, "classes", "N",
+     "codebook: classes to choose for (the label's)"},
+    {0, false, false, "people", "N",
+     "codebook: how many will report, to choose for (as\n"
+     "many as there are auxiliary records)"},
+    {0, false, false, "cells", "N",
+     "codebook: cells that codes are put together from\n"
+     "(500, but one for 20 records at most)"},
     {0, false, false, "threads", "N",
-     "vlm, pca, clm: the result does not depend on it (all\n"
-     "cores)"},
+     "vlm, pca, clm, codebook: the result does not depend\n"
+     "on it (all cores)"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,
@@ -341,6 +367,10 @@ const struct cli_verb cmd_train = {
         "  clm     an encoder that brings two distorted views of a record "
         "together, and\n          keeps other records apart; for images. "
         "Goes on as vlm does.\n"
+        "  codebook  which of k cells of an encoder's representation a record "
+        "lies in,\n          reported as one with the label: for learning at "
+        "a small epsilon. Tells\n          little of a record but its "
+        "class.\n"
         "  code    from --model, for private inference: the code alone, by "
         "subset.\n"
         "  class   from --model: what its network says, computed on the "
@@ -357,7 +387,9 @@ const struct cli_verb cmd_train = {
         "-o wdbc.sotto\n"
         "sotto train vlm --data data/wdbc.csv --label diagnosis --eps 8 "
         "\\\n    --d 2 --hidden 32 --epochs 20 -o wdbc-vlm.sotto\n"
-        "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n",
+        "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n"
+        "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
+        "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n",
     .wanted = wanted,
     .options = options,
     .run = run,

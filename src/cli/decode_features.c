@@ -270,7 +270,8 @@ open_analyst(struct job *job, const char *path)
         return cli_fail(&err);
     }
     job->x_width = sotto_analyst_x_width(job->analyst);
-    job->z = calloc(CHUNK, sotto_analyst_z_width(job->analyst) * sizeof *job->z);
+    job->z =
+        calloc(CHUNK, sotto_analyst_z_width(job->analyst) * sizeof *job->z);
     job->x = calloc(CHUNK, (job->x_width + 1) * sizeof *job->x);
     find_label(job);
     if (job->z == NULL || job->x == NULL || !allocate_label(job)) {

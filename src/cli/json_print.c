@@ -81,15 +81,32 @@ json_shortest(double number, char text[JSON_NUMBER_SIZE])
     }
 }
 
-void
-json_number(FILE *to, const char *key, double number)
+static void
+put_number(FILE *to, double number)
 {
     char text[JSON_NUMBER_SIZE] = "null";
     if (isfinite(number)) {
         json_shortest(number, text);
     }
-    put_key(to, key);
     (void)fputs(text, to);
+}
+
+void
+json_number(FILE *to, const char *key, double number)
+{
+    put_key(to, key);
+    put_number(to, number);
+}
+
+void
+json_numbers(FILE *to, const char *key, const double *number, size_t count)
+{
+    put_key(to, key);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputc(i > 0 ? ',' : '[', to);
+        put_number(to, number[i]);
+    }
+    (void)fputs(count > 0 ? "]" : "[]", to);
 }
 
 void

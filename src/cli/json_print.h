@@ -28,6 +28,9 @@ void json_number(FILE *to, const char *key, double number);
 /* A number whose exact decimal text is at hand: digits[.digits]. */
 void json_decimal(FILE *to, const char *key, const char *text);
 void json_size(FILE *to, const char *key, size_t number);
+/* A list of numbers, each as json_number's. */
+void json_numbers(FILE *to, const char *key, const double *number,
+                  size_t count);
 void json_bool(FILE *to, const char *key, bool truth);
 
 #define JSON_NUMBER_SIZE 32u

@@ -42,6 +42,11 @@ void train_plan_clear(struct train_plan *plan);
 /* cli_fail, but for training that was stopped. */
 int train_fail(const struct sotto_error *err);
 
+/* train_learnt.c: --analyst, or beside the mechanism at `path`; it may be
+   neither that nor an input. The caller frees it, also after a failure. */
+int train_analyst(const struct cli_args *args, const char *path,
+                  char **ret_analyst);
+
 /* ---- The kinds: each trains, writes and tells; the exit status -------------
  */
 
@@ -49,6 +54,8 @@ int train_direct(const struct cli_args *args, const struct sotto_table *table);
 int train_vlm(const struct cli_args *args, const struct sotto_table *table);
 int train_pca(const struct cli_args *args, const struct sotto_table *table);
 int train_clm(const struct cli_args *args, const struct sotto_table *table);
+int train_codebook(const struct cli_args *args,
+                   const struct sotto_table *table);
 /* code, class: from --model, without data. */
 int train_model(const struct cli_args *args);
 /* --from: another budget for a learnt mechanism, without training. */

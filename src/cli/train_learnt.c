@@ -42,34 +42,45 @@ is_file(const char *path)
     return stat(path, &file) != 0 || S_ISREG(file.st_mode);
 }
 
-static int
-plan_paths(const struct cli_args *args, struct train_plan *plan)
+int
+train_analyst(const struct cli_args *args, const char *path, char **ret_analyst)
 {
     const char *given = cli_value(args, "analyst");
-    plan->path = cli_value(args, "output");
-    if (given == NULL && !is_file(plan->path)) {
+    if (given == NULL && !is_file(path)) {
         return cli_bad("-o is no file to put another beside: say with "
                        "--analyst where decoder and prior go");
     }
-    plan->analyst = given != NULL ? strdup(given)
-                                  : beside(plan->path, ".sotto", ".analyst");
-    if (is_file(plan->path)) {
-        plan->checkpoint = beside(plan->path, "", ".checkpoint");
-    }
-    if (plan->analyst == NULL ||
-        (plan->checkpoint == NULL && is_file(plan->path))) {
+    *ret_analyst =
+        given != NULL ? strdup(given) : beside(path, ".sotto", ".analyst");
+    if (*ret_analyst == NULL) {
         cli_error("out of memory");
         return CLI_EXIT_FAILED;
     }
-    if (strcmp(plan->analyst, plan->path) == 0) {
+    if (strcmp(*ret_analyst, path) == 0) {
         return cli_bad("--analyst and -o are both '%.240s': one is for you, "
                        "the other for devices",
-                       plan->path);
+                       path);
     }
     const char *const others[] = {cli_value(args, "data"),
-                                  cli_value(args, "labels"), plan->path};
-    return output_file_check(plan->analyst, others,
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "encoder"), path};
+    return output_file_check(*ret_analyst, others,
                              sizeof others / sizeof *others);
+}
+
+static int
+plan_paths(const struct cli_args *args, struct train_plan *plan)
+{
+    plan->path = cli_value(args, "output");
+    int status = train_analyst(args, plan->path, &plan->analyst);
+    if (status == CLI_EXIT_DONE && is_file(plan->path)) {
+        plan->checkpoint = beside(plan->path, "", ".checkpoint");
+        if (plan->checkpoint == NULL) {
+            cli_error("out of memory");
+            status = CLI_EXIT_FAILED;
+        }
+    }
+    return status;
 }
 
 int

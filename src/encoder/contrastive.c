@@ -50,7 +50,7 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
     double *norm = NULL, at, sum = 0;
     size_t clipped = 0;
     enum sotto_status status = find_norms(net, learnt, &norm, err);
-    if (status != SOTTO_STATUS_OK) {
+    if (norm == NULL) {
         return status;
     }
     for (size_t i = 0; i < learnt->n; i++) {

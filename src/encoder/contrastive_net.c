@@ -207,9 +207,11 @@ add_noise(struct contrastive_net *net, const float *h, const uint32_t *row,
     float *noise = net->relu; /* not filled yet */
     net->backend->ops->clip_l1(net->backend, 2 * n, d, (float)net->l, h,
                                net->z);
-    for (size_t i = 0; i < 2 * n; i++) {
-        variational_noise(net->seed, 2 * epoch + (i < n ? 0 : 1), row[i % n], d,
-                          noise + i * d);
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t view = 0; view < 2; view++) {
+            variational_noise(net->seed, 2 * epoch + view, row[i], d,
+                              noise + (view * n + i) * d);
+        }
     }
     for (size_t i = 0; i < 2 * n * d; i++) {
         net->z[i] = (float)(net->z[i] + net->b * noise[i]);

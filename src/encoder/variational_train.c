@@ -25,7 +25,7 @@
 
 /* Goes up with every change here, or in what is called, after which the same
    options give other weights. */
-#define ALGORITHM 2u
+#define ALGORITHM 3u
 #define FLOOR 0.1f /* of the rate, at the end of the cosine */
 #define STREAM_SPLIT (UINT64_C(1) << 32)
 #define STREAM_EPOCH (UINT64_C(2) << 32)

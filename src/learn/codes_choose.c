@@ -3,14 +3,16 @@
  *
  * Many codes tell records apart better, and few get more reports each. Which
  * weighs more depends on epsilon, on how many report, and on how the records
- * lie: so collections are simulated. Labels are made up: `classes` groups of
- * the same records by plain k-means, another clustering than the tree's, so
- * that no cut of the tree is pure by construction.
+ * lie: so collections are simulated. Labels are made up: the `classes` parts of
+ * another tree of the same records, from other cells, so that no cut is pure by
+ * construction: where the records have groups the two trees find them both, and
+ * where they have none they differ.
  *
- * Candidates go up in k. One whose cells, with the best labels there are, could
- * not beat what another has already reached is not simulated; nor are larger
- * ones once two in a row have fallen behind. Those near the best get more
- * draws. Of those within a standard error of the best, the smallest k is taken.
+ * Candidates go up in k, and the share labelled rightly goes up and then down.
+ * So one whose cells, with the best labels there are, could not beat what
+ * another has already reached is not simulated; nor are larger ones once three
+ * in a row were no better than the best. Those near it get more draws. Of those
+ * within a standard error of the best, the smallest k is taken.
  */
 #include "learn/codes_choose.h"
 
@@ -22,11 +24,14 @@
 #include "host/error.h"
 #include "host/wipe.h"
 
-#define DRAWS_FIRST 3u
-#define DRAWS 8u
-#define BEHIND 0.04       /* of the share labelled rightly, and: */
-#define BEHIND_ERRORS 3.0 /* that many standard errors */
-#define ERROR_LEAST 0.002 /* of a draw: few draws may agree by chance */
+#define DRAWS_FIRST 4u
+#define DRAWS_FIRST_MANY 2u /* of many codes, which take long */
+#define MANY 4u             /* codes a class */
+#define DRAWS 12u
+#define WORSE_MOST 3u      /* candidates in a row that are no better */
+#define NEAR_ERRORS 2.0    /* standard errors: worth another look */
+#define ERROR_LEAST 0.002  /* of a draw: few draws may agree by chance */
+#define ERROR_ENOUGH 0.003 /* of the mean */
 #define SEED_LABELS UINT64_C(0x6c6162656c73)
 
 struct candidate {
@@ -65,26 +70,29 @@ error_of(const struct candidate *candidate)
     return sqrt(variance / n);
 }
 
-/* NULL before the first. */
+/* Of a channel, or of all (NULL); NULL before the first. */
 static const struct candidate *
-best_of(const struct choosing *choosing)
+best_of(const struct choosing *choosing, const struct channel *channel)
 {
     const struct candidate *best = NULL;
     for (size_t i = 0; i < choosing->candidates; i++) {
         const struct candidate *at = &choosing->candidate[i];
-        if (at->draws > 0 && (best == NULL || mean_of(at) > mean_of(best))) {
+        if (at->draws > 0 && (channel == NULL || at->channel == channel) &&
+            (best == NULL || mean_of(at) > mean_of(best))) {
             best = at;
         }
     }
     return best;
 }
 
+/* Within so many standard errors of the difference. */
 static bool
-is_behind(const struct candidate *candidate, const struct candidate *best,
-          double by)
+is_near(const struct candidate *candidate, const struct candidate *best,
+        double errors)
 {
     double error = hypot(error_of(candidate), error_of(best));
-    return mean_of(candidate) + by + BEHIND_ERRORS * error < mean_of(best);
+    return candidate->draws > 0 &&
+           mean_of(candidate) + errors * error >= mean_of(best);
 }
 
 /* ---- Simulating ---------------------------------------------------------- */
@@ -112,7 +120,15 @@ trial_of(const struct choosing *choosing, size_t index)
     return trial;
 }
 
-/* Up to so many draws in all. */
+static uint32_t
+first_draws(const struct choosing *choosing, const struct candidate *candidate)
+{
+    return candidate->cut->head.k > MANY * choosing->trial.classes
+               ? DRAWS_FIRST_MANY
+               : DRAWS_FIRST;
+}
+
+/* Up to so many draws in all; fewer if the first ones agree. */
 static enum sotto_status
 simulate(struct choosing *choosing, size_t index, uint32_t draws,
          struct sotto_error *err)
@@ -120,7 +136,9 @@ simulate(struct choosing *choosing, size_t index, uint32_t draws,
     struct candidate *candidate = &choosing->candidate[index];
     struct codes_trial trial = trial_of(choosing, index);
     enum sotto_status status = SOTTO_STATUS_OK;
-    while (status == SOTTO_STATUS_OK && candidate->draws < draws) {
+    while (status == SOTTO_STATUS_OK && candidate->draws < draws &&
+           (candidate->draws < first_draws(choosing, candidate) ||
+            error_of(candidate) > ERROR_ENOUGH)) {
         double score = 0;
         trial.draw = candidate->draws;
         status = codes_trial(&trial, &score, err);
@@ -137,26 +155,24 @@ look(struct choosing *choosing, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     const struct channel *channel = NULL;
-    unsigned behind = 0;
+    unsigned worse = 0;
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < choosing->candidates;
          i++) {
         struct candidate *candidate = &choosing->candidate[i];
-        const struct candidate *best = best_of(choosing);
+        const struct candidate *best = best_of(choosing, NULL);
         struct codes_trial trial = trial_of(choosing, i);
-        behind = candidate->channel == channel ? behind : 0;
+        worse = candidate->channel == channel ? worse : 0;
         channel = candidate->channel;
         status = tick(choosing, i, err);
         if (status == SOTTO_STATUS_OK) {
             status = codes_trial_most(&trial, &candidate->most, err);
         }
-        if (status != SOTTO_STATUS_OK || behind >= 2 ||
-            (best != NULL && candidate->most < mean_of(best))) {
-            continue;
+        if (status == SOTTO_STATUS_OK && worse < WORSE_MOST &&
+            (best == NULL || candidate->most >= mean_of(best))) {
+            status =
+                simulate(choosing, i, first_draws(choosing, candidate), err);
+            worse = best_of(choosing, channel) == candidate ? 0 : worse + 1;
         }
-        status = simulate(choosing, i, DRAWS_FIRST, err);
-        best = best_of(choosing);
-        behind =
-            best != NULL && is_behind(candidate, best, BEHIND) ? behind + 1 : 0;
     }
     return status;
 }
@@ -167,10 +183,10 @@ look_again(struct choosing *choosing, struct sotto_error *err)
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < choosing->candidates;
          i++) {
-        const struct candidate *best = best_of(choosing);
+        const struct candidate *best = best_of(choosing, NULL);
         status = tick(choosing, choosing->candidates + i, err);
-        if (status == SOTTO_STATUS_OK && choosing->candidate[i].draws > 0 &&
-            !is_behind(&choosing->candidate[i], best, 0)) {
+        if (status == SOTTO_STATUS_OK &&
+            is_near(&choosing->candidate[i], best, NEAR_ERRORS)) {
             status = simulate(choosing, i, DRAWS, err);
         }
     }
@@ -237,40 +253,52 @@ add_candidates(struct choosing *choosing, struct sotto_error *err)
 
 /* ---- The choice ---------------------------------------------------------- */
 
-/* Groups by plain k-means stand for the labels that no one has. */
+/* Parts of another tree stand for the labels that no one has. */
 static enum sotto_status
 make_labels(struct choosing *choosing, struct sotto_error *err)
 {
     const struct sotto_codebook *codebook = choosing->codebook;
-    struct clustering groups;
-    enum sotto_status status;
-    choosing->label = calloc(codebook->n, sizeof *choosing->label);
-    if (choosing->label == NULL) {
-        return host_fail_memory(err);
-    }
-    choosing->trial.label = choosing->label;
-    status = clustering_init(&groups, codebook->backend, codebook->z,
-                             codebook->n, codebook->d, choosing->trial.classes,
-                             choosing->wanted->seed ^ SEED_LABELS, NULL, err);
+    size_t parts = choosing->trial.classes, n = codebook->n;
+    struct clustering other = {0};
+    uint32_t *part = NULL;
+    enum sotto_status status =
+        clustering_init(&other, codebook->backend, codebook->z, n, codebook->d,
+                        codebook->clustering.cells,
+                        choosing->wanted->seed ^ SEED_LABELS, NULL, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    status = clustering_assign(&groups, codebook->backend, codebook->z,
-                               codebook->n, choosing->label, err);
-    clustering_clear(&groups);
+    choosing->trial.label = choosing->label =
+        calloc(n, sizeof *choosing->label);
+    part = calloc(other.cells, sizeof *part);
+    if (choosing->label == NULL || part == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    parts = parts < other.cells ? parts : other.cells;
+    status = clustering_cut(&other, parts, part, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = clustering_assign(&other, codebook->backend, codebook->z, n,
+                                   choosing->label, err);
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
+        choosing->label[i] = part[choosing->label[i]];
+    }
+done:
+    free(part);
+    clustering_clear(&other);
     return status;
 }
 
 static void
 conclude(const struct choosing *choosing, struct sotto_codebook_choice *ret)
 {
-    const struct candidate *best = best_of(choosing), *taken = best;
+    const struct candidate *best = best_of(choosing, NULL), *taken = best;
     *ret = (struct sotto_codebook_choice){.tries = choosing->candidates,
                                           .people = choosing->trial.people};
     for (size_t i = 0; i < choosing->candidates; i++) {
         const struct candidate *at = &choosing->candidate[i];
-        bool near =
-            at->draws > 0 && mean_of(at) >= mean_of(best) - error_of(best);
+        bool near = is_near(at, best, 1);
         size_t k = at->cut->head.k, least = taken->cut->head.k;
         if (near &&
             (k < least || (k == least && mean_of(at) > mean_of(taken)))) {

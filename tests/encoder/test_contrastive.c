@@ -256,16 +256,16 @@ test_diverged(void **state)
     sotto_table_free(table);
 }
 
+/* Convolutions do without memory, slowly, and their callers need not know: an
+   allocation that fails may be no failure of training. */
 static void
-test_memory(void **state)
+check_memory(struct sotto_table *table, struct sotto_clm_options options)
 {
-    struct sotto_clm_options options = small_options();
-    struct sotto_table *table = pictures(8, 9, 9, 1);
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status;
     char checkpoint[128];
-    long n = 0;
-    (void)state;
+    long n = 0, count;
+    size_t failed = 0;
     (void)snprintf(checkpoint, sizeof checkpoint, "%s", in_folder("c"));
     options.epochs = 1;
     options.batch = 4;
@@ -276,16 +276,34 @@ test_memory(void **state)
         status =
             sotto_train_clm(table, &options, in_folder("m.sotto"),
                             in_folder("m.analyst"), NULL, &mechanism, &err);
+        count = fail_alloc_count();
+        fail_alloc_at(0);
         if (status != SOTTO_STATUS_OK) {
             assert_null(mechanism);
             assert_int_equal(status, SOTTO_STATUS_MEMORY);
             assert_int_equal(access(in_folder("m.sotto"), F_OK), -1);
+            failed++;
         }
+        sotto_mechanism_free(mechanism);
+        mechanism = NULL;
         (void)unlink(options.checkpoint);
-    } while (status != SOTTO_STATUS_OK);
-    fail_alloc_at(0);
-    assert_true(n > 25);
-    sotto_mechanism_free(mechanism);
+        (void)unlink(in_folder("m.sotto"));
+    } while (count >= n);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(failed > 60);
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_clm_options options = small_options();
+    struct sotto_table *table = pictures(8, 9, 9, 1);
+    (void)state;
+    check_memory(table, options);
+    sotto_table_free(table);
+    table = people(8);
+    options.label = "kind";
+    check_memory(table, options);
     sotto_table_free(table);
 }
 

@@ -10,6 +10,7 @@
 #include "tensor/cpu/cpu.h"
 #include "tensor/cpu/curves.h"
 
+#define LONG_ROW ((size_t)128) /* from where lanes are worth it */
 #define ELEMENTS_MIN ((size_t)4096)
 #define BLOCK ((size_t)256)
 
@@ -201,6 +202,65 @@ categorical_row(size_t k, const float *a, const float *t, float scale,
     return loss;
 }
 
+/* The same for a long row, lane by lane. */
+void cpu_categorical_long(size_t k, const float *a, const float *t, float scale,
+                          float *da, double *ret_loss);
+
+CPU_BODY
+cpu_categorical_long_body(size_t k, const float *a, const float *t, float scale,
+                          float *da, double *ret_loss)
+{
+    size_t whole = k - k % CPU_LANES;
+    float most[CPU_LANES];
+    double sums[CPU_LANES] = {0};
+    double masses[CPU_LANES] = {0};
+    double dots[CPU_LANES] = {0};
+    for (size_t l = 0; l < CPU_LANES; l++) {
+        most[l] = a[k - 1 - l];
+    }
+    for (size_t i = 0; i < whole; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            most[l] = a[i + l] > most[l] ? a[i + l] : most[l];
+        }
+    }
+    for (size_t l = 1; l < CPU_LANES; l++) {
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+    }
+    for (size_t i = 0; i < whole; i += CPU_LANES) {
+        float e[CPU_LANES];
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            e[l] = curve_exp(a[i + l] - most[0]);
+            sums[l] += (double)e[l];
+            masses[l] += (double)t[i + l];
+            dots[l] += (double)t[i + l] * (double)a[i + l];
+        }
+        for (size_t l = 0; da != NULL && l < CPU_LANES; l++) {
+            da[i + l] = e[l];
+        }
+    }
+    for (size_t i = whole; i < k; i++) {
+        float e = curve_exp(a[i] - most[0]);
+        sums[0] += (double)e;
+        masses[0] += (double)t[i];
+        dots[0] += (double)t[i] * (double)a[i];
+        if (da != NULL) { /* which may be a */
+            da[i] = e;
+        }
+    }
+    double sum = add_lanes(sums);
+    double mass = add_lanes(masses);
+    float share = (float)(mass / sum);
+    for (size_t i = 0; da != NULL && i < k; i++) {
+        da[i] = scale * (share * da[i] - t[i]);
+    }
+    *ret_loss = mass * ((double)most[0] + log(sum)) - add_lanes(dots);
+}
+
+CPU_KERNEL(cpu_categorical_long,
+           (size_t k, const float *a, const float *t, float scale, float *da,
+            double *ret_loss),
+           (k, a, t, scale, da, ret_loss))
+
 static void
 categorical_task(void *context, size_t i, unsigned worker)
 {
@@ -211,9 +271,16 @@ categorical_task(void *context, size_t i, unsigned worker)
     double sum = 0;
     (void)worker;
     for (size_t r = begin; r < end; r++) {
-        sum +=
-            categorical_row(k, job->a + r * k, job->target + r * k, job->scale,
-                            job->da == NULL ? NULL : job->da + r * k);
+        const float *a = job->a + r * k;
+        const float *target = job->target + r * k;
+        float *da = job->da == NULL ? NULL : job->da + r * k;
+        if (k >= LONG_ROW) {
+            double loss;
+            cpu_categorical_long(k, a, target, job->scale, da, &loss);
+            sum += loss;
+        } else {
+            sum += categorical_row(k, a, target, job->scale, da);
+        }
     }
     job->sum[i] = sum;
 }

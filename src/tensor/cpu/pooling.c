@@ -38,6 +38,15 @@ span_of(const struct tensor_window *w, size_t i, size_t j)
     return span;
 }
 
+/* Whether every entry is in one window, and no more. */
+static inline bool
+is_tiled(const struct tensor_window *w)
+{
+    return w->stride == w->kernel &&
+           tensor_window_side(w, w->height) * w->stride >= w->height + w->pad &&
+           tensor_window_side(w, w->width) * w->stride >= w->width + w->pad;
+}
+
 /* ---- Kernels on the window of one place, `lanes` channels ---------------- */
 
 CPU_BODY
@@ -121,6 +130,31 @@ pool_back_lanes_body(const struct tensor_window *w, enum tensor_pool of,
     }
 }
 
+/* The same for CPU_LANES channels of the largest, in registers, where no other
+   window has these entries: they are set, not added to. */
+CPU_BODY
+pool_back_alone_body(const struct tensor_window *w, const struct span *span,
+                     const float *x, const float *y, const float *dy, float *dx)
+{
+    eight_floats largest[EIGHTS];
+    eight_masks left[EIGHTS];
+    memcpy(largest, y, sizeof largest);
+    memcpy(left, dy, sizeof left);
+    for (size_t i = span->top; i < span->bottom; i++) {
+        for (size_t j = span->left; j < span->right; j++) {
+            size_t at = (i * w->width + j) * w->channels;
+            for (size_t k = 0; k < EIGHTS; k++) {
+                eight_floats entry;
+                memcpy(&entry, x + at + 8 * k, sizeof entry);
+                eight_masks takes = entry == largest[k];
+                eight_masks slope = left[k] & takes;
+                memcpy(dx + at + 8 * k, &slope, sizeof slope);
+                left[k] &= ~takes;
+            }
+        }
+    }
+}
+
 /* ---- Kernels on images -------------------------------------------------- */
 
 void cpu_pool_image(const struct tensor_window *w, enum tensor_pool of,
@@ -174,13 +208,21 @@ pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
     size_t columns = tensor_window_side(w, w->width);
     size_t places = tensor_window_places(w);
     size_t whole = w->channels - w->channels % CPU_LANES;
-    memset(dx, 0, w->height * w->width * w->channels * sizeof *dx);
+    bool alone = of == TENSOR_POOL_MAX && whole == w->channels && is_tiled(w);
+    if (!alone) {
+        memset(dx, 0, w->height * w->width * w->channels * sizeof *dx);
+    }
     for (size_t r = 0; r < places; r++) {
         struct span span = span_of(w, r / columns, r % columns);
         size_t at = r * w->channels;
         for (size_t c = 0; c < whole; c += CPU_LANES) {
-            pool_back_lanes_body(w, of, &span, CPU_LANES, x + c, y + at + c,
-                                 dy + at + c, dx + c);
+            if (alone) {
+                pool_back_alone_body(w, &span, x + c, y + at + c, dy + at + c,
+                                     dx + c);
+            } else {
+                pool_back_lanes_body(w, of, &span, CPU_LANES, x + c, y + at + c,
+                                     dy + at + c, dx + c);
+            }
         }
         if (whole < w->channels) {
             pool_back_lanes_body(w, of, &span, w->channels - whole, x + whole,

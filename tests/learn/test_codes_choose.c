@@ -1,0 +1,263 @@
+/*
+ * test_codes_choose.c: few codes where reports say little, more where they say
+ * much.
+ */
+#include "learn/codes_choose.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "fail_alloc.h"
+#include "random/seeded.h"
+
+enum { N = 1000, D = 2, CLASSES = 4 };
+
+static struct sotto_error err;
+
+static void
+must(enum sotto_status status)
+{
+    if (status != SOTTO_STATUS_OK) {
+        fail_msg("%s", err.message);
+    }
+}
+
+/* Points spread evenly over a square, in cells: no cut into four is that of
+   another clustering, and more parts are always closer to it. */
+static struct sotto_codebook *
+square(size_t n, unsigned threads)
+{
+    static struct compose_column column = {.count = CLASSES + 1};
+    struct sotto_codebook *codebook = calloc(1, sizeof *codebook);
+    struct seeded seeded;
+    assert_non_null(codebook);
+    seeded_init(&seeded, 11, 0);
+    codebook->n = n;
+    codebook->d = D;
+    codebook->label = 0;
+    codebook->column = calloc(1, sizeof *codebook->column);
+    codebook->z = calloc(n, D * sizeof *codebook->z);
+    assert_non_null(codebook->column);
+    assert_non_null(codebook->z);
+    *codebook->column = column;
+    codebook->columns = 1;
+    for (size_t i = 0; i < n * D; i++) {
+        codebook->z[i] = (float)random_u32(&seeded.random) / 0x1p32F;
+    }
+    must(tensor_cpu_new(threads, &codebook->backend, &err));
+    must(clustering_init(&codebook->clustering, codebook->backend, codebook->z,
+                         n, D, n / 20, 1, NULL, &err));
+    return codebook;
+}
+
+static struct sotto_codebook_choice
+choose(struct sotto_codebook *codebook, const char *eps, uint64_t seed)
+{
+    struct sotto_codebook_wanted wanted = {
+        .eps = eps, .people = 1200, .seed = seed};
+    struct sotto_codebook_choice choice = {0};
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    return choice;
+}
+
+static void
+test_epsilon(void **state)
+{
+    struct sotto_codebook *codebook = square(N, 1);
+    struct sotto_codebook_choice little = choose(codebook, "0.2", 2);
+    struct sotto_codebook_choice much = choose(codebook, "8", 2);
+    (void)state;
+    assert_int_equal(little.k, CLASSES);
+    assert_int_equal(little.people, 1200);
+    assert_true(little.tries > 4);
+    assert_int_equal(little.tried[0].k, CLASSES);
+    assert_string_equal(little.tried[0].channel, "subset");
+    assert_true(much.k >= 3 * (size_t)CLASSES);
+    for (size_t i = 0; i < much.tries; i++) {
+        const struct sotto_codebook_try *at = &much.tried[i];
+        assert_true(at->score > 0 && at->score <= 1);
+        assert_true(at->k >= CLASSES && at->k <= N / 20);
+        assert_true(at->draws == 0 || at->error > 0);
+    }
+    sotto_codebook_free(codebook);
+}
+
+static void
+test_threads(void **state)
+{
+    struct sotto_codebook *one = square(N, 1), *two = square(N, 2);
+    struct sotto_codebook_choice a = choose(one, "1", 5);
+    struct sotto_codebook_choice b = choose(two, "1", 5);
+    (void)state;
+    assert_int_equal(a.k, b.k);
+    assert_string_equal(a.channel, b.channel);
+    assert_int_equal(a.tries, b.tries);
+    for (size_t i = 0; i < a.tries; i++) {
+        assert_int_equal(a.tried[i].draws, b.tried[i].draws);
+        assert_true(a.tried[i].score == b.tried[i].score);
+        assert_true(a.tried[i].error == b.tried[i].error);
+    }
+    sotto_codebook_free(one);
+    sotto_codebook_free(two);
+}
+
+/* What is given is not chosen. */
+static void
+test_given(void **state)
+{
+    struct sotto_codebook *codebook = square(N, 1);
+    struct sotto_codebook_wanted wanted = {
+        .eps = "2", .k = 9, .people = 500, .classes = 3};
+    struct sotto_codebook_choice choice = {0};
+    (void)state;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 9);
+    assert_int_equal(choice.tries, 2);
+    wanted.channel = "flip";
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 9);
+    assert_string_equal(choice.channel, "flip");
+    assert_int_equal(choice.tries, 0);
+    wanted.k = 0;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_string_equal(choice.channel, "flip");
+    assert_int_equal(choice.tried[0].k, 3);
+    codebook->label = SIZE_MAX; /* none: nothing to simulate */
+    wanted.channel = NULL;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 32);
+    assert_string_equal(choice.channel, "subset");
+    assert_int_equal(choice.tries, 0);
+    sotto_codebook_free(codebook);
+}
+
+static bool
+stop(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context;
+    assert_string_equal(what, "choosing");
+    return done < 2 && total > 2;
+}
+
+static void
+refused(struct sotto_codebook *codebook,
+        const struct sotto_codebook_wanted *wanted, enum sotto_status status,
+        const char *message)
+{
+    struct sotto_codebook_choice choice = {.k = 77};
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(sotto_codebook_choose(codebook, wanted, &choice, &err),
+                     status);
+    assert_int_equal(err.status, status);
+    assert_non_null(strstr(err.message, message));
+    assert_int_equal(choice.k, 77);
+}
+
+static void
+test_refused(void **state)
+{
+    struct sotto_codebook *codebook = square(200, 1);
+    (void)state;
+    refused(codebook,
+            &(struct sotto_codebook_wanted){.eps = "1", .classes = 11},
+            SOTTO_STATUS_USAGE, "from 2 to 10");
+    refused(codebook, &(struct sotto_codebook_wanted){.eps = "1", .classes = 1},
+            SOTTO_STATUS_USAGE, "from 2 to 10");
+    refused(codebook, &(struct sotto_codebook_wanted){.eps = "0"},
+            SOTTO_STATUS_BUDGET, "");
+    refused(codebook, &(struct sotto_codebook_wanted){.eps = "1", .k = 11},
+            SOTTO_STATUS_USAGE, "from 2 to 10");
+    refused(codebook,
+            &(struct sotto_codebook_wanted){.eps = "1", .channel = "laplace"},
+            SOTTO_STATUS_USAGE, "laplace");
+    refused(codebook,
+            &(struct sotto_codebook_wanted){
+                .eps = "1", .people = 100, .watch = {.tick = stop}},
+            SOTTO_STATUS_STOPPED, "stopped");
+    sotto_codebook_free(codebook);
+}
+
+/* One trial: with no noise to speak of, and codes that are the labels, all is
+   found; with the labels of others, a part. */
+static void
+test_trial(void **state)
+{
+    static int32_t code[N];
+    static uint32_t label[N];
+    struct codes_trial trial = {.code = code,
+                                .label = label,
+                                .n = N,
+                                .k = 6,
+                                .classes = 6,
+                                .people = 1000,
+                                .channel = channel_find("subset", 6),
+                                .eps = 10 * DECIMAL_UNIT};
+    double score = 0, most = 0;
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        code[i] = (int32_t)(i % 6);
+        label[i] = (uint32_t)(5 - i % 6);
+    }
+    must(codes_trial(&trial, &score, &err));
+    assert_true(score == 1);
+    must(codes_trial_most(&trial, &most, &err));
+    assert_true(most == 1);
+    for (size_t i = 0; i < N; i++) {
+        label[i] = i / 30 % 5 == 0 ? 0 : label[i];
+    }
+    must(codes_trial(&trial, &score, &err));
+    must(codes_trial_most(&trial, &most, &err));
+    assert_true(most < 0.9 && most > 0.8);
+    assert_true(score == most);
+    trial.eps = DECIMAL_UNIT / 1000;
+    must(codes_trial(&trial, &score, &err));
+    assert_true(score < most);
+    trial.k = 65536;
+    assert_int_equal(codes_trial(&trial, &score, &err), SOTTO_STATUS_LIMIT);
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_codebook_wanted wanted = {
+        .eps = "2", .k = 4, .classes = 2, .people = 50, .channel = NULL};
+    struct sotto_codebook *codebook = square(100, 1);
+    enum sotto_status status;
+    long n = 0, step = 1;
+    (void)state;
+    do {
+        struct sotto_codebook_choice choice = {0};
+        fail_alloc_at(n += step);
+        status = sotto_codebook_choose(codebook, &wanted, &choice, &err);
+        if (status != SOTTO_STATUS_OK) {
+            assert_int_equal(status, SOTTO_STATUS_MEMORY);
+            assert_int_equal(choice.k, 0);
+        }
+        step = n < 100 ? 1 : 19;
+        codebook_cuts_free(codebook->cut);
+        codebook->cut = NULL;
+    } while (fail_alloc_count() >= n);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(n > 50);
+    sotto_codebook_free(codebook);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_epsilon), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_given),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_trial),   cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
