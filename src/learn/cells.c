@@ -101,13 +101,14 @@ cells_fit(struct codes *codes, const double *pi,
 {
     size_t pairs = codes->pairs, classes = codes->classes;
     double *tau = calloc(2 * pairs + classes, sizeof *tau);
-    double *share = tau + 2 * pairs;
+    double *share = NULL;
     struct cells_options own = *options;
     struct cells_info info = {0};
     enum sotto_status status = SOTTO_STATUS_OK;
     if (tau == NULL) {
         return host_fail_memory(err);
     }
+    share = tau + 2 * pairs;
     if (options->share != NULL) {
         memcpy(share, options->share, classes * sizeof *share);
     } else {

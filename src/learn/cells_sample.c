@@ -467,11 +467,12 @@ static enum sotto_status
 set_first(struct sampler *sampler, struct sotto_error *err)
 {
     struct codes *codes = sampler->codes;
-    double *j = malloc(2 * codes->pairs * sizeof *j), *g = j + codes->pairs;
+    double *j = malloc(2 * codes->pairs * sizeof *j), *g;
     enum sotto_status status;
     if (j == NULL) {
         return host_fail_memory(err);
     }
+    g = j + codes->pairs;
     for (size_t p = 0; p < codes->pairs; p++) {
         j[p] = sampler->pi[p / codes->classes] *
                sampler->share[p % codes->classes];

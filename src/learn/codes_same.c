@@ -39,8 +39,7 @@ same_column(const struct sotto_client *a, size_t i,
     return x->kind == y->kind && x->count == y->count &&
            x->inputs == y->inputs && text_size(x) == text_size(y) &&
            memcmp(x->text, y->text, text_size(x)) == 0 &&
-           memcmp(&a->shift[i], &b->shift[j], sizeof *a->shift) == 0 &&
-           memcmp(&a->scale[i], &b->scale[j], sizeof *a->scale) == 0;
+           a->shift[i] == b->shift[j] && a->scale[i] == b->scale[j];
 }
 
 static bool

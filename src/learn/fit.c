@@ -73,7 +73,7 @@ check_options(const struct sotto_fit_options *options, struct sotto_error *err)
 
 enum sotto_status
 fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
-         const struct sotto_fit_options *options, double eps_scale,
+         const struct sotto_fit_options *options, bool clean,
          struct sotto_error *err)
 {
     const uint32_t *hidden = options->hidden;
@@ -90,9 +90,9 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
         status = prior_shape_init(&fit->shape, mechanism, options->other, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            learn_settle(options, eps_scale * fit->shape.eps_features,
-                         eps_scale * fit->shape.eps_label, &fit->setting, err);
+        status = learn_settle(
+            options, clean ? INFINITY : fit->shape.eps_features,
+            clean ? INFINITY : fit->shape.eps_label, &fit->setting, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = model_new(mechanism, options->objective, options->level,
@@ -193,7 +193,7 @@ sotto_fit(struct sotto_mechanism *mechanism,
         return fit_codes(mechanism, reader, analyst, aux, options, ret_model,
                          ret_info, err);
     }
-    status = fit_init(&fit, mechanism, options, 1, err);
+    status = fit_init(&fit, mechanism, options, false, err);
     if (status == SOTTO_STATUS_OK && analyst != NULL) {
         status = sotto_analyst_check(analyst, mechanism, err);
     }
@@ -228,7 +228,7 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
     struct rows rows;
     enum sotto_status status;
     plain.objective = SOTTO_OBJECTIVE_PLAIN;
-    status = fit_init(&fit, mechanism, &plain, INFINITY, err);
+    status = fit_init(&fit, mechanism, &plain, true, err);
     if (status == SOTTO_STATUS_OK) {
         status = rows_init(&rows, mechanism, table, err);
         if (status == SOTTO_STATUS_OK) {

@@ -68,11 +68,11 @@ fit_take_table(struct fit *fit, struct rows *rows, struct sotto_error *err);
 /* `used` of `count` numbers by lot, ascending. */
 void fit_draw(uint64_t seed, size_t count, size_t used, size_t *ret_row);
 
-/* fit.c: what every way of fitting begins with; for the budgets times a scale.
-   Statuses: USAGE, MEMORY, LIMIT, INPUT. */
+/* fit.c: what every way of fitting begins with. Statuses: USAGE, MEMORY, LIMIT,
+ * INPUT. */
 SOTTO_CHECKED enum sotto_status
 fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
-         const struct sotto_fit_options *options, double eps_scale,
+         const struct sotto_fit_options *options, bool clean,
          struct sotto_error *err);
 /* Hands the model over if all went well, and clears the rest. */
 enum sotto_status fit_end(struct fit *fit, enum sotto_status status,

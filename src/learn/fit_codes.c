@@ -207,7 +207,7 @@ fit_codes(struct sotto_mechanism *mechanism,
     struct smooth *smooth = NULL;
     struct smooth_info found;
     struct fit fit;
-    enum sotto_status status = fit_init(&fit, mechanism, options, 1, err);
+    enum sotto_status status = fit_init(&fit, mechanism, options, false, err);
     source.model = fit.model;
     if (status == SOTTO_STATUS_OK) {
         status = check_options(options, err);

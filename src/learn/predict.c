@@ -258,10 +258,7 @@ predict_classes(const struct sotto_model *model,
 {
     size_t classes = model->classes;
     double *share = calloc(classes + 1, classes * sizeof *share);
-    const struct smooth smooth = {.cells = classes,
-                                  .classes = classes,
-                                  .pi = share,
-                                  .tau_bar = share + classes};
+    struct smooth smooth = {.cells = classes, .classes = classes, .pi = share};
     enum sotto_status status;
     if (share == NULL) {
         return host_fail_memory(err);
@@ -269,8 +266,9 @@ predict_classes(const struct sotto_model *model,
     for (size_t i = 0; i < model->codes.cells * classes; i++) {
         share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
     }
+    smooth.tau_bar = share + classes;
     for (size_t y = 0; y < classes; y++) {
-        share[classes + y * classes + y] = 1;
+        smooth.tau_bar[y * classes + y] = 1;
     }
     status = predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
     free(share);

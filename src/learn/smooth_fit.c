@@ -4,9 +4,10 @@
  *
  *     aux -> pi                      shares of the cells
  *     reports -> codes -> tau        cells.c: what all of them say
- *     many cells a class: nine tenths of the reports -> tau, network -> steps
- * up the likelihood, as many as the other tenth likes best tau -> network ->
- * that many steps
+ *     tau -> network                 smooth.c
+ *
+ * With many cells a class the network then climbs the likelihood: nine tenths
+ * of the reports are tried first, and the other tenth says how many steps.
  */
 #include <math.h>
 #include <stdlib.h>
