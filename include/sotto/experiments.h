@@ -22,7 +22,7 @@ extern "C" {
 /* ---- Experiments --------------------------------------------------------- */
 
 struct sotto_experiment_options {
-    const char *name;       /* "mnist-collection" */
+    const char *name;       /* as sotto_experiment_at has it */
     const char *mechanism;  /* NULL: the experiment's first */
     const double *eps;      /* INFINITY: no noise */
     size_t eps_count;       /* 0: the papers' */
@@ -50,7 +50,8 @@ struct sotto_experiment_row {
     bool mean; /* over all trials and draws; the rest is one of them */
     uint32_t trial, draw; /* from 1 */
     uint64_t seed;
-    double accuracy;  /* on clean test records, in [0, 1] */
+    double accuracy;  /* on test records, in [0, 1]; clean ones, but for
+                         mnist-private */
     double deviation; /* a mean's: over trials (of their means over draws);
                          NAN: fewer than two */
     double deviation_draws;        /* a mean's: over draws within a trial */
@@ -61,6 +62,8 @@ struct sotto_experiment_row {
     double seconds;
     bool cached;                  /* was done before; a mean's: all of it was */
     const char *setting;          /* the mechanism's parameters, as text */
+    const char *note;             /* what was found on the way, such as the
+                                     number of codes; NULL: nothing */
     const char *data;             /* SHA-256 of the training records' file */
     const char *version;          /* of the program that made it */
     const char *command, *commit; /* NULL: not said */

@@ -52,6 +52,9 @@ row_json(const struct output *output, const struct sotto_experiment_row *row)
     json_number(to, "reach", row->reach);
     json_size(to, "seed", row->seed);
     json_text(to, "setting", row->setting);
+    if (!output->plan) {
+        json_text(to, "note", row->note);
+    }
     json_text(to, "version", row->version);
     json_text(to, "command", row->command);
     json_text(to, "commit", row->commit);
@@ -85,8 +88,10 @@ row_text(const struct sotto_experiment_row *row)
     if (isfinite(row->reach) && isfinite(row->accuracy)) {
         verdict = row->accuracy >= row->reach ? "reached" : "missed";
     }
-    (void)printf("%7s  %-13s %6s %5zu  %-13s %6s  %s\n", eps, ours, draws,
-                 row->runs, paper, reach, verdict);
+    (void)printf("%7s  %-13s %6s %5zu  %-13s %6s  %s%s%s\n", eps, ours, draws,
+                 row->runs, paper, reach, verdict,
+                 row->note != NULL && verdict[0] != '\0' ? "  " : "",
+                 row->note != NULL ? row->note : "");
 }
 
 static void
@@ -296,11 +301,12 @@ static const char *const wanted[] = {"NAME", NULL};
 
 static const struct cli_option options[] = {
     {0, false, false, "mechanism", "K",
-     "vlm (if not given), vlm-linear, pca, or vlm-float:\n"
-     "vlm with noise in floating point, to compare with"},
+     "which one; the experiment's first if not given (they\n"
+     "are listed above)"},
     {0, false, false, "eps", "LIST",
      "epsilons for record and label together, with commas;\n"
-     "none: no noise (10,8,6,4,2,1,none)"},
+     "none: no noise (10,8,6,4,2,1,none; and for codebook\n"
+     "0.5,0.25)"},
     {0, false, false, "trials", "N", "splits and encoders (3)"},
     {0, false, false, "draws", "N", "draws of the noise for each (3)"},
     {0, false, false, "level", "LEVEL",
@@ -339,10 +345,18 @@ const struct cli_verb cmd_experiment = {
         "mnist-collection: of MNIST's training images 75% without labels train "
         "the\nmechanism, 25% are people who report image and label through it, "
         "and a\nclassifier learnt from their reports is tested on 2,500 clean "
-        "test images.\n\nEvery fit is kept as it finishes, and so is every "
-        "encoder: interrupted by\nCtrl-C or worse, the same command goes on "
-        "where it stopped. A fit that was done\nwith the same settings is not "
-        "run again. docs/experiments.md says more.\n",
+        "test images.\nMechanisms: vlm, vlm-linear, pca, clm; codebook, "
+        "vlm-codebook and pca-codebook,\nwhich report one of k cells, k chosen "
+        "by simulation; vlm-float: vlm with noise\nin floating point, to "
+        "compare with.\n\nmnist-novel: whether it is a 9, by mechanisms that "
+        "never saw one: vlm, codebook;\nvlm-label and codebook-label, where "
+        "everyone's label is private, too.\n\nmnist-private: test images are "
+        "privatised, too, at 0.7 of epsilon: codebook,\nvlm, and class-flip, "
+        "where devices have the classifier and report its class.\n\nEvery fit "
+        "is kept as it finishes, and so is every encoder: interrupted by\n"
+        "Ctrl-C or worse, the same command goes on where it stopped. A fit "
+        "that was done\nwith the same settings is not run again. "
+        "docs/experiments.md says more.\n",
     .example = "sotto experiment mnist-collection --plan\n",
     .wanted = wanted,
     .options = options,

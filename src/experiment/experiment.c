@@ -19,10 +19,13 @@
 
 #define TRIALS 3u
 #define DRAWS 3u
+#define MEAN_NOTE_SIZE (4 * EXPERIMENT_NOTE_SIZE)
 #define REPEATS_MOST 1000u /* of trials, and of draws */
 
 static const struct experiment *const experiments[] = {
     &experiment_mnist_collection,
+    &experiment_mnist_novel,
+    &experiment_mnist_private,
 };
 #define EXPERIMENTS (sizeof experiments / sizeof *experiments)
 
@@ -42,9 +45,10 @@ sotto_experiment_at(size_t i, const char *const **ret_mechanisms)
    whose rows go into the result files if they are there. */
 struct runner {
     struct experiment_run run;
-    double eps[EXPERIMENT_EPS_MOST + PAPERS_COLUMNS];
+    double eps[EXPERIMENT_EPS_MOST + PAPERS_COLUMNS + PAPERS_SMALL];
     size_t asked, known;
     char (*setting)[EXPERIMENT_SETTING_SIZE]; /* one for each eps */
+    char (*note)[MEAN_NOTE_SIZE];             /* likewise: of its mean */
     char data[EXPERIMENT_HASH_SIZE];
     struct row_store *store;
     void *state;
@@ -72,9 +76,11 @@ find_experiment(struct runner *runner, struct sotto_error *err)
     }
     if (found == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "no experiment is called '%.80s': there is %s",
+                         "no experiment is called '%.80s': there is %s, %s and "
+                         "%s",
                          options->name != NULL ? options->name : "",
-                         experiments[0]->name);
+                         experiments[0]->name, experiments[1]->name,
+                         experiments[2]->name);
     }
     runner->run.experiment = found;
     runner->run.mechanism =
@@ -113,6 +119,16 @@ known_eps(const struct runner *runner, double eps)
     return false;
 }
 
+static double
+reach_at(const struct runner *runner, double eps)
+{
+    const struct experiment_run *run = &runner->run;
+    return papers_reach(run->experiment->name, run->mechanism, run->level,
+                        run->aux_share, eps);
+}
+
+/* Those asked for, the papers' and, where there is something to reach, smaller
+   ones. */
 static enum sotto_status
 take_eps(struct runner *runner, struct sotto_error *err)
 {
@@ -136,6 +152,12 @@ take_eps(struct runner *runner, struct sotto_error *err)
     for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
         if (!known_eps(runner, papers_eps[i])) {
             runner->eps[runner->known++] = papers_eps[i];
+        }
+    }
+    for (size_t i = 0; i < PAPERS_SMALL; i++) {
+        if (!known_eps(runner, papers_small[i]) &&
+            isfinite(reach_at(runner, papers_small[i]))) {
+            runner->eps[runner->known++] = papers_small[i];
         }
     }
     runner->asked = options->eps_count > 0 ? runner->asked : runner->known;
@@ -182,7 +204,8 @@ resolve(struct runner *runner, struct sotto_error *err)
         return status;
     }
     runner->setting = calloc(runner->known, sizeof *runner->setting);
-    if (runner->setting == NULL) {
+    runner->note = calloc(runner->known, sizeof *runner->note);
+    if (runner->setting == NULL || runner->note == NULL) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < runner->known; i++) {
@@ -230,8 +253,7 @@ empty_row(const struct runner *runner, size_t eps)
         .deviation_draws = NAN,
         .paper = NAN,
         .paper_deviation = NAN,
-        .reach = papers_reach(run->experiment->name, run->mechanism, run->level,
-                              run->aux_share, runner->eps[eps]),
+        .reach = reach_at(runner, runner->eps[eps]),
         .setting = runner->setting[eps],
         .version = SOTTO_VERSION,
         .command = run->options->command,
@@ -245,6 +267,7 @@ empty_row(const struct runner *runner, size_t eps)
     return row;
 }
 
+/* NULL for "". */
 static const char *
 said(const char *text)
 {
@@ -264,7 +287,30 @@ fit_row(const struct runner *runner, size_t eps, uint32_t trial, uint32_t draw,
     row.data = runner->data;
     row.command = said(value->command);
     row.commit = said(value->commit);
+    row.note = said(value->note);
     return row;
+}
+
+/* What fits noted, each text once, as far as there is room. */
+static const char *
+mean_note(const struct runner *runner, size_t eps,
+          const struct sotto_experiment_row *fit, size_t count)
+{
+    char *note = runner->note[eps];
+    size_t used = 0;
+    note[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        bool again = fit[i].note == NULL;
+        for (size_t j = 0; j < i && !again; j++) {
+            again =
+                fit[j].note != NULL && strcmp(fit[i].note, fit[j].note) == 0;
+        }
+        if (!again && used + strlen(fit[i].note) + 3 < MEAN_NOTE_SIZE) {
+            used += (size_t)snprintf(note + used, MEAN_NOTE_SIZE - used, "%s%s",
+                                     used > 0 ? "; " : "", fit[i].note);
+        }
+    }
+    return said(note);
 }
 
 /*
@@ -306,6 +352,7 @@ mean_row(const struct runner *runner, size_t eps,
     }
     row.accuracy = mean;
     row.runs = count;
+    row.note = mean_note(runner, eps, fit, count);
     row.data = runner->data;
     if (trials > 1) {
         row.deviation = sqrt(between / (trials - 1.0));
@@ -402,15 +449,18 @@ make_fit(struct runner *runner, const struct row_key *key,
     const struct sotto_experiment_options *options = runner->run.options;
     const struct experiment *experiment = runner->run.experiment;
     struct experiment_fit fit = {key->eps, key->trial, key->draw};
+    struct experiment_outcome outcome = {0};
     struct row_value value = {
         .command = options->command != NULL ? options->command : "",
-        .commit = options->commit != NULL ? options->commit : ""};
+        .commit = options->commit != NULL ? options->commit : "",
+        .note = outcome.note};
     double started = host_seconds();
-    enum sotto_status status = experiment->fit(runner->state, &runner->run,
-                                               &fit, &value.accuracy, err);
+    enum sotto_status status =
+        experiment->fit(runner->state, &runner->run, &fit, &outcome, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
+    value.accuracy = outcome.accuracy;
     value.seconds = floor(1000 * (host_seconds() - started)) / 1000;
     return row_store_add(runner->store, key, &value, ret_value, err);
 }
@@ -494,6 +544,7 @@ runner_clear(struct runner *runner)
         (void)close(runner->lock);
     }
     free(runner->setting);
+    free(runner->note);
     free(runner->run.folder);
 }
 

@@ -15,6 +15,7 @@
 #include "sotto/sotto.h"
 
 #define EXPERIMENT_SETTING_SIZE 384u
+#define EXPERIMENT_NOTE_SIZE 96u
 #define EXPERIMENT_EPS_SIZE 24u
 #define EXPERIMENT_HASH_SIZE 65u /* SHA-256 as hexadecimal text */
 #define EXPERIMENT_EPS_MOST 64u
@@ -23,6 +24,14 @@
 struct experiment_fit {
     double eps; /* INFINITY: none */
     uint32_t trial, draw;
+};
+
+/* What it came to. */
+struct experiment_outcome {
+    double accuracy;
+    /* What was found on the way and decides nothing: no quotes or line breaks;
+       "" if there is nothing to say. */
+    char note[EXPERIMENT_NOTE_SIZE];
 };
 
 /* A run with every option decided. */
@@ -51,14 +60,18 @@ struct experiment {
                               void **ret_state,
                               char ret_hash[EXPERIMENT_HASH_SIZE],
                               struct sotto_error *err);
-    /* One fit. Statuses: INPUT, IO, MEMORY, STOPPED and others. */
+    /* One fit. `ret_outcome` is zeroed before. Statuses: INPUT, IO, MEMORY,
+     * STOPPED and others. */
     enum sotto_status (*fit)(void *state, const struct experiment_run *run,
                              const struct experiment_fit *fit,
-                             double *ret_accuracy, struct sotto_error *err);
+                             struct experiment_outcome *ret_outcome,
+                             struct sotto_error *err);
     void (*close)(void *state);
 };
 
 extern const struct experiment experiment_mnist_collection;
+extern const struct experiment experiment_mnist_novel;
+extern const struct experiment experiment_mnist_private;
 
 /* An epsilon as decimal text, "none" for INFINITY. */
 void experiment_eps_text(double eps, char text[EXPERIMENT_EPS_SIZE]);

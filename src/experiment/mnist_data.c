@@ -14,7 +14,6 @@
 #include "host/text.h"
 
 #define IMAGES_MOST ((size_t)1 << 31)
-#define TEST_SEED 0u /* of every trial: what tests is never tuned on */
 
 static const char train_images[] = "train-images-idx3-ubyte";
 static const char train_labels[] = "train-labels-idx1-ubyte";
@@ -223,7 +222,7 @@ mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
     struct mnist_split made = {0};
     enum sotto_status status = split_two(count, seed, &train, of_train, err);
     if (status == SOTTO_STATUS_OK) {
-        status = split_two(sotto_table_rows(data->test), TEST_SEED, &test,
+        status = split_two(sotto_table_rows(data->test), MNIST_TEST_SEED, &test,
                            of_test, err);
     }
     if (status == SOTTO_STATUS_OK) {

@@ -41,13 +41,23 @@ struct mnist_split {
     struct sotto_table *aux, *people, *test;
     struct sotto_table *reporting, *asked; /* the people, 9 to 1 (P0 D.1.1) */
 };
-SOTTO_CHECKED enum sotto_status
-mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
-                 double aux_share, uint64_t seed, struct sotto_error *err);
+typedef enum sotto_status mnist_split_fn(struct mnist_split *split,
+                                         const struct mnist_data *data,
+                                         double aux_share, uint64_t seed,
+                                         struct sotto_error *err);
+SOTTO_CHECKED mnist_split_fn mnist_split_init;
+/* mnist_split_novel.c: likewise, of the images of 0 to 8 `aux_share`, and with
+   a label that says whether it is a 9. Nobody is asked. Statuses: also INPUT
+   (no 9s, or nothing else). */
+SOTTO_CHECKED mnist_split_fn mnist_split_novel;
 void mnist_split_clear(struct mnist_split *split);
 
 /* Of either set: people, and the classifier's test. Of the people: asked. */
 #define MNIST_PEOPLE 0.25
 #define MNIST_ASKED 0.1
+#define MNIST_TEST_SEED 0u /* of every trial: what tests is never tuned on */
+/* The class that no mechanism saw, and the share of the others that train. */
+#define MNIST_NOVEL "9"
+#define MNIST_NOVEL_AUX (8.0 / 9)
 
 #endif

@@ -29,6 +29,8 @@ const struct papers_row *papers_at(size_t i);
 
 /* The papers' epsilons, PAPERS_COLUMNS of them, the last INFINITY. */
 extern const double papers_eps[PAPERS_COLUMNS];
+#define PAPERS_SMALL 2u
+extern const double papers_small[PAPERS_SMALL];
 /* The column of an epsilon, PAPERS_COLUMNS if they have none. */
 size_t papers_column(double eps);
 
@@ -40,5 +42,8 @@ const struct papers_row *papers_find(const char *experiment,
 /* What sotto must reach, in [0, 1]; NAN: nothing said. */
 double papers_reach(const char *experiment, const char *mechanism,
                     const char *level, double aux_share, double eps);
+
+/* What must be said beside a comparison with the papers; NULL: nothing. */
+const char *papers_beside(const char *experiment, const char *mechanism);
 
 #endif

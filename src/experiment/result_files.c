@@ -91,7 +91,8 @@ add_csv_row(struct host_text *text, const struct sotto_experiment_row *row)
     add_field(text, row->data);
     add_field(text, row->version);
     add_field(text, row->command);
-    row_text_add(text, row->commit != NULL ? row->commit : "");
+    add_field(text, row->commit);
+    row_text_add(text, row->note != NULL ? row->note : "");
     host_text_print(text, "\n");
 }
 
@@ -103,7 +104,7 @@ result_files_csv(struct host_text *text,
                     "experiment,mechanism,level,aux_share,eps,kind,trial,draw,"
                     "runs,seed,accuracy,deviation,deviation_draws,paper,"
                     "paper_deviation,reach,seconds,setting,data,version,"
-                    "command,commit\n");
+                    "command,commit,note\n");
     for (size_t i = 0; i < count; i++) {
         add_csv_row(text, &rows[i]);
     }
@@ -193,12 +194,13 @@ static void
 add_settings(struct host_text *text, const struct sotto_experiment_row *rows,
              size_t count)
 {
-    host_text_print(text, "\n| epsilon | settings |\n|---|---|\n");
+    host_text_print(text, "\n| epsilon | settings | found |\n|---|---|---|\n");
     for (size_t i = 0; i < count; i++) {
         if (rows[i].mean) {
             char eps[EXPERIMENT_EPS_SIZE];
             experiment_eps_text(rows[i].eps, eps);
-            host_text_print(text, "| %s | `%s` |\n", eps, rows[i].setting);
+            host_text_print(text, "| %s | `%s` | %s |\n", eps, rows[i].setting,
+                            rows[i].note != NULL ? rows[i].note : "");
         }
     }
 }
@@ -210,6 +212,7 @@ result_files_markdown(struct host_text *text, const struct experiment_run *run,
     const struct papers_row *paper = papers_find(
         run->experiment->name, run->mechanism, run->level, run->aux_share);
     const struct sotto_experiment_options *options = run->options;
+    const char *beside = papers_beside(run->experiment->name, run->mechanism);
     host_text_print(text, "# %s, %s\n\n%s\n\n", run->experiment->name,
                     run->mechanism, run->experiment->about);
     host_text_print(text,
@@ -228,6 +231,9 @@ result_files_markdown(struct host_text *text, const struct experiment_run *run,
                         paper->name, paper->table);
     }
     host_text_print(text, "\n\n");
+    if (beside != NULL) {
+        host_text_print(text, "%s\n\n", beside);
+    }
     add_means(text, rows, count);
     add_others(text, run);
     add_settings(text, rows, count);

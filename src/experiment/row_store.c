@@ -21,17 +21,19 @@
 
 #define FILE_MOST ((size_t)1 << 30)
 #define LINE_MOST ((size_t)1 << 20)
-#define VALUE_FIELDS 4u
+#define VALUE_FIELDS 5u
 
-static const char header[] =
-    "experiment,mechanism,level,aux_share,eps,trial,draw,seed,setting,data,"
-    "version,accuracy,seconds,command,commit\n";
+#define OLD_HEADER                                                             \
+    "experiment,mechanism,level,aux_share,eps,trial,draw,seed,setting,data,"   \
+    "version,accuracy,seconds,command,commit"
+static const char header[] = OLD_HEADER ",note\n";
+static const char old_header[] = OLD_HEADER "\n"; /* 0.1.0's */
 #define KEY_FIELDS 11u
 
 struct row {
     char *key; /* the line's first fields, with the comma behind them */
     struct row_value value;
-    char *command, *commit; /* what value's point to */
+    char *command, *commit, *note; /* what value's point to */
 };
 
 struct row_store {
@@ -100,6 +102,8 @@ add_value(struct host_text *text, const struct row_value *value)
     row_text_add(text, value->command);
     host_text_print(text, ",");
     row_text_add(text, value->commit);
+    host_text_print(text, ",");
+    row_text_add(text, value->note);
     host_text_print(text, "\n");
 }
 
@@ -161,7 +165,17 @@ row_clear(struct row *row)
     free(row->key);
     free(row->command);
     free(row->commit);
+    free(row->note);
     memset(row, 0, sizeof *row);
+}
+
+static void
+clear_rows(struct row_store *store)
+{
+    for (size_t i = 0; i < store->count; i++) {
+        row_clear(&store->row[i]);
+    }
+    store->count = 0;
 }
 
 /* Takes a line without its end. Statuses: FORMAT (it is no row), MEMORY. */
@@ -186,13 +200,16 @@ parse_line(const char *line, const char *end, struct row *ret_row)
     }
     row.key = host_text_copy(line, (size_t)(value[0] - line));
     row.command = field_copy(value[2], value[3] - 1);
-    row.commit = field_copy(value[3], end);
-    if (row.key == NULL || row.command == NULL || row.commit == NULL) {
+    row.commit = field_copy(value[3], value[4] - 1);
+    row.note = field_copy(value[4], end);
+    if (row.key == NULL || row.command == NULL || row.commit == NULL ||
+        row.note == NULL) {
         row_clear(&row);
         return SOTTO_STATUS_MEMORY;
     }
     row.value.command = row.command;
     row.value.commit = row.commit;
+    row.value.note = row.note;
     *ret_row = row;
     return SOTTO_STATUS_OK;
 }
@@ -285,14 +302,73 @@ append(const struct row_store *store, const char *data, size_t size,
     return fsync(store->fd) == 0 ? SOTTO_STATUS_OK : fail_write(store, err);
 }
 
+/* Gives every whole line of an older file an empty note, in one step, if all of
+   them are rows; the file is then another, and opened anew. */
+static enum sotto_status
+add_notes(struct row_store *store, const char *text, size_t size,
+          struct sotto_error *err)
+{
+    struct host_text made;
+    size_t skip = sizeof old_header - 1;
+    enum sotto_status status;
+    host_text_init(&made, FILE_MOST);
+    host_text_add(&made, header, sizeof header - 1);
+    for (const char *at = text + skip, *end = text + size, *stop;
+         at < end && (stop = memchr(at, '\n', (size_t)(end - at))) != NULL;
+         at = stop + 1) {
+        host_text_add(&made, at, (size_t)(stop - at));
+        host_text_add(&made, ",\n", 2);
+    }
+    status = made.failed
+                 ? host_fail_memory(err)
+                 : take_lines(store, made.data, made.data + made.size, err);
+    clear_rows(store); /* they are read from the new file, too */
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_write(store->path, 0666, false, made.data, made.size,
+                                 err);
+    }
+    host_text_clear(&made);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int fd = open(store->path, O_RDWR | O_APPEND | O_CLOEXEC);
+    if (fd < 0) {
+        return fail_write(store, err);
+    }
+    (void)close(store->fd);
+    store->fd = fd;
+    return SOTTO_STATUS_OK;
+}
+
+/* Reads the file, in the form of today. */
+static enum sotto_status
+read_all(struct row_store *store, uint8_t **ret_data, size_t *ret_size,
+         struct sotto_error *err)
+{
+    size_t old = sizeof old_header - 1;
+    enum sotto_status status =
+        host_file_read(store->path, FILE_MOST, ret_data, ret_size, err);
+    if (status != SOTTO_STATUS_OK || *ret_size < old ||
+        memcmp(*ret_data, old_header, old) != 0) {
+        return status;
+    }
+    status = add_notes(store, (const char *)*ret_data, *ret_size, err);
+    free(*ret_data);
+    *ret_data = NULL;
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            host_file_read(store->path, FILE_MOST, ret_data, ret_size, err);
+    }
+    return status;
+}
+
 /* Reads what is there and makes the file whole again. */
 static enum sotto_status
 recover(struct row_store *store, struct sotto_error *err)
 {
     uint8_t *data = NULL;
     size_t size = 0, whole;
-    enum sotto_status status =
-        host_file_read(store->path, FILE_MOST, &data, &size, err);
+    enum sotto_status status = read_all(store, &data, &size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -356,9 +432,7 @@ row_store_close(struct row_store *store)
     if (store == NULL) {
         return;
     }
-    for (size_t i = 0; i < store->count; i++) {
-        row_clear(&store->row[i]);
-    }
+    clear_rows(store);
     if (store->fd >= 0) {
         (void)close(store->fd);
     }

@@ -27,14 +27,15 @@ struct row_value {
     double accuracy;
     double seconds;
     const char *command, *commit; /* "" if not said; never NULL */
+    const char *note;             /* likewise */
 };
 
 struct row_store;
 
 /*
  * Opens FOLDER/NAME.csv, making it if it is not there, and cuts off half a row
- * at its end. Statuses: IO, INPUT (it holds something else: names the line),
- * LIMIT, MEMORY.
+ * at its end. One from before there were notes is given the column. Statuses:
+ * IO, INPUT (it holds something else: names the line), LIMIT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status row_store_open(const char *folder,
                                                const char *name,

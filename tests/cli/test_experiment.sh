@@ -160,7 +160,7 @@ exec 9>&-
 run 2 experiment
 run 2 experiment mnist --plan
 says "mnist-collection"
-run 2 experiment mnist-collection --mechanism clm --plan
+run 2 experiment mnist-collection --mechanism ldp --plan
 says "vlm, vlm-linear, pca, vlm-float"
 run 2 experiment mnist-collection --eps 10,x --plan
 says "'x'" "10,4,none"

@@ -351,7 +351,9 @@ test_plan(void **state)
     assert_string_equal(sotto_experiment_at(0, &mechanisms),
                         "mnist-collection");
     assert_string_equal(mechanisms[0], "vlm");
-    assert_null(sotto_experiment_at(1, NULL));
+    assert_string_equal(sotto_experiment_at(1, NULL), "mnist-novel");
+    assert_string_equal(sotto_experiment_at(2, NULL), "mnist-private");
+    assert_null(sotto_experiment_at(3, NULL));
     options.results = "r";
     do {
         fail_alloc_at(++n);

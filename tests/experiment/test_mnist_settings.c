@@ -15,14 +15,14 @@
 #include "experiment/mnist_settings.h"
 #include "experiment/papers.h"
 
-static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca"};
+static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca", "clm"};
 
 /* All that is asked for has settings that make sense. */
 static void
 test_complete(void **state)
 {
     (void)state;
-    for (size_t m = 0; m < 3; m++) {
+    for (size_t m = 0; m < 4; m++) {
         for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
             double eps = papers_eps[i];
             const struct mnist_encoder *row =
@@ -32,7 +32,8 @@ test_complete(void **state)
             assert_int_equal(isinf(row->eps), isinf(eps));
             assert_true(row->lambda > 0 && row->lambda < 1);
             assert_true(m == 2 || row->eps == eps);
-            assert_true(m == 2 || (row->l > 0 && row->epochs > 0));
+            assert_true(row->d > 0 && (m == 2 || row->epochs > 0));
+            assert_true(m >= 2 || row->l > 0);
             assert_true(m == 2 || (row->batch > 0 && row->rate > 0));
             for (int level = 0; level < 2; level++) {
                 const struct mnist_fit *fit =
@@ -60,8 +61,8 @@ test_nearest(void **state)
 static void
 test_text(void **state)
 {
-    struct mnist_encoder encoder = {"vlm", 10, 0.7, 5,    33,
-                                    0,     60, 64,  1e-3, "subset"};
+    struct mnist_encoder encoder = {"vlm", 10, 0.7,  5,        33, 0,
+                                    60,    64, 1e-3, "subset", 8};
     struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
@@ -102,12 +103,52 @@ test_text(void **state)
     fit.level = SOTTO_LEVEL_FEATURE;
     mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit eq12 "));
+    fit.level = SOTTO_LEVEL_LATENT;
+    fit.eq12 = true;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit eq12 "));
     fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
     mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit impossible"));
     encoder.mechanism = "pca";
     mnist_encoder_text(&encoder, 0, text);
     assert_string_equal(text, "pca d=8 inside=0.9");
+}
+
+/* A codebook is cut from an encoder for no noise, whatever the epsilon; its
+   text tells how k is found, and not which it is. */
+static void
+test_codes(void **state)
+{
+    const struct mnist_encoder *encoder = mnist_encoder_find("codebook", 1);
+    struct mnist_code code = {.eps = 1, .classes = 10, .label = true};
+    char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    assert_true(mnist_is_codebook("codebook") &&
+                mnist_is_codebook("pca-codebook") &&
+                !mnist_is_codebook("clm") && !mnist_is_codebook("vlm"));
+    assert_string_equal(encoder->mechanism, "clm");
+    assert_true(isinf(encoder->eps) && encoder->d == 64);
+    assert_true(encoder == mnist_encoder_find("codebook", 10));
+    assert_string_equal(mnist_encoder_find("vlm-codebook", 1)->mechanism,
+                        "vlm");
+    mnist_codes_setting_text(encoder, &code, 0, text);
+    assert_non_null(strstr(text, "clm d=64 epochs=12 batch=256 rate=0.003; "
+                                 "codebook of code and label k=chosen "
+                                 "classes=10 "));
+    code.k = 30;
+    code.shifted = true;
+    mnist_codes_setting_text(encoder, &code, 3, other);
+    assert_non_null(strstr(other, " epochs=3 "));
+    assert_non_null(strstr(other, " k=30 "));
+    assert_non_null(strstr(other, " shifted"));
+    code = (struct mnist_code){.eps = INFINITY, .classes = 10};
+    mnist_codes_setting_text(encoder, &code, 0, other);
+    assert_non_null(strstr(other, "fit clean"));
+    assert_null(strstr(other, "chosen"));
+    assert_true(mnist_codes_fit_options(1).balanced);
+    assert_int_equal(mnist_codes_fit_options(1).objective,
+                     SOTTO_OBJECTIVE_MARGINAL);
 }
 
 /* What the learner settles on where nobody says is in the text: at another
@@ -128,9 +169,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_complete),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_complete), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_codes),
         cmocka_unit_test(test_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@ test_columns(void **state)
     assert_int_equal(papers_column(1), 5);
     assert_int_equal(papers_column(INFINITY), 6);
     assert_int_equal(papers_column(3), PAPERS_COLUMNS);
+    assert_int_equal(papers_column(papers_small[0]), PAPERS_COLUMNS);
 }
 
 /* Every number is a percentage, in every row. */
@@ -38,14 +39,15 @@ test_rows(void **state)
                     strncmp(row->table, "P1 Table ", 9) == 0);
         for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
             bool said = !isnan(row->accuracy[i]);
-            assert_int_equal(said, !isnan(row->deviation[i]));
+            bool limit = strstr(row->name, "maximum") != NULL;
+            assert_int_equal(said && !limit, !isnan(row->deviation[i]));
             assert_true(!said ||
-                        (row->accuracy[i] >= 9 && row->accuracy[i] <= 96));
-            assert_true(!said ||
-                        (row->deviation[i] >= 0.2 && row->deviation[i] < 10));
+                        (row->accuracy[i] >= 9 && row->accuracy[i] <= 100));
+            assert_true(!said || limit ||
+                        (row->deviation[i] >= 0.1 && row->deviation[i] < 11));
         }
     }
-    assert_int_equal(rows, 10);
+    assert_int_equal(rows, 23);
 }
 
 static void
@@ -67,6 +69,12 @@ test_found(void **state)
     assert_null(papers_find(NAME, "vlm", "latent", 0.3));
     assert_null(papers_find(NAME, "vlm-linear", "feature", 0.75));
     assert_null(papers_find("other", "vlm", "latent", 0.75));
+    row = papers_find("mnist-novel", "vlm", "latent", 8.0 / 9);
+    assert_true(row->accuracy[1] == 80.9 && row->deviation[5] == 8.7);
+    assert_null(papers_find("mnist-novel", "vlm-label", "latent", 8.0 / 9));
+    row = papers_find("mnist-private", "codebook", "latent", 0.75);
+    assert_true(row->accuracy[0] == 42.3 && row->deviation[2] == 1.2);
+    assert_string_equal(row->table, "P0 Table 4");
 }
 
 static void
@@ -79,6 +87,32 @@ test_reach(void **state)
     assert_true(isnan(papers_reach(NAME, "vlm", "latent", 0.75, 3)));
     assert_true(isnan(papers_reach(NAME, "vlm", "latent", 0.5, 10)));
     assert_true(isnan(papers_reach(NAME, "pca", "latent", 0.75, 10)));
+    assert_true(isnan(papers_reach(NAME, "vlm", "latent", 0.75, 0.5)));
+    assert_true(papers_reach(NAME, "codebook", "latent", 0.75, 4) == 0.965);
+    assert_true(papers_reach(NAME, "codebook", "latent", 0.75, 0.5) == 0.87);
+    assert_true(papers_reach(NAME, "codebook", "latent", 0.75, 0.25) == 0.46);
+    assert_true(isnan(papers_reach(NAME, "codebook", "latent", 0.75, 0.3)));
+    assert_true(papers_reach("mnist-private", "codebook", "latent", 0.75, 1) ==
+                0.173);
+    assert_true(papers_reach("mnist-private", "class-flip", "latent", 0.75,
+                             10) == 0.955);
+}
+
+/* A comparison is not printed without what makes it one. */
+static void
+test_beside(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(papers_beside(NAME, "codebook"), "convolutional"));
+    assert_non_null(strstr(papers_beside(NAME, "codebook"),
+                           "share of unlabelled auxiliary images are the "
+                           "same"));
+    assert_non_null(
+        strstr(papers_beside(NAME, "codebook"), "little but the class"));
+    assert_non_null(
+        strstr(papers_beside("mnist-private", "codebook"), "Eq. 13"));
+    assert_non_null(strstr(papers_beside("mnist-novel", "vlm"), "unbounded"));
+    assert_null(papers_beside(NAME, "vlm"));
 }
 
 static void
@@ -95,9 +129,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),  cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_found),    cmocka_unit_test(test_reach),
-        cmocka_unit_test(test_fraction),
+        cmocka_unit_test(test_columns), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_found),   cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_beside),  cmocka_unit_test(test_fraction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

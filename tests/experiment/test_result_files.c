@@ -48,7 +48,8 @@ static const struct sotto_experiment_row rows[] = {
      .data = "abcd",
      .version = "0.1.0",
      .command = "sotto experiment x, y",
-     .commit = "c0ffee"},
+     .commit = "c0ffee",
+     .note = "k=9, flip"},
     {.experiment = "mnist-collection",
      .mechanism = "vlm",
      .level = "latent",
@@ -99,13 +100,14 @@ test_csv(void **state)
         text.data,
         "experiment,mechanism,level,aux_share,eps,kind,trial,draw,runs,seed,"
         "accuracy,deviation,deviation_draws,paper,paper_deviation,reach,"
-        "seconds,setting,data,version,command,commit\n"
+        "seconds,setting,data,version,command,commit,note\n"
         "mnist-collection,vlm,latent,0.75,10,fit,1,2,1,7,0.875,,,0.861,0.01,"
-        "0.86,1.5,l=5,abcd,0.1.0,\"sotto experiment x, y\",c0ffee\n"
+        "0.86,1.5,l=5,abcd,0.1.0,\"sotto experiment x, y\",c0ffee,"
+        "\"k=9, flip\"\n"
         "mnist-collection,vlm,latent,0.75,10,mean,,,6,7,0.875,0.0125,0.002,"
-        "0.861,0.01,0.86,9,l=5,abcd,0.1.0,,\n"
+        "0.861,0.01,0.86,9,l=5,abcd,0.1.0,,,\n"
         "mnist-collection,vlm,latent,0.75,none,mean,,,1,7,0.9,,,0.949,0.002,"
-        "0.95,9,l=10,abcd,0.1.0,,\n");
+        "0.95,9,l=10,abcd,0.1.0,,,\n");
     host_text_clear(&text);
 }
 
@@ -117,7 +119,7 @@ test_markdown(void **state)
         "\n| none | 90.0 | – | 1 | 94.9 ± 0.2 | 95.0 | missed |\n",
         "V-RLM, P0 Table 1",
         "| PrivUnit (P0 Table 1) | 38.2 ± 4.6 |",
-        "| 10 | `l=5` |",
+        "| 10 | `l=5` |  |",
         "`abcd`",
         "commit c0ffee",
         "Seed 7;",
@@ -131,6 +133,25 @@ test_markdown(void **state)
             fail_msg("no '%s' in:\n%s", wanted[i], text.data);
         }
     }
+    host_text_clear(&text);
+}
+
+/* A codebook's table says what makes the comparison one. */
+static void
+test_beside(void **state)
+{
+    struct experiment_run other = run;
+    struct sotto_experiment_row row = rows[1];
+    struct host_text text;
+    (void)state;
+    other.mechanism = "codebook";
+    row.mechanism = "codebook";
+    row.note = "k=10 subset; k=12 subset";
+    host_text_init(&text, 1 << 20);
+    result_files_markdown(&text, &other, &row, 1);
+    assert_non_null(strstr(text.data, "convolutional encoder"));
+    assert_non_null(strstr(text.data, "little but the class"));
+    assert_non_null(strstr(text.data, "`l=5` | k=10 subset; k=12 subset |"));
     host_text_clear(&text);
 }
 
@@ -216,9 +237,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),   cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_plot),  cmocka_unit_test(test_path),
-        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_beside), cmocka_unit_test(test_plot),
+        cmocka_unit_test(test_path),   cmocka_unit_test(test_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,8 @@ open_store(void)
 static void
 add(struct row_store *store, const struct row_key *key, double accuracy)
 {
-    struct row_value value = {accuracy, 1.5, "sotto, \"x\"\n--y", "c0ffee"};
+    struct row_value value = {accuracy, 1.5, "sotto, \"x\"\n--y", "c0ffee",
+                              "k=10, subset"};
     assert_int_equal(row_store_add(store, key, &value, NULL, &err),
                      SOTTO_STATUS_OK);
 }
@@ -93,10 +94,54 @@ test_kept(void **state)
         assert_true(value->accuracy == 0.8336 && value->seconds == 1.5);
         assert_string_equal(value->command, "sotto, \"x\" --y");
         assert_string_equal(value->commit, "c0ffee");
+        assert_string_equal(value->note, "k=10, subset");
         row_store_close(store);
         store = open_store(); /* the same from the file */
     }
     row_store_close(store);
+}
+
+/* A file from before there were notes goes on with empty ones; half a line at
+   its end is cut off as ever. */
+static void
+test_before_notes(void **state)
+{
+    struct row_store *store;
+    (void)state;
+    append("experiment,mechanism,level,aux_share,eps,trial,draw,seed,setting,"
+           "data,version,accuracy,seconds,command,commit\n"
+           "e,m,latent,0.75,0.1,1,2,18446744073709551615,"
+           "\"a=1, \"\"b\"\"=2\",00ff,0.1.0,0.5,2,c,\"d, e\"\n"
+           "e,m,latent,0.75,0.1,1,3");
+    for (int i = 0; i < 2; i++) {
+        store = open_store();
+        const struct row_value *value = row_store_find(store, &first);
+        assert_non_null(value);
+        assert_true(value->accuracy == 0.5 && value->seconds == 2);
+        assert_string_equal(value->commit, "d, e");
+        assert_string_equal(value->note, "");
+        if (i == 0) {
+            struct row_key other = first;
+            other.draw = 3;
+            add(store, &other, 0.25);
+        }
+        row_store_close(store);
+    }
+    store = open_store();
+    struct row_key other = first;
+    other.draw = 3;
+    assert_string_equal(row_store_find(store, &other)->note, "k=10, subset");
+    row_store_close(store);
+    /* one that holds something else stays as it is */
+    assert_int_equal(unlink(in_folder("rows.csv")), 0);
+    append("experiment,mechanism,level,aux_share,eps,trial,draw,seed,setting,"
+           "data,version,accuracy,seconds,command,commit\nsomething else\n");
+    off_t size = size_of(in_folder("rows.csv"));
+    store = NULL;
+    assert_int_equal(row_store_open(folder, "rows", &store, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "rows.csv', line 2"));
+    assert_int_equal(size_of(in_folder("rows.csv")), size);
 }
 
 /* Whatever decides a row is in its key. */
@@ -172,13 +217,13 @@ test_strange(void **state)
 {
     static const char *const lines[] = {
         "\n",
-        "e,m,latent,0.75,1,1,1,0,s,d,v,0.5,1,c\n",
-        "e,m,latent,0.75,1,1,1,0,s,d,v,0.5,1,c,k,more\n",
-        "e,m,latent,0.75,1,1,1,0,s,d,v,half,1,c,k\n",
-        "e,m,latent,0.75,1,1,1,0,s,d,v,,1,c,k\n",
-        "e,m,latent,0.75,1,1,1,0,s,d,v,nan,1,c,k\n",
-        "e,m,latent,0.75,1,1,1,0,\"s,d,v,0.5,1,c,k\n",
-        "e,m,latent,0.75,1,1,1,0,\"s\"x,d,v,0.5,1,c,k\n",
+        "e,m,latent,0.75,1,1,1,0,s,d,v,0.5,1,c,k\n",
+        "e,m,latent,0.75,1,1,1,0,s,d,v,0.5,1,c,k,n,more\n",
+        "e,m,latent,0.75,1,1,1,0,s,d,v,half,1,c,k,n\n",
+        "e,m,latent,0.75,1,1,1,0,s,d,v,,1,c,k,n\n",
+        "e,m,latent,0.75,1,1,1,0,s,d,v,nan,1,c,k,n\n",
+        "e,m,latent,0.75,1,1,1,0,\"s,d,v,0.5,1,c,k,n\n",
+        "e,m,latent,0.75,1,1,1,0,\"s\"x,d,v,0.5,1,c,k,n\n",
     };
     struct row_store *store = open_store();
     (void)state;
@@ -223,7 +268,7 @@ static void
 test_no_accuracy(void **state)
 {
     struct row_store *store = open_store();
-    struct row_value value = {NAN, 1, "", ""};
+    struct row_value value = {NAN, 1, "", "", ""};
     off_t size = size_of(in_folder("rows.csv"));
     (void)state;
     assert_int_equal(row_store_add(store, &first, &value, NULL, &err),
@@ -243,7 +288,7 @@ test_no_memory(void **state)
     row_store_close(store);
     do {
         struct row_key other = first;
-        struct row_value value = {0.5, 1, "c", "k"};
+        struct row_value value = {0.5, 1, "c", "k", "n"};
         store = NULL;
         other.trial = (uint32_t)n + 10;
         fail_alloc_at(++n);
@@ -267,6 +312,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_before_notes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
         cmocka_unit_test_setup_teardown(test_strange, setup, teardown),
