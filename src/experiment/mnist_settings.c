@@ -67,6 +67,7 @@ static const struct mnist_fit fits[] = {
     {NULL,  2, SOTTO_LEVEL_LATENT, 800, 0.02, 0.5, 1500,  1, 16, 0, 0.1, 1e-3, 16, 0.5, false},
     {NULL,  1, SOTTO_LEVEL_LATENT, 400, 0.02, 1.0, 1500,  1, 16, 0, 0.1, 0, 16, 1, false},
     {NULL, INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1, 0, false},
+    {"vlm", INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 8, 0, -1, -1, 1, 0, false},
     {NULL, 10, SOTTO_LEVEL_FEATURE, 0, 0, 3, 0, 0, 0, 0, -1, -1, 1, 0, false},
     {NULL, 1, SOTTO_LEVEL_FEATURE, 0, 0, 10, 0, 0, 0, 0, -1, -1, 1, 0, false},
     {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1, 0, false},
