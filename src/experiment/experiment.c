@@ -19,7 +19,7 @@
 
 #define TRIALS 3u
 #define DRAWS 3u
-#define MEAN_NOTE_SIZE (4 * EXPERIMENT_NOTE_SIZE)
+#define MEAN_NOTE_SIZE ((size_t)4 * EXPERIMENT_NOTE_SIZE)
 #define REPEATS_MOST 1000u /* of trials, and of draws */
 
 static const struct experiment *const experiments[] = {

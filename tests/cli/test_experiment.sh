@@ -47,7 +47,7 @@ grep -q '^ *10  *[0-9]' out || fail "no mean at 10: $(cat out)"
 grep -q '17.3 +- 8.1' out || fail "the papers' number is not there"
 grep -q 'Wrote results/mnist-collection-pca.csv' out || fail "no result"
 [ "$(fits whole | wc -l)" -eq 8 ] || fail "not eight rows"
-grep -q ',c0ffee$' whole/$rows || fail "no commit in the rows"
+grep -q ',c0ffee,$' whole/$rows || fail "no commit in the rows"
 cp out first.out
 cp -r results first
 # shellcheck disable=SC2086
