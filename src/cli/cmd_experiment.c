@@ -301,8 +301,8 @@ static const char *const wanted[] = {"NAME", NULL};
 
 static const struct cli_option options[] = {
     {0, false, false, "mechanism", "K",
-     "which one; the experiment's first if not given (they\n"
-     "are listed above)"},
+     "which one of those above; the experiment's first, if\n"
+     "not given"},
     {0, false, false, "eps", "LIST",
      "epsilons for record and label together, with commas;\n"
      "none: no noise (10,8,6,4,2,1,none; and for codebook\n"
