@@ -17,6 +17,7 @@
 #define TASK ((size_t)256) /* people */
 #define CHAINS 2u          /* less than for real reports: a choice may err */
 #define SWEEPS 60u
+#define EMPTY 0.5 /* records of a cell without: no table has a row of 0 */
 #define STREAM (UINT64_C(0x63686f) << 40) /* of the seed */
 
 struct collection {
@@ -130,6 +131,9 @@ find_shares(const struct codes_trial *trial, double *pi, double *share)
     for (size_t i = 0; i < trial->n; i++) {
         pi[trial->code[i]] += is_kept(i) ? 0 : 1 / all;
         share[trial->label[i]] += is_kept(i) ? 0 : 1 / all;
+    }
+    for (size_t c = 0; c < trial->k; c++) {
+        pi[c] = pi[c] > 0 ? pi[c] : EMPTY / all;
     }
     for (size_t y = 0; y < trial->classes; y++) {
         share[y] = share[y] > least ? share[y] : least;
