@@ -383,6 +383,13 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
     if (status == SOTTO_STATUS_OK) {
         status = add_candidates(&choosing, err);
     }
+    if (status == SOTTO_STATUS_OK && choosing.candidates == 0) {
+        status = host_fail(err, SOTTO_STATUS_LIMIT, choosing.trial.classes,
+                           "%zu classes are too many to choose a number of "
+                           "codes for, which is at least as many: at most %u "
+                           "pairs; give --k and --channel",
+                           choosing.trial.classes, CHANNEL_K_MAX);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = look(&choosing, err);
     }
