@@ -224,6 +224,43 @@ test_trial(void **state)
     assert_int_equal(codes_trial(&trial, &score, &err), SOTTO_STATUS_LIMIT);
 }
 
+/* A code that no record has takes nothing from the others. */
+static void
+test_empty(void **state)
+{
+    static int32_t code[N];
+    static uint32_t label[N];
+    struct codes_trial trial = {.code = code,
+                                .label = label,
+                                .n = N,
+                                .k = 4,
+                                .classes = 3,
+                                .people = 5000,
+                                .channel = channel_find("subset", 6),
+                                .eps = 6 * DECIMAL_UNIT};
+    double score = 0;
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        label[i] = (uint32_t)(i % 3);
+        code[i] = (int32_t)(i % 3) + 1;
+    }
+    must(codes_trial(&trial, &score, &err));
+    assert_true(score == 1);
+}
+
+/* So many classes that no number of codes fits beside them. */
+static void
+test_many_classes(void **state)
+{
+    struct sotto_codebook *codebook = square(5200, 1);
+    (void)state;
+    refused(codebook,
+            &(struct sotto_codebook_wanted){
+                .eps = "1", .classes = 256, .people = 100},
+            SOTTO_STATUS_LIMIT, "256 classes");
+    sotto_codebook_free(codebook);
+}
+
 static void
 test_memory(void **state)
 {
@@ -258,6 +295,7 @@ main(void)
         cmocka_unit_test(test_epsilon), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_given),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_trial),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_empty),   cmocka_unit_test(test_many_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
