@@ -140,6 +140,12 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
     struct decompose copy = {0};
     struct compose_layer *layer = NULL;
     enum sotto_status status = check_model(model, err);
+    if (status == SOTTO_STATUS_OK && model->nets > 1) {
+        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "the model is the mean of %zu networks, and a "
+                           "device has room for one: fit it with one",
+                           model->nets);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
     }
