@@ -73,7 +73,7 @@ take_table(struct source *source, const struct sotto_table *aux,
         source->code[m] =
             encode_row(model, &rows, row[m], scores, source->z + m * model->in);
     }
-    free(scores);
+    host_wipe_free(scores, rows_z_width(&rows) * sizeof *scores);
     rows_clear(&rows);
     return status;
 }
@@ -284,7 +284,7 @@ fit_count_codes(struct fit *fit, struct rows *rows, struct sotto_error *err)
     }
     set_tables(model, count, label, people);
 done:
-    free(count);
-    free(scores);
+    host_wipe_free(count, (pairs + model->classes) * sizeof *count);
+    host_wipe_free(scores, (rows_z_width(rows) + model->in) * sizeof *scores);
     return status;
 }
