@@ -5,7 +5,8 @@
  * of channels, so that one row of a window is one run of floats in both. What
  * lies outside of an image is left out: zeros would add nothing to a
  * convolution, and a pool does not count them. Which instructions run depends
- * on the shapes alone.
+ * on the shapes alone, but for sigmoid and tanh, whose exponential is shorter
+ * where it saturates: the encoder's time is not the noise's (docs/decisions.md).
  */
 #include "client/device.h"
 #include "client/lanes.h"

@@ -101,7 +101,7 @@ TMPDIR=$work/tmp
 if [ -z "$SOTTO_SANITIZE" ]; then
     (
         # shellcheck disable=SC3045 # dash has it
-        ulimit -v 200000
+        ulimit -v 300000
         "$SOTTO" audit m.sotto --branches 20000 \
             --samples 50000000 >out 2>err
     ) && fail "it had the memory"
