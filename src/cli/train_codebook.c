@@ -98,10 +98,13 @@ tell(const struct cli_args *args, const struct plan *plan,
                   choice->k, sotto_codebook_cells(codebook),
                   sotto_codebook_records(codebook), choice->channel);
     tell_choice(to, choice);
-    (void)fprintf(to, "Wrote ");
-    cli_put(to, plan->analyst, strlen(plan->analyst));
-    (void)fprintf(to, ": codes and representations, for you alone: it tells "
+    if (plan->analyst != NULL) {
+        (void)fprintf(to, "Wrote ");
+        cli_put(to, plan->analyst, strlen(plan->analyst));
+        (void)fprintf(to,
+                      ": codes and representations, for you alone: it tells "
                       "of the\nauxiliary people, and is never for devices.\n");
+    }
     train_text(to, plan->path, &info);
 }
 

@@ -188,7 +188,7 @@ static enum sotto_status
 settle(struct work *work, double *weight, const struct sotto_watch *watch,
        struct sotto_error *err)
 {
-    double *sum = malloc(work->cells * work->d * sizeof *sum);
+    double *sum = malloc((work->cells * work->d + 1) * sizeof *sum);
     uint32_t *before = malloc(work->n * sizeof *before);
     enum sotto_status status = SOTTO_STATUS_OK;
     if (sum == NULL || before == NULL) {
