@@ -6,7 +6,8 @@
  * lies outside of an image is left out: zeros would add nothing to a
  * convolution, and a pool does not count them. Which instructions run depends
  * on the shapes alone, but for sigmoid and tanh, whose exponential is shorter
- * where it saturates: the encoder's time is not the noise's (docs/decisions.md).
+ * where it saturates: the noise takes constant time, the encoder need not
+ * (docs/decisions.md).
  */
 #include "client/device.h"
 #include "client/lanes.h"
