@@ -117,7 +117,7 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
     uint64_t k = 0, classes = 0, people = 0, cells = 0, threads = 0;
     if (cli_value(args, "encoder") == NULL) {
         return cli_bad("--encoder M.sotto is missing: a mechanism whose "
-                       "encoder is taken, such as one of vlm or pca");
+                       "encoder is taken, as train clm makes it");
     }
     if (!learning_whole(args, "k", 2, 65536, &k) ||
         !learning_whole(args, "classes", 2, 65535, &classes) ||

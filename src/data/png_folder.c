@@ -24,7 +24,6 @@
 #include "host/utf8.h"
 #include "host/wipe.h"
 
-#define PATH_MOST ((size_t)65536)
 
 struct names {
     char **name; /* sorted; each from malloc */
@@ -88,20 +87,6 @@ names_sort(struct names *names, size_t from)
     }
 }
 
-/* folder/name, from malloc; NULL: no memory. */
-static char *
-join_path(const char *folder, const char *name)
-{
-    struct host_text path;
-    host_text_init(&path, PATH_MOST);
-    host_text_print(&path, "%s/%s", folder, name);
-    if (path.failed) {
-        host_text_clear(&path);
-        return NULL;
-    }
-    return path.data;
-}
-
 static bool
 is_png(const char *name)
 {
@@ -121,14 +106,14 @@ list_entry(const char *path, const char *name, struct names *files,
     if (name[0] == '.') {
         return true;
     }
-    char *full = join_path(path, name);
+    char *full = host_text_path("%s/%s", path, name);
     if (full == NULL) {
         return false;
     }
     bool there = stat(full, &about) == 0;
     if (there && S_ISDIR(about.st_mode) && classes != NULL) {
         added = names_add(classes, host_text_copy(name, strlen(name)));
-    } else if (!(there && S_ISDIR(about.st_mode)) && is_png(name)) {
+    } else if ((!there || S_ISREG(about.st_mode)) && is_png(name)) {
         return names_add(files, full); /* one not there: reading it says so */
     }
     free(full);
@@ -170,7 +155,7 @@ list_class(struct folder *folder, const char *path, size_t i)
                          "cannot be a label",
                          host_shown(path));
     }
-    char *full = join_path(path, name);
+    char *full = host_text_path("%s/%s", path, name);
     if (full == NULL) {
         return host_fail_memory(folder->err);
     }

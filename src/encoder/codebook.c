@@ -203,8 +203,8 @@ measure(struct sotto_codebook *codebook, struct sotto_error *err)
     }
     if (codebook->layers == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "the mechanism has no encoder: take one of vlm or "
-                         "pca");
+                         "the mechanism has no encoder: take one of clm, vlm "
+                         "or pca");
     }
     codebook->d = client->layer[codebook->layers - 1].out;
     if (codebook->d > DEVICE_COLUMNS_MAX) {
