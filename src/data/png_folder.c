@@ -24,7 +24,6 @@
 #include "host/utf8.h"
 #include "host/wipe.h"
 
-
 struct names {
     char **name; /* sorted; each from malloc */
     size_t count, room;
