@@ -158,7 +158,7 @@ write_start(const struct clm_step *step, struct peer_file *ret_file,
 /* ---- Children ------------------------------------------------------------ */
 
 static enum sotto_status
-start_child(struct clm_peer *peer, size_t setting, struct sotto_error *err)
+start_child(struct peers *peer, size_t setting, struct sotto_error *err)
 {
     const struct peer_threads *threads = &peer_settings[setting];
     const double number[] = {threads->own, CLM_RATE,  CLM_DECAY,
@@ -173,53 +173,15 @@ start_child(struct clm_peer *peer, size_t setting, struct sotto_error *err)
 }
 
 enum sotto_status
-clm_peer_start(struct clm_peer *peer, const struct clm_step *step,
-               size_t settings, struct sotto_error *err)
+clm_peer_start(struct peers *peer, const struct clm_step *step, size_t settings,
+               struct sotto_error *err)
 {
     enum sotto_status status;
-    *peer = (struct clm_peer){.settings = settings, .ways = 2 * settings};
+    *peer = (struct peers){
+        .settings = settings, .ways = 2 * settings, .agreed = AGREED};
     status = write_start(step, &peer->start, err);
     for (size_t i = 0; i < settings && status == SOTTO_STATUS_OK; i++) {
         status = start_child(peer, i, err);
-    }
-    return status;
-}
-
-void
-clm_peer_stop(struct clm_peer *peer)
-{
-    for (size_t i = 0; i < PEER_SETTINGS; i++) {
-        (void)peer_stop(peer->child[i]);
-    }
-    peer_file_close(&peer->start);
-}
-
-/* ---- Questions ----------------------------------------------------------- */
-
-enum sotto_status
-clm_peer_run(struct clm_peer *peer, size_t way, size_t n, size_t steps,
-             struct peer_result *ret_result, struct sotto_error *err)
-{
-    char line[80];
-    (void)snprintf(line, sizeof line, "%zu %zu %zu", way / peer->settings, n,
-                   steps);
-    return peer_ask(peer->child[way % peer->settings], line, ret_result, err);
-}
-
-enum sotto_status
-clm_peer_check(struct clm_peer *peer, double loss, struct sotto_error *err)
-{
-    enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < peer->ways && status == SOTTO_STATUS_OK; i++) {
-        struct peer_result result = {0, 0, 0};
-        status = clm_peer_run(peer, i, 0, 0, &result, err);
-        if (status == SOTTO_STATUS_OK &&
-            !(fabs(result.value - loss) <= AGREED * loss)) {
-            status = host_fail(err, SOTTO_STATUS_CHECK, 0,
-                               "the peer comes to a loss of %.6f after a "
-                               "step, and sotto to %.6f",
-                               result.value, loss);
-        }
     }
     return status;
 }

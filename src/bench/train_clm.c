@@ -25,7 +25,7 @@ struct times {
     double ours[TRAIN_CLM_ROUNDS_MAX];
     double views[TRAIN_CLM_ROUNDS_MAX];
     double limit[TRAIN_CLM_ROUNDS_MAX];
-    double peer[CLM_PEER_WAYS][TRAIN_CLM_ROUNDS_MAX];
+    double peer[PEERS_WAYS][TRAIN_CLM_ROUNDS_MAX];
     size_t rounds;
 };
 
@@ -33,7 +33,7 @@ struct job {
     const struct train_clm_size *size;
     struct tensor_backend *backend;
     struct clm_step step;
-    struct clm_peer peer;
+    struct peers peer;
     struct clm_limit *limit;
     const char *missing; /* of the peer */
     double memory;       /* the peer's */
@@ -79,8 +79,8 @@ run_peer(struct job *job, size_t round, struct sotto_error *err)
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; i < job->peer.ways && status == SOTTO_STATUS_OK; i++) {
         struct peer_result result = {0, 0, 0};
-        status = clm_peer_run(&job->peer, i, job->size->batch, job->size->steps,
-                              &result, err);
+        status = peers_run(&job->peer, i, job->size->batch, job->size->steps,
+                           &result, err);
         job->times.peer[i][round] = result.seconds;
         job->memory = result.memory > job->memory ? result.memory : job->memory;
     }
@@ -160,7 +160,7 @@ check_answers(struct job *job, struct sotto_error *err)
         status = clm_peer_start(&job->peer, &few, job->size->settings, err);
     }
     if (status == SOTTO_STATUS_OK && job->missing == NULL) {
-        status = clm_peer_check(&job->peer, clm_step_try(&few), err);
+        status = peers_check(&job->peer, clm_step_try(&few), err);
     }
     clm_step_clear(&few);
     return status;
@@ -203,7 +203,7 @@ train_clm_run(const struct train_clm_size *size,
         tell(&job, row, context, memory);
     }
     clm_limit_free(job.limit);
-    clm_peer_stop(&job.peer);
+    peers_stop(&job.peer);
     clm_step_clear(&job.step);
     tensor_backend_free(job.backend);
     return status;

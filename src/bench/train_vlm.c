@@ -31,7 +31,7 @@ const struct train_vlm_size train_vlm_full = {15, 4096, PEER_SETTINGS,
 struct times {
     double ours[TRAIN_VLM_ROUNDS_MAX];
     double limit[VLM_SPLITS][TRAIN_VLM_ROUNDS_MAX];
-    double peer[VLM_PEER_WAYS][TRAIN_VLM_ROUNDS_MAX];
+    double peer[PEERS_WAYS][TRAIN_VLM_ROUNDS_MAX];
     size_t rounds;
 };
 
@@ -39,7 +39,7 @@ struct job {
     const struct train_vlm_size *size;
     struct tensor_backend *backend;
     struct vlm_step step;
-    struct vlm_peer peer;
+    struct peers peer;
     const char *missing; /* of the peer */
     struct times times;
 };
@@ -121,7 +121,7 @@ run_peer(struct job *job, size_t n, size_t steps, size_t round, double *memory,
         if (is_hopeless(times, job->peer.ways, i, round)) {
             result.seconds = least(times->peer[i], round);
         } else {
-            status = vlm_peer_run(&job->peer, i, n, steps, &result, err);
+            status = peers_run(&job->peer, i, n, steps, &result, err);
         }
         times->peer[i][round] = result.seconds;
         *memory = result.memory > *memory ? result.memory : *memory;
@@ -217,7 +217,7 @@ begin(struct job *job, struct sotto_error *err)
         status =
             vlm_peer_start(&job->peer, &job->step, job->size->settings, err);
         if (status == SOTTO_STATUS_OK) {
-            status = vlm_peer_check(&job->peer, vlm_step_try(&job->step), err);
+            status = peers_check(&job->peer, vlm_step_try(&job->step), err);
         }
     }
     return status;
@@ -247,7 +247,7 @@ train_vlm_run(const struct train_vlm_size *size,
             row(context, &result);
         }
     }
-    vlm_peer_stop(&job.peer);
+    peers_stop(&job.peer);
     vlm_step_clear(&job.step);
     tensor_backend_free(job.backend);
     return status;

@@ -149,7 +149,7 @@ write_start(const struct vlm_step *step, struct peer_file *ret_file,
 /* ---- Children ------------------------------------------------------------ */
 
 static enum sotto_status
-start_child(struct vlm_peer *peer, size_t setting, struct sotto_error *err)
+start_child(struct peers *peer, size_t setting, struct sotto_error *err)
 {
     const struct peer_threads *threads = &peer_settings[setting];
     const double number[] = {threads->own, VLM_L,       VLM_B,
@@ -169,53 +169,15 @@ start_child(struct vlm_peer *peer, size_t setting, struct sotto_error *err)
 }
 
 enum sotto_status
-vlm_peer_start(struct vlm_peer *peer, const struct vlm_step *step,
-               size_t settings, struct sotto_error *err)
+vlm_peer_start(struct peers *peer, const struct vlm_step *step, size_t settings,
+               struct sotto_error *err)
 {
     enum sotto_status status;
-    *peer = (struct vlm_peer){.settings = settings, .ways = 2 * settings};
+    *peer = (struct peers){
+        .settings = settings, .ways = 2 * settings, .agreed = AGREED};
     status = write_start(step, &peer->start, err);
     for (size_t i = 0; i < settings && status == SOTTO_STATUS_OK; i++) {
         status = start_child(peer, i, err);
-    }
-    return status;
-}
-
-void
-vlm_peer_stop(struct vlm_peer *peer)
-{
-    for (size_t i = 0; i < PEER_SETTINGS; i++) {
-        (void)peer_stop(peer->child[i]);
-    }
-    peer_file_close(&peer->start);
-}
-
-/* ---- Questions ----------------------------------------------------------- */
-
-enum sotto_status
-vlm_peer_run(struct vlm_peer *peer, size_t way, size_t n, size_t steps,
-             struct peer_result *ret_result, struct sotto_error *err)
-{
-    char line[80];
-    (void)snprintf(line, sizeof line, "%zu %zu %zu", way / peer->settings, n,
-                   steps);
-    return peer_ask(peer->child[way % peer->settings], line, ret_result, err);
-}
-
-enum sotto_status
-vlm_peer_check(struct vlm_peer *peer, double loss, struct sotto_error *err)
-{
-    enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < peer->ways && status == SOTTO_STATUS_OK; i++) {
-        struct peer_result result = {0, 0, 0};
-        status = vlm_peer_run(peer, i, 0, 0, &result, err);
-        if (status == SOTTO_STATUS_OK &&
-            !(fabs(result.value - loss) <= AGREED * loss)) {
-            status = host_fail(err, SOTTO_STATUS_CHECK, 0,
-                               "the peer comes to a loss of %.6f after a "
-                               "step, and sotto to %.6f",
-                               result.value, loss);
-        }
     }
     return status;
 }

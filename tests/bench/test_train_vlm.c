@@ -107,7 +107,7 @@ test_disagreement(void **state)
 {
     struct tensor_backend *backend = NULL;
     struct vlm_step step;
-    struct vlm_peer peer;
+    struct peers peer;
     double loss;
     (void)state;
     if (peer_missing(PEER_PYTHON) != NULL) {
@@ -117,11 +117,10 @@ test_disagreement(void **state)
     must(vlm_step_init(&step, backend, 64, &err));
     must(vlm_peer_start(&peer, &step, 1, &err));
     loss = vlm_step_try(&step);
-    must(vlm_peer_check(&peer, loss, &err));
-    assert_int_equal(vlm_peer_check(&peer, 1.01 * loss, &err),
-                     SOTTO_STATUS_CHECK);
+    must(peers_check(&peer, loss, &err));
+    assert_int_equal(peers_check(&peer, 1.01 * loss, &err), SOTTO_STATUS_CHECK);
     assert_non_null(strstr(err.message, "the peer comes to a loss of"));
-    vlm_peer_stop(&peer);
+    peers_stop(&peer);
     vlm_step_clear(&step);
     tensor_backend_free(backend);
 }

@@ -1,0 +1,49 @@
+/*
+ * peers.c: several children that take the same training step, in ways of their
+ * own: started by whoever knows the step, asked and stopped here.
+ */
+#include "bench/peers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "host/error.h"
+
+void
+peers_stop(struct peers *peer)
+{
+    for (size_t i = 0; i < PEER_SETTINGS; i++) {
+        (void)peer_stop(peer->child[i]);
+    }
+    peer_file_close(&peer->start);
+}
+
+/* ---- Questions ----------------------------------------------------------- */
+
+enum sotto_status
+peers_run(struct peers *peer, size_t way, size_t n, size_t steps,
+          struct peer_result *ret_result, struct sotto_error *err)
+{
+    char line[80];
+    (void)snprintf(line, sizeof line, "%zu %zu %zu", way / peer->settings, n,
+                   steps);
+    return peer_ask(peer->child[way % peer->settings], line, ret_result, err);
+}
+
+enum sotto_status
+peers_check(struct peers *peer, double loss, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < peer->ways && status == SOTTO_STATUS_OK; i++) {
+        struct peer_result result = {0, 0, 0};
+        status = peers_run(peer, i, 0, 0, &result, err);
+        if (status == SOTTO_STATUS_OK &&
+            !(fabs(result.value - loss) <= peer->agreed * loss)) {
+            status = host_fail(err, SOTTO_STATUS_CHECK, 0,
+                               "the peer comes to a loss of %.6f after a "
+                               "step, and sotto to %.6f",
+                               result.value, loss);
+        }
+    }
+    return status;
+}
