@@ -115,6 +115,16 @@ SOTTO_CHECKED enum sotto_status
 sotto_table_set_category(struct sotto_table *table, size_t column,
                          struct sotto_error *err);
 /*
+ * Adds a category column without a single value, for records whose labels
+ * nobody knows: `values` are what the label may be, so that a mechanism can be
+ * made that asks for it. They are copied. Statuses: USAGE (no value, an empty
+ * one, one twice, more than 1,024), INPUT (a column has that name), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_table_declare_label(struct sotto_table *table, const char *name,
+                          const char *const *values, size_t count,
+                          struct sotto_error *err);
+/*
  * Appends the columns of `other`, which must have as many rows. Columns of
  * `other` whose names were made (c1, c2, ...) are named anew after their new
  * place; two columns of one name are refused. `other` is consumed on success.

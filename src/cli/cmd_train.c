@@ -62,6 +62,7 @@ static const struct {
     {"data", "direct vlm pca clm codebook"},
     {"labels", "direct vlm pca clm codebook"},
     {"label", "direct vlm pca clm codebook"},
+    {"label-values", "direct vlm pca clm codebook"},
     {"model", "code class"},
     {"keep", "direct vlm pca clm"},
     {"drop", "direct vlm pca clm"},
@@ -221,6 +222,9 @@ run(const struct cli_args *args)
         status = train_categories(args, table);
     }
     if (status == CLI_EXIT_DONE) {
+        status = train_declare(args, table);
+    }
+    if (status == CLI_EXIT_DONE) {
         status = kinds[kind].train(args, table);
     }
     sotto_table_free(table);
@@ -235,6 +239,9 @@ static const struct cli_option options[] = {
      ".npy, also gzipped"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "label", "COL", "the column of the data that is a label"},
+    {0, false, false, "label-values", "V,V,...",
+     "data without labels: what people's labels may be, in\n"
+     "the column --label (label)"},
     {0, true, false, "eps", "E",
      "privacy budget of a report, all its answers together:\n"
      "a decimal from 0.000001 to 32"},

@@ -14,7 +14,9 @@ int train_column(const struct sotto_table *table, const char *option,
                  const char *name, size_t *ret_column);
 /* --category: columns of numbers that hold categories. */
 int train_categories(const struct cli_args *args, struct sotto_table *table);
-/* --label, or the column of --labels; NULL: none. */
+/* --label-values: a last column for labels that the data do not have. */
+int train_declare(const struct cli_args *args, struct sotto_table *table);
+/* --label, or the column of --labels or --label-values; NULL: none. */
 int train_label(const struct cli_args *args, const struct sotto_table *table,
                 const char **ret_label);
 /* --drop as it is given; --keep drops all others but the label. The caller

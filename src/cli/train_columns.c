@@ -7,6 +7,8 @@
 #include "cli/records.h"
 #include "cli/train.h"
 
+#define LABEL_NAME "label" /* as of a nameless file of labels */
+
 int
 train_column(const struct sotto_table *table, const char *option,
              const char *name, size_t *ret_column)
@@ -53,6 +55,51 @@ train_categories(const struct cli_args *args, struct sotto_table *table)
     return CLI_EXIT_DONE;
 }
 
+/* Cuts `text` at its commas, in place. */
+static size_t
+cut_values(char *text, const char **ret_values)
+{
+    size_t count = 0;
+    for (char *at = text; at != NULL;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL) {
+            *comma++ = '\0';
+        }
+        ret_values[count++] = at;
+        at = comma;
+    }
+    return count;
+}
+
+int
+train_declare(const struct cli_args *args, struct sotto_table *table)
+{
+    const char *text = cli_value(args, "label-values");
+    const char *label = cli_value(args, "label");
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    if (text == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    if (cli_given(args, "labels")) {
+        return cli_bad("--label-values is for data without labels, --labels "
+                       "gives them: give one of them");
+    }
+    char *copy = strdup(text);
+    const char **values = calloc(strlen(text) + 1, sizeof *values);
+    if (copy == NULL || values == NULL) {
+        cli_error("out of memory");
+        status = CLI_EXIT_FAILED;
+    } else if (sotto_table_declare_label(
+                   table, label != NULL ? label : LABEL_NAME, values,
+                   cut_values(copy, values), &err) != SOTTO_STATUS_OK) {
+        status = cli_bad("--label-values: %s", err.message);
+    }
+    free(copy);
+    free(values);
+    return status;
+}
+
 static bool
 is_kept(const struct cli_args *args, const char *name, const char *label)
 {
@@ -71,7 +118,7 @@ train_label(const struct cli_args *args, const struct sotto_table *table,
 {
     size_t column;
     const char *label = cli_value(args, "label");
-    if (cli_given(args, "labels")) {
+    if (cli_given(args, "labels") || cli_given(args, "label-values")) {
         label = sotto_table_name(table, sotto_table_columns(table) - 1);
     }
     *ret_label = label;

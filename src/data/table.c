@@ -44,6 +44,7 @@ table_block_free(struct table_block *block)
         host_wipe_free(block->bytes, block->size);
         host_wipe_free(block->cells, block->count * sizeof *block->cells);
         free(block->lines);
+        free(block->words);
     }
     free(block->order);
     free(block);

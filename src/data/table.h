@@ -13,6 +13,9 @@
  * is the `width` bytes at bytes + offset + row * width. A NUMBER column of such
  * a block has its numbers alone, NaN where one is missing, and no texts.
  *
+ * A declared label (declared.c) has cells that are all missing, and beside them
+ * the words it may be.
+ *
  * Some of a table's rows are a table whose blocks borrow from the old ones:
  *
  *     block of the selection --> order[row]: the row in the block it is of
@@ -60,6 +63,8 @@ struct table_block {
     struct table_cell *cells; /* NULL: samples */
     size_t count;             /* of cells */
     uint32_t *lines;          /* from 1, one a row; NULL: the file has none */
+    struct table_cell *words; /* of a declared label: its values, else NULL */
+    size_t word_count;
 };
 
 struct table_column {
@@ -104,6 +109,11 @@ struct sotto_table *table_new(struct table_block *block, size_t count);
 /* The images of an array of `rank` >= 2 dimensions, the first of which counts
    them; their product is below 2^32. */
 struct sotto_image table_image(const uint32_t *shape, size_t rank);
+
+/* The words of a declared label, and their bytes; NULL: the column is none. */
+const struct table_cell *table_words(const struct sotto_table *table,
+                                     size_t column, size_t *ret_count,
+                                     const uint8_t **ret_bytes);
 
 /* Names a column; the text is copied. False for lack of memory. */
 bool table_column_name(struct table_column *column, const void *text,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/table.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
@@ -203,7 +204,14 @@ static size_t
 gather_words(const struct sotto_table *table, size_t column,
              struct word *ret_words)
 {
-    size_t count = 0;
+    size_t count = 0, declared = 0;
+    const uint8_t *bytes = NULL;
+    const struct table_cell *words =
+        table_words(table, column, &declared, &bytes);
+    for (; words != NULL && count < declared; count++) {
+        ret_words[count] =
+            (struct word){bytes + words[count].start, words[count].size};
+    }
     for (size_t row = 0; row < sotto_table_rows(table); row++) {
         struct sotto_value value = sotto_table_cell(table, row, column);
         if (value.kind == SOTTO_VALUE_TEXT) {
@@ -245,9 +253,11 @@ enum sotto_status
 schema_fit_category(const struct sotto_table *table, size_t column,
                     struct compose_column *ret, struct sotto_error *err)
 {
-    size_t count, rows = sotto_table_rows(table);
+    const uint8_t *bytes;
+    size_t count, declared = 0, rows = sotto_table_rows(table);
     enum sotto_status status = SOTTO_STATUS_OK;
-    struct word *words = calloc(rows, sizeof *words);
+    (void)table_words(table, column, &declared, &bytes);
+    struct word *words = calloc(rows + declared, sizeof *words);
     if (words == NULL) {
         return host_fail_memory(err);
     }
