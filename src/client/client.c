@@ -219,8 +219,6 @@ device_wipe(struct sotto_client *client)
     random_clear(&client->entropy.random);
     client->x = client->buffer;
     client->z = client->buffer;
-    client->spare = client->buffer + client->sizes.width;
-    client->keep = client->buffer + 2 * (size_t)client->sizes.width;
 }
 
 enum sotto_status

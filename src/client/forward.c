@@ -71,11 +71,14 @@ run_layer(const struct device_layer *layer, const float *x, const float *kept,
  * The input becomes the output, layer by layer, between two buffers. Where a
  * later layer adds a layer's input, that buffer is put aside and a third takes
  * its place; at most one skip is open at a time, so it is free again then.
+ * Every run starts with the same buffers, whatever the last one left.
  */
 void
 forward_run_to(struct sotto_client *client, uint32_t layers)
 {
     client->z = client->x;
+    client->spare = client->x + client->sizes.width;
+    client->keep = client->spare + client->sizes.width;
     for (uint32_t i = 0; i < layers; i++) {
         const struct device_layer *layer = &client->layer[i];
         float *from = client->z;

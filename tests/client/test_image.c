@@ -125,6 +125,46 @@ test_skips(void **state)
     check_net(&net);
 }
 
+/* Where a run stopped, and that nothing was wiped, is not seen by the next. */
+static void
+test_runs_in_a_row(void **state)
+{
+    static struct net net;
+    struct file file;
+    struct opened opened;
+    struct sotto_client *client;
+    uint8_t bytes[72];
+    float first[5];
+    struct sotto_value value = value_bytes(bytes, sizeof bytes);
+    (void)state;
+    net_init(&net, 6, 6, 2);
+    net_conv(&net, 3, 1, 1, 4, 0, "relu");
+    net_conv(&net, 3, 1, 1, 6, 0, "tanh");
+    net_conv(&net, 3, 1, 1, 4, 2, "relu");
+    net_pool(&net, 2, 2, 0, COMPOSE_POOL_MAX);
+    net_dense(&net, 5, "tanh");
+    file = net_file(&net);
+    opened = client_open(file);
+    client = opened.client;
+    for (uint32_t n = 0; n <= net.layers; n++) {
+        memset(bytes, (int)(29 * n), sizeof bytes);
+        schema_apply(client, &value);
+        forward_run_to(client, n);
+        for (uint8_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] = (uint8_t)(97 * i);
+        }
+        schema_apply(client, &value);
+        forward_run(client);
+        if (n == 0) {
+            memcpy(first, client->z, sizeof first);
+        }
+        assert_memory_equal(first, client->z, sizeof first);
+    }
+    client_done(&opened);
+    free(file.data);
+    free(net.weights);
+}
+
 /* As many layers as a device takes, a skip over each pair. */
 static void
 test_deep(void **state)
@@ -310,6 +350,7 @@ main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_runs_in_a_row),
         cmocka_unit_test(test_deep),
         cmocka_unit_test(test_buffers),
         cmocka_unit_test(test_odd_floats),
