@@ -217,8 +217,7 @@ device_wipe(struct sotto_client *client)
     bytes_wipe(client->symbol, client->sizes.columns * sizeof(int32_t));
     bytes_wipe(client->q, client->sizes.q * sizeof(int32_t));
     random_clear(&client->entropy.random);
-    client->x = client->buffer;
-    client->z = client->buffer;
+    forward_start(client);
 }
 
 enum sotto_status

@@ -132,8 +132,8 @@ struct sotto_client {
     /* What one record leaves behind; wiped after every report. */
     float *x;
     float *z;        /* the encoder's output */
-    float *spare;    /* the other buffer of a forward pass, once it began */
-    float *keep;     /* likewise, what a later layer adds, or another spare */
+    float *spare;    /* the other buffer of the forward pass */
+    float *keep;     /* what a later layer adds, or another spare */
     float *buffer;   /* x, z, spare and keep lie in it */
     int32_t *symbol; /* of each category column */
     int32_t *q;
@@ -167,6 +167,8 @@ void schema_apply(struct sotto_client *client,
 /* forward.c: x to z. `forward_activation` is NULL for an unknown name. */
 typedef float forward_function(float);
 forward_function *forward_activation(struct reader_word name);
+/* The buffers as every run finds them, with x for z. */
+void forward_start(struct sotto_client *client);
 void forward_run(struct sotto_client *client);
 /* x to the output of the first `layers` layers, as z: for analysts. Either run
    may write over x: schema_apply comes before each. */

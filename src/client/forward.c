@@ -45,6 +45,15 @@ dense(const struct device_layer *layer, const float *x, float *y)
     }
 }
 
+void
+forward_start(struct sotto_client *client)
+{
+    client->x = client->buffer;
+    client->z = client->buffer;
+    client->spare = client->buffer + client->sizes.width;
+    client->keep = client->spare + client->sizes.width;
+}
+
 /* `kept` is the input that an earlier layer left for a skip. */
 static void
 run_layer(const struct device_layer *layer, const float *x, const float *kept,
@@ -76,9 +85,7 @@ run_layer(const struct device_layer *layer, const float *x, const float *kept,
 void
 forward_run_to(struct sotto_client *client, uint32_t layers)
 {
-    client->z = client->x;
-    client->spare = client->x + client->sizes.width;
-    client->keep = client->spare + client->sizes.width;
+    forward_start(client);
     for (uint32_t i = 0; i < layers; i++) {
         const struct device_layer *layer = &client->layer[i];
         float *from = client->z;
