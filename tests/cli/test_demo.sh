@@ -60,10 +60,6 @@ END_OF_ROWS
 sed 's/timestamp:[0-9]*//' first.html >a
 sed 's/timestamp:[0-9]*//' sotto-demo/report.html >b
 cmp a b || fail "one seed, two pages"
-run 0 demo --quick --seed 2 --json -o other
-grep accuracy first >a
-grep accuracy out >b
-cmp -s a b && fail "two seeds, one story"
 
 # ---- By hand: the same files -------------------------------------------------
 mkdir bin
@@ -145,12 +141,14 @@ echo theirs >temporary/train-images.idx.gz
 run 2 demo --quick -o temporary
 says "holds other files"
 
-# ---- Several epsilons, not in order ------------------------------------------
-run 0 demo --quick -o several --eps 0.5,20,4.5
-for eps in 0.5 20 4.5; do
+# ---- Several epsilons, not in order; another seed ----------------------------
+run 0 demo --quick -o several --eps 0.5,20 --seed 2
+for eps in 0.5 20; do
     [ -s several/codes-$eps.reports ] || fail "no reports at $eps"
     grep -q "^  $eps  *[0-9]*  *[0-9.]*% " out || fail "no row for $eps"
 done
+cmp -s sotto-demo/encoder.sotto several/encoder.sotto &&
+    fail "two seeds, one story"
 
 # ---- The page stands alone ---------------------------------------------------
 for page in sotto-demo several; do
