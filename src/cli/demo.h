@@ -106,7 +106,6 @@ struct demo_budget {
     double eps;
     const struct demo_setting *setting;
     size_t k;           /* codes */
-    double simulated;   /* share labelled rightly that they were chosen for */
     size_t pairs;       /* of a code and a label */
     size_t named;       /* in every report */
     size_t report_size; /* of codes */

@@ -7,7 +7,6 @@
  * encoder with other noise.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,19 +157,6 @@ demo_keys(struct demo_story *story)
 
 /* ---- Mechanisms ---------------------------------------------------------- */
 
-/* What the choice was made for: the share that its simulations came to. */
-static void
-note_choice(struct demo_budget *budget,
-            const struct sotto_codebook_choice *choice)
-{
-    budget->k = choice->k;
-    for (size_t i = 0; i < choice->tries; i++) {
-        if (choice->tried[i].k == choice->k) {
-            budget->simulated = choice->tried[i].score;
-        }
-    }
-}
-
 /* The number of codes is chosen on the auxiliary images, with made-up labels
    and simulated people. */
 static enum sotto_status
@@ -193,7 +179,7 @@ make_codes(struct demo_story *story, struct demo_budget *budget,
     enum sotto_status status =
         sotto_codebook_choose(story->codebook, &wanted, &choice, err);
     if (status == SOTTO_STATUS_OK) {
-        note_choice(budget, &choice);
+        budget->k = choice.k;
         status = sotto_codebook_write(story->codebook, &choice, budget->text,
                                       path, analyst, ret_mechanism, err);
     }
