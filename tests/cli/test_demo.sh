@@ -5,7 +5,26 @@
 # shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 
+# ---- Stopped, and begun anew -------------------------------------------------
+for signal in KILL INT; do
+    env --default-signal=INT "$SOTTO" demo >out 2>err &
+    pid=$!
+    while ! grep -q digits out && kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -$signal $pid || fail "too fast for $signal"
+    wait $pid
+    status=$?
+    [ $signal = KILL ] || [ $status -eq 1 ] || fail "$signal: status $status"
+    [ $signal = KILL ] || says "stopped" "same command"
+    absent sotto-demo/encoder.sotto
+done
+printf 'half a file' >sotto-demo/.sotto-1-0.tmp
+echo "half a pair" >sotto-demo/collector.key
+
+# ---- The whole of it ---------------------------------------------------------
 run 0 demo --quick
+rm sotto-demo/.sotto-1-0.tmp
 tail -1 out | grep -q 'sotto-demo/report.html$' || fail "no path at the end"
 grep -q "SIMULATED" out || fail "a simulation that does not say so"
 grep -q "before any report is made; a device also pins" out ||
@@ -115,26 +134,6 @@ run 2 demo --quick -o taken
 [ "$(find taken -type f | wc -l)" -eq 2 ] || fail "written: $(ls taken)"
 run 1 demo --quick -o taken/people-images.idx.gz
 says "taken/people-images.idx.gz"
-
-# ---- Stopped, and begun anew -------------------------------------------------
-for signal in KILL INT; do
-    env --default-signal=INT "$SOTTO" demo -o stopped >out 2>err &
-    pid=$!
-    while ! grep -q digits out && kill -0 $pid 2>/dev/null; do
-        sleep 0.01
-    done
-    kill -$signal $pid || fail "too fast for $signal"
-    wait $pid
-    status=$?
-    [ $signal = KILL ] || [ $status -eq 1 ] || fail "$signal: status $status"
-    [ $signal = KILL ] || says "stopped" "same command"
-    absent stopped/encoder.sotto
-done
-printf 'half a file' >stopped/.sotto-1-0.tmp
-echo "half a pair" >stopped/collector.key
-run 0 demo --quick -o stopped
-cmp sotto-demo/encoder.sotto stopped/encoder.sotto || fail "another after a stop"
-run 0 verify stopped/codes-4.sotto --pub stopped/collector.pub
 mkdir temporary
 echo x >temporary/.sotto-1-0.tmp
 echo theirs >temporary/train-images.idx.gz
