@@ -236,7 +236,8 @@ static const char *const wanted[] = {"KIND", NULL};
 static const struct cli_option options[] = {
     {0, false, false, "data", "FILE",
      "auxiliary records, best public ones: CSV, IDX or\n"
-     ".npy, also gzipped"},
+     ".npy, also gzipped; or a folder of PNG files, best\n"
+     "with one in it for each class"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "label", "COL", "the column of the data that is a label"},
     {0, false, false, "label-values", "V,V,...",
