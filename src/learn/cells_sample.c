@@ -572,10 +572,9 @@ run_chains(struct sampler *sampler, size_t chains,
         start_chain(sampler, i);
     }
     for (uint32_t at = 0; at < sampler->sweeps; at = sampler->to) {
-        if (watch != NULL && watch->tick != NULL &&
-            !watch->tick(watch->context, "labelling cells", at,
-                         sampler->sweeps)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        enum sotto_status status = cells_tick(watch, at, sampler->sweeps, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
         }
         sampler->from = at;
         sampler->to =

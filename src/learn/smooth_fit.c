@@ -155,8 +155,8 @@ label_shifted(struct fit *fit, const struct cells_options *options,
             fit->share != NULL ? fit->share[p % classes] : 1 / (double)classes;
     }
     for (size_t i = 0; i < SHIFT_ROUNDS && status == SOTTO_STATUS_OK; i++) {
-        status =
-            cells_shares(&fit->codes, smooth->tau, fit->pi, smooth->pi, err);
+        status = cells_shares(&fit->codes, smooth->tau, fit->pi,
+                              &fit->options->watch, smooth->pi, err);
         if (status == SOTTO_STATUS_OK) {
             status = cells_fit(&fit->codes, smooth->pi, options, smooth->tau,
                                smooth->share, &fit->info.cells, err);

@@ -282,7 +282,7 @@ test_shares(void **state)
     memcpy(crowd.pi, shifted, sizeof shifted);
     crowd_report(&crowd, "subset", 3, 0, CELLS, CLASSES, 15000, 32);
     must(codes_init(&codes, &crowd.shape, crowd.report, 15000, NULL, &err));
-    must(cells_shares(&codes, crowd.tau, even, pi, &err));
+    must(cells_shares(&codes, crowd.tau, even, NULL, pi, &err));
     for (size_t c = 0; c < CELLS; c++) {
         assert_true(fabs(pi[c] - shifted[c]) < 0.02);
     }
