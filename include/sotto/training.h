@@ -363,8 +363,7 @@ sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
 /* The representation that a report estimates, without bias, in units of the
    domain: sotto_analyst_z_width numbers, to decode (of a codebook through
    signs 1/k each: its reports tell of no code by itself). The mechanism must be
-   one that sotto_analyst_check takes. Calls with one analyst file are for one
-   thread at a time. */
+   one that sotto_analyst_check takes. Several threads may call it. */
 void sotto_analyst_estimate(const struct sotto_analyst *analyst,
                             const struct sotto_mechanism *mechanism,
                             const uint8_t *report, double *ret_z);

@@ -279,7 +279,7 @@ make_labels(struct choosing *choosing, struct sotto_error *err)
     enum sotto_status status = clustering_init(
         &other, codebook->backend, codebook->z, n, codebook->d,
         codebook->clustering.cells, choosing->wanted->seed ^ SEED_LABELS,
-        &choosing->watch, err);
+        &choosing->wanted->watch, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
