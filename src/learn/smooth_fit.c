@@ -324,7 +324,7 @@ smooth_fit_reports(const struct codes_shape *shape,
     }
     if (status == SOTTO_STATUS_OK) {
         fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
-                          (double)(fit.codes.pairs * fit.codes.width);
+                          (double)(fit.codes.pairs * fit.codes.kept->size);
         *ret_smooth = fit.smooth;
         fit.smooth = NULL;
         if (ret_info != NULL) {

@@ -255,6 +255,39 @@ test_refused(void **state)
     sotto_report_reader_free(codes);
 }
 
+/* Tables are counts of codes as the device finds them; the same model, to the
+   last bit, at any number of threads. */
+static void
+check_clean(struct sotto_fit_options *options)
+{
+    double p[2][1000 * GROUPS], count[8] = {0};
+    struct sotto_model *model[2] = {NULL};
+    struct rows rows;
+    for (unsigned i = 0; i < 2; i++) {
+        options->threads = 1 + 2 * i;
+        must(sotto_fit_clean(mechanism, aux, options, &model[i], NULL, &err));
+        must(sotto_model_predict(model[i], test, p[i], &err));
+    }
+    assert_memory_equal(p[0], p[1], sizeof p[0]);
+    assert_int_equal(model[0]->codes.cells, 8);
+    assert_memory_equal(model[0]->tau, model[1]->tau,
+                        8 * GROUPS * sizeof(double));
+    must(rows_init(&rows, mechanism, aux, &err));
+    for (size_t i = 0; i < AUX; i++) {
+        int32_t q;
+        rows_q(&rows, i, &q);
+        count[q / (int32_t)(GROUPS + 1)]++;
+    }
+    for (size_t c = 0; c < 8; c++) {
+        assert_true(fabs(model[0]->pi[c] - (count[c] + 0.5) / (AUX + 4)) <
+                    1e-12);
+        assert_true(model[0]->pi[c] == model[1]->pi[c]);
+    }
+    rows_clear(&rows);
+    sotto_model_free(model[0]);
+    sotto_model_free(model[1]);
+}
+
 static void
 test_clean(void **state)
 {
@@ -274,6 +307,8 @@ test_clean(void **state)
     assert_true(fabs(sum - 1) < 1e-9);
     sotto_model_free(model);
     model = NULL;
+    options.balanced = false;
+    check_clean(&options);
     options.level = SOTTO_LEVEL_FEATURE;
     assert_int_equal(
         sotto_fit_clean(mechanism, aux, &options, &model, NULL, &err),
