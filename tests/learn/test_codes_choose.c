@@ -221,7 +221,7 @@ test_stop(void **state)
     struct sotto_codebook_wanted wanted = {
         .eps = "1",
         .k = 5,
-        .people = 500,
+        .people = 200,
         .watch = {.tick = until, .context = &patience}};
     struct sotto_codebook *codebook = square(200, 1);
     struct sotto_codebook_choice choice = {0};
@@ -234,7 +234,7 @@ test_stop(void **state)
     assert_true(draws > 0);
     all = patience.looks;
     assert_true(all >= 2 * choice.tries + 2 * draws);
-    for (size_t last = 1; last <= all; last += last < 30 ? 1 : 17) {
+    for (size_t last = 1; last <= all; last += last < 6 ? 1 : 41) {
         patience = (struct patience){.last = last};
         refused(codebook, &wanted, SOTTO_STATUS_STOPPED, "stopped");
         assert_int_equal(patience.looks, last);
