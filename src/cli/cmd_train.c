@@ -73,7 +73,7 @@ static const struct {
     {"classes", "codebook"},
     {"people", "codebook"},
     {"k", "codebook"},
-    {"channel", "codebook"},
+    {"channel", "codebook code"},
     {"cells", "codebook"},
 };
 
@@ -331,7 +331,8 @@ static const struct cli_option options[] = {
      "codebook: how many codes (chosen; without a label 32)"},
     {0, false, false, "channel", "CHANNEL",
      "codebook: subset, flip, or with a label signs\n"
-     "(chosen; without a label subset)"},
+     "(chosen; without a label subset); code: flip or\n"
+     "subset (the one the model expects more of)"},
     {0, false, false, "classes", "N",
      "codebook: classes to choose for (the label's)"},
     {0, false, false, "people", "N",
@@ -372,7 +373,7 @@ const struct cli_verb cmd_train = {
         "a small epsilon. Tells\n          little of a record but its "
         "class.\n"
         "  code    from --model, for private inference: the code alone, by "
-        "subset.\n"
+        "flip or subset.\n"
         "  class   from --model: what its network says, computed on the "
         "device, by flip.\n"
         "What is learnt or fitted comes from the data, which gets no "

@@ -270,27 +270,19 @@ predict_codes(const struct sotto_model *model,
     return predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
 }
 
-/* Reports about the class: a cell for each, with the shares that the cells
-   have it in. The network is taken at its word. */
 static enum sotto_status
 predict_classes(const struct sotto_model *model,
                 const struct sotto_mechanism *mechanism, const uint8_t *reports,
                 size_t n, double *ret_p, struct sotto_error *err)
 {
-    size_t classes = model->classes;
-    double *share = calloc(classes + 1, classes * sizeof *share);
-    struct smooth smooth = {.cells = classes, .classes = classes, .pi = share};
+    double *share = model_class_tables(model);
+    struct smooth smooth = {
+        .cells = model->classes, .classes = model->classes, .pi = share};
     enum sotto_status status;
     if (share == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < model->codes.cells * classes; i++) {
-        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
-    }
-    smooth.tau_bar = share + classes;
-    for (size_t y = 0; y < classes; y++) {
-        smooth.tau_bar[y * classes + y] = 1;
-    }
+    smooth.tau_bar = share + model->classes;
     status = predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
     free(share);
     return status;

@@ -355,6 +355,39 @@ test_other_mechanism(void **state)
     sotto_model_free(model);
 }
 
+/* By the channel that is asked for, or that more is expected of. */
+static void
+check_code(struct sotto_model *model)
+{
+    static const char *const channel[] = {"flip", "subset", NULL, NULL};
+    static const char *const eps[] = {"0.5", "0.5", "0.5", "6"};
+    double expected[4] = {0};
+    struct sotto_part_info part;
+    for (size_t i = 0; i < 4; i++) {
+        struct sotto_mechanism *code = NULL;
+        must(sotto_model_mechanism_code(model, eps[i], channel[i],
+                                        in_folder("k.sotto"), &code, &err));
+        sotto_mechanism_part(code, 0, &part);
+        assert_int_equal(part.size, 8);
+        if (channel[i] != NULL) {
+            assert_string_equal(part.channel, channel[i]);
+        }
+        must(sotto_model_expect(model, code, &expected[i], &err));
+        if (i == 3) {
+            assert_string_equal(part.channel, "flip");
+        }
+        sotto_mechanism_free(code);
+    }
+    assert_true(expected[2] > fmax(expected[0], expected[1]) - 0.01);
+    assert_true(expected[3] > expected[2] + 0.3);
+    assert_int_equal(sotto_model_mechanism_code(model, "1", "signs",
+                                                in_folder("x"), NULL, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "flip or subset"));
+    assert_int_equal(sotto_model_expect(model, mechanism, expected, &err),
+                     SOTTO_STATUS_INPUT);
+}
+
 /* Mechanisms that the model makes for private inference. */
 static void
 test_sends(void **state)
@@ -364,10 +397,10 @@ test_sends(void **state)
     struct sotto_mechanism *code = NULL, *class = NULL;
     struct sotto_mechanism_info info;
     struct sotto_evaluation evaluation;
-    double flip = exp(3) / (exp(3) + GROUPS - 1);
+    double flip = exp(3) / (exp(3) + GROUPS - 1), expected = 0;
     (void)state;
-    must(sotto_model_mechanism_code(model, "5", in_folder("k.sotto"), &code,
-                                    &err));
+    must(sotto_model_mechanism_code(model, "5", NULL, in_folder("k.sotto"),
+                                    &code, &err));
     must(sotto_model_mechanism_class(model, "3", in_folder("y.sotto"), &class,
                                      &err));
     sotto_mechanism_info(class, &info);
@@ -377,11 +410,18 @@ test_sends(void **state)
     must(sotto_model_evaluate_private_with(model, code, test, 11, &evaluation,
                                            &err));
     assert_true(evaluation.accuracy > 0.9);
+    must(sotto_model_expect(model, code, &expected, &err));
+    print_message("of codes at epsilon 5: %.3f, expected %.3f\n",
+                  evaluation.accuracy, expected);
+    assert_true(fabs(evaluation.accuracy - expected) < 0.25);
     must(sotto_model_evaluate_private_with(model, class, test, 11, &evaluation,
                                            &err));
     print_message("of classes at epsilon 3: %.3f\n", evaluation.accuracy);
     assert_true(fabs(evaluation.accuracy - accuracy(model, false) * flip) <
                 0.05);
+    must(sotto_model_expect(model, class, &expected, &err));
+    assert_true(fabs(expected - flip) < 1e-9); /* classes are alike */
+    check_code(model);
     options.seed = 5;
     other = fit_with(&options, NULL); /* another network */
     assert_int_equal(sotto_model_evaluate_private_with(other, class, test, 11,
