@@ -308,7 +308,9 @@ struct sotto_clm_info {
     bool resumed;
 };
 
-/* As sotto_train_vlm; the analyst file has no decoder. */
+/* As sotto_train_vlm; the analyst file has no decoder. `path` may be NULL: then
+   the mechanism is in `ret_mechanism` alone, and the checkpoint stays, for the
+   caller to remove once it is no longer needed. */
 SOTTO_CHECKED enum sotto_status sotto_train_clm(
     const struct sotto_table *table, const struct sotto_clm_options *options,
     const char *path, const char *analyst_path, struct sotto_clm_info *ret_info,

@@ -136,7 +136,8 @@ train_and_write(const struct learnt *learnt,
         status = write_files(&net, learnt, options, &info, path, analyst_path,
                              ret_mechanism, err);
     }
-    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL) {
+    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL &&
+        path != NULL) {
         (void)unlink(options->checkpoint); /* served its turn; may not exist */
     }
     if (status == SOTTO_STATUS_OK && ret_info != NULL) {
