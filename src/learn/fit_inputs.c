@@ -385,12 +385,12 @@ take_records(struct fit *fit, struct crew *crew, const size_t *row,
 {
     struct taking taking = {.fit = fit,
                             .row = row,
-                            .code = code,
                             .point_width = model_point_width(fit->model),
                             .scores_width = rows_z_width(&crew->rows[0])};
     size_t points = crew->devices * taking.point_width * sizeof(int32_t);
     size_t scores = crew->devices * taking.scores_width * sizeof(float);
     enum sotto_status status = allocate_x(fit, fit->labels.reports, err);
+    taking.code = code;
     taking.point = malloc(points);
     taking.scores = malloc(scores);
     if (taking.point == NULL || taking.scores == NULL) {
@@ -413,15 +413,19 @@ take_codes(struct fit *fit, struct crew *crew, const size_t *row,
     size_t n = fit->labels.reports;
     uint32_t *code = calloc(n + 1, sizeof *code);
     size_t *sorted = calloc(n + 1, sizeof *sorted);
-    enum sotto_status status = code != NULL && sorted != NULL
-                                   ? take_records(fit, crew, row, code, err)
-                                   : host_fail_memory(err);
+    enum sotto_status status;
+    if (code == NULL || sorted == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = take_records(fit, crew, row, code, err);
     if (status == SOTTO_STATUS_OK) {
         for (size_t i = 0; i < n; i++) {
             sorted[i] = truth[fit->plan.order[i]];
         }
         status = fit_count_codes(fit->model, code, sorted, n, err);
     }
+done:
     host_wipe_free(code, (n + 1) * sizeof *code);
     host_wipe_free(sorted, (n + 1) * sizeof *sorted);
     return status;
