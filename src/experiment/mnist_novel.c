@@ -179,7 +179,6 @@ labelled_init(struct labelled *labelled, struct sotto_mechanism *mechanism,
     labelled->shape.label_offset = size;
     labelled->shape.symbols = SYMBOLS;
     labelled->shape.classes = CLASSES;
-    labelled->shape.rough = true; /* the label is in the clear */
     labelled->data = calloc(n, all);
     labelled->report = calloc(n, sizeof *labelled->report);
     if (labelled->data == NULL || labelled->report == NULL) {

@@ -15,7 +15,6 @@
 
 #define BYTES_MOST 2000000000u
 #define SAME 1e-12 /* levels that differ by less are one */
-#define FULL 65535.0
 
 /* ---- The shape ---------------------------------------------------------- */
 
@@ -216,7 +215,6 @@ fill_block(void *context, size_t block, unsigned worker)
     double *room = filling->room + worker * filling->room_size;
     double inverse = codes->step > 0 ? 1 / codes->step : 0;
     uint8_t *to = codes->b + block * pairs * CODES_BLOCK * codes->kept->size;
-    uint16_t *half = (uint16_t *)(void *)to;
     float *whole = (float *)(void *)to;
     for (size_t i = 0; i < rows; i++) {
         (void)weigh_report(filling, block * CODES_BLOCK + i, room);
@@ -225,8 +223,6 @@ fill_block(void *context, size_t block, unsigned worker)
             double b = (room[p] - codes->lo) * inverse;
             if (codes->width == CODES_8) {
                 to[at] = (uint8_t)(b + 0.5);
-            } else if (codes->width == CODES_16) {
-                half[at] = (uint16_t)(b + 0.5);
             } else {
                 whole[at] = (float)b;
             }
@@ -253,9 +249,6 @@ set_levels(struct codes *codes, const struct filling *filling)
     if (two) {
         codes->width = CODES_8;
         codes->step = 1 - codes->lo;
-    } else if (filling->shape->rough) {
-        codes->width = CODES_16;
-        codes->step = (1 - codes->lo) / FULL;
     } else {
         codes->width = CODES_32;
         codes->lo = 0;

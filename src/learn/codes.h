@@ -35,10 +35,6 @@ struct codes_shape {
     size_t symbols; /* of the label, "other" included; 1: there is none */
     size_t classes; /* of these, those told apart: the first ones */
     size_t column;  /* the label's; SIZE_MAX: there is none */
-    /* Whole numbers of 16 bits for b instead of floats: half the memory, and
-       what is likelier by less than 2^-17 of the most is as likely as the
-       least. For labels in the clear, where that is no chance at all. */
-    bool rough;
 };
 
 /*

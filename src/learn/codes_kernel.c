@@ -30,9 +30,8 @@ typedef uint16_t halves __attribute__((vector_size(32), aligned(2), may_alias));
         __builtin_convertvector(                                               \
             __builtin_convertvector(LOAD(type, from), halves), ints),          \
         floats)
-/* 16 numbers as they are kept in 8, 16 or 32 bits. */
+/* 16 numbers as they are kept in 8 or 32 bits. */
 #define KEPT8(from) FLOATS(bytes, from)
-#define KEPT16(from) FLOATS(halves, from)
 #define KEPT32(from) LOAD(floats, from)
 
 /* Pairs, then pairs of pairs: one order for all. */
@@ -139,7 +138,6 @@ log_sum_body(const float *s, size_t n)
     }
 
 BODIES(8, uint8_t)
-BODIES(16, uint16_t)
 BODIES(32, float)
 
 /* What each kind of processor has. */
@@ -171,7 +169,6 @@ BODIES(32, float)
 
 #define KERNELS(kind)                                                          \
     SIZED(kind, 8)                                                             \
-    SIZED(kind, 16)                                                            \
     SIZED(kind, 32)                                                            \
     FOR_##kind static double log_sum_##kind(const float *s, size_t n)          \
     {                                                                          \
@@ -185,7 +182,6 @@ BODIES(32, float)
     static const struct codes_kernel codes_kernel_##kind = {                   \
         #kind,                                                                 \
         {{1, add8_##kind, dot8_##kind, move8_##kind, swap8_##kind},            \
-         {2, add16_##kind, dot16_##kind, move16_##kind, swap16_##kind},        \
          {4, add32_##kind, dot32_##kind, move32_##kind, swap32_##kind}},       \
         log_sum_##kind,                                                        \
         stay_##kind};

@@ -26,7 +26,6 @@ struct codes_move {
 /* How the b of reports are kept. */
 enum codes_width {
     CODES_8,  /* whole numbers */
-    CODES_16, /* likewise */
     CODES_32, /* float */
     CODES_WIDTHS
 };
