@@ -51,6 +51,21 @@ check_values(const char *const *values, size_t count, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+static enum sotto_status
+check_name(const struct sotto_table *table, const char *name,
+           struct sotto_error *err)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(sotto_table_name(table, i), name) == 0) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i,
+                             "the data have a column \"%.80s\": its values "
+                             "are there, or give the label another name",
+                             name);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
 /* Words behind each other, and `rows` cells where nothing is; NULL for lack of
    memory. */
 static struct table_block *
@@ -93,6 +108,9 @@ sotto_table_declare_label(struct sotto_table *table, const char *name,
                           struct sotto_error *err)
 {
     enum sotto_status status = check_values(values, count, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_name(table, name, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -85,6 +85,7 @@ test_refused(void **state)
                      SOTTO_STATUS_USAGE);
     assert_int_equal(sotto_table_declare_label(table, "b", fine, 1, &err),
                      SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "have a column \"b\""));
     assert_int_equal(sotto_table_columns(table), 2);
     sotto_table_free(table);
 }
