@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/csv.h"
 #include "data/table.h"
 #include "host/error.h"
 
@@ -39,6 +40,12 @@ check_values(const char *const *values, size_t count, struct sotto_error *err)
             return host_fail(err, SOTTO_STATUS_USAGE, 0,
                              "the label's value %zu is %s", i + 1,
                              values[i][0] == '\0' ? "empty" : "too long");
+        }
+        if (csv_missing(values[i], strlen(values[i]))) {
+            return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                             "the label's value \"%s\" means in a file that "
+                             "it is missing: give it another name",
+                             values[i]);
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(values[i], values[j]) == 0) {
