@@ -25,9 +25,9 @@
  *    stores nothing twice: ACCEPTED or DUPLICATE, and one report in the end.
  *  - A payload is in `incoming`, `held` or `released`, and in one of them; the
  *    moves are atomic.
- *  - After store_scrub the back-end's own files hold, of windows that have
- *    ended, no order in which reports came, and nothing that connects ids with
- *    payloads.
+ *  - After store_scrub the back-end's own files hold, of a window that has
+ *    ended, no order in which its reports came, and nothing that connects ids
+ *    with payloads.
  *  - Readers see whole batches, while a writer writes.
  *
  * One writer a store, in one thread (a second one is refused, from whatever
@@ -80,8 +80,10 @@ SOTTO_CHECKED enum sotto_status store_begin(struct store *store,
                                             struct sotto_error *err);
 /*
  * Puts one report: `report` is all of it, checked before. A window that is full
- * ends first. On failure all since store_begin must be rolled back. Statuses:
- * IO (a full disk, too), MEMORY, FORMAT.
+ * ends first; while the last one is still being moved it takes as many again,
+ * and then none. On failure all since store_begin must be rolled back.
+ * Statuses: IO (a full disk, too), MEMORY, FORMAT (of another mechanism;
+ * simulated, or not).
  */
 SOTTO_CHECKED enum sotto_status
 store_put(struct store *store, uint32_t campaign, const uint8_t *report,
@@ -104,15 +106,19 @@ SOTTO_CHECKED enum sotto_status store_end_window(struct store *store,
  * commit, so that moving shares flushes with putting and nobody waits for all
  * of it. When it is done, reports of a campaign that has at least `batch_min`
  * of them (2 or more) waiting are released, shuffled with numbers of the
- * system's entropy; fewer are held. Statuses: IO, MEMORY, ENTROPY.
+ * system's entropy; fewer are held. A campaign is released in one go, however
+ * few `rows` are. `ret_done`: there is nothing to be moved (any more).
+ * Statuses: IO, MEMORY, ENTROPY, FORMAT, USAGE (batch_min is not 2 to
+ * STORE_WINDOW_MOST).
  */
 SOTTO_CHECKED enum sotto_status store_advance(struct store *store, size_t rows,
                                               size_t batch_min, bool *ret_done,
                                               struct sotto_error *err);
 /*
  * Takes what deleted rows and the log still hold off the back-end's files: no
- * transaction may be open. `ret_clean`: whether readers were in the way and it
- * is to be called again. Statuses: IO, MEMORY.
+ * transaction may be open. `ret_clean` false: a reader was in the way, and it
+ * is to be called again. Statuses: IO, MEMORY, FORMAT (something else wrote
+ * there).
  */
 SOTTO_CHECKED enum sotto_status
 store_scrub(struct store *store, bool *ret_clean, struct sotto_error *err);
