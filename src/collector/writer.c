@@ -20,6 +20,7 @@
 #define SLICE_LEAST ((size_t)512)  /* rows moved on with a group, and */
 #define SLICE_FACTOR 4u            /* for each report that it puts */
 #define SLICE_IDLE ((size_t)8192)  /* with nothing else to do */
+#define GATHER_S 0.0005            /* for others to join a group */
 #define AGAIN_S 1.0                /* until what failed is tried again */
 #define SICK_S 5.0                 /* that a failure makes it unhealthy */
 
@@ -32,6 +33,8 @@ struct writer {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work, settled;
     struct writer_job *first, **end;
+    size_t queued;   /* jobs there */
+    size_t goal;     /* so many of them wake the thread */
     size_t waiting;  /* reports reserved or queued */
     size_t reserved; /* jobs that were promised and are not done */
     bool closing, ending;
@@ -43,6 +46,7 @@ struct writer {
     struct campaigns *campaigns;
     double window_end, again; /* moments; again: not before, after a failure */
     size_t accepted;          /* in this window */
+    size_t last_jobs;         /* of the last group */
     bool moving, dirty;       /* a window is to be moved on; to be scrubbed */
     bool sick;
     double well_at; /* when it is worth asking it again, if nobody has */
@@ -79,14 +83,14 @@ writer_reserve(struct writer *writer, size_t count)
 void
 writer_submit(struct writer *writer, struct writer_job *job)
 {
-    bool was_empty;
+    bool enough;
     job->next = NULL;
     (void)pthread_mutex_lock(&writer->lock);
-    was_empty = writer->first == NULL;
     *writer->end = job;
     writer->end = &job->next;
+    enough = ++writer->queued == writer->goal;
     (void)pthread_mutex_unlock(&writer->lock);
-    if (was_empty) {
+    if (enough) {
         (void)pthread_cond_signal(&writer->work);
     }
 }
@@ -104,6 +108,7 @@ take_group(struct writer *writer, size_t *ret_reports)
         }
         reports += count;
         last = job;
+        writer->queued--;
     }
     if (last != NULL) {
         writer->first = last->next;
@@ -116,8 +121,8 @@ take_group(struct writer *writer, size_t *ret_reports)
     return group;
 }
 
-/* Tells every job of the group what became of it. */
-static void
+/* Tells every job of the group what became of it, and counts them. */
+static size_t
 finish_group(struct writer *writer, struct writer_job *group, size_t reports,
              bool stored)
 {
@@ -138,6 +143,7 @@ finish_group(struct writer *writer, struct writer_job *group, size_t reports,
         (void)pthread_cond_broadcast(&writer->settled);
     }
     (void)pthread_mutex_unlock(&writer->lock);
+    return jobs;
 }
 
 /* ---- One group ----------------------------------------------------------- */
@@ -311,7 +317,7 @@ run_group(struct writer *writer, struct writer_job *group, size_t reports)
         writer->accepted += outcome.accepted;
         note_moves(writer, &outcome);
     }
-    finish_group(writer, group, reports, outcome.stored);
+    writer->last_jobs = finish_group(writer, group, reports, outcome.stored);
 }
 
 /* ---- The thread ---------------------------------------------------------- */
@@ -341,6 +347,37 @@ register_campaigns(struct writer *writer)
     (void)pthread_mutex_unlock(&writer->lock);
 }
 
+/* Waits for `seconds` at most, or until `goal` jobs are queued. */
+static void
+wait_for(struct writer *writer, double seconds, size_t goal)
+{
+    struct timespec until;
+    double whole = seconds < 3600 ? seconds : 3600;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    writer->goal = goal;
+    (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+}
+
+/*
+ * Whoever was answered just now is likely to send again at once. Those who are
+ * quickest would otherwise be flushed alone and the others wait for that; a
+ * single sender never waits.
+ */
+static void
+gather(struct writer *writer)
+{
+    double end = host_seconds() + GATHER_S, left = GATHER_S;
+    size_t goal = writer->last_jobs - writer->last_jobs / 8;
+    while (writer->queued < goal && !writer->ending && left > 0) {
+        wait_for(writer, left, goal);
+        left = end - host_seconds();
+    }
+}
+
 /* Waits for work until the next moment at which there is some anyway. */
 static void
 wait_for_work(struct writer *writer)
@@ -356,14 +393,7 @@ wait_for_work(struct writer *writer)
         moment = writer->well_at;
     }
     if (moment > now) {
-        struct timespec until;
-        double whole = moment - now < 3600 ? moment - now : 3600;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (time_t)whole;
-        until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+        wait_for(writer, moment - now, 1);
     }
 }
 
@@ -380,6 +410,9 @@ write_on(void *context)
         (void)pthread_mutex_lock(&writer->lock);
         if (writer->first == NULL && !writer->ending && writer->asked == NULL) {
             wait_for_work(writer);
+        }
+        if (writer->first != NULL) {
+            gather(writer);
         }
         group = take_group(writer, &reports);
         asked = writer->asked != NULL;
