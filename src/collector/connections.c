@@ -17,6 +17,7 @@
 #include "host/wipe.h"
 
 #define SWEEP_NS 250000000L
+#define GONE_MS 1000u  /* of silence, then it is looked */
 #define ORIGIN_SIZE 9u /* family, and an IPv4 address or half an IPv6 one */
 
 enum state { OPENED, ARRIVING, ANSWERING, IDLE, LATE };
@@ -79,6 +80,15 @@ cut(struct connections *connections, struct connection *connection, int state)
                               state == IDLE ? 0 : 1, memory_order_relaxed);
 }
 
+/* Whether the other side is gone, which the server does not see if the end came
+   together with the last request. */
+static bool
+is_gone(const struct connection *connection)
+{
+    char byte;
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 static void
 sweep(struct connections *connections)
 {
@@ -86,8 +96,11 @@ sweep(struct connections *connections)
     for (struct connection *c = connections->first; c != NULL; c = c->next) {
         int state = atomic_load(&c->state);
         uint64_t since = atomic_load(&c->since);
-        if (state != LATE && now > since &&
-            now - since > limit_ms(connections, state) &&
+        uint64_t age = now > since ? now - since : 0;
+        bool over =
+            age > limit_ms(connections, state) ||
+            ((state == IDLE || state == OPENED) && age > GONE_MS && is_gone(c));
+        if (state != LATE && over &&
             atomic_compare_exchange_strong(&c->state, &state, LATE)) {
             cut(connections, c, state);
         }

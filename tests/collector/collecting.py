@@ -83,8 +83,8 @@ class Campaign:
 class Collector:
     """sotto serve, from start to stop."""
 
-    def __init__(self, campaign, *options, store="s.db", wait=True,
-                 before=()):
+    def __init__(self, campaign, *options, store="s.db",
+                 listen="127.0.0.1:0"):
         folder = campaign.folder
         self.campaign = campaign
         self.store = folder / store
@@ -92,19 +92,17 @@ class Collector:
         port = folder / "port"
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            [*before, SOTTO, "serve", str(folder / "mechanisms"), "--pub",
+            [SOTTO, "serve", str(folder / "mechanisms"), "--pub",
              str(campaign.pub), "--store", f"sqlite:{self.store}", "--listen",
-             "127.0.0.1:0", "--port-file", str(port), "--token-file",
+             listen, "--port-file", str(port), "--token-file",
              str(folder / "token"), *map(str, options)],
             stdout=subprocess.PIPE, stderr=self.errors,
             stdin=subprocess.DEVNULL)
         self.first = self.process.stdout.readline().decode()
-        self.port = None
-        if wait:
-            match = re.search(r":(\d+)", self.first)
-            if match is None:
-                raise AssertionError("it does not listen: " + self.said())
-            self.port = int(match.group(1))
+        match = re.search(r":(\d+)", self.first)
+        if match is None:
+            raise AssertionError("it does not listen: " + self.said())
+        self.port = int(match.group(1))
 
     def said(self):
         self.errors.seek(0)
@@ -169,13 +167,15 @@ class Collector:
                     if not piece:
                         break
                     got += piece
-            except (TimeoutError, ConnectionError):
+            except OSError:
                 pass
             return got
 
 
 def status_of(answer):
-    match = re.match(rb"HTTP/1\.1 (\d\d\d) ", answer)
+    """Of the first answer that is none on the way to another; None: none."""
+    match = re.match(rb"(?:HTTP/1\.1 100 .*\r\n\r\n)?HTTP/1\.1 (\d\d\d) ",
+                     answer)
     return int(match.group(1)) if match else None
 
 
