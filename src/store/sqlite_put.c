@@ -195,8 +195,8 @@ sqlite_put(void *own, uint32_t campaign, const uint8_t *report,
     if (status == SOTTO_STATUS_OK) {
         status = check_report(store, campaign, report, err);
     }
-    if (status == SOTTO_STATUS_OK && sqlite_window_full(store)) {
-        status = sqlite_window_end(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_window_make_room(store, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = put_report(store, campaign, report, ret_answer, err);

@@ -185,8 +185,10 @@ enum sotto_status sqlite_window_end(void *own, struct sotto_error *err);
 enum sotto_status sqlite_window_advance(void *own, size_t rows,
                                         size_t batch_min, bool *ret_done,
                                         struct sotto_error *err);
-/* Whether the active generation has taken all that a window takes. */
-bool sqlite_window_full(const struct sqlite_store *store);
+/* Ends the window if it has taken all that one takes. Statuses: IO (the last
+   one was not moved on in time), MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err);
 
 enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
                                struct sotto_error *err);

@@ -45,12 +45,6 @@ window_has(const struct sqlite_store *store, uint64_t times)
            bytes >= times * WINDOW_BYTES;
 }
 
-bool
-sqlite_window_full(const struct sqlite_store *store)
-{
-    return window_has(store, 1);
-}
-
 /* Writes `move` into its table, and then takes it over. */
 static enum sotto_status
 set_move(struct sqlite_store *store, const struct sqlite_move *move,
@@ -90,14 +84,24 @@ sqlite_window_end(void *own, struct sotto_error *err)
         if (status == SOTTO_STATUS_OK) {
             status = set_move(store, &move, err);
         }
-    } else if (status == SOTTO_STATUS_OK && window_has(store, WAITING_MOST)) {
-        status = host_fail(err, SOTTO_STATUS_IO, 0,
-                           "reports come faster than '%s' moves the last "
-                           "window on; try again",
-                           host_shown(store->path));
     }
     store->failed = store->failed || status != SOTTO_STATUS_OK;
     return status;
+}
+
+enum sotto_status
+sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err)
+{
+    if (!window_has(store, 1)) {
+        return SOTTO_STATUS_OK;
+    }
+    if (store->move.stage != STAGE_NONE && window_has(store, WAITING_MOST)) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "reports come faster than '%s' moves the last window "
+                         "on; try again",
+                         host_shown(store->path));
+    }
+    return sqlite_window_end(store, err);
 }
 
 /* ---- Tags ---------------------------------------------------------------- */
