@@ -21,6 +21,8 @@ fail_damaged(const struct sqlite_store *store, const char *what,
                      what);
 }
 
+static const char no_memory[] = "no memory";
+
 /* The 0 to 2^32 - 1 that a column must have. */
 static bool
 read_u32(sqlite3_stmt *row, int column, uint32_t *ret_value)
@@ -63,9 +65,10 @@ each_row(struct sqlite_store *store, const char *text,
         fault = take(store, select);
     }
     if (fault != NULL) {
-        status = sqlite3_errcode(store->sql.db) == SQLITE_NOMEM
-                     ? host_fail_memory(err)
-                     : fail_damaged(store, fault, err);
+        status =
+            fault == no_memory || sqlite3_errcode(store->sql.db) == SQLITE_NOMEM
+                ? host_fail_memory(err)
+                : fail_damaged(store, fault, err);
     } else if (code != SQLITE_DONE) {
         status = sql_fail(&store->sql, code, err);
     }
@@ -99,8 +102,6 @@ load_campaigns(struct sqlite_store *store, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    free(store->campaign);
-    store->campaigns = 0;
     /* one more: room for the next */
     store->campaign = calloc((size_t)count + 1, sizeof *store->campaign);
     return store->campaign == NULL
@@ -113,8 +114,8 @@ load_campaigns(struct sqlite_store *store, struct sotto_error *err)
 
 /* ---- Counts -------------------------------------------------------------- */
 
-/* The campaign of a row of counts, whose smallest and largest payload are its
-   columns 2 and 3; NULL: something is wrong. */
+/* The campaign of a row whose smallest and largest payload are its columns 2
+   and 3; NULL: something is wrong. */
 static struct sqlite_campaign *
 counted(struct sqlite_store *store, sqlite3_stmt *row)
 {
@@ -131,31 +132,46 @@ counted(struct sqlite_store *store, sqlite3_stmt *row)
                : NULL;
 }
 
-#define COUNT_OF(table)                                                        \
-    "SELECT campaign, count(*), min(length(payload)), "                        \
-    "max(length(payload)) FROM " table " GROUP BY campaign"
-static const char *const wrong_count = "a report is of the wrong size";
-
+/* The blocks of one generation: their tags, and how many they are. */
 static const char *
-take_incoming_0(struct sqlite_store *store, sqlite3_stmt *row)
+take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row)
 {
-    struct sqlite_campaign *campaign = counted(store, row);
-    if (campaign == NULL) {
-        return wrong_count;
+    uint32_t number = 0;
+    struct sqlite_tags *tags = &store->tags[generation];
+    if (!read_u32(row, 0, &number) || number == 0 ||
+        number > store->campaigns) {
+        return "a block is of no campaign";
     }
-    campaign->incoming[0] = (uint64_t)sqlite3_column_int64(row, 1);
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    size_t record = TAG_SIZE + campaign->payload_size;
+    const uint8_t *pair = sqlite3_column_blob(row, 1);
+    size_t size = (size_t)sqlite3_column_bytes(row, 1), count = size / record;
+    if (pair == NULL || count == 0 || size % record != 0) {
+        return "a block is of the wrong size";
+    }
+    if (!sqlite_tags_reserve(tags, count)) {
+        return no_memory;
+    }
+    for (size_t i = 0; i < count; i++, pair += record) {
+        if (sqlite_tags_has(&store->tags[1 - generation], number, pair) ||
+            !sqlite_tags_add(tags, number, pair)) {
+            return "a report is in it twice";
+        }
+    }
+    campaign->incoming[generation] += count;
     return NULL;
 }
 
 static const char *
-take_incoming_1(struct sqlite_store *store, sqlite3_stmt *row)
+take_block_0(struct sqlite_store *store, sqlite3_stmt *row)
 {
-    struct sqlite_campaign *campaign = counted(store, row);
-    if (campaign == NULL) {
-        return wrong_count;
-    }
-    campaign->incoming[1] = (uint64_t)sqlite3_column_int64(row, 1);
-    return NULL;
+    return take_block(store, 0, row);
+}
+
+static const char *
+take_block_1(struct sqlite_store *store, sqlite3_stmt *row)
+{
+    return take_block(store, 1, row);
 }
 
 static const char *
@@ -163,7 +179,7 @@ take_held(struct sqlite_store *store, sqlite3_stmt *row)
 {
     struct sqlite_campaign *campaign = counted(store, row);
     if (campaign == NULL) {
-        return wrong_count;
+        return "a report is of the wrong size";
     }
     campaign->held = (uint64_t)sqlite3_column_int64(row, 1);
     return NULL;
@@ -219,6 +235,23 @@ check_move(const struct sqlite_store *store, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+void
+sqlite_unload(struct sqlite_store *store)
+{
+    for (uint32_t i = 0; i < store->campaigns; i++) {
+        free(store->campaign[i].block);
+    }
+    for (int i = 0; i < GENERATIONS; i++) {
+        sqlite_tags_clear(&store->tags[i]);
+    }
+    free(store->campaign);
+    free(store->sorted);
+    store->campaign = NULL;
+    store->sorted = NULL;
+    store->campaigns = 0;
+    store->stale = true;
+}
+
 enum sotto_status
 sqlite_load(struct sqlite_store *store, struct sotto_error *err)
 {
@@ -227,9 +260,11 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         const char *(*take)(struct sqlite_store *, sqlite3_stmt *);
     } query[] = {
         {"SELECT active, stage, campaign, tag FROM move", take_move},
-        {COUNT_OF("incoming_0"), take_incoming_0},
-        {COUNT_OF("incoming_1"), take_incoming_1},
-        {COUNT_OF("held"), take_held},
+        {"SELECT campaign, reports FROM incoming_0", take_block_0},
+        {"SELECT campaign, reports FROM incoming_1", take_block_1},
+        {"SELECT campaign, count(*), min(length(payload)), "
+         "max(length(payload)) FROM held GROUP BY campaign",
+         take_held},
         {"SELECT campaign, number, count, length(reports) FROM batch "
          "ORDER BY campaign, number",
          take_batch},
@@ -238,6 +273,7 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
     if (!store->stale) {
         return SOTTO_STATUS_OK;
     }
+    sqlite_unload(store);
     status = load_campaigns(store, err);
     for (size_t i = 0;
          i < sizeof query / sizeof query[0] && status == SOTTO_STATUS_OK; i++) {
@@ -247,5 +283,61 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         status = check_move(store, err);
     }
     store->stale = status != SOTTO_STATUS_OK;
+    return status;
+}
+
+/* ---- Tags ---------------------------------------------------------------- */
+
+/* Whether a tag of a generation must be in `seen`. */
+static bool
+must_be_seen(const struct sqlite_store *store, unsigned generation,
+             const struct sqlite_tag *tag)
+{
+    const struct sqlite_move *move = &store->move;
+    struct sqlite_tag cursor = {move->campaign, {0}};
+    memcpy(cursor.tag, move->tag, TAG_SIZE);
+    return generation != move->active &&
+           (move->stage == STAGE_PAYLOADS ||
+            sqlite_tags_compare(tag, &cursor) <= 0);
+}
+
+static enum sotto_status
+check_tags(struct sqlite_store *store, unsigned generation,
+           struct sotto_error *err)
+{
+    const struct sqlite_tags *tags = &store->tags[generation];
+    sqlite3_stmt *select = store->statement[STATEMENT_SEEN];
+    for (size_t i = 0; i < tags->room; i++) {
+        const struct sqlite_tag *tag = &tags->slot[i];
+        if (tag->campaign == 0) {
+            continue;
+        }
+        int code = sqlite_bind_tag(select, tag->campaign, tag->tag);
+        code = code == SQLITE_OK ? sqlite_step(select) : code;
+        if (code != SQLITE_ROW && code != SQLITE_DONE) {
+            return sql_fail(&store->sql, code, err);
+        }
+        if ((code == SQLITE_ROW) != must_be_seen(store, generation, tag)) {
+            return fail_damaged(store, "its tags contradict each other", err);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sqlite_load_check(struct sqlite_store *store, struct sotto_error *err)
+{
+    enum sotto_status status = check_tags(store, 0, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_tags(store, 1, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(
+            &store->sql,
+            "SELECT coalesce(min(campaign), 1) >= 1 AND "
+            "coalesce(max(campaign), 0) <= (SELECT count(*) FROM campaign) "
+            "FROM seen",
+            "1", "it has tags of no campaign", err);
+    }
     return status;
 }

@@ -1,12 +1,8 @@
 /*
- * sqlite_store.c: the writer's side of the SQLite back-end: campaigns, putting
- * reports, committing them.
+ * sqlite_store.c: the writer's side of the SQLite back-end: opening,
+ * campaigns, transactions.
  *
- *     tag = BLAKE2b-128(key = the store's, personal = "sotto.tag", id)
- *
- * A put looks its tag up in `seen` and in the window that is being moved, and
- * inserts into the active generation, whose primary key tells the rest. What
- * is counted in memory is read again after a rollback.
+ * What is counted in memory is read again after a rollback.
  *
  * PATH.lock is locked for as long as the writer lives; it is never removed,
  * or two could hold a lock of that name.
@@ -20,29 +16,17 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <sodium.h>
-
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
 
-#define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
-_Static_assert(sizeof PERSONAL_TAG ==
-                   crypto_generichash_blake2b_PERSONALBYTES + 1,
-               "as many bytes as BLAKE2b takes");
-
-#define FIND(table) "SELECT 1 FROM " table " WHERE campaign = ?1 AND tag = ?2"
-#define PUT(table)                                                             \
-    "INSERT INTO " table " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
-
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
-    [STATEMENT_SEEN] = FIND("seen"),
-    [STATEMENT_FIND_0] = FIND("incoming_0"),
-    [STATEMENT_FIND_1] = FIND("incoming_1"),
-    [STATEMENT_PUT_0] = PUT("incoming_0"),
-    [STATEMENT_PUT_1] = PUT("incoming_1"),
+    [STATEMENT_SEEN] = "SELECT 1 FROM seen WHERE campaign = ?1 AND tag = ?2",
+    [STATEMENT_SEE] = "INSERT INTO seen VALUES (?1, ?2)",
+    [STATEMENT_BLOCK_0] = "INSERT INTO incoming_0 VALUES (?1, ?2, ?3)",
+    [STATEMENT_BLOCK_1] = "INSERT INTO incoming_1 VALUES (?1, ?2, ?3)",
 };
 
 int
@@ -54,24 +38,32 @@ sqlite_step(sqlite3_stmt *statement)
 }
 
 enum sotto_status
-sqlite_run(struct sqlite_store *store, const char *text, int64_t first,
-           int64_t second, struct sotto_error *err)
+sqlite_run(struct sqlite_store *store, const char *text, int64_t number,
+           struct sotto_error *err)
 {
     sqlite3_stmt *statement = NULL;
     enum sotto_status status = sql_prepare(&store->sql, text, &statement, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    int code = first == 0 ? SQLITE_OK : sqlite3_bind_int64(statement, 1, first);
-    if (code == SQLITE_OK && second != 0) {
-        code = sqlite3_bind_int64(statement, 2, second);
-    }
+    int code =
+        number == 0 ? SQLITE_OK : sqlite3_bind_int64(statement, 1, number);
     code = code == SQLITE_OK ? sqlite_step(statement) : code;
     if (code != SQLITE_DONE) {
         status = sql_fail(&store->sql, code, err);
     }
     (void)sqlite3_finalize(statement);
     return status;
+}
+
+enum sotto_status
+sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err)
+{
+    return sqlite3_get_autocommit(store->sql.db) == 0 && !store->failed
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "nothing was begun in '%s', or it has failed",
+                           host_shown(store->path));
 }
 
 /* ---- Opening ------------------------------------------------------------- */
@@ -152,7 +144,7 @@ close_store(void *own)
     if (store->lock >= 0) {
         (void)close(store->lock);
     }
-    free(store->campaign);
+    sqlite_unload(store);
     free(store->path);
     host_wipe_free(store, sizeof *store);
 }
@@ -186,13 +178,16 @@ open_store(const char *place, bool simulation, void **ret,
         status = check_simulation(store, simulation, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sqlite_load(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_file_check(store, err);
+        status = sqlite_file_check(&store->sql, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = prepare_all(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_load(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_load_check(store, err);
     }
 done:
     if (status == SOTTO_STATUS_OK) {
@@ -331,12 +326,11 @@ static enum sotto_status
 commit(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (store->failed || sqlite3_get_autocommit(store->sql.db) != 0) {
-        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "nothing that could be committed was begun in '%s'",
-                           host_shown(store->path));
-    } else {
+    enum sotto_status status = sqlite_check_begun(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_put_blocks(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
         int code = sqlite_step(store->statement[STATEMENT_COMMIT]);
         if (code != SQLITE_DONE) {
             status = sql_fail(&store->sql, code, err);
@@ -350,116 +344,7 @@ commit(void *own, struct sotto_error *err)
     return status;
 }
 
-/* ---- Putting ------------------------------------------------------------- */
-
-static void
-make_tag(const struct sqlite_store *store, const uint8_t *id,
-         uint8_t ret_tag[TAG_SIZE])
-{
-    (void)crypto_generichash_blake2b_salt_personal(
-        ret_tag, TAG_SIZE, id, SOTTO_ID_SIZE, store->key, TAG_KEY_SIZE, NULL,
-        (const unsigned char *)PERSONAL_TAG);
-}
-
-static int
-bind_tag(sqlite3_stmt *statement, uint32_t campaign,
-         const uint8_t tag[TAG_SIZE])
-{
-    int code = sqlite3_bind_int64(statement, 1, campaign);
-    return code == SQLITE_OK
-               ? sqlite3_bind_blob(statement, 2, tag, TAG_SIZE, SQLITE_STATIC)
-               : code;
-}
-
-/* SQLITE_ROW: the table that the statement asks has it; SQLITE_DONE: not. */
-static int
-find_tag(struct sqlite_store *store, enum sqlite_statement which,
-         uint32_t campaign, const uint8_t tag[TAG_SIZE])
-{
-    sqlite3_stmt *select = store->statement[which];
-    int code = bind_tag(select, campaign, tag);
-    return code == SQLITE_OK ? sqlite_step(select) : code;
-}
-
-/* SQLITE_ROW: it came before; SQLITE_DONE: it is in. */
-static int
-insert_report(struct sqlite_store *store, uint32_t campaign,
-              const uint8_t tag[TAG_SIZE], const uint8_t *payload, size_t size)
-{
-    sqlite3_stmt *insert =
-        store->statement[STATEMENT_PUT_0 + (int)store->move.active];
-    int code = bind_tag(insert, campaign, tag);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob64(insert, 3, payload, size, SQLITE_STATIC);
-    }
-    code = code == SQLITE_OK ? sqlite_step(insert) : code;
-    return code == SQLITE_DONE && sqlite3_changes(store->sql.db) == 0
-               ? SQLITE_ROW
-               : code;
-}
-
-static enum sotto_status
-put_report(struct sqlite_store *store, uint32_t number, const uint8_t *report,
-           enum store_answer *ret_answer, struct sotto_error *err)
-{
-    uint8_t tag[TAG_SIZE];
-    struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    make_tag(store, sotto_report_id(report), tag);
-    int code = find_tag(store, STATEMENT_SEEN, number, tag);
-    if (code == SQLITE_DONE && store->move.stage == STAGE_TAGS) {
-        code =
-            find_tag(store, STATEMENT_FIND_1 - store->move.active, number, tag);
-    }
-    if (code == SQLITE_DONE) {
-        code = insert_report(store, number, tag, report + REPORT_HEADER_SIZE,
-                             campaign->payload_size);
-        campaign->incoming[store->move.active] += code == SQLITE_DONE;
-    }
-    if (code != SQLITE_DONE && code != SQLITE_ROW) {
-        return sql_fail(&store->sql, code, err);
-    }
-    *ret_answer = code == SQLITE_ROW ? STORE_DUPLICATE : STORE_ACCEPTED;
-    return SOTTO_STATUS_OK;
-}
-
-/* Whether the caller and the report are as they must be. */
-static enum sotto_status
-check_put(const struct sqlite_store *store, uint32_t campaign,
-          const uint8_t *report, struct sotto_error *err)
-{
-    if (sqlite3_get_autocommit(store->sql.db) != 0 || store->failed) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "nothing was begun in '%s'", host_shown(store->path));
-    }
-    if (campaign == 0 || campaign > store->campaigns ||
-        memcmp(report + REPORT_MAGIC_SIZE, store->campaign[campaign - 1].hash,
-               SOTTO_HASH_SIZE) != 0) {
-        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "the report is of another mechanism");
-    }
-    return report_simulated(report) == store->simulation
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                           "the report is %ssimulated, and '%s' takes others",
-                           store->simulation ? "not " : "",
-                           host_shown(store->path));
-}
-
-static enum sotto_status
-put(void *own, uint32_t campaign, const uint8_t *report,
-    enum store_answer *ret_answer, struct sotto_error *err)
-{
-    struct sqlite_store *store = own;
-    enum sotto_status status = check_put(store, campaign, report, err);
-    if (status == SOTTO_STATUS_OK && sqlite_window_full(store)) {
-        status = sqlite_window_end(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = put_report(store, campaign, report, ret_answer, err);
-    }
-    store->failed = store->failed || status != SOTTO_STATUS_OK;
-    return status;
-}
+/* ---- The back-end -------------------------------------------------------- */
 
 static enum sotto_status
 count(void *own, uint32_t number, struct store_counts *ret_counts,
@@ -487,7 +372,7 @@ const struct store_backend store_sqlite = {
     .close = close_store,
     .campaign = note_campaign,
     .begin = begin,
-    .put = put,
+    .put = sqlite_put,
     .commit = commit,
     .rollback = rollback,
     .end_window = sqlite_window_end,

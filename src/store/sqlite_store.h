@@ -1,13 +1,21 @@
 /*
  * sqlite_store.h: what the files of the SQLite back-end share.
  *
- *     sqlite_file.c     the schema; making a file, opening it checked, counting
- *     sqlite_store.c    the writer: campaigns, putting, committing
+ *     sqlite_file.c     the schema; making a file, opening it checked
+ *     sqlite_load.c     what a writer keeps of the tables in memory
+ *     sqlite_tags.c     the tags of a window, in memory
+ *     sqlite_store.c    the writer: opening, campaigns, transactions
+ *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_reader.c   reading batches
  *
- * There are two tables of incoming reports. New ones go to the active one; the
+ * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
+ * their tags, under a random key: one flush then writes little more than the
+ * reports themselves. The tags of the window are in memory, too, so that a
+ * report that comes again is known; they are read from the blocks at the start.
+ *
+ * There are two tables of blocks. New ones go to the active generation; the
  * other is empty, or is the window that is being moved:
  *
  *     STAGE_NONE --end--> STAGE_TAGS --all tags in `seen`--> STAGE_PAYLOADS
@@ -45,22 +53,35 @@ struct sqlite_move {
     uint8_t tag[TAG_SIZE];   /* ... and, of tags, up to this one */
 };
 
+/* A tag and its campaign; 0: none. */
+struct sqlite_tag {
+    uint32_t campaign;
+    uint8_t tag[TAG_SIZE];
+};
+
+/* A set of them; `room` slots, a power of two, or none. */
+struct sqlite_tags {
+    struct sqlite_tag *slot;
+    size_t count, room;
+};
+
 /* A campaign and how many reports of it are where. Numbers are from 1. */
 struct sqlite_campaign {
     uint8_t hash[SOTTO_HASH_SIZE];
     size_t payload_size;
     uint64_t incoming[GENERATIONS];
     uint64_t held, released, batches;
+    uint8_t *block; /* pairs put since the last block was written */
+    size_t block_count, block_room;
 };
 
 enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
     STATEMENT_SEEN,
-    STATEMENT_FIND_0,
-    STATEMENT_FIND_1,
-    STATEMENT_PUT_0,
-    STATEMENT_PUT_1,
+    STATEMENT_SEE,
+    STATEMENT_BLOCK_0,
+    STATEMENT_BLOCK_1,
     STATEMENTS
 };
 
@@ -74,7 +95,9 @@ struct sqlite_store {
     struct sqlite_move move;
     struct sqlite_campaign *campaign;
     uint32_t campaigns;
-    int frames; /* in the log after the last commit */
+    struct sqlite_tags tags[GENERATIONS];
+    struct sqlite_tag *sorted; /* those that are being merged; or NULL */
+    int frames;                /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
 };
@@ -94,9 +117,25 @@ SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
                                                  bool *ret_simulation,
                                                  uint8_t *ret_key,
                                                  struct sotto_error *err);
-/* Checks all of a store that was loaded. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status
-sqlite_file_check(const struct sqlite_store *store, struct sotto_error *err);
+/* Looks at every page of it. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_file_check(const struct sql *sql,
+                                                  struct sotto_error *err);
+
+/* ---- sqlite_tags.c ------------------------------------------------------- */
+
+/* Room for so many more; false: no memory. */
+bool sqlite_tags_reserve(struct sqlite_tags *tags, size_t more);
+bool sqlite_tags_has(const struct sqlite_tags *tags, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+/* Adds it, in room reserved before; false: it is there. */
+bool sqlite_tags_add(struct sqlite_tags *tags, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+void sqlite_tags_clear(struct sqlite_tags *tags);
+/* All in order, by campaign and then by tag, which the caller frees; NULL: no
+   memory. */
+struct sqlite_tag *sqlite_tags_sorted(const struct sqlite_tags *tags);
+/* As qsort wants it. */
+int sqlite_tags_compare(const void *a, const void *b);
 
 /* ---- sqlite_load.c ------------------------------------------------------- */
 
@@ -104,6 +143,12 @@ sqlite_file_check(const struct sqlite_store *store, struct sotto_error *err);
    Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_load(struct sqlite_store *store,
                                             struct sotto_error *err);
+/* Frees what was read. */
+void sqlite_unload(struct sqlite_store *store);
+/* Whether the tags of windows and those in `seen` agree, as far as the move
+   is. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
+                                                  struct sotto_error *err);
 
 /* ---- sqlite_store.c ------------------------------------------------------ */
 
@@ -111,12 +156,28 @@ SOTTO_CHECKED enum sotto_status sqlite_load(struct sqlite_store *store,
    SQLITE_DONE or what went wrong. */
 int sqlite_step(sqlite3_stmt *statement);
 
-/* Runs a statement with up to two integers (0: not bound) and no result.
-   Statuses: sql_fail's. */
+/* Runs a statement with this integer (0: none) and no result. Statuses:
+   sql_fail's. */
 SOTTO_CHECKED enum sotto_status sqlite_run(struct sqlite_store *store,
-                                           const char *text, int64_t first,
-                                           int64_t second,
+                                           const char *text, int64_t number,
                                            struct sotto_error *err);
+/* Whether something was begun and has not failed: else USAGE. */
+SOTTO_CHECKED enum sotto_status
+sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
+
+/* ---- sqlite_put.c -------------------------------------------------------- */
+
+/* Binds ?1 and ?2. */
+int sqlite_bind_tag(sqlite3_stmt *statement, uint32_t campaign,
+                    const uint8_t tag[TAG_SIZE]);
+/* Writes the blocks that were begun, as commit and the end of a window want.
+   Statuses: IO, MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,
+                                                  struct sotto_error *err);
+enum sotto_status sqlite_put(void *own, uint32_t campaign,
+                             const uint8_t *report,
+                             enum store_answer *ret_answer,
+                             struct sotto_error *err);
 
 /* ---- sqlite_window.c and sqlite_scrub.c ---------------------------------- */
 
@@ -124,8 +185,10 @@ enum sotto_status sqlite_window_end(void *own, struct sotto_error *err);
 enum sotto_status sqlite_window_advance(void *own, size_t rows,
                                         size_t batch_min, bool *ret_done,
                                         struct sotto_error *err);
-/* Whether the active generation has taken all that a window takes. */
-bool sqlite_window_full(const struct sqlite_store *store);
+/* Ends the window if it has taken all that one takes. Statuses: IO (the last
+   one was not moved on in time), MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err);
 
 enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
                                struct sotto_error *err);

@@ -45,12 +45,6 @@ window_has(const struct sqlite_store *store, uint64_t times)
            bytes >= times * WINDOW_BYTES;
 }
 
-bool
-sqlite_window_full(const struct sqlite_store *store)
-{
-    return window_has(store, 1);
-}
-
 /* Writes `move` into its table, and then takes it over. */
 static enum sotto_status
 set_move(struct sqlite_store *store, const struct sqlite_move *move,
@@ -79,127 +73,89 @@ set_move(struct sqlite_store *store, const struct sqlite_move *move,
     return status;
 }
 
-static enum sotto_status
-check_begun(const struct sqlite_store *store, struct sotto_error *err)
-{
-    return sqlite3_get_autocommit(store->sql.db) == 0 && !store->failed
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "nothing was begun in '%s'",
-                           host_shown(store->path));
-}
-
 enum sotto_status
 sqlite_window_end(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
     struct sqlite_move move = {1 - store->move.active, STAGE_TAGS, 0, {0}};
-    enum sotto_status status = check_begun(store, err);
+    enum sotto_status status = sqlite_check_begun(store, err);
     if (status == SOTTO_STATUS_OK && store->move.stage == STAGE_NONE) {
-        status = set_move(store, &move, err);
-    } else if (status == SOTTO_STATUS_OK && window_has(store, WAITING_MOST)) {
-        status = host_fail(err, SOTTO_STATUS_IO, 0,
-                           "reports come faster than '%s' moves the last "
-                           "window on; try again",
-                           host_shown(store->path));
+        status = sqlite_put_blocks(store, err); /* they are of this window */
+        if (status == SOTTO_STATUS_OK) {
+            status = set_move(store, &move, err);
+        }
     }
     store->failed = store->failed || status != SOTTO_STATUS_OK;
     return status;
 }
 
+enum sotto_status
+sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err)
+{
+    if (!window_has(store, 1)) {
+        return SOTTO_STATUS_OK;
+    }
+    if (store->move.stage != STAGE_NONE && window_has(store, WAITING_MOST)) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "reports come faster than '%s' moves the last window "
+                         "on; try again",
+                         host_shown(store->path));
+    }
+    return sqlite_window_end(store, err);
+}
+
 /* ---- Tags ---------------------------------------------------------------- */
 
-static int
-bind_tag(sqlite3_stmt *statement, int at, uint32_t campaign, const uint8_t *tag)
+/* The first of the sorted tags behind the cursor. */
+static size_t
+find_cursor(const struct sqlite_store *store, size_t count)
 {
-    int code = sqlite3_bind_int64(statement, at, campaign);
-    return code == SQLITE_OK ? sqlite3_bind_blob(statement, at + 1, tag,
-                                                 TAG_SIZE, SQLITE_STATIC)
-                             : code;
-}
-
-/* Where a slice of `rows` tags behind the cursor ends; false: at the last. */
-static enum sotto_status
-find_slice(struct sqlite_store *store, size_t rows, struct sqlite_move *move,
-           bool *ret_more, struct sotto_error *err)
-{
-    static const char *const text[] =
-        OF_BOTH("SELECT campaign, tag FROM ",
-                " WHERE (campaign, tag) > (?1, ?2) "
-                "ORDER BY campaign, tag LIMIT 1 OFFSET ?3");
-    sqlite3_stmt *select = NULL;
-    enum sotto_status status =
-        sql_prepare(&store->sql, text[1 - move->active], &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = bind_tag(select, 1, store->move.campaign, store->move.tag);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_int64(select, 3, (int64_t)rows - 1);
-    }
-    code = code == SQLITE_OK ? sqlite3_step(select) : code;
-    if (code == SQLITE_ROW) {
-        const void *tag = sqlite3_column_blob(select, 1);
-        move->campaign = (uint32_t)sqlite3_column_int64(select, 0);
-        if (tag == NULL || sqlite3_column_bytes(select, 1) != (int)TAG_SIZE) {
-            status = sql_fail(&store->sql,
-                              tag == NULL ? SQLITE_NOMEM : SQLITE_CORRUPT, err);
+    struct sqlite_tag cursor = {store->move.campaign, {0}};
+    size_t low = 0, high = count;
+    memcpy(cursor.tag, store->move.tag, TAG_SIZE);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sqlite_tags_compare(&store->sorted[middle], &cursor) <= 0) {
+            low = middle + 1;
         } else {
-            memcpy(move->tag, tag, TAG_SIZE);
+            high = middle;
         }
-    } else if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
     }
-    (void)sqlite3_finalize(select);
-    *ret_more = code == SQLITE_ROW;
-    return status;
+    return low;
 }
 
-/* Merges the tags behind the cursor, up to `to`. */
+/* Merges `rows` tags at most, and says how many. */
 static enum sotto_status
-merge_slice(struct sqlite_store *store, const struct sqlite_move *to,
-            struct sotto_error *err)
+move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
+          struct sotto_error *err)
 {
-    static const char *const text[] =
-        OF_BOTH("INSERT INTO seen SELECT campaign, tag FROM ",
-                " WHERE (campaign, tag) > (?1, ?2) AND "
-                "(campaign, tag) <= (?3, ?4) ORDER BY campaign, tag");
-    sqlite3_stmt *insert = NULL;
-    enum sotto_status status =
-        sql_prepare(&store->sql, text[1 - to->active], &insert, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = bind_tag(insert, 1, store->move.campaign, store->move.tag);
-    if (code == SQLITE_OK) {
-        code = bind_tag(insert, 3, to->campaign, to->tag);
-    }
-    code = code == SQLITE_OK ? sqlite_step(insert) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(insert);
-    return status;
-}
-
-/* One slice of `rows` tags at most. */
-static enum sotto_status
-move_tags(struct sqlite_store *store, size_t rows, struct sotto_error *err)
-{
+    const struct sqlite_tags *tags = &store->tags[1 - store->move.active];
+    sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
     struct sqlite_move move = store->move;
-    bool more = false;
-    enum sotto_status status = find_slice(store, rows, &move, &more, err);
-    if (status == SOTTO_STATUS_OK && !more) { /* all that are left */
-        move.campaign = UINT32_MAX;
-        memset(move.tag, 0xff, TAG_SIZE);
+    if (store->sorted == NULL) {
+        store->sorted = sqlite_tags_sorted(tags);
+        if (store->sorted == NULL) {
+            return host_fail_memory(err);
+        }
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = merge_slice(store, &move, err);
+    size_t first = find_cursor(store, tags->count), i = first;
+    for (; i < tags->count && i - first < rows; i++) {
+        const struct sqlite_tag *tag = &store->sorted[i];
+        int code = sqlite_bind_tag(insert, tag->campaign, tag->tag);
+        code = code == SQLITE_OK ? sqlite_step(insert) : code;
+        if (code != SQLITE_DONE) {
+            return sql_fail(&store->sql, code, err);
+        }
+        move.campaign = tag->campaign;
+        memcpy(move.tag, tag->tag, TAG_SIZE);
     }
-    if (status == SOTTO_STATUS_OK && !more) {
+    if (i == tags->count) {
+        free(store->sorted);
+        store->sorted = NULL;
         move = (struct sqlite_move){move.active, STAGE_PAYLOADS, 0, {0}};
     }
-    return status == SOTTO_STATUS_OK ? set_move(store, &move, err) : status;
+    *ret_rows = i - first;
+    return set_move(store, &move, err);
 }
 
 /* ---- Payloads ------------------------------------------------------------ */
@@ -210,11 +166,11 @@ struct pairs {
     size_t count, record;
 };
 
-/* Copies the payloads of a campaign that `text` selects to pairs from `first`
-   on, and says how many. */
+/* Copies payloads to pairs from `first` on, from rows whose blobs are pairs or,
+   `skip` 0, payloads alone. */
 static enum sotto_status
 gather(struct sqlite_store *store, const char *text, uint32_t number,
-       struct pairs *pairs, size_t *first, struct sotto_error *err)
+       size_t skip, struct pairs *pairs, size_t *first, struct sotto_error *err)
 {
     size_t size = pairs->record - TAG_SIZE;
     sqlite3_stmt *select = NULL;
@@ -224,17 +180,17 @@ gather(struct sqlite_store *store, const char *text, uint32_t number,
     }
     int code = sqlite3_bind_int64(select, 1, number);
     while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        const void *payload = sqlite3_column_blob(select, 0);
-        if (payload == NULL) {
-            code = SQLITE_NOMEM;
-        } else if ((size_t)sqlite3_column_bytes(select, 0) != size ||
-                   *first == pairs->count) {
+        const uint8_t *from = sqlite3_column_blob(select, 0);
+        size_t bytes = (size_t)sqlite3_column_bytes(select, 0);
+        size_t count = bytes / (skip + size);
+        code = from == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        if (bytes % (skip + size) != 0 || count > pairs->count - *first) {
             code = SQLITE_CORRUPT;
-        } else {
-            memcpy(pairs->data + *first * pairs->record + TAG_SIZE, payload,
-                   size);
+        }
+        for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
+            memcpy(pairs->data + *first * pairs->record + TAG_SIZE,
+                   from + i * (skip + size) + skip, size);
             *first += 1;
-            code = SQLITE_OK;
         }
     }
     if (code != SQLITE_DONE) {
@@ -345,14 +301,14 @@ delete_gathered(struct sqlite_store *store, uint32_t number,
     if (campaign->incoming[old] > 0) {
         bool whole = incoming == campaign->incoming[old];
         status = sqlite_run(store, whole ? all[old] : some[old],
-                            whole ? 0 : number, 0, err);
+                            whole ? 0 : number, err);
     }
     if (status == SOTTO_STATUS_OK && campaign->held > 0) {
         bool whole = held == campaign->held;
         status = sqlite_run(store,
                             whole ? "DELETE FROM held"
                                   : "DELETE FROM held WHERE campaign = ?1",
-                            whole ? 0 : number, 0, err);
+                            whole ? 0 : number, err);
     }
     if (status == SOTTO_STATUS_OK) {
         campaign->incoming[old] = campaign->held = 0;
@@ -366,13 +322,13 @@ gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
            struct sotto_error *err)
 {
     static const char *const text[] =
-        OF_BOTH("SELECT payload FROM ", " WHERE campaign = ?1");
+        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
     size_t first = 0;
-    enum sotto_status status =
-        gather(store, text[1 - store->move.active], number, pairs, &first, err);
+    enum sotto_status status = gather(store, text[1 - store->move.active],
+                                      number, TAG_SIZE, pairs, &first, err);
     if (status == SOTTO_STATUS_OK) {
         status = gather(store, "SELECT payload FROM held WHERE campaign = ?1",
-                        number, pairs, &first, err);
+                        number, 0, pairs, &first, err);
     }
     if (status == SOTTO_STATUS_OK && first != pairs->count) {
         status = sql_fail(&store->sql, SQLITE_CORRUPT, err);
@@ -464,6 +420,7 @@ move_payloads(struct sqlite_store *store, size_t batch_min, size_t *ret_rows,
     if (number == 0) {
         struct sqlite_move move = {store->move.active, STAGE_NONE, 0, {0}};
         *ret_rows = 0;
+        sqlite_tags_clear(&store->tags[1 - store->move.active]);
         return set_move(store, &move, err);
     }
     const struct sqlite_campaign *campaign = &store->campaign[number - 1];
@@ -477,16 +434,12 @@ sqlite_window_advance(void *own, size_t rows, size_t batch_min, bool *ret_done,
                       struct sotto_error *err)
 {
     struct sqlite_store *store = own;
-    enum sotto_status status = check_begun(store, err);
+    enum sotto_status status = sqlite_check_begun(store, err);
     size_t left = rows > 0 ? rows : 1, moved = 0;
-    left = left < INT32_MAX ? left : INT32_MAX;
     while (status == SOTTO_STATUS_OK && left > 0 &&
            store->move.stage != STAGE_NONE) {
         if (store->move.stage == STAGE_TAGS) {
-            uint64_t before = (uint64_t)sqlite3_total_changes64(store->sql.db);
-            status = move_tags(store, left, err);
-            moved = (size_t)((uint64_t)sqlite3_total_changes64(store->sql.db) -
-                             before);
+            status = move_tags(store, left, &moved, err);
         } else {
             status = move_payloads(store, batch_min, &moved, err);
         }

@@ -82,14 +82,14 @@ SOTTO_CHECKED enum sotto_status store_begin(struct store *store,
  * Puts one report: `report` is all of it, checked before. A window that is full
  * ends first; while the last one is still being moved it takes as many again,
  * and then none. On failure all since store_begin must be rolled back.
- * Statuses: IO (a full disk, too), MEMORY, FORMAT (of another mechanism;
- * simulated, or not).
+ * Statuses: IO (a full disk, too), MEMORY, ENTROPY, FORMAT (of another
+ * mechanism; simulated, or not).
  */
 SOTTO_CHECKED enum sotto_status
 store_put(struct store *store, uint32_t campaign, const uint8_t *report,
           enum store_answer *ret_answer, struct sotto_error *err);
 /* Flushes: OK means on disk. On failure nothing of it counts as stored, and
-   the store is as after store_rollback. Statuses: IO, MEMORY. */
+   the store is as after store_rollback. Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status store_commit(struct store *store,
                                              struct sotto_error *err);
 void store_rollback(struct store *store);
@@ -97,7 +97,7 @@ void store_rollback(struct store *store);
 /*
  * Ends the window: what it took is to be moved on; new reports belong to the
  * next. Between begin and commit. Nothing happens while the last one is still
- * being moved. Statuses: IO, MEMORY.
+ * being moved. Statuses: IO, MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status store_end_window(struct store *store,
                                                  struct sotto_error *err);
