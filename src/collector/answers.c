@@ -54,7 +54,7 @@ add_special(struct MHD_Response *response, const struct routes_answer *answer)
                                        MHD_HTTP_HEADER_WWW_AUTHENTICATE,
                                        "Bearer") == MHD_YES;
     }
-    if (answer->status == 503 || answer->status == 429) {
+    if (answer->status == 503) {
         return answers_number(response, MHD_HTTP_HEADER_RETRY_AFTER,
                               ANSWERS_RETRY_S);
     }
