@@ -55,25 +55,34 @@ settle(struct judge *judge, size_t at, enum judge_verdict verdict)
     judge->found[verdict]++;
 }
 
-/* Whole reports of the mechanism's size, a header's at least. */
+/* What the first REPORT_HEADER_SIZE bytes say; PENDING: nothing against it. */
+static enum judge_verdict
+judge_header(const struct sotto_mechanism *mechanism, const uint8_t *report,
+             bool simulation)
+{
+    bool simulated = sotto_report_simulated(report);
+    if (!simulated && memcmp(report, REPORT_MAGIC, REPORT_MAGIC_SIZE) != 0) {
+        return JUDGE_MALFORMED;
+    }
+    if (memcmp(report + REPORT_MAGIC_SIZE, mechanism->client->hash,
+               SOTTO_HASH_SIZE) != 0) {
+        return JUDGE_HASH;
+    }
+    return simulated != simulation ? JUDGE_SIMULATED : JUDGE_PENDING;
+}
+
+/* A whole report of the mechanism's size. */
 static enum judge_verdict
 judge_report(const struct sotto_mechanism *mechanism, const uint8_t *report,
              bool simulation)
 {
     const struct sotto_client *client = mechanism->client;
-    bool simulated = sotto_report_simulated(report);
-    if (!simulated && memcmp(report, REPORT_MAGIC, REPORT_MAGIC_SIZE) != 0) {
-        return JUDGE_MALFORMED;
+    enum judge_verdict verdict = judge_header(mechanism, report, simulation);
+    if (verdict == JUDGE_PENDING &&
+        !report_valid(client, report, client->report_size)) {
+        verdict = JUDGE_IMPOSSIBLE;
     }
-    if (memcmp(report + REPORT_MAGIC_SIZE, client->hash, SOTTO_HASH_SIZE) !=
-        0) {
-        return JUDGE_HASH;
-    }
-    if (simulated != simulation) {
-        return JUDGE_SIMULATED;
-    }
-    return report_valid(client, report, client->report_size) ? JUDGE_PENDING
-                                                             : JUDGE_IMPOSSIBLE;
+    return verdict;
 }
 
 static enum sotto_status
@@ -94,7 +103,7 @@ judge_rest(const struct sotto_mechanism *mechanism, const uint8_t *rest,
            size_t size)
 {
     if (size >= REPORT_HEADER_SIZE &&
-        judge_report(mechanism, rest, false) == JUDGE_HASH) {
+        judge_header(mechanism, rest, false) == JUDGE_HASH) {
         return JUDGE_HASH;
     }
     return JUDGE_MALFORMED;

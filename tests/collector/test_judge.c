@@ -108,6 +108,32 @@ test_binary(void **state)
     judge_clear(&judge);
 }
 
+/* Cut at any byte: malformed, and nothing behind the body is read. Another
+   mechanism's is known as such from its header on. */
+static void
+test_cut(void **state)
+{
+    uint8_t report[256];
+    (void)state;
+    for (int foreign = 0; foreign < 2; foreign++) {
+        put_report(report, 5);
+        report[20] ^= (uint8_t)foreign;
+        for (size_t length = REPORT_MAGIC_SIZE; length < size; length++) {
+            bool known = foreign == 1 && length >= REPORT_HEADER_SIZE;
+            uint8_t *body = malloc(length);
+            struct judge judge;
+            assert_non_null(body);
+            memcpy(body, report, length);
+            assert_int_equal(judge_body(&judge, mechanism, JUDGE_BINARY, false,
+                                        body, length, 1, &err),
+                             SOTTO_STATUS_OK);
+            assert_int_equal(judge.one, known ? JUDGE_HASH : JUDGE_MALFORMED);
+            judge_clear(&judge);
+            free(body);
+        }
+    }
+}
+
 /* Every single bit of a report's beginning and hash matters. */
 static void
 test_bits(void **state)
@@ -333,10 +359,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binary),     cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_no_list),    cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_line_codes), cmocka_unit_test(test_quoting),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_binary),  cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_bits),    cmocka_unit_test(test_no_list),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_line_codes),
+        cmocka_unit_test(test_quoting), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
