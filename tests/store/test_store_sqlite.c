@@ -502,8 +502,8 @@ test_contradictions(void **state)
     static const char *const change[] = {
         "INSERT INTO seen SELECT 1, substr(reports, 1, 16) FROM incoming_0",
         "INSERT INTO incoming_1 SELECT * FROM incoming_0",
-        "INSERT INTO incoming_0 SELECT 1, zeroblob(16), reports FROM "
-        "incoming_0",
+        ("INSERT INTO incoming_0 SELECT 1, zeroblob(16), reports FROM "
+         "incoming_0"),
         "UPDATE incoming_0 SET reports = substr(reports, 2)",
         "UPDATE incoming_0 SET campaign = 2",
         "UPDATE held SET payload = substr(payload, 2)",
