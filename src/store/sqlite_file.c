@@ -31,8 +31,9 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-_Static_assert(TAG_SIZE == 16 && SOTTO_HASH_SIZE == 32 && TAG_KEY_SIZE == 32,
-               "the schema says how long they are");
+_Static_assert(TAG_SIZE == 16, "the schema says how long a tag is");
+_Static_assert(TAG_KEY_SIZE == 32, "and the key of tags");
+_Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
 
 /* In the order of their names. docs/collector.md explains every table. */
 #define TABLE_BATCH                                                            \

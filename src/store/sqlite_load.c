@@ -226,6 +226,9 @@ take_move(struct sqlite_store *store, sqlite3_stmt *row)
 static enum sotto_status
 check_move(const struct sqlite_store *store, struct sotto_error *err)
 {
+    if (store->move.active >= GENERATIONS) {
+        return fail_damaged(store, "how far its window was moved is gone", err);
+    }
     for (uint32_t i = 0;
          i < store->campaigns && store->move.stage == STAGE_NONE; i++) {
         if (store->campaign[i].incoming[1 - store->move.active] > 0) {
@@ -274,6 +277,7 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         return SOTTO_STATUS_OK;
     }
     sqlite_unload(store);
+    store->move.active = GENERATIONS; /* none, until it is read */
     status = load_campaigns(store, err);
     for (size_t i = 0;
          i < sizeof query / sizeof query[0] && status == SOTTO_STATUS_OK; i++) {

@@ -27,6 +27,7 @@
 #define PAYLOAD_SIZE 24u
 #define REPORT_SIZE (REPORT_HEADER_SIZE + PAYLOAD_SIZE)
 #define PAYLOAD_MARK "SeRiAl"
+#define ID_SECOND ((uint64_t)1 << 40) /* for the second half of an id */
 #define ALL SIZE_MAX
 
 /* In memory where there is such a folder: thousands of flushes take minutes on
@@ -74,7 +75,7 @@ hash_of(uint8_t mechanism)
 static inline void
 fake_report(uint8_t mechanism, uint64_t number, bool simulated, uint8_t *report)
 {
-    uint64_t id[2] = {mix(number), mix(~number)};
+    uint64_t id[2] = {mix(number), mix(number + ID_SECOND)};
     uint8_t *payload = report + REPORT_HEADER_SIZE;
     memcpy(report, simulated ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC,
            REPORT_MAGIC_SIZE);
@@ -83,7 +84,8 @@ fake_report(uint8_t mechanism, uint64_t number, bool simulated, uint8_t *report)
     memset(payload, 0, PAYLOAD_SIZE);
     memcpy(payload, PAYLOAD_MARK, sizeof PAYLOAD_MARK - 1);
     memcpy(payload + 8, &number, sizeof number);
-    memcpy(payload + 16, &id[1], sizeof id[1]);
+    uint64_t check = mix(number ^ 0x5a5a5a5a);
+    memcpy(payload + 16, &check, sizeof check);
 }
 
 /* The number that a payload says; UINT64_MAX: it is none of ours. */
@@ -94,7 +96,7 @@ payload_number(const uint8_t *payload)
     memcpy(&number, payload + 8, sizeof number);
     memcpy(&check, payload + 16, sizeof check);
     return memcmp(payload, PAYLOAD_MARK, sizeof PAYLOAD_MARK) == 0 &&
-                   check == mix(~number)
+                   check == mix(number ^ 0x5a5a5a5a)
                ? number
                : UINT64_MAX;
 }
@@ -225,6 +227,53 @@ read_all(const char *url, uint8_t mechanism, size_t batch_min, uint64_t numbers,
     }
     store_reader_free(reader);
     return count;
+}
+
+/* What a writer and a reader do, until something fails. */
+static inline enum sotto_status
+live(const char *at, uint64_t first, struct sotto_error *err)
+{
+    struct store *store = NULL;
+    struct store_reader *reader = NULL;
+    struct store_batch batch = {0};
+    enum store_answer answer = STORE_ACCEPTED;
+    uint8_t report[REPORT_SIZE];
+    uint32_t c = 0;
+    bool done = false;
+    enum sotto_status status = store_open(at, false, &store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            store_campaign(store, hash_of(1), "test", PAYLOAD_SIZE, &c, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_begin(store, err);
+    }
+    for (uint64_t i = first; i < first + 40 && status == SOTTO_STATUS_OK; i++) {
+        fake_report(1, i, false, report);
+        status = store_put(store, c, report, &answer, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_end_window(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_advance(store, ALL, 30, &done, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_commit(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_scrub(store, &done, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_reader_open(at, &reader, NULL, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_reader_next(reader, hash_of(1), 0, &batch, err);
+    }
+    free(batch.reports);
+    store_reader_free(reader);
+    store_free(store);
+    return status;
 }
 
 #endif

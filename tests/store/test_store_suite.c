@@ -504,53 +504,6 @@ test_keys(void **state)
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* What a writer and a reader do, until something fails. */
-static enum sotto_status
-live(const char *at, uint64_t first, struct sotto_error *err)
-{
-    struct store *store = NULL;
-    struct store_reader *reader = NULL;
-    struct store_batch batch = {0};
-    enum store_answer answer = STORE_ACCEPTED;
-    uint8_t report[REPORT_SIZE];
-    uint32_t c = 0;
-    bool done = false;
-    enum sotto_status status = store_open(at, false, &store, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            store_campaign(store, hash_of(1), "test", PAYLOAD_SIZE, &c, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_begin(store, err);
-    }
-    for (uint64_t i = first; i < first + 40 && status == SOTTO_STATUS_OK; i++) {
-        fake_report(1, i, false, report);
-        status = store_put(store, c, report, &answer, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_end_window(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_advance(store, ALL, 30, &done, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_commit(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_scrub(store, &done, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_reader_open(at, &reader, NULL, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_reader_next(reader, hash_of(1), 0, &batch, err);
-    }
-    free(batch.reports);
-    store_reader_free(reader);
-    store_free(store);
-    return status;
-}
-
 /* Every allocation of ours fails once: MEMORY, nothing lost, and the next try
    goes on. SQLite's own are failed by its back-end's test. */
 static void
