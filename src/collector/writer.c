@@ -18,7 +18,7 @@
 
 #define GROUP_MOST ((size_t)16384) /* reports that share a flush */
 #define SLICE_LEAST ((size_t)512)  /* rows moved on with a group, and */
-#define SLICE_FACTOR 4u            /* for each report that it puts */
+#define SLICE_FACTOR 2u            /* for each report that it puts */
 #define SLICE_IDLE ((size_t)8192)  /* with nothing else to do */
 #define GATHER_S 0.0005            /* for others to join a group */
 #define AGAIN_S 1.0                /* until what failed is tried again */
@@ -45,7 +45,6 @@ struct writer {
     /* The thread's own. */
     struct campaigns *campaigns;
     double window_end, again; /* moments; again: not before, after a failure */
-    size_t accepted;          /* in this window */
     size_t last_jobs;         /* of the last group */
     bool moving, dirty;       /* a window is to be moved on; to be scrubbed */
     bool sick;
@@ -149,8 +148,7 @@ finish_group(struct writer *writer, struct writer_job *group, size_t reports,
 /* ---- One group ----------------------------------------------------------- */
 
 static enum sotto_status
-put_job(struct writer *writer, struct writer_job *job, size_t *accepted,
-        struct sotto_error *err)
+put_job(struct writer *writer, struct writer_job *job, struct sotto_error *err)
 {
     const uint8_t *report = NULL;
     size_t at = 0, slot = 0;
@@ -162,7 +160,6 @@ put_job(struct writer *writer, struct writer_job *job, size_t *accepted,
             return status;
         }
         judge_settle(job->judge, at, answer == STORE_DUPLICATE);
-        *accepted += answer == STORE_ACCEPTED ? 1 : 0;
     }
     return SOTTO_STATUS_OK;
 }
@@ -185,10 +182,9 @@ move_on(struct writer *writer, size_t slice, bool end, bool *ret_done,
 
 /* What one group came to. */
 struct outcome {
-    size_t accepted;
     bool stored;
-    bool ended; /* the window did */
-    bool moved; /* to its end */
+    bool ended; /* the window was */
+    bool moved; /* there is nothing to be moved any more */
 };
 
 static void
@@ -202,7 +198,7 @@ write_group(struct writer *writer, struct writer_job *group, size_t slice,
     }
     for (struct writer_job *job = group;
          status == SOTTO_STATUS_OK && job != NULL; job = job->next) {
-        status = put_job(writer, job, &outcome.accepted, err);
+        status = put_job(writer, job, err);
     }
     if (status == SOTTO_STATUS_OK && slice > 0) {
         status = move_on(writer, slice, end, &outcome.moved, err);
@@ -275,21 +271,21 @@ scrub(struct writer *writer)
     writer->again = clean ? 0 : host_seconds() + AGAIN_S;
 }
 
+/* Where a move stands now. The store ends a window that is full by itself. */
 static void
 note_moves(struct writer *writer, const struct outcome *outcome)
 {
-    if (outcome->ended || writer->accepted >= STORE_WINDOW_MOST) {
-        writer->moving = true;
-        writer->accepted = 0;
+    bool ended = outcome->ended || (!writer->moving && !outcome->moved);
+    if (ended) {
         writer->window_end = host_seconds() + writer->options.window_s;
     }
-    if (outcome->moved && writer->moving) {
-        writer->moving = false;
+    if (outcome->moved && (ended || writer->moving)) {
         writer->dirty = true;
         atomic_fetch_add_explicit(&writer->options.metrics->windows, 1,
                                   memory_order_relaxed);
         count_campaigns(writer);
     }
+    writer->moving = !outcome->moved;
 }
 
 /* Writes a group, or a slice of a move alone if there is none. */
@@ -301,20 +297,20 @@ run_group(struct writer *writer, struct writer_job *group, size_t reports)
     double now = host_seconds();
     bool may = now >= writer->again;
     bool end = may && !writer->moving && now >= writer->window_end;
-    bool move = may && (end || writer->moving);
-    size_t slice = !move           ? 0
+    bool moves = end || (may && writer->moving), tried = may;
+    size_t slice = !may            ? 0
                    : group == NULL ? SLICE_IDLE
                                    : SLICE_LEAST + SLICE_FACTOR * reports;
     write_group(writer, group, slice, end, &outcome, &err);
-    if (!outcome.stored && move) { /* the move may be what failed */
+    if (!outcome.stored && moves) { /* the move may be what failed */
         writer->again = now + AGAIN_S;
         if (group != NULL) {
             write_group(writer, group, 0, false, &outcome, &err);
+            tried = false;
         }
     }
     note_health(writer, outcome.stored, &err);
-    if (outcome.stored) {
-        writer->accepted += outcome.accepted;
+    if (outcome.stored && tried) {
         note_moves(writer, &outcome);
     }
     writer->last_jobs = finish_group(writer, group, reports, outcome.stored);
