@@ -5,8 +5,10 @@
  * answers. What else there is to say is one line each on standard error, and
  * never anything of a report or of who sent it.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,24 +83,60 @@ write_port(const char *path, unsigned port)
 
 /* ---- Signals ------------------------------------------------------------- */
 
+/* Handlers, which run in whatever thread the system takes: libraries have
+   threads, too, that know nothing of a mask set here. */
+static sem_t asked;
+static volatile sig_atomic_t asked_stop, asked_reload;
+
+static void
+take_signal(int number)
+{
+    int before = errno;
+    if (number == SIGHUP) {
+        asked_reload = 1;
+    } else {
+        asked_stop = 1;
+    }
+    (void)sem_post(&asked);
+    errno = before;
+}
+
+static void
+take_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    struct sigaction action = {.sa_handler = take_signal,
+                               .sa_flags = SA_RESTART};
+    (void)sem_init(&asked, 0, 0);
+    (void)sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+}
+
+static void
+reload(struct sotto_collector *collector, struct speaker *speaker)
+{
+    struct sotto_error err = {0};
+    char text[sizeof err.message + 64];
+    if (sotto_collector_reload(collector, &err) == SOTTO_STATUS_OK) {
+        speak(speaker, SOTTO_LOG_INFO, "the mechanisms were read again");
+    } else {
+        (void)snprintf(text, sizeof text, "all goes on as before: %s",
+                       err.message);
+        speak(speaker, SOTTO_LOG_ERROR, text);
+    }
+}
+
 /* Until it is asked to stop. */
 static void
-run_until_stopped(struct sotto_collector *collector, struct speaker *speaker,
-                  const sigset_t *asked)
+run_until_stopped(struct sotto_collector *collector, struct speaker *speaker)
 {
-    for (;;) {
-        struct sotto_error err = {0};
-        int got = 0;
-        if (sigwait(asked, &got) != 0 || got != SIGHUP) {
-            return;
-        }
-        if (sotto_collector_reload(collector, &err) == SOTTO_STATUS_OK) {
-            speak(speaker, SOTTO_LOG_INFO, "the mechanisms were read again");
-        } else {
-            char text[sizeof err.message + 64];
-            (void)snprintf(text, sizeof text, "all goes on as before: %s",
-                           err.message);
-            speak(speaker, SOTTO_LOG_ERROR, text);
+    while (asked_stop == 0) {
+        (void)sem_wait(&asked);
+        if (asked_reload != 0 && asked_stop == 0) {
+            asked_reload = 0;
+            reload(collector, speaker);
         }
     }
 }
@@ -109,13 +147,8 @@ serve(const struct cli_args *args, struct sotto_collector_options *options,
 {
     struct sotto_collector *collector = NULL;
     struct sotto_error err = {0};
-    sigset_t asked;
     int status;
-    (void)sigemptyset(&asked);
-    (void)sigaddset(&asked, SIGTERM);
-    (void)sigaddset(&asked, SIGINT);
-    (void)sigaddset(&asked, SIGHUP);
-    (void)pthread_sigmask(SIG_BLOCK, &asked, NULL);
+    take_signals();
     if (sotto_collector_start(options, &collector, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
@@ -124,7 +157,7 @@ serve(const struct cli_args *args, struct sotto_collector_options *options,
     status = write_port(cli_value(args, "port-file"),
                         sotto_collector_port(collector));
     if (status == CLI_EXIT_DONE) {
-        run_until_stopped(collector, speaker, &asked);
+        run_until_stopped(collector, speaker);
         speak(speaker, SOTTO_LOG_INFO, "stopping: answering what has come");
     }
     sotto_collector_stop(collector);

@@ -212,6 +212,13 @@ def test_restart(m):
     expect(c.stop() == 0, "SIGTERM")
 
 
+def test_quick_stop(m):
+    """A signal at once, in whatever thread it arrives, is a signal to stop."""
+    for _ in range(8):
+        c = Collector(m, store="quick.db")
+        expect(c.stop() == 0, "killed by a signal when it had just started")
+
+
 def test_reload(m):
     """SIGHUP: campaigns begin and end; a mistake changes nothing."""
     c = Collector(m, store="reload.db")
@@ -271,6 +278,7 @@ def main():
         expect(c.stop() == 0, f"it stopped with a failure: {c.said()}")
         test_batches(m)
         test_restart(m)
+        test_quick_stop(m)
         test_reload(m)
         test_simulation(m)
     finish()
