@@ -10,8 +10,7 @@
 
 #define ADDRESS_HOST_MOST 253u
 #define ADDRESS_NAME_MOST 64u
-#define ADDRESS_HOST_SIZE (ADDRESS_HOST_MOST + 16) /* with brackets and port   \
-                                                    */
+#define ADDRESS_HOST_SIZE (ADDRESS_HOST_MOST + 16) /* with a port */
 #define ADDRESS_PATH_SIZE (ADDRESS_NAME_MOST + 32)
 #define ADDRESS_URL_SIZE (ADDRESS_HOST_SIZE + ADDRESS_PATH_SIZE + 16)
 

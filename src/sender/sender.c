@@ -180,6 +180,26 @@ sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
     return queue_count(sender->queue, sender->address.url, ret_count, err);
 }
 
+/* What a file holds is believed no more than what a network brings. */
+static enum sotto_status
+check_batch(const struct queue_batch *batch,
+            const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    struct sotto_report_reader *reader = NULL;
+    enum sotto_status status =
+        batch->size != mechanism->client->report_size
+            ? SOTTO_STATUS_INPUT
+            : sotto_report_reader_parse(mechanism, batch->reports,
+                                        batch->count * batch->size, "queue",
+                                        &reader, err);
+    sotto_report_reader_free(reader);
+    return status == SOTTO_STATUS_INPUT
+               ? host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "the queue is damaged: it has reports that no "
+                           "device makes")
+               : status;
+}
+
 enum sotto_status
 sotto_sender_next(struct sotto_sender *sender,
                   const struct sotto_mechanism *mechanism,
@@ -190,12 +210,15 @@ sotto_sender_next(struct sotto_sender *sender,
     enum sotto_status status = queue_next(sender->queue, sender->address.url,
                                           sotto_client_hash(mechanism->client),
                                           sender->batch, &batch, err);
+    if (status == SOTTO_STATUS_OK && batch.count > 0) {
+        status = check_batch(&batch, mechanism, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         *ret_reports = batch.reports;
         *ret_count = batch.count;
         batch.reports = NULL;
-        queue_batch_clear(&batch);
     }
+    queue_batch_clear(&batch);
     return status;
 }
 

@@ -219,7 +219,7 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
 void
 queue_batch_clear(struct queue_batch *batch)
 {
-    host_wipe_free(batch->reports, batch->count * batch->size);
+    free(batch->reports);
     free(batch->key);
     memset(batch, 0, sizeof *batch);
 }

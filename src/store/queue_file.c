@@ -144,7 +144,7 @@ write_image(const struct sql *sql, struct sotto_error *err)
 enum sotto_status
 queue_file_make(const char *path, struct sotto_error *err)
 {
-    struct sql sql = {NULL, path};
+    struct sql sql = {.path = path};
     if (access(path, F_OK) == 0) {
         return SOTTO_STATUS_OK;
     }
@@ -231,6 +231,8 @@ set_durable(const struct sql *sql, struct sotto_error *err)
     return status;
 }
 
+/* Constraints are looked at only where SQLite could write: what is opened to
+   look is checked again where it is used. */
 static enum sotto_status
 check_whole(const struct sql *sql, struct sotto_error *err)
 {
@@ -274,7 +276,7 @@ enum sotto_status
 queue_file_open(const char *path, bool look, struct sql *ret_sql,
                 uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err)
 {
-    struct sql sql = {NULL, path};
+    struct sql sql = {.path = path};
     enum sotto_status status = connect(&sql, look, err);
     if (status == SOTTO_STATUS_OK) {
         status = check_kind(&sql, err);

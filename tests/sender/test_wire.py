@@ -56,8 +56,7 @@ def check_small(device):
         told = json.loads(done.stdout)
         expect(told["replayed"] == 5 and told["requests"] == 0, f"{told}")
     expect(stub.connections == 1, "connected although nothing waits")
-    people = [f"p{i}" for i in range(5)]
-    expect(device.charges(people) == 5, "charged more than once")
+    expect(len(device.charged()) == 5, "charged more than once")
     stub.close()
     return head
 
@@ -89,11 +88,7 @@ def check_batches(device):
              for _, x in stub.requests]
     expect(sizes == [40, 40, 20], f"batches of {sizes}")
     expect(stub.connections == 1, f"{stub.connections} connections")
-    rows = []
-    for i in range(100):
-        done = run(0, "ledger", "show", "l", "--person", f"p{i}", "--json")
-        rows.append(re.search(r'"id": "([0-9a-f]{32})"', done.stdout).group(1))
-    arrived = [x.hex() for x in stub.seen]
+    rows, arrived = device.charged(), list(stub.seen)
     expect(sorted(rows) == sorted(arrived), "other reports than the ledger's")
     ahead = sum(arrived.index(rows[i]) < arrived.index(rows[i + 1])
                 for i in range(99))
