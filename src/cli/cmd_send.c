@@ -419,9 +419,9 @@ const struct cli_verb cmd_send = {
         "left to send, 1 when\nsomething is, or was refused, or another run "
         "has the queue, and 3 when the\nledger refused somebody, or the "
         "mechanism is not the right one.\n",
-    .example =
-        "sotto send spring.sotto me.csv --person name --ledger l --pub c.pub "
-        "\\\n    --to http://127.0.0.1:8470/v1/campaigns/spring --dry-run\n",
+    .example = "sotto send wdbc.sotto data/wdbc.csv --person id --ledger l \\\n"
+               "    --pub collector.pub --dry-run \\\n"
+               "    --to https://example.org/v1/campaigns/wdbc\n",
     .wanted = wanted,
     .options = options,
     .run = run,

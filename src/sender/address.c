@@ -47,7 +47,9 @@ read_host(struct piece host, char name[ADDRESS_HOST_MOST + 1])
     name[host.size] = '\0';
     for (size_t i = 0; i < host.size; i++) {
         const char *capital = strchr(CAPITALS, name[i]);
-        name[i] = capital != NULL ? LETTERS[capital - CAPITALS] : name[i];
+        if (capital != NULL) {
+            name[i] = LETTERS[capital - CAPITALS];
+        }
     }
     if (name[0] == '[') {
         unsigned char bytes[16];

@@ -31,9 +31,9 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-_Static_assert(REPORT_HEADER_SIZE == 52 && QUEUE_TAG_SIZE == 32 &&
-                   QUEUE_SECRET_SIZE == 32,
-               "the schema says how long they are");
+_Static_assert(REPORT_HEADER_SIZE == 52, "the schema says how long it is");
+_Static_assert(QUEUE_TAG_SIZE == 32, "the schema says how long it is");
+_Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
 
 /* docs/collector.md explains every line. */
 #define TABLE_ACKNOWLEDGED                                                     \

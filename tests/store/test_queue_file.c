@@ -85,8 +85,8 @@ test_changed(void **state)
         "CREATE TRIGGER t AFTER INSERT ON report BEGIN SELECT 1; END",
         "DROP TABLE acknowledged; CREATE TABLE acknowledged (tag)",
         "DELETE FROM queue",
-        "PRAGMA ignore_check_constraints=ON; INSERT INTO report (tag, "
-        "destination, report) VALUES (x'00', x'00', x'00')",
+        ("PRAGMA ignore_check_constraints=ON; INSERT INTO report (tag, "
+         "destination, report) VALUES (x'00', x'00', x'00')"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
