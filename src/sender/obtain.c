@@ -142,7 +142,8 @@ check_same(const struct pair *pair, const char *path, bool *ret_there,
     enum sotto_status status =
         host_file_read(path, MECHANISM_MOST, &data, &size, err);
     if (status == SOTTO_STATUS_OK &&
-        (size != pair->data.size || memcmp(data, pair->data.data, size) != 0)) {
+        (size != pair->data.size || pair->data.data == NULL ||
+         memcmp(data, pair->data.data, size) != 0)) {
         status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
                            "the collector has another mechanism now than "
                            "'%s': a new one is a new question, so it is not "

@@ -2,8 +2,8 @@
  * transport.c: one connection to a collector, and requests over it, by libcurl.
  *
  * Every setting that a promise rests on is made here and its result checked:
- * if the library refuses one, nothing is sent. Environment variables decide
- * nothing.
+ * if the library refuses one, nothing is sent. Neither a proxy nor credentials
+ * are taken from the environment.
  */
 #include "sender/transport.h"
 

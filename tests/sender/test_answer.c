@@ -1,6 +1,6 @@
 /*
  * test_answer.c: what a collector may say, and that nothing else is believed.
- * tests/sender/test_failures.py has more of what is not.
+ * tests/sender/test_exchange.py has more of what is not.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""test_failures.py: servers that refuse, cut, delay, redirect, drip and talk
+"""test_exchange.py: servers that refuse, cut, delay, redirect, drip and talk
 nonsense: what waits stays, the same bytes come again, and the exit status and
 the message say what happened."""
 import json

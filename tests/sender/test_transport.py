@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""test_wire.py: what a server receives is, byte for byte, what docs/collector.md
+"""test_transport.py: what a server receives is, byte for byte, what docs/collector.md
 says, whatever the device, its environment and the size of the body; and what
 --dry-run shows is what is sent."""
 import json
