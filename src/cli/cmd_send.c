@@ -409,16 +409,16 @@ const struct cli_verb cmd_send = {
     .summary = "turn records into reports and send them to a collector",
     .usage = "M F --person COL --ledger L --to URL --pub K.pub [OPTIONS]",
     .about =
-        "Each row of F is one person's record and gives one report, through "
-        "the ledger,\nwhich waits in a queue until the collector has it on "
-        "disk. Run it as often as\nyou like, from cron, say: who was asked "
-        "before gives the stored report, what\narrived is not sent again, and "
-        "a run that was killed is gone on with. If M is\nnot there, it is "
-        "fetched from the collector with its signature. Without a terminal\n"
-        "only what went wrong is told. The exit status is 0 when nothing is "
-        "left to send,\n1 when something is, or was refused, or another run "
-        "has the queue, and 3 when\nthe ledger refused somebody, or the "
-        "mechanism is not the right one.\n",
+        "Each row of F is one person's record and gives one report, "
+        "through the ledger,\nwhich waits in a queue until the collector "
+        "has it on disk. Run it as often as\nyou like, from cron, say: who "
+        "was asked before gives the stored report, what\narrived is not "
+        "sent again, and a run that was killed is gone on with. If M "
+        "is\nnot there, it is fetched from the collector with its "
+        "signature. Without a\nterminal only what went wrong is told. The "
+        "exit status is 0 when nothing is left\nto send, 1 when something "
+        "is, or was refused, or another run has the queue, and\n3 when the "
+        "ledger refused somebody, or the mechanism is not the right one.\n",
     .example = "sotto send wdbc.sotto data/wdbc.csv --person id --ledger l \\\n"
                "    --pub collector.pub --dry-run \\\n"
                "    --to https://example.org/v1/campaigns/wdbc\n",

@@ -169,7 +169,7 @@ address_parse(const char *text, struct address *ret_address,
     if (why != NULL) {
         return fail(text, why, err);
     }
-    char tail[8] = "";
+    char tail[24] = "";
     if (number != 0) {
         (void)snprintf(tail, sizeof tail, ":%lu", number);
     }
