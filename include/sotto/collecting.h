@@ -110,15 +110,27 @@ struct sotto_sender_options {
                           loopback address alone */
     const char *queue; /* the SQLite file; made if it is not there */
     const char *ca;    /* PEM file of the authorities to trust (the system's) */
-    size_t batch;      /* reports in a request (100) */
-    unsigned tries;    /* of a request before it is left for another run (8) */
-    unsigned wait_ms;  /* before the second try, then doubled, jittered (500) */
+    const char
+        *proxy;       /* as curl takes it, socks5h://HOST:PORT, say; NULL: none,
+                         whatever the environment says; with https alone */
+    size_t batch;     /* reports in a request (100; at most 10,000) */
+    unsigned tries;   /* of a request before it is left for another run (8) */
+    unsigned wait_ms; /* before the second try, then doubled, jittered (500) */
     unsigned timeout_s; /* of one request (30) */
+    unsigned spread_s;  /* sending begins at a time drawn when the sender is
+                           opened, up to so many seconds after that (0) */
     bool simulation;    /* sends simulated reports, and no others */
+    bool look; /* at the queue, and no more: it is neither made nor changed,
+                  and nothing is sent */
     struct sotto_watch watch;
 };
 
-/* Statuses: USAGE, FORMAT (the queue), IO, MEMORY, ENTROPY. */
+/*
+ * Opens it before any record is read: so the time of sending, which is drawn
+ * here, cannot depend on one. The queue is this sender's until it is freed: of
+ * two programs at a time the second gets IO, and has done nothing. Statuses:
+ * USAGE, FORMAT (the queue), IO, MEMORY, ENTROPY.
+ */
 SOTTO_CHECKED enum sotto_status
 sotto_sender_open(const struct sotto_sender_options *options,
                   struct sotto_sender **ret_sender, struct sotto_error *err);
@@ -129,14 +141,22 @@ void sotto_sender_free(struct sotto_sender *sender);
  * PATH.minisig, both or neither; verifies them with the key at `pub`, and that
  * the hash is `pin` (64 hexadecimal digits; NULL: none is pinned). What was
  * there is only replaced by the same bytes' like: a file with another hash is
- * REFUSED. Statuses: IO, SIGNATURE, REFUSED, FORMAT, LIMIT, MEMORY.
+ * REFUSED. Statuses: IO, SIGNATURE, PIN, REFUSED, USAGE (the pin), FORMAT,
+ * LIMIT, STOPPED, MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_sender_fetch(struct sotto_sender *sender, const char *path,
                    const char *pub, const char *pin, struct sotto_error *err);
 
+/* Whether a mechanism is the one whose hash was agreed to: `pin`, 64
+   hexadecimal digits. Statuses: PIN, USAGE. */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_pinned(const struct sotto_mechanism *mechanism, const char *pin,
+                       struct sotto_error *err);
+
 /* Queues a report, durably; one that is queued or was acknowledged is left as
-   it is. Statuses: REFUSED (simulated, or not), IO, MEMORY, FORMAT. */
+   it is. Statuses: REFUSED (simulated, or not), USAGE (look), IO, MEMORY,
+   FORMAT, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
                                                    const uint8_t *report,
                                                    size_t size,
@@ -149,13 +169,26 @@ struct sotto_sent {
     char refusal[160]; /* why, of the first; "" */
 };
 /*
- * Sends what is queued. Refused reports stay, marked, and are not sent again.
- * Statuses: IO (some could not be sent: `ret_sent` counts, and they stay),
- * STOPPED, MEMORY.
+ * Sends what is queued for this address, over one connection, in an order drawn
+ * at random; what gets no answer, or "later" for one, is sent again, the same
+ * bytes. Refused reports stay, marked, and are not sent again. `ret_sent` is
+ * filled also on failure. Statuses: IO (some could not be sent, and stay),
+ * FORMAT and LIMIT (the answer makes no sense, and they stay), STOPPED, USAGE,
+ * MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status sotto_sender_flush(struct sotto_sender *sender,
                                                    struct sotto_sent *ret_sent,
                                                    struct sotto_error *err);
+
+/* How many wait for this address; and the next request's, up to `batch` of
+   them, of this mechanism alone, one behind the other: the caller frees them.
+   Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
+                     struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_sender_next(
+    struct sotto_sender *sender, const struct sotto_mechanism *mechanism,
+    uint8_t **ret_reports, size_t *ret_count, struct sotto_error *err);
 
 /*
  * Every byte that a request with these reports would be, but for TLS: `text` is

@@ -161,6 +161,7 @@ extern const struct cli_verb cmd_sign;
 extern const struct cli_verb cmd_verify;
 extern const struct cli_verb cmd_inspect;
 extern const struct cli_verb cmd_privatise;
+extern const struct cli_verb cmd_send;
 extern const struct cli_verb cmd_decode;
 extern const struct cli_verb cmd_fit;
 extern const struct cli_verb cmd_predict;
