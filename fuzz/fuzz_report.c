@@ -1,8 +1,8 @@
 /*
  * fuzz_report.c: the reader of report files, binary and JSON Lines, against
- * two small fixed mechanisms with every channel between them. The mechanisms'
- * bytes, and so the hashes that seeds hold, depend on nothing but this file
- * and the format.
+ * three small fixed mechanisms with every channel between them. Their bytes,
+ * and so the hashes that seeds hold, depend on nothing but this file and the
+ * format.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -88,6 +88,22 @@ static const struct compose_spec second = {.name = "fuzz",
                                            .part = number_part,
                                            .parts = 3};
 
+static const struct compose_part pair_part = {
+    .covers = "both",
+    .channel = "signs",
+    .eps = DECIMAL_UNIT,
+    .blocks = 1,
+    .factor = {{false, 0, 2}, {true, 2, 0}},
+    .factors = 2};
+static const struct compose_spec third = {.name = "fuzz",
+                                          .campaign = "fuzz",
+                                          .auxiliary = "not used",
+                                          .eps = DECIMAL_UNIT,
+                                          .column = column,
+                                          .columns = 3,
+                                          .part = &pair_part,
+                                          .parts = 1};
+
 static struct sotto_mechanism *
 make_mechanism(const struct compose_spec *spec)
 {
@@ -163,12 +179,14 @@ check_file(const struct sotto_mechanism *mechanism, const uint8_t *data,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct sotto_mechanism *mechanism[2];
+    static struct sotto_mechanism *mechanism[3];
     if (mechanism[0] == NULL) {
         mechanism[0] = make_mechanism(&first);
         mechanism[1] = make_mechanism(&second);
+        mechanism[2] = make_mechanism(&third);
     }
     check_file(mechanism[0], data, size);
     check_file(mechanism[1], data, size);
+    check_file(mechanism[2], data, size);
     return 0;
 }

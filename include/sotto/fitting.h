@@ -153,8 +153,9 @@ SOTTO_CHECKED enum sotto_status sotto_model_predict_private_with(
  * written to `path`: a report is about the record alone, with all of `eps`
  * (decimal text), and is to be classified by sotto_model_predict_private_with.
  *
- *     code    which of the k codes, by subset: encoder and codebook are known
- *             before anything is learnt
+ *     code    which of the k codes, by flip or subset: encoder and codebook are
+ *             known before anything is learnt. `channel` NULL: the one that the
+ *             model expects more of at `eps`
  *     class   which class the network gives, by flip: the network goes to the
  *             device
  *
@@ -162,12 +163,29 @@ SOTTO_CHECKED enum sotto_status sotto_model_predict_private_with(
  * NULL; the caller frees it. Statuses: USAGE (no codebook), FORMAT, BUDGET,
  * LIMIT, IO, MEMORY.
  */
-SOTTO_CHECKED enum sotto_status sotto_model_mechanism_code(
-    const struct sotto_model *model, const char *eps, const char *path,
-    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
+                           const char *channel, const char *path,
+                           struct sotto_mechanism **ret_mechanism,
+                           struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status sotto_model_mechanism_class(
     const struct sotto_model *model, const char *eps, const char *path,
     struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+
+/*
+ * The share of records to which sotto_model_predict_private_with would give
+ * their class as the likeliest, from reports of `mechanism` (one of these two):
+ * what the model expects, taken at its word. No record is looked at. It is too
+ * little where what was learnt from is little, so that tau is near the classes'
+ * shares, and too much of a network that is too sure of itself. Simulated, to
+ * 0.01 or so, or exact. Statuses:
+ * INPUT (no such mechanism, or one whose reports have the label in them),
+ * MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_model_expect(const struct sotto_model *model,
+                   const struct sotto_mechanism *mechanism,
+                   double *ret_accuracy, struct sotto_error *err);
 
 /* Networks in it: those that restarts made. */
 size_t sotto_model_networks(const struct sotto_model *model);

@@ -308,7 +308,9 @@ struct sotto_clm_info {
     bool resumed;
 };
 
-/* As sotto_train_vlm; the analyst file has no decoder. */
+/* As sotto_train_vlm; the analyst file has no decoder. `path` may be NULL: then
+   the mechanism is in `ret_mechanism` alone, and the checkpoint stays, for the
+   caller to remove once it is no longer needed. */
 SOTTO_CHECKED enum sotto_status sotto_train_clm(
     const struct sotto_table *table, const struct sotto_clm_options *options,
     const char *path, const char *analyst_path, struct sotto_clm_info *ret_info,
@@ -363,8 +365,7 @@ sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
 /* The representation that a report estimates, without bias, in units of the
    domain: sotto_analyst_z_width numbers, to decode (of a codebook through
    signs 1/k each: its reports tell of no code by itself). The mechanism must be
-   one that sotto_analyst_check takes. Calls with one analyst file are for one
-   thread at a time. */
+   one that sotto_analyst_check takes. Several threads may call it. */
 void sotto_analyst_estimate(const struct sotto_analyst *analyst,
                             const struct sotto_mechanism *mechanism,
                             const uint8_t *report, double *ret_z);

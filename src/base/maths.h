@@ -4,7 +4,8 @@
  * They serve the encoder's activations and the collector's log-likelihoods.
  * Privacy rests on them in one place: the gaussian channel chooses sigma by
  * doubles, with a margin eight times their error (channel/gaussian.c).
- * IEEE doubles, no contraction: the same bits on every platform.
+ * IEEE doubles, no contraction: the same bits on every platform. All but the
+ * logarithm execute the same instructions whatever x is.
  */
 #ifndef SOTTO_BASE_MATHS_H
 #define SOTTO_BASE_MATHS_H

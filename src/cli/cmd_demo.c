@@ -1,8 +1,8 @@
 /*
  * cmd_demo.c: sotto demo: the whole story on embedded digits.
  *
- *     digits -> encoder -> signature -> for each epsilon: reports -> learning
- *            -> report.html
+ *     digits -> encoder -> cells -> for each epsilon: codes -> signature
+ *            -> reports -> learning; and at the end report.html
  *
  * Every step goes through the public headers and leaves its file in the
  * folder, so that each can be done again by hand with the other verbs:
@@ -46,8 +46,7 @@ put_row_json(const struct demo *demo, const struct demo_budget *budget,
     json_text(stdout, "learner", learner);
     if (budget != NULL) {
         json_number(stdout, "eps", budget->eps);
-        json_number(stdout, "eps_record", budget->eps_record);
-        json_number(stdout, "eps_label", budget->eps_label);
+        json_size(stdout, "k", budget->k);
     } else {
         json_text(stdout, "eps", NULL);
     }
@@ -73,18 +72,18 @@ put_rows(const struct demo *demo)
 {
     (void)printf("\n  of %zu test digits read right, learning from %zu "
                  "people:\n\n"
-                 "  %-10s %10s %18s %18s\n",
-                 demo->test, demo->people, "epsilon", "sotto", "noise ignored",
-                 "noise on pixels");
+                 "  %-10s %10s %12s %12s %18s\n",
+                 demo->test, demo->people, "epsilon", "codes", "sotto",
+                 "8 numbers", "noise ignored");
     for (size_t i = 0; i < demo->budgets; i++) {
         const struct demo_budget *budget = &demo->budget[i];
-        (void)printf("  %-10s %9.1f%% %17.1f%% %17.1f%%\n", budget->text,
-                     100 * budget->accuracy[DEMO_LEARNER_OURS],
-                     100 * budget->accuracy[DEMO_LEARNER_PLAIN],
-                     100 * budget->accuracy[DEMO_LEARNER_DIRECT]);
+        (void)printf("  %-10s %10zu %11.1f%% %11.1f%% %17.1f%%\n", budget->text,
+                     budget->k, 100 * budget->accuracy[DEMO_LEARNER_CODES],
+                     100 * budget->accuracy[DEMO_LEARNER_NUMBERS],
+                     100 * budget->accuracy[DEMO_LEARNER_PLAIN]);
     }
-    (void)printf("  %-10s %9.1f%%\n  %-10s %9.1f%%\n", "no privacy",
-                 100 * demo->clean, "guessing", 100.0 / DEMO_CLASSES);
+    (void)printf("  %-10s %10s %11.1f%%\n  %-10s %10s %11.1f%%\n", "no privacy",
+                 "", 100 * demo->clean, "guessing", "", 100.0 / DEMO_CLASSES);
 }
 
 /* ---- Options ------------------------------------------------------------- */
@@ -175,16 +174,20 @@ static int
 step_encoder(struct demo_story *story)
 {
     char text[256];
-    int status = demo_train(story);
+    int status = demo_train_codes(story);
     if (status == CLI_EXIT_DONE) {
-        status = demo_train_direct(story);
+        (void)snprintf(text, sizeof text,
+                       "learnt from the auxiliary images without labels; they "
+                       "fall into %zu cells, which codes are put together from",
+                       story->demo.cells);
+        announce(story, "encoder", text);
+        status = demo_train_numbers(story);
     }
     if (status == CLI_EXIT_DONE) {
         (void)snprintf(text, sizeof text,
-                       "196 pixels to %u numbers, learnt from the auxiliary "
-                       "images alone; demo.sotto, %zu bytes",
-                       DEMO_D, story->demo.mechanism_size);
-        announce(story, "encoder", text);
+                       "a second encoder, to %u numbers, to compare with",
+                       DEMO_D);
+        announce(story, "numbers", text);
     }
     return status;
 }
@@ -192,77 +195,77 @@ step_encoder(struct demo_story *story)
 static int
 step_signature(struct demo_story *story)
 {
-    int status = demo_sign(story);
+    int status = demo_keys(story);
     if (status == CLI_EXIT_DONE) {
         announce(story, "signature",
-                 "signed with collector.key; checked with collector.pub before "
-                 "any report is made; a device also pins the file's hash");
+                 "what follows is signed with collector.key, and checked with "
+                 "collector.pub before any report is made; a device also pins "
+                 "the file's hash");
     }
     return status;
 }
 
+/* What follows from the codes' reports. */
 static int
-step_clean(struct demo_story *story)
+learn_from_codes(struct demo_story *story, size_t at,
+                 struct sotto_mechanism *mechanism,
+                 const struct sotto_report_reader *reader)
 {
-    return demo_learn_clean(story);
-}
-
-static void
-note_budget(struct demo_budget *budget, const struct sotto_mechanism *mechanism)
-{
-    struct sotto_mechanism_info info;
-    struct sotto_part_info part;
-    sotto_mechanism_info(mechanism, &info);
-    budget->eps_record = info.eps_features;
-    budget->eps_label = info.eps_label;
-    budget->report_size = info.report_size;
-    for (size_t i = 0; i < info.parts; i++) {
-        sotto_mechanism_part(mechanism, i, &part);
-        budget->classes = part.l == 0 ? part.size : budget->classes;
-    }
-}
-
-/* Our reports at an epsilon, and the two that learn from them. */
-static int
-learn_ours(struct demo_story *story, size_t at)
-{
+    char path[DEMO_PATH_SIZE], name[DEMO_NAME_SIZE];
     struct demo_budget *budget = &story->demo.budget[at];
-    struct sotto_mechanism *mechanism = NULL;
-    struct sotto_report_reader *reader = NULL;
-    int status = demo_collect(story, "eps", story->mechanism, budget,
-                              &mechanism, &reader);
-    if (status == CLI_EXIT_DONE) {
-        note_budget(budget, mechanism);
-        status = demo_people(story, at, mechanism, reader);
+    struct sotto_analyst *analyst = NULL;
+    struct sotto_model *model = NULL;
+    struct sotto_error err = {0};
+    (void)demo_place(
+        &story->demo,
+        demo_name(demo_kind_name[DEMO_KIND_CODES], budget, "analyst", name),
+        path);
+    if (sotto_analyst_read(path, &analyst, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
     }
+    demo_people(story, at, mechanism, reader);
+    int status = demo_learn(story, budget, DEMO_LEARNER_CODES, mechanism,
+                            analyst, reader, &model);
     if (status == CLI_EXIT_DONE) {
-        status =
-            demo_learn(story, budget, DEMO_LEARNER_OURS, mechanism, reader);
+        status = demo_cells(story, at, analyst, model);
     }
-    if (status == CLI_EXIT_DONE) {
-        status =
-            demo_learn(story, budget, DEMO_LEARNER_PLAIN, mechanism, reader);
+    if (status == CLI_EXIT_DONE && at == 0) {
+        status = demo_learn_clean(story, mechanism);
     }
-    sotto_report_reader_free(reader);
-    sotto_mechanism_free(mechanism);
+    sotto_model_free(model);
+    sotto_analyst_free(analyst);
     return status;
 }
 
-/* The same with the noise on the pixels. */
 static int
-learn_direct(struct demo_story *story, size_t at)
+learn_from_numbers(struct demo_story *story, size_t at,
+                   struct sotto_mechanism *mechanism,
+                   const struct sotto_report_reader *reader)
+{
+    struct demo_budget *budget = &story->demo.budget[at];
+    int status = demo_learn(story, budget, DEMO_LEARNER_NUMBERS, mechanism,
+                            story->analyst, reader, NULL);
+    return status == CLI_EXIT_DONE
+               ? demo_learn(story, budget, DEMO_LEARNER_PLAIN, mechanism,
+                            story->analyst, reader, NULL)
+               : status;
+}
+
+/* Mechanism, reports, learning. */
+static int
+tell_budget(struct demo_story *story, enum demo_kind kind, size_t at)
 {
     struct demo_budget *budget = &story->demo.budget[at];
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_report_reader *reader = NULL;
-    struct sotto_mechanism_info info;
-    int status = demo_collect(story, "direct", story->direct, budget,
-                              &mechanism, &reader);
+    int status = demo_mechanism(story, kind, budget, &mechanism);
     if (status == CLI_EXIT_DONE) {
-        sotto_mechanism_info(mechanism, &info);
-        budget->direct_size = info.report_size;
-        status =
-            demo_learn(story, budget, DEMO_LEARNER_DIRECT, mechanism, reader);
+        status = demo_collect(story, kind, budget, mechanism, &reader);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = kind == DEMO_KIND_CODES
+                     ? learn_from_codes(story, at, mechanism, reader)
+                     : learn_from_numbers(story, at, mechanism, reader);
     }
     sotto_report_reader_free(reader);
     sotto_mechanism_free(mechanism);
@@ -275,18 +278,19 @@ step_budgets(struct demo_story *story)
     struct demo *demo = &story->demo;
     int status = CLI_EXIT_DONE;
     for (size_t i = 0; i < demo->budgets && status == CLI_EXIT_DONE; i++) {
+        const struct demo_budget *budget = &demo->budget[i];
         char step[48], text[256];
-        status = learn_ours(story, i);
+        status = tell_budget(story, DEMO_KIND_CODES, i);
         if (status == CLI_EXIT_DONE) {
-            status = learn_direct(story, i);
+            status = tell_budget(story, DEMO_KIND_NUMBERS, i);
         }
         if (status == CLI_EXIT_DONE) {
-            (void)snprintf(step, sizeof step, "epsilon %s",
-                           demo->budget[i].text);
+            (void)snprintf(step, sizeof step, "epsilon %s", budget->text);
             (void)snprintf(text, sizeof text,
-                           "%zu reports of %zu bytes (SIMULATED from the seed: "
-                           "not private), and a model learnt from them",
-                           demo->people, demo->budget[i].report_size);
+                           "%zu codes; %zu reports of %zu bytes (SIMULATED "
+                           "from the seed: not private), and a model learnt "
+                           "from them",
+                           budget->k, demo->people, budget->report_size);
             announce(story, step, text);
         }
     }
@@ -318,16 +322,16 @@ list_files(struct demo *demo)
         {"train-images.idx.gz", "auxiliary images, which get no protection"},
         {"people-images.idx.gz", "the people; in life these stay with them"},
         {"test-images.idx.gz", "clean images to measure with"},
-        {"demo.sotto", "the mechanism: encoder and noise, for devices"},
-        {"demo.analyst", "decoder and prior, for the analyst alone"},
+        {"encoder.sotto", "the encoder that codes come from"},
         {"collector.pub", "the public key"},
     };
     static const struct {
         const char *kind, *ending, *what;
     } kinds[] = {
-        {"eps", "sotto", "the same encoder at this epsilon"},
-        {"eps", "reports", "what the collector gets"},
-        {"marginal", "model", "learnt from them, knowing the noise"},
+        {"codes", "sotto", "the mechanism at this epsilon, for devices"},
+        {"codes", "analyst", "auxiliary codes, for the analyst alone"},
+        {"codes", "reports", "what the collector gets"},
+        {"codes", "model", "learnt from them, knowing the channel"},
     };
     int status = CLI_EXIT_DONE;
     for (size_t i = 0;
@@ -391,9 +395,9 @@ put_end(const struct demo_story *story)
 static int
 tell_story(struct demo_story *story)
 {
-    int (*const steps[])(struct demo_story *) = {
-        step_folder, step_digits,  step_encoder, step_signature,
-        step_clean,  step_budgets, step_page};
+    int (*const steps[])(struct demo_story *) = {step_folder,  step_digits,
+                                                 step_encoder, step_signature,
+                                                 step_budgets, step_page};
     int status = CLI_EXIT_DONE;
     watch_start(&story->watch);
     for (size_t i = 0;
@@ -421,8 +425,8 @@ run(const struct cli_args *args)
         status = tell_story(story);
     }
     sotto_analyst_free(story->analyst);
-    sotto_mechanism_free(story->direct);
-    sotto_mechanism_free(story->mechanism);
+    sotto_mechanism_free(story->numbers);
+    sotto_codebook_free(story->codebook);
     sotto_table_free(story->test);
     sotto_table_free(story->people);
     sotto_table_free(story->auxiliary);
@@ -437,7 +441,7 @@ static const struct cli_option options[] = {
      "the folder for all files (sotto-demo)"},
     {0, false, false, "eps", "E,E,...",
      "privacy budgets of a report, record and label\n"
-     "together (10,6,4,2; with --quick 4)"},
+     "together (8,4,2,1; with --quick 4)"},
     {0, false, false, "quick", NULL,
      "train little: to see it run, not to see it work"},
     {0, false, false, "seed", "S",
@@ -453,12 +457,16 @@ const struct cli_verb cmd_demo = {
     .usage = "[-o DIR] [--eps E,E,...] [--quick] [--seed S]",
     .about =
         "On handwritten digits that the program carries: learns an encoder "
-        "from auxiliary\nimages, signs it, privatises 3,000 people at several "
-        "epsilons, learns to read\ndigits from their reports, and compares "
-        "with the truth, with a learner that\nignores the noise and with noise "
-        "on the pixels; on the terminal and in\nDIR/report.html. Reports are "
-        "simulated from the seed, so that the story is the\nsame every time: "
-        "they are not private. DIR/by-hand.sh does it with other verbs.\n",
+        "from auxiliary\nimages without labels, cuts it into codes, signs the "
+        "mechanism, collects code\nand label of 3,000 people in one report "
+        "each "
+        "at several epsilons, learns to read\ndigits from the reports, and "
+        "compares with eight numbers and a label in place of\nthe code, with a "
+        "learner that ignores their noise, and with the truth; on "
+        "the\nterminal "
+        "and in DIR/report.html. Reports are simulated from the seed, so that\n"
+        "the story is the same every time: they are not private. "
+        "DIR/by-hand.sh does it\nwith other verbs.\n",
     .example = "sotto demo --quick -o my-demo\n",
     .wanted = wanted,
     .options = options,

@@ -26,7 +26,7 @@ static const struct {
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 /* Options that are not for every kind, and the kinds that take them; "from":
-   also without data. */
+   also without data; "codebook-clm": codebook, where it trains its encoder. */
 static const struct {
     const char *option, *kinds;
 } special[] = {
@@ -35,37 +35,37 @@ static const struct {
     {"categories", "direct"},
     {"delta", "direct"},
     {"label-channel", "direct vlm pca clm from"},
-    {"l", "direct vlm clm"},
+    {"l", "direct vlm clm codebook-clm"},
     {"lambda", "vlm pca clm from"},
-    {"d", "vlm pca clm"},
+    {"d", "vlm pca clm codebook-clm"},
     {"steps", "vlm pca clm"},
     {"analyst", "vlm pca clm codebook"},
     {"threads", "vlm pca clm codebook"},
     {"from", "direct vlm pca clm codebook from"},
-    {"hidden", "vlm clm"},
+    {"hidden", "vlm clm codebook-clm"},
     {"linear", "vlm"},
-    {"eps-pre", "vlm clm"},
+    {"eps-pre", "vlm clm codebook-clm"},
     {"learn-b", "vlm"},
     {"autogen", "vlm"},
-    {"epochs", "vlm clm"},
-    {"batch", "vlm clm"},
-    {"rate", "vlm clm"},
+    {"epochs", "vlm clm codebook-clm"},
+    {"batch", "vlm clm codebook-clm"},
+    {"rate", "vlm clm codebook-clm"},
     {"patience", "vlm"},
     {"seed", "vlm clm codebook"},
     {"inside", "pca clm"},
-    {"network", "clm"},
-    {"widths", "clm"},
-    {"residual", "clm"},
-    {"augment", "clm"},
-    {"temperature", "clm"},
+    {"network", "clm codebook-clm"},
+    {"widths", "clm codebook-clm"},
+    {"residual", "clm codebook-clm"},
+    {"augment", "clm codebook-clm"},
+    {"temperature", "clm codebook-clm"},
     {"whiten", "pca"},
     {"data", "direct vlm pca clm codebook"},
     {"labels", "direct vlm pca clm codebook"},
     {"label", "direct vlm pca clm codebook"},
     {"label-values", "direct vlm pca clm codebook"},
     {"model", "code class"},
-    {"keep", "direct vlm pca clm"},
-    {"drop", "direct vlm pca clm"},
+    {"keep", "direct vlm pca clm codebook-clm"},
+    {"drop", "direct vlm pca clm codebook-clm"},
     {"category", "direct vlm pca clm codebook"},
     {"name", "direct vlm pca clm codebook"},
     {"campaign", "direct vlm pca clm codebook"},
@@ -74,7 +74,7 @@ static const struct {
     {"classes", "codebook"},
     {"people", "codebook"},
     {"k", "codebook"},
-    {"channel", "codebook"},
+    {"channel", "codebook code"},
     {"cells", "codebook"},
 };
 
@@ -155,7 +155,14 @@ check_special(const struct cli_args *args)
             continue;
         }
         bool kept = from && is_listed(special[i].kinds, "from");
-        if (!is_listed(special[i].kinds, args->word[0]) && !kept) {
+        bool encoder = strcmp(args->word[0], "codebook") == 0 &&
+                       is_listed(special[i].kinds, "codebook-clm");
+        if (encoder && cli_given(args, "encoder")) {
+            return cli_bad("--%s is for training an encoder, and --encoder "
+                           "names one: leave one of them out",
+                           option);
+        }
+        if (!is_listed(special[i].kinds, args->word[0]) && !kept && !encoder) {
             return cli_bad("--%s is not for %s: leave it out", option,
                            args->word[0]);
         }
@@ -236,7 +243,8 @@ static const char *const wanted[] = {"KIND", NULL};
 static const struct cli_option options[] = {
     {0, false, false, "data", "FILE",
      "auxiliary records, best public ones: CSV, IDX or\n"
-     ".npy, also gzipped"},
+     ".npy, also gzipped; or a folder of PNG files, best\n"
+     "with one in it for each class"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "label", "COL", "the column of the data that is a label"},
     {0, false, false, "label-values", "V,V,...",
@@ -333,12 +341,14 @@ static const struct cli_option options[] = {
     {0, false, false, "temperature", "T", "clm: of the loss (1)"},
     {0, false, false, "encoder", "M.sotto",
      "codebook: the mechanism whose columns and encoder it\n"
-     "takes, of vlm, pca or clm"},
+     "takes, of vlm, pca or clm (one is trained first, with\n"
+     "the options of clm)"},
     {0, false, false, "k", "N",
      "codebook: how many codes (chosen; without a label 32)"},
     {0, false, false, "channel", "CHANNEL",
      "codebook: subset, flip, or with a label signs\n"
-     "(chosen; without a label subset)"},
+     "(chosen; without a label subset); code: flip or\n"
+     "subset (the one the model expects more of)"},
     {0, false, false, "classes", "N",
      "codebook: classes to choose for (the label's)"},
     {0, false, false, "people", "N",
@@ -377,9 +387,10 @@ const struct cli_verb cmd_train = {
         "  codebook  which of k cells of an encoder's representation a record "
         "lies in,\n          reported as one with the label: for learning at "
         "a small epsilon. Tells\n          little of a record but its "
-        "class.\n"
+        "class. Without --encoder one is trained\n          first, as clm "
+        "does it, and goes on as vlm does.\n"
         "  code    from --model, for private inference: the code alone, by "
-        "subset.\n"
+        "flip or\n          subset.\n"
         "  class   from --model: what its network says, computed on the "
         "device, by flip.\n"
         "What is learnt or fitted comes from the data, which gets no "
@@ -396,7 +407,9 @@ const struct cli_verb cmd_train = {
         "\\\n    --d 2 --hidden 32 --epochs 20 -o wdbc-vlm.sotto\n"
         "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n"
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
-        "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n",
+        "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n"
+        "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
+        "\\\n    --d 8 --epochs 4 -o wdbc-both.sotto\n",
     .wanted = wanted,
     .options = options,
     .run = run,

@@ -4,9 +4,10 @@
  *     cmd_demo.c         runs the story, step by step
  *     demo_folder.c      the folder it may write in, and the files there
  *     demo_settings.c    the numbers behind it, in one place
- *     demo_privatise.c   mechanisms, signatures, reports
+ *     demo_mechanism.c   encoders, mechanisms, signatures
+ *     demo_collect.c     from people to collected reports
  *     demo_learn.c       classifiers from the reports, and their accuracy
- *     demo_people.c      what reports decode to
+ *     demo_people.c      what a few people's reports say, and all of them
  *     demo_html.c        writes report.html from struct demo
  *     demo_style.c       the page's style
  *     demo_plot.c        the page's pictures
@@ -28,7 +29,9 @@
 #define DEMO_SIDE 14u
 #define DEMO_PIXELS 196u /* DEMO_SIDE squared */
 #define DEMO_CLASSES 10u
-#define DEMO_D 8u
+#define DEMO_SYMBOLS 11u    /* of the label: "other" is one */
+#define DEMO_CODES_MAX 300u /* cells of 6,000 records, the most codes */
+#define DEMO_CELLS 20u      /* of an epsilon, that the page shows */
 #define DEMO_PATH_SIZE 4096u
 
 /* An embedded file. */
@@ -40,19 +43,24 @@ struct demo_data {
 extern const struct demo_data demo_data[];
 extern const size_t demo_data_count;
 
-/* Who learnt: from our reports knowing the noise, from the same reports as if
-   there were none, and from reports whose noise is on the pixels. */
+/* Who learnt: from reports of a code and a label in one, knowing the channel;
+   from reports of eight numbers and a label, knowing the noise; and from these
+   as if there were none. */
 enum demo_learner {
-    DEMO_LEARNER_OURS = 0,
-    DEMO_LEARNER_PLAIN = 1,
-    DEMO_LEARNER_DIRECT = 2,
+    DEMO_LEARNER_CODES = 0,
+    DEMO_LEARNER_NUMBERS = 1,
+    DEMO_LEARNER_PLAIN = 2,
     DEMO_LEARNERS = 3
 };
 extern const char *const demo_learner_name[DEMO_LEARNERS];
 
+/* What is reported. */
+enum demo_kind { DEMO_KIND_CODES = 0, DEMO_KIND_NUMBERS = 1 };
+extern const char *const demo_kind_name[2];
+
 /* ---- Settings ------------------------------------------------------------ */
 
-/* What suits an epsilon. */
+/* What suits reports of numbers at an epsilon. */
 struct demo_setting {
     double eps;
     double lambda; /* the record's share of it */
@@ -62,21 +70,27 @@ struct demo_setting {
 
 /* How much work it is; less of it in a quick demo. */
 struct demo_effort {
-    const char *eps; /* the list */
-    uint32_t epochs; /* of the encoder */
-    uint32_t fit_epochs, restarts;
-    size_t prior;        /* points */
-    size_t prior_direct; /* a point of 196 numbers costs more than one of 8 */
+    const char *eps;               /* the list */
+    uint32_t epochs;               /* of the contrastive encoder */
+    size_t simulated;              /* people, to choose the number of codes */
+    uint32_t numbers_epochs;       /* of the variational one */
+    uint32_t fit_epochs, restarts; /* of what learns from its reports */
+    size_t prior;                  /* points */
 };
 
-#define DEMO_HIDDEN_FIRST 128u /* the encoder's layers */
+#define DEMO_TRAIN_EPS "8" /* of the two encoders' own files */
+#define DEMO_CODE_D 32u    /* numbers that cells are cut from */
+#define DEMO_TEMPERATURE 0.2
+#define DEMO_CODE_BATCH 128u
+#define DEMO_CHANNEL "subset" /* signs never won here, and takes as long */
+#define DEMO_D 8u             /* numbers that are reported */
+#define DEMO_HIDDEN_FIRST 128u
 #define DEMO_HIDDEN_SECOND 64u
 #define DEMO_RADIUS 10.0
 #define DEMO_EPS_PRE 26.0
 #define DEMO_BATCH 64u
-#define DEMO_TRAIN_EPS "10" /* of demo.sotto, whose encoder the others have */
 #define DEMO_TRAIN_LAMBDA 0.7
-#define DEMO_RATE 0.02 /* of the classifiers */
+#define DEMO_RATE 0.02 /* of the classifiers from numbers */
 #define DEMO_BATCHES 10u
 #define DEMO_SHARE_WEIGHT 0.1
 
@@ -86,36 +100,38 @@ const struct demo_setting *demo_setting(double eps);
 
 /* ---- What was found ------------------------------------------------------ */
 
-/* One epsilon: what it was spent on, and what could be learnt. */
+/* One epsilon: what is reported, and what could be learnt. */
 struct demo_budget {
     char text[32]; /* as it was given */
     double eps;
     const struct demo_setting *setting;
-    double eps_record, eps_label;
-    size_t classes;     /* of the label, "other" one of them */
-    size_t report_size; /* ours */
-    size_t direct_size; /* with noise on the pixels */
+    size_t k;           /* codes */
+    size_t pairs;       /* of a code and a label */
+    size_t named;       /* in every report */
+    size_t report_size; /* of codes */
+    size_t numbers_size;
     double accuracy[DEMO_LEARNERS];
 };
 
-/* What a report says. */
+/* What a report says: pairs of a code and a label. */
 struct demo_report {
-    int64_t value[DEMO_D];
-    char label[16];
-    float image[DEMO_PIXELS]; /* what the numbers decode to, 0 to 1 */
+    bool names[DEMO_CODES_MAX][DEMO_SYMBOLS];
 };
 
 /* A person: in life, only `report` leaves the device, and one of them. */
 struct demo_person {
     char label[16];
+    size_t symbol; /* the label's */
     float image[DEMO_PIXELS];
     struct demo_report report[DEMO_BUDGETS_MAX];
 };
 
-/* The mean of a class, as all reports together tell it, decoded. */
-struct demo_mean {
+/* A code: what auxiliary images that have it look like, which is public, and
+   the label that all reports together give it. */
+struct demo_cell {
     char label[16];
-    size_t reports; /* that name it */
+    double sure;  /* probability of it, the mean over those images */
+    double share; /* of the auxiliary images */
     float image[DEMO_PIXELS];
 };
 
@@ -132,14 +148,14 @@ struct demo {
     bool quick;
     uint64_t seed;
     size_t auxiliary, people, test;
-    size_t mechanism_size; /* bytes of the file */
-    char comment[256];     /* of the signature */
+    size_t cells;      /* that codes are put together from */
+    char comment[256]; /* of the signature */
     struct demo_budget budget[DEMO_BUDGETS_MAX];
     size_t budgets;
     double clean; /* accuracy without privacy */
     struct demo_person person[DEMO_PEOPLE];
     size_t persons;
-    struct demo_mean mean[DEMO_BUDGETS_MAX][DEMO_CLASSES];
+    struct demo_cell cell[DEMO_BUDGETS_MAX][DEMO_CELLS]; /* largest first */
     struct demo_file file[DEMO_FILES_MAX];
     size_t files;
 };
@@ -150,15 +166,16 @@ struct demo_story {
     struct demo demo;
     struct watch watch;
     struct sotto_table *auxiliary, *people, *test;
-    struct sotto_mechanism *mechanism; /* demo.sotto */
-    struct sotto_mechanism *direct;    /* direct.sotto */
-    struct sotto_analyst *analyst;
+    struct sotto_codebook *codebook;
+    struct sotto_mechanism *numbers; /* numbers.sotto */
+    struct sotto_analyst *analyst;   /* numbers.analyst */
 };
 
 /* ---- Files --------------------------------------------------------------- */
 
 /* Makes the folder; one that is there must be empty, or an earlier demo's, also
-   one that was stopped: it has the first file a demo writes, or its demo.sotto.
+   one that was stopped: it has the first file a demo writes, or its
+   encoder.sotto.
    Returns the exit status. */
 int demo_folder_make(const char *path);
 /* The path of a file in the folder. */
@@ -179,32 +196,46 @@ const char *demo_name(const char *kind, const struct demo_budget *budget,
 /* Prints what went wrong, or that it was stopped; the exit status. */
 int demo_fail(const struct sotto_error *err);
 
-/* demo.sotto and demo.analyst from the auxiliary images, signed and checked;
-   direct.sotto. */
-int demo_train(struct demo_story *story);
-int demo_sign(struct demo_story *story);
-int demo_train_direct(struct demo_story *story);
-/* A mechanism at another epsilon, and the people's reports with it, read back;
-   the caller frees both. */
-int demo_collect(struct demo_story *story, const char *kind,
-                 const struct sotto_mechanism *from,
+/* encoder.sotto and encoder.analyst from the auxiliary images, and the cells
+   they fall into. */
+int demo_train_codes(struct demo_story *story);
+/* numbers.sotto and numbers.analyst. */
+int demo_train_numbers(struct demo_story *story);
+/* collector.key and collector.pub. */
+int demo_keys(struct demo_story *story);
+/* The mechanism of an epsilon, KIND-EPS.sotto, signed, read back and checked;
+   with codes, their number is chosen, and KIND-EPS.analyst is beside it. The
+   caller frees it. */
+int demo_mechanism(struct demo_story *story, enum demo_kind kind,
+                   struct demo_budget *budget,
+                   struct sotto_mechanism **ret_mechanism);
+/* Reports are collected: one of each person, in KIND-EPS.reports. The caller
+   frees the reader. */
+int demo_collect(struct demo_story *story, enum demo_kind kind,
                  const struct demo_budget *budget,
-                 struct sotto_mechanism **ret_mechanism,
+                 struct sotto_mechanism *mechanism,
                  struct sotto_report_reader **ret_reader);
 /* How a classifier is learnt. */
 struct sotto_fit_options demo_fit_options(const struct demo *demo,
                                           const struct demo_budget *budget,
                                           enum demo_learner learner);
-/* Learns, writes the model and measures it. */
+/* Learns, writes the model and measures it. `ret_model`, if not NULL, receives
+   the model, which the caller frees. */
 int demo_learn(struct demo_story *story, struct demo_budget *budget,
                enum demo_learner learner, struct sotto_mechanism *mechanism,
-               const struct sotto_report_reader *reader);
+               const struct sotto_analyst *analyst,
+               const struct sotto_report_reader *reader,
+               struct sotto_model **ret_model);
 /* The same from the people's true records and labels. */
-int demo_learn_clean(struct demo_story *story);
-/* Fills persons (at the first budget) and means. */
-int demo_people(struct demo_story *story, size_t budget,
-                const struct sotto_mechanism *mechanism,
-                const struct sotto_report_reader *reader);
+int demo_learn_clean(struct demo_story *story,
+                     struct sotto_mechanism *mechanism);
+/* Fills persons. */
+void demo_people(struct demo_story *story, size_t budget,
+                 const struct sotto_mechanism *mechanism,
+                 const struct sotto_report_reader *reader);
+/* Fills the cells of an epsilon. */
+int demo_cells(struct demo_story *story, size_t budget,
+               const struct sotto_analyst *analyst, struct sotto_model *model);
 
 /* ---- The page ------------------------------------------------------------ */
 
@@ -217,7 +248,11 @@ void demo_style(FILE *to);
 void demo_plot_accuracy(FILE *to, const struct demo *demo);
 void demo_plot_digit(FILE *to, const float image[DEMO_PIXELS],
                      const char *title);
-/* The probability that flip leaves a label as it is. */
+/* The pairs that a report names, a column a code and a row a label, that of
+   `symbol` marked. */
+void demo_plot_report(FILE *to, const struct demo_report *report, size_t k,
+                      size_t symbol);
+/* The probability that the true pair is among those a report names. */
 double demo_keep(const struct demo_budget *budget);
 /* The commands that do all this again, to files of their own. */
 void demo_commands(FILE *to, const struct demo *demo);

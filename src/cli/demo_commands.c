@@ -4,69 +4,82 @@
  * But for keys and signatures the files are the same, byte for byte.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/demo.h"
+
+#define AUXILIARY "--data train-images.idx.gz --labels train-labels.idx.gz"
+#define NAMED "--name '" DEMO_MECHANISM "' --campaign demo"
 
 static void
 put_training(FILE *to, const struct demo *demo)
 {
     (void)fprintf(to,
-                  "# The encoder, from auxiliary images alone, and the "
-                  "decoder for the analyst.\n"
-                  "sotto train vlm --data train-images.idx.gz --labels "
-                  "train-labels.idx.gz \\\n"
+                  "# The encoder that codes come from, learnt from auxiliary "
+                  "images; of their labels\n# only the list is used: "
+                  "which there are.\n"
+                  "sotto train clm " AUXILIARY " \\\n"
+                  "    --eps " DEMO_TRAIN_EPS " --d %u --temperature %g "
+                  "--epochs %" PRIu32 " --batch %u --seed %" PRIu64 " \\\n"
+                  "    " NAMED " -o mine-encoder.sotto\n",
+                  DEMO_CODE_D, DEMO_TEMPERATURE, demo->effort->epochs,
+                  DEMO_CODE_BATCH, demo->seed);
+    (void)fprintf(to,
+                  "# An encoder to %u numbers, to compare with.\n"
+                  "sotto train vlm " AUXILIARY " \\\n"
                   "    --eps " DEMO_TRAIN_EPS
                   " --lambda %g --d %u --hidden %u,%u --l %g --eps-pre %g \\\n"
                   "    --epochs %" PRIu32 " --batch %u --seed %" PRIu64
-                  " --name '" DEMO_MECHANISM "' --campaign demo \\\n"
-                  "    -o mine.sotto\n",
-                  DEMO_TRAIN_LAMBDA, DEMO_D, DEMO_HIDDEN_FIRST,
+                  " " NAMED " \\\n    -o mine-numbers.sotto\n"
+                  "sotto keygen -o mine\n",
+                  DEMO_D, DEMO_TRAIN_LAMBDA, DEMO_D, DEMO_HIDDEN_FIRST,
                   DEMO_HIDDEN_SECOND, DEMO_RADIUS, DEMO_EPS_PRE,
-                  demo->effort->epochs, DEMO_BATCH, demo->seed);
-    (void)fprintf(to, "# Noise on the pixels, to compare with.\n"
-                      "sotto train direct --data train-images.idx.gz --labels "
-                      "train-labels.idx.gz \\\n"
-                      "    --eps " DEMO_TRAIN_EPS
-                      " --numbers duchi --name '" DEMO_MECHANISM
-                      "' --campaign demo \\\n"
-                      "    -o mine-direct.sotto\n"
-                      "sotto keygen -o mine\n");
+                  demo->effort->numbers_epochs, DEMO_BATCH, demo->seed);
 }
 
-/* The same encoder at another epsilon, signed; the people's reports. */
+/* The mechanism of an epsilon. */
 static void
-put_collection(FILE *to, const struct demo *demo, const char *kind,
-               const char *from, const struct demo_budget *budget)
+put_mechanism(FILE *to, const struct demo *demo,
+              const struct demo_budget *budget, enum demo_kind kind)
 {
+    if (kind == DEMO_KIND_CODES) {
+        (void)fprintf(to,
+                      "sotto train codebook " AUXILIARY " \\\n"
+                      "    --encoder mine-encoder.sotto --eps %s --people %zu "
+                      "--channel " DEMO_CHANNEL " --seed %" PRIu64 " \\\n"
+                      "    " NAMED " -o mine-codes-%s.sotto\n",
+                      budget->text, demo->effort->simulated, demo->seed,
+                      budget->text);
+    } else {
+        (void)fprintf(to,
+                      "sotto train vlm --from mine-numbers.sotto --eps %s "
+                      "--lambda %g -o mine-numbers-%s.sotto\n",
+                      budget->text, budget->setting->lambda, budget->text);
+    }
+}
+
+/* Signed; the people's reports. */
+static void
+put_collection(FILE *to, const struct demo *demo,
+               const struct demo_budget *budget, enum demo_kind kind)
+{
+    const char *name = demo_kind_name[kind];
     (void)fprintf(to,
-                  "sotto train %s --from %s --eps %s --lambda %g "
-                  "-o mine-%s-%s.sotto\n"
-                  "sotto sign mine-%s-%s.sotto --key mine.key\n",
-                  strcmp(kind, "direct") == 0 ? kind : "vlm", from,
-                  budget->text, budget->setting->lambda, kind, budget->text,
-                  kind, budget->text);
-    (void)fprintf(to,
+                  "sotto sign mine-%s-%s.sotto --key mine.key\n"
                   "sotto privatise mine-%s-%s.sotto people-images.idx.gz "
                   "--labels people-labels.idx.gz \\\n"
                   "    --pub mine.pub --seed %" PRIu64 " -o mine-%s-%s.reports"
                   "\n",
-                  kind, budget->text, demo->seed, kind, budget->text);
+                  name, budget->text, name, budget->text, demo->seed, name,
+                  budget->text);
 }
 
 static void
-put_fit(FILE *to, const struct demo *demo, const struct demo_budget *budget,
-        enum demo_learner learner)
+put_options(FILE *to, const struct sotto_fit_options *options,
+            enum demo_learner learner)
 {
-    const char *name = demo_learner_name[learner];
-    const char *kind = learner == DEMO_LEARNER_DIRECT ? "direct" : "eps";
-    struct sotto_fit_options options = demo_fit_options(demo, budget, learner);
-    (void)fprintf(to, "sotto fit mine-%s-%s.sotto mine-%s-%s.reports %s \\\n",
-                  kind, budget->text, kind, budget->text,
-                  learner == DEMO_LEARNER_DIRECT
-                      ? "--aux train-images.idx.gz --labels train-labels.idx.gz"
-                      : "--analyst mine.analyst");
-    if (options.objective == SOTTO_OBJECTIVE_PLAIN) {
+    if (learner == DEMO_LEARNER_CODES) {
+        (void)fprintf(to, "    --balanced");
+    } else if (learner == DEMO_LEARNER_PLAIN) {
         (void)fprintf(to, "    --objective plain");
     } else {
         (void)fprintf(to,
@@ -75,15 +88,32 @@ put_fit(FILE *to, const struct demo *demo, const struct demo_budget *budget,
                       " --share-weight %g \\\n"
                       "    --balanced --entropy %g --validation 0 "
                       "--prior-most %zu",
-                      options.epochs, options.rate, options.decay,
-                      options.batches, options.restarts, options.marginal,
-                      options.entropy, options.prior_most);
+                      options->epochs, options->rate, options->decay,
+                      options->batches, options->restarts, options->marginal,
+                      options->entropy, options->prior_most);
     }
+}
+
+static void
+put_fit(FILE *to, const struct demo *demo, const struct demo_budget *budget,
+        enum demo_learner learner)
+{
+    const char *name = demo_learner_name[learner], *eps = budget->text;
+    bool codes = learner == DEMO_LEARNER_CODES;
+    const char *kind =
+        demo_kind_name[codes ? DEMO_KIND_CODES : DEMO_KIND_NUMBERS];
+    struct sotto_fit_options options = demo_fit_options(demo, budget, learner);
+    (void)fprintf(to,
+                  "sotto fit mine-%s-%s.sotto mine-%s-%s.reports --analyst "
+                  "mine-%s%s%s.analyst \\\n",
+                  kind, eps, kind, eps, kind, codes ? "-" : "",
+                  codes ? eps : "");
+    put_options(to, &options, learner);
     (void)fprintf(to,
                   " --seed %" PRIu64 " -o mine-%s-%s.model\n"
                   "sotto evaluate mine-%s-%s.model --data test-images.idx.gz "
                   "--labels test-labels.idx.gz\n",
-                  demo->seed, name, budget->text, name, budget->text);
+                  demo->seed, name, eps, name, eps);
 }
 
 void
@@ -92,21 +122,18 @@ demo_commands(FILE *to, const struct demo *demo)
     put_training(to, demo);
     for (size_t i = 0; i < demo->budgets; i++) {
         const struct demo_budget *budget = &demo->budget[i];
-        (void)fprintf(to,
-                      "# Epsilon %s: ours, noise ignored, noise on the "
-                      "pixels.\n",
-                      budget->text);
-        put_collection(to, demo, "eps", "mine.sotto", budget);
-        put_fit(to, demo, budget, DEMO_LEARNER_OURS);
+        (void)fprintf(to, "# Epsilon %s: codes.\n", budget->text);
+        put_mechanism(to, demo, budget, DEMO_KIND_CODES);
+        put_collection(to, demo, budget, DEMO_KIND_CODES);
+        put_fit(to, demo, budget, DEMO_LEARNER_CODES);
+        (void)fprintf(to, "# Numbers; then as if there were no noise.\n");
+        put_mechanism(to, demo, budget, DEMO_KIND_NUMBERS);
+        put_collection(to, demo, budget, DEMO_KIND_NUMBERS);
+        put_fit(to, demo, budget, DEMO_LEARNER_NUMBERS);
         put_fit(to, demo, budget, DEMO_LEARNER_PLAIN);
-        put_collection(to, demo, "direct", "mine-direct.sotto", budget);
-        put_fit(to, demo, budget, DEMO_LEARNER_DIRECT);
     }
     (void)fprintf(to,
-                  "# What a device promises, and its reports as pictures.\n"
-                  "sotto inspect mine-eps-%s.sotto\n"
-                  "sotto decode mine-eps-%s.sotto mine-eps-%s.reports "
-                  "--analyst mine.analyst -o mine-%s.npy\n",
-                  demo->budget[0].text, demo->budget[0].text,
-                  demo->budget[0].text, demo->budget[0].text);
+                  "# What a device promises.\n"
+                  "sotto inspect mine-codes-%s.sotto\n",
+                  demo->budget[0].text);
 }

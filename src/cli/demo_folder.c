@@ -70,14 +70,14 @@ is_begun(const char *folder)
     return same;
 }
 
-/* Whether the folder's demo.sotto was made by a demo. */
+/* Whether the folder's encoder.sotto was made by a demo. */
 static bool
 is_demo(const char *folder)
 {
     char path[DEMO_PATH_SIZE];
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_mechanism_info info;
-    (void)snprintf(path, sizeof path, "%s/demo.sotto", folder);
+    (void)snprintf(path, sizeof path, "%s/encoder.sotto", folder);
     if (sotto_mechanism_read(path, &mechanism, NULL) != SOTTO_STATUS_OK) {
         return false;
     }

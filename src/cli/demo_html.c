@@ -33,11 +33,13 @@ demo_html_text(FILE *to, const char *text)
     }
 }
 
-/* Flip on k classes: e^eps / (e^eps + k - 1). */
+/* subset names w of n pairs, with the true one among them with probability
+   w e^eps / (w e^eps + n - w). */
 double
 demo_keep(const struct demo_budget *budget)
 {
-    return 1 / (1 + ((double)budget->classes - 1) * exp(-budget->eps_label));
+    double w = (double)budget->named, n = (double)budget->pairs;
+    return w / (w + (n - w) * exp(-budget->eps));
 }
 
 static double
@@ -71,34 +73,54 @@ put_fact(FILE *to, const char *value, const char *what)
     (void)fprintf(to, "</span></div>\n");
 }
 
+/* The epsilon that the headline is about: the nearest to 2. */
+static const struct demo_budget *
+headline(const struct demo *demo)
+{
+    const struct demo_budget *best = &demo->budget[0];
+    for (size_t i = 1; i < demo->budgets; i++) {
+        if (fabs(log(demo->budget[i].eps / 2)) < fabs(log(best->eps / 2))) {
+            best = &demo->budget[i];
+        }
+    }
+    return best;
+}
+
+static void
+put_facts(FILE *to, const struct demo *demo, const struct demo_budget *budget)
+{
+    char words[64];
+    (void)fprintf(to, "<div class=\"facts\">\n");
+    (void)snprintf(words, sizeof words, "%zu", demo->people);
+    put_fact(to, words, "people, one report each");
+    (void)snprintf(words, sizeof words, "%zu codes", budget->k);
+    put_fact(to, words, "an image is one of them, at this epsilon");
+    (void)snprintf(words, sizeof words, "%zu bytes", budget->report_size);
+    put_fact(to, words, "a report of code and label, whatever they are");
+    (void)snprintf(words, sizeof words, "%zu", demo->test);
+    put_fact(to, words, "other digits measure it, so to about 3 points");
+    (void)fprintf(to, "</div>\n");
+}
+
 static void
 put_opening(FILE *to, const struct demo *demo)
 {
-    const struct demo_budget *first = &demo->budget[0];
-    char words[64];
+    const struct demo_budget *budget = headline(demo);
     (void)fprintf(
         to,
         "<h1>Learning to read from digits nobody showed</h1>\n"
         "<p class=\"lead\">%zu people each hold one handwritten digit and what "
         "it says. Each sent one noisy report; the collector saw no image and "
         "no true label. <b>From reports with epsilon %s it learned to read "
-        "%.1f%% of new digits right; with the noise on the pixels instead, "
-        "%.1f%%; with no privacy at all, %.1f%%.</b></p>\n"
-        "<div class=\"facts\">\n",
-        demo->people, first->text, percent(first, DEMO_LEARNER_OURS),
-        percent(first, DEMO_LEARNER_DIRECT), 100 * demo->clean);
-    (void)snprintf(words, sizeof words, "%zu", demo->people);
-    put_fact(to, words, "people, one report each");
-    (void)snprintf(words, sizeof words, "%zu bytes", first->report_size);
-    put_fact(to, words, "a report, whatever the digit is");
-    (void)snprintf(words, sizeof words, "%u numbers", DEMO_D);
-    put_fact(to, words, "and a label, each with noise: all that is sent");
-    (void)snprintf(words, sizeof words, "%zu", demo->test);
-    put_fact(to, words, "other digits measure it, so to about 3 points");
-    (void)fprintf(to, "</div>\n");
+        "%.1f%% of new digits right; with epsilon shared out between eight "
+        "numbers and a label instead, %.1f%%; with no privacy at all, "
+        "%.1f%%.</b></p>\n",
+        demo->people, budget->text, percent(budget, DEMO_LEARNER_CODES),
+        percent(budget, DEMO_LEARNER_NUMBERS), 100 * demo->clean);
+    put_facts(to, demo, budget);
     if (demo->quick) {
         (void)fprintf(to, "<section class=\"warn\"><b>A quick demo.</b> "
-                          "Encoder and classifiers were hardly trained: the "
+                          "Encoders and classifiers were hardly trained: the "
                           "accuracies say nothing. Leave --quick out.</section>"
                           "\n");
     }
@@ -118,25 +140,53 @@ put_steps(FILE *to, const struct demo *demo)
     (void)fprintf(
         to,
         "<section>\n<h2>What happened</h2>\n<ol class=\"steps\">\n"
-        "<li><b>Train</b>On %zu auxiliary images, a network learns to say an "
-        "image in %u numbers that survive noise. Their labels are not "
-        "used.</li>\n"
-        "<li><b>Sign</b>The mechanism, one file of %zu kB, is signed and "
+        "<li><b>Train</b>On %zu auxiliary images a network learns to know two "
+        "distorted views of an image from all others. Of their labels it sees "
+        "none.</li>\n"
+        "<li><b>Cut</b>What it makes of them falls into %zu cells, and these "
+        "into as many codes as an epsilon can tell apart: tried out on the "
+        "auxiliary images, with made-up labels.</li>\n"
+        "<li><b>Sign</b>Network, codes and noise are one file, signed, and "
         "checked with collector.pub before any report is made; a device also "
-        "pins the file's hash.</li>\n"
-        "<li><b>Privatise</b>On each of %zu devices: %u numbers, clipped to a "
-        "ball, noise added by exact integer arithmetic; the label "
-        "flipped.</li>\n"
-        "<li><b>Learn</b>The noise is known, so a classifier is fitted to what "
-        "could have caused each report (Eq. 11), not to the report.</li>\n"
-        "<li><b>Compare</b>With a learner that takes reports for the truth, "
-        "with noise on all 196 pixels, and with no noise.</li>\n"
+        "pins its hash.</li>\n"
+        "<li><b>Privatise</b>On each of %zu devices: the image's code and the "
+        "label, as one pair, through one channel with all of epsilon. The "
+        "reports are collected.</li>\n"
+        "<li><b>Learn</b>The channel is known, so the label of each code is "
+        "found from all reports together; a classifier then learns codes "
+        "and labels.</li>\n"
         "</ol>\n</section>\n",
-        demo->auxiliary, DEMO_D, (demo->mechanism_size + 999) / 1000,
-        demo->people, DEMO_D);
+        demo->auxiliary, demo->cells, demo->people);
 }
 
 /* ---- Accuracy ------------------------------------------------------------ */
+
+static void
+put_table(FILE *to, const struct demo *demo)
+{
+    (void)fprintf(to, "<div class=\"scroll\"><table>\n<tr><th>epsilon</th>"
+                      "<th class=\"r\">codes</th>"
+                      "<th class=\"r\">codes: sotto</th>"
+                      "<th class=\"r\">8 numbers</th>"
+                      "<th class=\"r\">noise ignored</th>"
+                      "<th class=\"r\">a report of a code</th>"
+                      "<th class=\"r\">of numbers</th></tr>\n");
+    for (size_t i = 0; i < demo->budgets; i++) {
+        const struct demo_budget *budget = &demo->budget[i];
+        (void)fprintf(to,
+                      "<tr><td>%s</td><td class=\"r\">%zu</td>"
+                      "<td class=\"r hot\">%.1f%%</td>"
+                      "<td class=\"r\">%.1f%%</td><td class=\"r\">%.1f%%</td>"
+                      "<td class=\"r\">%zu bytes</td><td class=\"r\">%zu bytes"
+                      "</td></tr>\n",
+                      budget->text, budget->k,
+                      percent(budget, DEMO_LEARNER_CODES),
+                      percent(budget, DEMO_LEARNER_NUMBERS),
+                      percent(budget, DEMO_LEARNER_PLAIN), budget->report_size,
+                      budget->numbers_size);
+    }
+    (void)fprintf(to, "</table></div>\n");
+}
 
 static void
 put_accuracy(FILE *to, const struct demo *demo)
@@ -145,66 +195,45 @@ put_accuracy(FILE *to, const struct demo *demo)
         to,
         "<section>\n<h2>Accuracy against epsilon</h2>\n"
         "<p class=\"soft\">How many of %zu clean test digits are read right by "
-        "what was learnt from %zu reports. The same label noise for all "
-        "three at one epsilon; differences of less than four points say "
-        "nothing.</p>\n<div class=\"key\">"
-        "<span><i class=\"k-0\"></i>sotto: learnt encoder, noise known</span>"
-        "<span><i class=\"k-1\"></i>same reports, noise ignored</span>"
-        "<span><i class=\"k-2\"></i>noise on the pixels, noise known</span>"
+        "what was learnt from %zu reports; differences of less than four "
+        "points say nothing.</p>\n<div class=\"key\">"
+        "<span><i class=\"k-0\"></i>sotto: a code and the label as one, "
+        "channel known</span>"
+        "<span><i class=\"k-1\"></i>eight numbers and the label, noise known"
+        "</span>"
+        "<span><i class=\"k-2\"></i>the same reports, noise ignored</span>"
         "</div>\n",
         demo->test, demo->people);
     demo_plot_accuracy(to, demo);
-    (void)fprintf(to,
-                  "<div class=\"scroll\"><table>\n<tr><th>epsilon</th>"
-                  "<th class=\"r\">sotto</th><th class=\"r\">noise ignored</th>"
-                  "<th class=\"r\">noise on the pixels</th>"
-                  "<th class=\"r\">a report</th>"
-                  "<th class=\"r\">one of pixels</th></tr>\n");
-    for (size_t i = 0; i < demo->budgets; i++) {
-        const struct demo_budget *budget = &demo->budget[i];
-        (void)fprintf(to,
-                      "<tr><td>%s</td><td class=\"r hot\">%.1f%%</td>"
-                      "<td class=\"r\">%.1f%%</td><td class=\"r\">%.1f%%</td>"
-                      "<td class=\"r\">%zu bytes</td><td class=\"r\">%zu bytes"
-                      "</td></tr>\n",
-                      budget->text, percent(budget, DEMO_LEARNER_OURS),
-                      percent(budget, DEMO_LEARNER_PLAIN),
-                      percent(budget, DEMO_LEARNER_DIRECT), budget->report_size,
-                      budget->direct_size);
-    }
+    put_table(to, demo);
     (void)fprintf(
         to,
-        "</table></div>\n<p class=\"soft\">Without privacy, a classifier "
-        "learns from the true numbers and labels of the same %zu people. They "
-        "are few: with more of them, less is lost at a small epsilon. The "
-        "noise on pixels is the duchi channel, made for many numbers at once, "
-        "with the same share for the label; its learner weighs %zu auxiliary "
-        "images for each report, ours %zu, since an image costs more time than "
-        "%u numbers. The learners differ by more than what they make of the "
-        "noise: the two that know it (%u network%s each) are told that all "
-        "digits are equally frequent and have settings chosen for MNIST, ours "
-        "at the larger epsilons also a weight on certainty, while the one that "
-        "ignores the noise and the one without privacy are one network each "
-        "with the settings any data gets.</p>\n</section>\n",
-        demo->people, demo->effort->prior_direct, demo->effort->prior, DEMO_D,
-        demo->effort->restarts, demo->effort->restarts == 1 ? "" : "s");
+        "<p class=\"soft\">What is compared: the same people, the same "
+        "auxiliary images, the same epsilon for image and label together. The "
+        "eight numbers are those of a variational encoder, with noise on each "
+        "and the label flipped; epsilon is shared out between them, and "
+        "the one who knows the noise (%u network%s) has settings chosen for "
+        "MNIST. Both who know it are told that all digits are equally "
+        "frequent. What an encoder knows of digits counts, too: the "
+        "contrastive one is told that a digit stays the same if turned or "
+        "slanted a little, the variational one is not. Without privacy, a "
+        "classifier learns from the contrastive encoder's numbers and the true "
+        "labels of the same %zu people. They are few: with more of them, the "
+        "eight numbers lose less. All of it is one encoder and one draw "
+        "of the noise: at the smallest epsilons another <code>--seed</code> "
+        "can come out thirty points lower.</p>\n"
+        "<p><b>What a code does not keep.</b> It is one of a few: whatever "
+        "tells two images of one code apart stays on the device, and the fewer "
+        "codes, the more that is. These reports were asked for one label. "
+        "Another question about the same images, such as who wrote them, "
+        "cannot be answered from them later, nor can an image be made from "
+        "one. The eight numbers keep more of an image, which is why they "
+        "need more of epsilon.</p>\n</section>\n",
+        demo->effort->restarts, demo->effort->restarts == 1 ? "" : "s",
+        demo->people);
 }
 
 /* ---- People -------------------------------------------------------------- */
-
-static void
-put_report(FILE *to, const struct demo_report *report)
-{
-    (void)fprintf(to, "<td><figure>");
-    demo_plot_digit(to, report->image, "what the report decodes to");
-    (void)fprintf(to, "says <b>");
-    demo_html_text(to, report->label);
-    (void)fprintf(to, "</b><span class=\"numbers\">");
-    for (size_t i = 0; i < DEMO_D; i++) {
-        (void)fprintf(to, "%s%" PRId64, i > 0 ? " " : "", report->value[i]);
-    }
-    (void)fprintf(to, "</span></figure></td>");
-}
 
 static void
 put_people(FILE *to, const struct demo *demo)
@@ -215,14 +244,16 @@ put_people(FILE *to, const struct demo *demo)
         "</h2>\n"
         "<p class=\"soft\">The left column is here because this is a demo: "
         "in life it never leaves the device, and a person sends one report, "
-        "not one for each epsilon. Under each: the label that was sent, and "
-        "the numbers, out of \xc2\xb1"
-        "4096 before the noise; the picture "
-        "is what the analyst's decoder makes of those numbers.</p>\n"
-        "<div class=\"scroll\"><table class=\"people\">\n<tr><th>stays on "
-        "the device</th>");
+        "not one for each epsilon. A report names some of all pairs of a code "
+        "and a label: a column for each code, a row for each label, 0 at the "
+        "top, \xe2\x80\x9cother\xe2\x80\x9d at the bottom, what is named "
+        "filled. The true pair is in the tinted row, if it is named at all."
+        "</p>\n<div class=\"scroll\"><table class=\"people\">\n<tr><th>stays "
+        "on the device</th>");
     for (size_t i = 0; i < demo->budgets; i++) {
-        (void)fprintf(to, "<th>report, epsilon %s</th>", demo->budget[i].text);
+        const struct demo_budget *budget = &demo->budget[i];
+        (void)fprintf(to, "<th>report, epsilon %s:<br>%zu of %zu pairs</th>",
+                      budget->text, budget->named, budget->pairs);
     }
     (void)fprintf(to, "</tr>\n");
     for (size_t i = 0; i < demo->persons; i++) {
@@ -233,7 +264,10 @@ put_people(FILE *to, const struct demo *demo)
         demo_html_text(to, person->label);
         (void)fprintf(to, "</b></figure></td>");
         for (size_t j = 0; j < demo->budgets; j++) {
-            put_report(to, &person->report[j]);
+            (void)fprintf(to, "<td>");
+            demo_plot_report(to, &person->report[j], demo->budget[j].k,
+                             person->symbol);
+            (void)fprintf(to, "</td>");
         }
         (void)fprintf(to, "</tr>\n");
     }
@@ -241,25 +275,33 @@ put_people(FILE *to, const struct demo *demo)
 }
 
 static void
-put_means(FILE *to, const struct demo *demo)
+put_cells(FILE *to, const struct demo *demo)
 {
     (void)fprintf(
         to, "<section>\n<h2>Together they say more</h2>\n"
-            "<p class=\"soft\">The mean of each digit's numbers over all "
-            "reports, the wrong labels' share taken out (how often they come "
-            "is known), and decoded. Noise that hides one person cancels out "
-            "over many: the fewer the people or the smaller epsilon, the less "
-            "so.</p>\n");
+            "<p class=\"soft\">Each picture is the mean of the auxiliary "
+            "images of one code, which the collector had before anybody "
+            "reported. What it did not have is the label below: that is what "
+            "all reports together say, and how sure it is of it. Noise that "
+            "hides one person cancels out over many.</p>\n");
     for (size_t i = 0; i < demo->budgets; i++) {
-        (void)fprintf(to, "<p><b>epsilon %s</b></p>\n<div class=\"means\">\n",
-                      demo->budget[i].text);
-        for (size_t j = 0; j < DEMO_CLASSES; j++) {
-            const struct demo_mean *mean = &demo->mean[i][j];
+        const struct demo_budget *budget = &demo->budget[i];
+        size_t shown = budget->k < DEMO_CELLS ? budget->k : DEMO_CELLS;
+        (void)fprintf(to, "<p><b>epsilon %s</b>, ", budget->text);
+        if (shown < budget->k) {
+            (void)fprintf(to, "the %zu commonest of %zu codes", shown,
+                          budget->k);
+        } else {
+            (void)fprintf(to, "all %zu codes", budget->k);
+        }
+        (void)fprintf(to, "</p>\n<div class=\"cells\">\n");
+        for (size_t j = 0; j < shown; j++) {
+            const struct demo_cell *cell = &demo->cell[i][j];
             (void)fprintf(to, "<figure>");
-            demo_plot_digit(to, mean->image, "the mean of a digit");
+            demo_plot_digit(to, cell->image, "the mean image of a code");
             (void)fprintf(to, "<b>");
-            demo_html_text(to, mean->label);
-            (void)fprintf(to, "</b> named by %zu</figure>\n", mean->reports);
+            demo_html_text(to, cell->label);
+            (void)fprintf(to, "</b> %.0f%%</figure>\n", 100 * cell->sure);
         }
         (void)fprintf(to, "</div>\n");
     }
@@ -281,14 +323,12 @@ put_meaning_row(FILE *to, const struct demo_budget *budget)
 {
     double odds = exp(budget->eps);
     (void)fprintf(to,
-                  "<tr><td><b>%s</b></td><td class=\"whole\">%.3g for the "
-                  "image<br>%.3g for the label"
-                  "</td><td class=\"r\">%.*f</td><td class=\"r\">%.5g%%</td>"
-                  "<td class=\"r\">%.4g</td><td class=\"r\">%.5g%%</td>"
-                  "<td class=\"r\">%.1f%%</td></tr>\n",
-                  budget->text, budget->eps_record, budget->eps_label,
-                  odds < 100 ? 2 : 0, odds, belief(budget->eps),
-                  tanh(budget->eps / 2), belief(budget->eps_label),
+                  "<tr><td><b>%s</b></td><td class=\"r\">%.*f</td>"
+                  "<td class=\"r\">%.5g%%</td><td class=\"r\">%.4g</td>"
+                  "<td class=\"r\">%zu of %zu</td><td class=\"r\">%.1f%%</td>"
+                  "</tr>\n",
+                  budget->text, odds < 100 ? 2 : 0, odds, belief(budget->eps),
+                  tanh(budget->eps / 2), budget->named, budget->pairs,
                   100 * demo_keep(budget));
 }
 
@@ -299,40 +339,35 @@ put_meaning(FILE *to, const struct demo *demo)
         to,
         "<section>\n<h2>What each epsilon means</h2>\n"
         "<p>Whatever a report says, it is at most e<sup>epsilon</sup> times as "
-        "likely from one digit as from any other. Take the worst adversary: "
-        "they know everything but which of two digits a person has, find both "
-        "equally likely, and see the report. This is the most it can tell "
-        "them, with any computer, now or later:</p>\n<div class=\"scroll\">"
-        "<table>\n<tr><th>epsilon</th><th>spent on</th><th class=\"r\">odds "
-        "change at most by</th><th class=\"r\">50%% becomes at most</th>"
-        "<th class=\"r\">advantage over a guess</th><th class=\"r\">the "
-        "same by the label's answer alone</th><th class=\"r\">label sent is "
-        "true</th></tr>\n");
+        "likely from one digit and label as from any other. Take the worst "
+        "adversary: they know everything but which of two digits a person has, "
+        "find both equally likely, and see the report. This is the most it can "
+        "tell them, with any computer, now or later:</p>\n"
+        "<div class=\"scroll\"><table>\n<tr><th>epsilon</th>"
+        "<th class=\"r\">odds change at most by</th><th class=\"r\">50%% "
+        "becomes at most</th><th class=\"r\">advantage over a guess</th>"
+        "<th class=\"r\">pairs named</th><th class=\"r\">the true one is "
+        "among them</th></tr>\n");
     for (size_t i = 0; i < demo->budgets; i++) {
         put_meaning_row(to, &demo->budget[i]);
     }
     (void)fprintf(
         to,
         "</table></div>\n<ul>\n"
-        "<li>Odds: at epsilon 2, one to one becomes at most 7.4 to one. At 10 "
-        "it is 22,026 to one: such a promise deters curiosity, not a "
-        "determined "
-        "enemy. It is shown since the research reports it.</li>\n"
+        "<li>Odds: at epsilon 1, one to one becomes at most 2.7 to one; at 2, "
+        "7.4 to one. At 8 it is 2,981 to one: such a promise deters curiosity, "
+        "not a determined enemy. It is shown since the research reports "
+        "it.</li>\n"
         "<li>The advantage is (e<sup>epsilon</sup> \xe2\x88\x92 1) / "
         "(e<sup>epsilon</sup> + 1): how much more often than by tossing a coin "
         "the best adversary is right, 0 never and 1 always.</li>\n"
-        "<li>The label goes through randomised response over %zu answers (ten "
-        "digits and \xe2\x80\x9cother\xe2\x80\x9d): the last column is how "
-        "often it is left as it was.</li>\n"
         "<li>It holds for one report. Each further report of the same person "
-        "spends as much again; the ledger keeps count.</li>\n</ul>\n",
-        demo->budget[0].classes);
+        "spends as much again; the ledger keeps count.</li>\n</ul>\n");
     (void)fprintf(
         to,
         "<p><b>What is not protected.</b> The %zu auxiliary images get no "
-        "guarantee at all: encoder, decoder and prior were learnt from them, "
-        "and the analyst file tells of them one by one. They must be public, "
-        "or "
+        "guarantee at all: encoder and codes were learnt from them, and the "
+        "analyst files tell of them one by one. They must be public, or "
         "their owners must have agreed. What a report does not hide either: "
         "that a person took part, when, and from which address.</p>\n"
         "</section>\n",
@@ -381,7 +416,7 @@ put_commands(FILE *to, const struct demo *demo)
             "files come out the same, byte for byte, but for keys and "
             "signatures. Leave <code>--seed</code> out of "
             "<code>privatise</code> for real noise. To attack a mechanism: "
-            "<code>sotto audit eps-%s.sotto</code>, which takes minutes."
+            "<code>sotto audit codes-%s.sotto</code>, which takes minutes."
             "</p>\n<pre>",
             demo->budget[0].text);
         demo_html_text(to, text);
@@ -413,7 +448,7 @@ demo_html_write(const struct demo *demo, const char *path)
     put_steps(file.stream, demo);
     put_accuracy(file.stream, demo);
     put_people(file.stream, demo);
-    put_means(file.stream, demo);
+    put_cells(file.stream, demo);
     put_meaning(file.stream, demo);
     put_files(file.stream, demo);
     put_commands(file.stream, demo);

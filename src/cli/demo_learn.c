@@ -15,36 +15,39 @@ demo_fail(const struct sotto_error *err)
     return cli_fail(err);
 }
 
-/* The learner that ignores the noise has the library's own settings. That of
-   noisy pixels does better without the entropy's weight, so it has none. */
+/* The one that ignores the noise has the library's own settings; so has the one
+   of codes, but that digits are known to be equally frequent. */
 struct sotto_fit_options
 demo_fit_options(const struct demo *demo, const struct demo_budget *budget,
                  enum demo_learner learner)
 {
     const struct demo_effort *effort = demo->effort;
-    bool direct = learner == DEMO_LEARNER_DIRECT;
-    if (learner == DEMO_LEARNER_PLAIN) {
-        return (struct sotto_fit_options){.objective = SOTTO_OBJECTIVE_PLAIN,
+    if (learner != DEMO_LEARNER_NUMBERS) {
+        bool codes = learner == DEMO_LEARNER_CODES;
+        return (struct sotto_fit_options){.objective =
+                                              codes ? SOTTO_OBJECTIVE_MARGINAL
+                                                    : SOTTO_OBJECTIVE_PLAIN,
+                                          .balanced = codes,
                                           .decay = -1,
                                           .marginal = -1,
+                                          .entropy = codes ? -1 : 0,
                                           .seed = demo->seed};
     }
-    return (struct sotto_fit_options){
-        .objective = SOTTO_OBJECTIVE_MARGINAL,
-        .epochs = effort->fit_epochs,
-        .rate = DEMO_RATE,
-        .decay = budget->setting->decay,
-        .validation = -1,
-        .prior_most = direct ? effort->prior_direct : effort->prior,
-        .batches = DEMO_BATCHES,
-        .restarts = effort->restarts,
-        .marginal = DEMO_SHARE_WEIGHT,
-        .balanced = true,
-        .entropy = direct ? 0 : budget->setting->entropy,
-        .seed = demo->seed};
+    return (struct sotto_fit_options){.objective = SOTTO_OBJECTIVE_MARGINAL,
+                                      .epochs = effort->fit_epochs,
+                                      .rate = DEMO_RATE,
+                                      .decay = budget->setting->decay,
+                                      .validation = -1,
+                                      .prior_most = effort->prior,
+                                      .batches = DEMO_BATCHES,
+                                      .restarts = effort->restarts,
+                                      .marginal = DEMO_SHARE_WEIGHT,
+                                      .balanced = true,
+                                      .entropy = budget->setting->entropy,
+                                      .seed = demo->seed};
 }
 
-/* Writes a model, measures it on clean test records and frees it. */
+/* Writes a model and measures it on clean test records. */
 static int
 measure(const struct demo_story *story, struct sotto_model *model,
         const char *name, double *ret_accuracy)
@@ -58,38 +61,44 @@ measure(const struct demo_story *story, struct sotto_model *model,
         status = sotto_model_evaluate(model, story->test, false, 0, &evaluation,
                                       &err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_accuracy = evaluation.accuracy;
+    if (status != SOTTO_STATUS_OK) {
+        return learning_fail(&err, path);
     }
-    sotto_model_free(model);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE
-                                     : learning_fail(&err, path);
+    *ret_accuracy = evaluation.accuracy;
+    return CLI_EXIT_DONE;
 }
 
 int
 demo_learn(struct demo_story *story, struct demo_budget *budget,
            enum demo_learner learner, struct sotto_mechanism *mechanism,
-           const struct sotto_report_reader *reader)
+           const struct sotto_analyst *analyst,
+           const struct sotto_report_reader *reader,
+           struct sotto_model **ret_model)
 {
     char name[DEMO_NAME_SIZE];
-    bool direct = learner == DEMO_LEARNER_DIRECT;
     struct sotto_fit_options options =
         demo_fit_options(&story->demo, budget, learner);
     struct sotto_model *model = NULL;
     struct sotto_error err = {0};
     options.watch = watch_port(&story->watch);
-    if (sotto_fit(mechanism, reader, direct ? NULL : story->analyst,
-                  direct ? story->auxiliary : NULL, &options, &model, NULL,
+    if (sotto_fit(mechanism, reader, analyst, NULL, &options, &model, NULL,
                   &err) != SOTTO_STATUS_OK) {
         return demo_fail(&err);
     }
-    return measure(story, model,
-                   demo_name(demo_learner_name[learner], budget, "model", name),
-                   &budget->accuracy[learner]);
+    int status =
+        measure(story, model,
+                demo_name(demo_learner_name[learner], budget, "model", name),
+                &budget->accuracy[learner]);
+    if (status == CLI_EXIT_DONE && ret_model != NULL) {
+        *ret_model = model;
+    } else {
+        sotto_model_free(model);
+    }
+    return status;
 }
 
 int
-demo_learn_clean(struct demo_story *story)
+demo_learn_clean(struct demo_story *story, struct sotto_mechanism *mechanism)
 {
     struct sotto_fit_options options = {.objective = SOTTO_OBJECTIVE_PLAIN,
                                         .decay = -1,
@@ -98,9 +107,11 @@ demo_learn_clean(struct demo_story *story)
                                         .watch = watch_port(&story->watch)};
     struct sotto_model *model = NULL;
     struct sotto_error err = {0};
-    if (sotto_fit_clean(story->mechanism, story->people, &options, &model, NULL,
+    if (sotto_fit_clean(mechanism, story->people, &options, &model, NULL,
                         &err) != SOTTO_STATUS_OK) {
         return demo_fail(&err);
     }
-    return measure(story, model, "clean.model", &story->demo.clean);
+    int status = measure(story, model, "clean.model", &story->demo.clean);
+    sotto_model_free(model);
+    return status;
 }

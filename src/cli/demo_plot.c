@@ -150,9 +150,9 @@ demo_plot_accuracy(FILE *to, const struct demo *demo)
         const struct demo_budget *budget = &demo->budget[i];
         char words[32];
         (void)snprintf(words, sizeof words, "%.0f%%",
-                       100 * budget->accuracy[DEMO_LEARNER_OURS]);
+                       100 * budget->accuracy[DEMO_LEARNER_CODES]);
         text(to, "middle", x_of(&frame, budget->eps),
-             y_of(budget->accuracy[DEMO_LEARNER_OURS]) - 13, words);
+             y_of(budget->accuracy[DEMO_LEARNER_CODES]) + 23, words);
     }
     (void)fprintf(to, "</svg>\n");
 }
@@ -193,4 +193,27 @@ demo_plot_digit(FILE *to, const float image[DEMO_PIXELS], const char *title)
         }
     }
     (void)fprintf(to, "</svg>");
+}
+
+/* ---- A report ------------------------------------------------------------ */
+
+/* Codes are squeezed into one width, however many there are. */
+void
+demo_plot_report(FILE *to, const struct demo_report *report, size_t k,
+                 size_t symbol)
+{
+    (void)fprintf(to,
+                  "<svg class=\"report\" viewBox=\"0 0 %zu %u\" role=\"img\" "
+                  "preserveAspectRatio=\"none\" aria-label=\"the pairs that "
+                  "the report names\"><rect class=\"true\" x=\"0\" y=\"%zu\" "
+                  "width=\"%zu\" height=\"1\"/><path d=\"",
+                  k, DEMO_SYMBOLS, symbol, k);
+    for (size_t c = 0; c < k && c < DEMO_CODES_MAX; c++) {
+        for (size_t y = 0; y < DEMO_SYMBOLS; y++) {
+            if (report->names[c][y]) {
+                (void)fprintf(to, "M%zu %zuh1v1h-1z", c, y);
+            }
+        }
+    }
+    (void)fprintf(to, "\"/></svg>");
 }

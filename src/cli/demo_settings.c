@@ -5,22 +5,26 @@
 
 #include "cli/demo.h"
 
-const char *const demo_learner_name[DEMO_LEARNERS] = {"marginal", "plain",
-                                                      "direct"};
+const char *const demo_learner_name[DEMO_LEARNERS] = {"codes", "numbers",
+                                                      "plain"};
+const char *const demo_kind_name[2] = {"codes", "numbers"};
 
+/* A hundred people suffice for a quick choice of the number of codes. */
 static const struct demo_effort efforts[] = {
-    {.eps = "10,6,4,2",
-     .epochs = 100,
+    {.eps = "8,4,2,1",
+     .epochs = 30,
+     .simulated = 3000,
+     .numbers_epochs = 60,
      .fit_epochs = 30,
-     .restarts = 4,
-     .prior = 3000,
-     .prior_direct = 600},
+     .restarts = 2,
+     .prior = 3000},
     {.eps = "4",
-     .epochs = 2,
+     .epochs = 1,
+     .simulated = 100,
+     .numbers_epochs = 2,
      .fit_epochs = 5,
      .restarts = 1,
-     .prior = 300,
-     .prior_direct = 20},
+     .prior = 300},
 };
 
 /* Shares, decay and entropy as the experiment on MNIST has them. */
@@ -30,6 +34,7 @@ static const struct demo_setting settings[] = {
     {.eps = 6, .lambda = 0.55, .decay = 0.3, .entropy = 0.03},
     {.eps = 4, .lambda = 0.45, .decay = 0.5, .entropy = 0.01},
     {.eps = 2, .lambda = 0.45, .decay = 1, .entropy = 0},
+    {.eps = 1, .lambda = 0.5, .decay = 1, .entropy = 0},
 };
 
 const struct demo_effort *

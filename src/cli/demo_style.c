@@ -61,18 +61,19 @@ static const char *const style[] = {
     "font-size:12.5px;line-height:1.35;color:var(--soft)}figure b{"
     "color:var(--ink)}.people td{padding-bottom:12px}.people svg.digit{"
     "width:76px;height:76px}.own svg.digit{outline:2px solid var(--one);"
-    "outline-offset:-2px}.means{display:grid;"
+    "outline-offset:-2px}.cells{display:grid;"
     "grid-template-columns:repeat(10,1fr);gap:8px;margin:0 0 14px}"
-    ".means svg.digit{width:100%;height:auto}.numbers{white-space:normal;"
-    "display:block;width:12.5em;font:11px/1.5 ui-monospace,SFMono-Regular,"
-    "Menlo,Consolas,monospace}\n",
+    ".cells svg.digit{width:100%;height:auto}svg.report{width:132px;"
+    "height:77px;display:block;background:var(--code);border:1px solid "
+    "var(--line);border-radius:4px;fill:var(--ink)}.true{fill:var(--one);"
+    "fill-opacity:.3}\n",
     "code,pre{font:13px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,"
     "monospace}pre{background:var(--code);border:1px solid var(--line);"
     "border-radius:8px;padding:14px 16px;overflow-x:auto;margin:0 0 12px}"
     ".hash{color:var(--soft);font-size:12px;overflow-wrap:anywhere}footer{"
     "color:var(--soft);font-size:13.5px;margin-top:26px}\n",
     "@media(max-width:720px){.facts{grid-template-columns:1fr 1fr}"
-    "ol.steps{grid-template-columns:1fr}.means{"
+    "ol.steps{grid-template-columns:1fr}.cells{"
     "grid-template-columns:repeat(5,1fr)}main{padding:28px 14px}"
     "section{padding:18px 16px}h1{font-size:28px}"
     "svg.plot text,svg.plot .tick{font-size:20px}}\n",

@@ -49,6 +49,24 @@ int train_fail(const struct sotto_error *err);
 int train_analyst(const struct cli_args *args, const char *path,
                   char **ret_analyst);
 
+/* ---- train_contrastive.c: an encoder for codebooks --------------------------
+ */
+
+struct train_encoder {
+    struct sotto_mechanism *mechanism;
+    struct sotto_clm_info info;
+    char *checkpoint; /* there until train_encoder_done; NULL: none */
+};
+
+/* Trains one with the options of clm, or goes on with it; the exit status.
+   Clear it in any case. */
+int train_encoder_make(const struct cli_args *args,
+                       const struct sotto_table *table,
+                       struct train_encoder *encoder);
+/* What was made of it is written. */
+void train_encoder_done(struct train_encoder *encoder);
+void train_encoder_clear(struct train_encoder *encoder);
+
 /* ---- The kinds: each trains, writes and tells; the exit status -------------
  */
 

@@ -15,6 +15,7 @@ struct plan {
     char *analyst; /* the caller's to free */
     struct sotto_codebook_options options;
     struct sotto_codebook_wanted wanted;
+    const struct sotto_clm_info *trained; /* NULL: the encoder was there */
 };
 
 /* ---- The summary --------------------------------------------------------- */
@@ -54,6 +55,11 @@ tell_json(FILE *to, const struct plan *plan,
 {
     train_json(to, plan->path, info);
     json_text(to, "analyst", plan->analyst);
+    if (plan->trained != NULL) {
+        json_size(to, "epochs", (size_t)plan->trained->epochs);
+        json_number(to, "loss", plan->trained->loss);
+        json_bool(to, "resumed", plan->trained->resumed);
+    }
     json_size(to, "cells", sotto_codebook_cells(codebook));
     json_size(to, "k", choice->k);
     json_text(to, "channel", choice->channel);
@@ -94,6 +100,14 @@ tell(const struct cli_args *args, const struct plan *plan,
         tell_json(to, plan, codebook, choice, &info);
         return;
     }
+    if (plan->trained != NULL) {
+        (void)fprintf(to,
+                      "Trained an encoder for %ju epoch%s: contrastive loss "
+                      "%.4g.\n",
+                      (uintmax_t)plan->trained->epochs,
+                      plan->trained->epochs == 1 ? "" : "s",
+                      plan->trained->loss);
+    }
     (void)fprintf(to, "%zu codes, from %zu cells of %zu records, by %s.\n",
                   choice->k, sotto_codebook_cells(codebook),
                   sotto_codebook_records(codebook), choice->channel);
@@ -115,10 +129,6 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
           struct plan *plan)
 {
     uint64_t k = 0, classes = 0, people = 0, cells = 0, threads = 0;
-    if (cli_value(args, "encoder") == NULL) {
-        return cli_bad("--encoder M.sotto is missing: a mechanism whose "
-                       "encoder is taken, as train clm makes it");
-    }
     if (!learning_whole(args, "k", 2, 65536, &k) ||
         !learning_whole(args, "classes", 2, 65535, &classes) ||
         !learning_whole(args, "people", 1, 1000000000, &people) ||
@@ -152,6 +162,26 @@ plan_make(const struct cli_args *args, const struct sotto_table *table,
     return status;
 }
 
+/* What is known to be wrong before an encoder is trained for it. */
+static int
+check_channel(const struct plan *plan)
+{
+    const char *channel = plan->wanted.channel;
+    if (channel == NULL || strcmp(channel, "subset") == 0 ||
+        strcmp(channel, "flip") == 0) {
+        return CLI_EXIT_DONE;
+    }
+    if (strcmp(channel, "signs") != 0) {
+        return cli_bad("--channel: \"%.40s\" is no channel for codes: take "
+                       "subset, flip or signs",
+                       channel);
+    }
+    return plan->options.label != NULL
+               ? CLI_EXIT_DONE
+               : cli_bad("--channel signs is about a code and a label "
+                         "together: name a label, or take subset or flip");
+}
+
 /* ---- The kind ------------------------------------------------------------ */
 
 /* Cells, choice, files: all that the watch watches. */
@@ -181,28 +211,52 @@ work(struct plan *plan, const struct sotto_table *table,
     return status;
 }
 
+/* The one that is given, or one that is trained first. */
+static int
+find_encoder(const struct cli_args *args, const struct sotto_table *table,
+             struct train_encoder *encoder)
+{
+    const char *given = cli_value(args, "encoder");
+    struct sotto_error err = {0};
+    if (given == NULL) {
+        return train_encoder_make(args, table, encoder);
+    }
+    return sotto_mechanism_read(given, &encoder->mechanism, &err) ==
+                   SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
+}
+
 int
 train_codebook(const struct cli_args *args, const struct sotto_table *table)
 {
     struct plan plan = {0};
-    struct sotto_mechanism *encoder = NULL, *mechanism = NULL;
+    struct train_encoder encoder = {0};
+    struct sotto_mechanism *mechanism = NULL;
     struct sotto_codebook *codebook = NULL;
     struct sotto_codebook_choice choice = {0};
     struct sotto_error err = {0};
     int status = plan_make(args, table, &plan);
-    if (status == CLI_EXIT_DONE &&
-        (sotto_mechanism_read(cli_value(args, "encoder"), &encoder, &err) !=
-             SOTTO_STATUS_OK ||
-         work(&plan, table, encoder, &codebook, &choice, &mechanism, &err) !=
-             SOTTO_STATUS_OK)) {
-        status = cli_fail(&err);
+    if (status == CLI_EXIT_DONE) {
+        status = check_channel(&plan);
     }
     if (status == CLI_EXIT_DONE) {
+        status = find_encoder(args, table, &encoder);
+    }
+    if (status == CLI_EXIT_DONE &&
+        work(&plan, table, encoder.mechanism, &codebook, &choice, &mechanism,
+             &err) != SOTTO_STATUS_OK) {
+        status = encoder.checkpoint != NULL ? train_fail(&err) : cli_fail(&err);
+    }
+    if (status == CLI_EXIT_DONE) {
+        train_encoder_done(&encoder);
+        plan.trained =
+            cli_value(args, "encoder") == NULL ? &encoder.info : NULL;
         tell(args, &plan, codebook, &choice, mechanism);
     }
     sotto_mechanism_free(mechanism);
     sotto_codebook_free(codebook);
-    sotto_mechanism_free(encoder);
+    train_encoder_clear(&encoder);
     free(plan.analyst);
     return status;
 }

@@ -1,6 +1,7 @@
 /*
- * train_contrastive.c: train clm.
+ * train_contrastive.c: train clm, and encoders for train codebook.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/json_print.h"
@@ -80,14 +81,31 @@ tell(const struct cli_args *args, const struct train_plan *plan,
 
 /* ---- The kind ------------------------------------------------------------ */
 
+/* What is asked for. */
+struct wanted {
+    struct train_plan plan;
+    struct sotto_clm_options options;
+    uint32_t hidden[LAYERS_MAX], widths[LAYERS_MAX];
+};
+
 static int
-train(const struct train_plan *plan, const struct sotto_table *table,
-      struct sotto_clm_options *options, struct sotto_clm_info *ret_info,
-      struct sotto_mechanism **ret_mechanism)
+read_wanted(const struct cli_args *args, const struct sotto_table *table,
+            struct wanted *wanted)
 {
-    struct sotto_error err = {0};
-    struct watch watch;
-    int status = CLI_EXIT_DONE;
+    struct sotto_clm_options *options = &wanted->options;
+    const struct train_plan *plan = &wanted->plan;
+    *options = (struct sotto_clm_options){
+        .eps = cli_value(args, "eps"),
+        .name = cli_value(args, "name"),
+        .campaign = cli_value(args, "campaign"),
+        .label_channel = cli_value(args, "label-channel"),
+        .network = cli_value(args, "network"),
+        .residual = cli_given(args, "residual"),
+        .augment = cli_value(args, "augment")};
+    int status = read_options(args, options, wanted->hidden, wanted->widths);
+    if (status == CLI_EXIT_DONE) {
+        status = train_plan_make(args, table, &wanted->plan);
+    }
     options->lambda = plan->lambda;
     options->label = plan->label;
     options->drop = plan->drop;
@@ -96,10 +114,22 @@ train(const struct train_plan *plan, const struct sotto_table *table,
     options->steps = (uint32_t)plan->steps;
     options->threads = (unsigned)plan->threads;
     options->checkpoint = plan->checkpoint;
+    return status;
+}
+
+/* `path` and `analyst` NULL: no files. */
+static int
+train(const struct sotto_table *table, struct sotto_clm_options *options,
+      const char *path, const char *analyst, struct sotto_clm_info *ret_info,
+      struct sotto_mechanism **ret_mechanism)
+{
+    struct sotto_error err = {0};
+    struct watch watch;
+    int status = CLI_EXIT_DONE;
     watch_start(&watch);
     options->watch = watch_port(&watch);
-    if (sotto_train_clm(table, options, plan->path, plan->analyst, ret_info,
-                        ret_mechanism, &err) != SOTTO_STATUS_OK) {
+    if (sotto_train_clm(table, options, path, analyst, ret_info, ret_mechanism,
+                        &err) != SOTTO_STATUS_OK) {
         status = train_fail(&err);
     }
     watch_end(&watch);
@@ -109,30 +139,54 @@ train(const struct train_plan *plan, const struct sotto_table *table,
 int
 train_clm(const struct cli_args *args, const struct sotto_table *table)
 {
-    struct train_plan plan = {0};
-    struct sotto_clm_options options = {
-        .eps = cli_value(args, "eps"),
-        .name = cli_value(args, "name"),
-        .campaign = cli_value(args, "campaign"),
-        .label_channel = cli_value(args, "label-channel"),
-        .network = cli_value(args, "network"),
-        .residual = cli_given(args, "residual"),
-        .augment = cli_value(args, "augment"),
-    };
-    uint32_t hidden[LAYERS_MAX], widths[LAYERS_MAX];
+    struct wanted wanted = {0};
     struct sotto_clm_info info = {0};
     struct sotto_mechanism *mechanism = NULL;
-    int status = read_options(args, &options, hidden, widths);
+    int status = read_wanted(args, table, &wanted);
     if (status == CLI_EXIT_DONE) {
-        status = train_plan_make(args, table, &plan);
+        status = train(table, &wanted.options, wanted.plan.path,
+                       wanted.plan.analyst, &info, &mechanism);
     }
     if (status == CLI_EXIT_DONE) {
-        status = train(&plan, table, &options, &info, &mechanism);
-    }
-    if (status == CLI_EXIT_DONE) {
-        tell(args, &plan, mechanism, &info);
+        tell(args, &wanted.plan, mechanism, &info);
     }
     sotto_mechanism_free(mechanism);
-    train_plan_clear(&plan);
+    train_plan_clear(&wanted.plan);
     return status;
+}
+
+/* ---- For a codebook ------------------------------------------------------ */
+
+/* Its budget is never used, so the same encoder serves any --eps. */
+int
+train_encoder_make(const struct cli_args *args, const struct sotto_table *table,
+                   struct train_encoder *encoder)
+{
+    struct wanted wanted = {0};
+    int status = read_wanted(args, table, &wanted);
+    wanted.options.eps = "1";
+    wanted.options.name = wanted.options.campaign = NULL;
+    if (status == CLI_EXIT_DONE) {
+        status = train(table, &wanted.options, NULL, NULL, &encoder->info,
+                       &encoder->mechanism);
+    }
+    encoder->checkpoint = wanted.plan.checkpoint;
+    wanted.plan.checkpoint = NULL;
+    train_plan_clear(&wanted.plan);
+    return status;
+}
+
+void
+train_encoder_done(struct train_encoder *encoder)
+{
+    if (encoder->checkpoint != NULL) {
+        (void)remove(encoder->checkpoint); /* may not exist */
+    }
+}
+
+void
+train_encoder_clear(struct train_encoder *encoder)
+{
+    sotto_mechanism_free(encoder->mechanism);
+    free(encoder->checkpoint);
 }

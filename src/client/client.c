@@ -217,10 +217,7 @@ device_wipe(struct sotto_client *client)
     bytes_wipe(client->symbol, client->sizes.columns * sizeof(int32_t));
     bytes_wipe(client->q, client->sizes.q * sizeof(int32_t));
     random_clear(&client->entropy.random);
-    client->x = client->buffer;
-    client->z = client->buffer;
-    client->spare = client->buffer + client->sizes.width;
-    client->keep = client->buffer + 2 * (size_t)client->sizes.width;
+    forward_start(client);
 }
 
 enum sotto_status

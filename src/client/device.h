@@ -167,8 +167,11 @@ void schema_apply(struct sotto_client *client,
 /* forward.c: x to z. `forward_activation` is NULL for an unknown name. */
 typedef float forward_function(float);
 forward_function *forward_activation(struct reader_word name);
+/* The buffers as every run finds them, with x for z. */
+void forward_start(struct sotto_client *client);
 void forward_run(struct sotto_client *client);
-/* x to the output of the first `layers` layers, as z: for analysts. */
+/* x to the output of the first `layers` layers, as z: for analysts. Either run
+   may write over x: schema_apply comes before each. */
 void forward_run_to(struct sotto_client *client, uint32_t layers);
 
 /* image.c: layers over images. `skip` is NULL or what is added. */

@@ -45,6 +45,15 @@ dense(const struct device_layer *layer, const float *x, float *y)
     }
 }
 
+void
+forward_start(struct sotto_client *client)
+{
+    client->x = client->buffer;
+    client->z = client->buffer;
+    client->spare = client->buffer + client->sizes.width;
+    client->keep = client->spare + client->sizes.width;
+}
+
 /* `kept` is the input that an earlier layer left for a skip. */
 static void
 run_layer(const struct device_layer *layer, const float *x, const float *kept,
@@ -71,11 +80,12 @@ run_layer(const struct device_layer *layer, const float *x, const float *kept,
  * The input becomes the output, layer by layer, between two buffers. Where a
  * later layer adds a layer's input, that buffer is put aside and a third takes
  * its place; at most one skip is open at a time, so it is free again then.
+ * Every run starts with the same buffers, whatever the last one left.
  */
 void
 forward_run_to(struct sotto_client *client, uint32_t layers)
 {
-    client->z = client->x;
+    forward_start(client);
     for (uint32_t i = 0; i < layers; i++) {
         const struct device_layer *layer = &client->layer[i];
         float *from = client->z;

@@ -5,9 +5,8 @@
  * of channels, so that one row of a window is one run of floats in both. What
  * lies outside of an image is left out: zeros would add nothing to a
  * convolution, and a pool does not count them. Which instructions run depends
- * on the shapes alone, but for sigmoid and tanh, whose exponential is shorter
- * where it saturates: the noise takes constant time, the encoder need not
- * (docs/decisions.md).
+ * on the shapes alone, as far as the compiler takes the larger of two floats
+ * without a branch (docs/threat-model.md).
  */
 #include "client/device.h"
 #include "client/lanes.h"

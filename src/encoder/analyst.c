@@ -7,6 +7,7 @@
 #include "encoder/analyst.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +31,20 @@ struct layer {
     const float *weight, *bias;
 };
 
+/* An estimate of all pairs, before it is one of codes: for a thread at a
+   time. */
+struct room {
+    pthread_mutex_t mutex;
+    double pair[];
+};
+
 struct sotto_analyst {
     struct safetensors *file;
     uint8_t digest[REBUDGET_DIGEST_SIZE];
     const int32_t *prior;
     size_t points, width, l;
     size_t codes, symbols; /* of a codebook; 0: it is none */
-    double *room;          /* for an estimate of all pairs of them */
+    struct room *room;     /* for estimates of them */
     const float *representation;
     size_t z_width, z_layers;
     struct layer layer[ANALYST_LAYERS_MAX];
@@ -240,8 +248,13 @@ read_codebook(struct sotto_analyst *analyst, json_t *json,
     }
     analyst->z_layers = (size_t)json_integer_value(layers);
     analyst->room =
-        calloc(analyst->codes * analyst->symbols, sizeof *analyst->room);
-    return analyst->room != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+        calloc(1, sizeof *analyst->room +
+                      analyst->codes * analyst->symbols * sizeof(double));
+    if (analyst->room == NULL) {
+        return host_fail_memory(err);
+    }
+    (void)pthread_mutex_init(&analyst->room->mutex, NULL);
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -368,7 +381,10 @@ sotto_analyst_free(struct sotto_analyst *analyst)
     if (analyst != NULL) {
         safetensors_free(analyst->file);
         free(analyst->block);
-        free(analyst->room);
+        if (analyst->room != NULL) {
+            (void)pthread_mutex_destroy(&analyst->room->mutex);
+            free(analyst->room);
+        }
         free(analyst);
     }
 }
@@ -517,12 +533,15 @@ estimate_code(const struct sotto_analyst *analyst,
               const struct channel_instance *instance, const uint8_t *wire,
               double *ret_z)
 {
-    instance->channel->estimate(instance, wire, analyst->room);
+    struct room *room = analyst->room;
+    (void)pthread_mutex_lock(&room->mutex);
+    instance->channel->estimate(instance, wire, room->pair);
     for (size_t c = 0; c < analyst->codes; c++) {
         for (size_t y = 0; y < analyst->symbols; y++) {
-            ret_z[c] += analyst->room[c * analyst->symbols + y];
+            ret_z[c] += room->pair[c * analyst->symbols + y];
         }
     }
+    (void)pthread_mutex_unlock(&room->mutex);
 }
 
 void

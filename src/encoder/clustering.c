@@ -366,7 +366,7 @@ build_tree(struct clustering *clustering, struct sotto_error *err)
         clustering->merged[2 * i + 1] = tree.merge[i].b;
     }
 done:
-    free(tree.centre);
+    host_wipe_free(tree.centre, cells * d * sizeof *tree.centre);
     free(tree.weight);
     free(tree.chain);
     free(tree.merge);
@@ -396,7 +396,7 @@ clustering_init(struct clustering *clustering, struct tensor_backend *backend,
     struct work work = {
         .backend = backend, .z = z, .n = n, .d = d, .cells = cells};
     enum sotto_status status;
-    *clustering = (struct clustering){.d = d};
+    *clustering = (struct clustering){.d = d, .asked = cells};
     if (n == 0 || n > UINT32_MAX || d == 0 || cells == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is nothing to cluster");
@@ -433,7 +433,9 @@ done:
 void
 clustering_clear(struct clustering *clustering)
 {
-    free(clustering->centre);
+    /* The centre of a cell of one record is that record. */
+    host_wipe_free(clustering->centre, clustering->asked * clustering->d *
+                                           sizeof *clustering->centre);
     free(clustering->weight);
     free(clustering->merged);
     *clustering = (struct clustering){0};

@@ -17,6 +17,7 @@
 
 struct clustering {
     size_t cells, d;
+    size_t asked;     /* cells that there is room for */
     float *centre;    /* cells rows of d */
     double *weight;   /* rows of z in each: at least one */
     double spread;    /* mean squared distance to the centre */

@@ -20,6 +20,7 @@ struct codebook_cut {
     struct codebook_cut *next;
     struct codebook_head head;
     int32_t *code; /* of every record, as a device finds it */
+    size_t n;      /* records */
 };
 
 struct sotto_codebook {

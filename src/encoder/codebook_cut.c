@@ -157,6 +157,7 @@ codebook_cut(struct sotto_codebook *codebook, size_t k,
     if (cut == NULL) {
         return host_fail_memory(err);
     }
+    cut->n = codebook->n;
     status = codebook_head_init(
         &cut->head, &codebook->clustering, k, codebook->backend, codebook->z,
         codebook->n, codebook->options.seed, &codebook->options.watch, err);
@@ -179,7 +180,7 @@ codebook_cuts_free(struct codebook_cut *cut)
     while (cut != NULL) {
         struct codebook_cut *next = cut->next;
         codebook_head_clear(&cut->head);
-        free(cut->code);
+        host_wipe_free(cut->code, cut->n * sizeof *cut->code);
         free(cut);
         cut = next;
     }

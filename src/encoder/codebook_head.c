@@ -85,7 +85,7 @@ begin(struct training *training, struct sotto_error *err)
         }
         bias[c] = (float)(-square / (2 * within));
     }
-    free(mean);
+    host_wipe_free(mean, (k * d + k) * sizeof *mean);
     return SOTTO_STATUS_OK;
 }
 
@@ -260,7 +260,7 @@ codebook_head_init(struct codebook_head *head,
     nn_stack_clear(&training.stack);
     nn_arena_clear(&training.arena);
     host_wipe_free(training.batch, BATCH * training.d * sizeof(float));
-    free(training.target);
+    host_wipe_free(training.target, BATCH * k * sizeof(float));
     free(training.order);
     host_wipe_free(part, n * sizeof *part);
     return status;

@@ -18,7 +18,7 @@
 #include "host/sort.h"
 #include "host/wipe.h"
 
-/* |z|_1 of every row, sorted; the caller's to free. */
+/* |z|_1 of every row, sorted; the caller's to wipe and free. */
 static enum sotto_status
 find_norms(struct contrastive_net *net, const struct learnt *learnt,
            double **ret_norm, struct sotto_error *err)
@@ -57,7 +57,7 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
         sum += norm[i];
     }
     if (!isfinite(sum)) {
-        free(norm);
+        host_wipe_free(norm, learnt->n * sizeof *norm);
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "training diverged with its last step: lower --rate");
     }
@@ -68,7 +68,7 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
     }
     *ret_scale = 1 / at;
     *ret_clipped = (double)clipped / (double)learnt->n;
-    free(norm);
+    host_wipe_free(norm, learnt->n * sizeof *norm);
     return SOTTO_STATUS_OK;
 }
 
@@ -136,7 +136,8 @@ train_and_write(const struct learnt *learnt,
         status = write_files(&net, learnt, options, &info, path, analyst_path,
                              ret_mechanism, err);
     }
-    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL) {
+    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL &&
+        path != NULL) {
         (void)unlink(options->checkpoint); /* served its turn; may not exist */
     }
     if (status == SOTTO_STATUS_OK && ret_info != NULL) {

@@ -180,7 +180,8 @@ learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
     size_t size = 0;
     enum sotto_status status = compose(learnt, result, &data, &size, err);
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
+        status = sotto_mechanism_parse(
+            data, size, path != NULL ? path : "encoder", &mechanism, err);
     }
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status = find_points(learnt, data, size, &q, err);
@@ -188,7 +189,7 @@ learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status = write_analyst(learnt, result, mechanism, q, analyst_path, err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && path != NULL) {
         status = host_file_write(path, 0644, false, data, size, err);
     }
     if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {

@@ -85,7 +85,8 @@ fit_of(double eps)
 }
 
 /* Cells for the new class are not among the auxiliary images': k is not to be
-   chosen by simulating those, so it is given, more than the ten digits. */
+   chosen by simulating those, so it is given, more than the ten digits. These
+   were fixed beforehand, not chosen by results (docs/experiments.md). */
 static size_t
 codes_at(double eps)
 {
@@ -341,6 +342,9 @@ fit_lattice(struct mnist_trial *trial, const struct experiment_run *run,
     struct mnist_encoder encoder = encoder_of(run, fit->eps);
     struct mnist_fit how = fit_of(fit->eps);
     struct experiment_fit whole = *fit;
+    /* The mechanism's budget is that of image and label, and the seeds of noise
+       and fit are made of it: of epsilon + 20, where the label is in the clear.
+       That is odd, but as good as any: they differ from epsilon to epsilon. */
     whole.eps = total_of(run, fit->eps);
     enum sotto_status status =
         mnist_learn(trial, run, &whole, &encoder, &how, pieces, err);

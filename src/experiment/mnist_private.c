@@ -9,7 +9,7 @@
  * codebook     the report is a code, by k-ary response: no label chose the
  *              cells. p(y | r) = sum_c p(c | r) p(y | c), and p(y | c) is what
  *              the classifier says of the cell's auxiliary images. How many
- *              cells is chosen by what it expects of itself (expect, below).
+ *              cells is chosen by what it expects of itself (learn/expect.h).
  * class-flip   the classifier is sent to devices, and the report is its class,
  *              by k-ary response: good for this one question.
  * vlm          the papers': a representation on a lattice.
@@ -26,6 +26,7 @@
 #include "experiment/population.h"
 #include "host/error.h"
 #include "host/text.h"
+#include "learn/expect.h"
 #include "learn/model.h"
 #include "learn/smooth.h"
 
@@ -88,115 +89,6 @@ setting(const struct experiment_run *run, double eps,
 }
 
 /* ---- Codes of test images ----------------------------------------------- */
-
-/* What a cut into cells tells of classes. */
-struct cells {
-    size_t k;
-    double *pi;  /* k: shares of the auxiliary images */
-    double *tau; /* k rows of classes: the classifier's mean over them */
-};
-
-static void
-cells_clear(struct cells *cells)
-{
-    free(cells->pi);
-    free(cells->tau);
-    memset(cells, 0, sizeof *cells);
-}
-
-/* p: rows of classes, one for each auxiliary image. */
-static bool
-cells_init(struct cells *cells, size_t k, const int32_t *code, const float *p,
-           size_t n)
-{
-    *cells = (struct cells){.k = k,
-                            .pi = calloc(k, sizeof *cells->pi),
-                            .tau = calloc(k * CLASSES, sizeof *cells->tau)};
-    if (cells->pi == NULL || cells->tau == NULL) {
-        cells_clear(cells);
-        return false;
-    }
-    for (size_t m = 0; m < n; m++) {
-        size_t c = (size_t)code[m];
-        cells->pi[c] += 1 / (double)n;
-        for (size_t y = 0; y < CLASSES; y++) {
-            cells->tau[c * CLASSES + y] += (double)p[m * CLASSES + y];
-        }
-    }
-    for (size_t c = 0; c < k; c++) {
-        for (size_t y = 0; y < CLASSES; y++) {
-            cells->tau[c * CLASSES + y] /= fmax(cells->pi[c] * (double)n, 1);
-        }
-    }
-    return true;
-}
-
-/*
- * The accuracy that the classifier expects of the likeliest class given a code
- * through k-ary response, P(r | c) = e^eps / (e^eps + k - 1) if r = c, else
- * 1 / (e^eps + k - 1):
- *
- *     sum_r max_y sum_c pi_c P(r | c) tau_cy
- */
-static double
-expect(const struct cells *cells, double eps)
-{
-    double all[CLASSES] = {0}, sum = 0;
-    for (size_t c = 0; c < cells->k; c++) {
-        for (size_t y = 0; y < CLASSES; y++) {
-            all[y] += cells->pi[c] * cells->tau[c * CLASSES + y];
-        }
-    }
-    for (size_t r = 0; r < cells->k; r++) {
-        double most = 0;
-        for (size_t y = 0; y < CLASSES; y++) {
-            double own = cells->pi[r] * cells->tau[r * CLASSES + y];
-            most = fmax(most, all[y] + expm1(eps) * own);
-        }
-        sum += most;
-    }
-    return sum / (exp(eps) + (double)cells->k - 1);
-}
-
-/* The cut that the classifier expects most of. */
-static enum sotto_status
-choose_cells(struct sotto_codebook *codebook, const float *p, double eps,
-             struct cells *ret_cells, struct sotto_error *err)
-{
-    struct cells best = {0};
-    double most = -1;
-    for (size_t i = 0; i < COUNTS; i++) {
-        const struct codebook_cut *cut = NULL;
-        struct cells cells = {0};
-        if (counts[i] > sotto_codebook_cells(codebook)) {
-            break;
-        }
-        enum sotto_status status = codebook_cut(codebook, counts[i], &cut, err);
-        if (status == SOTTO_STATUS_OK &&
-            !cells_init(&cells, counts[i], cut->code, p,
-                        sotto_codebook_records(codebook))) {
-            status = host_fail_memory(err);
-        }
-        if (status != SOTTO_STATUS_OK) {
-            cells_clear(&best);
-            return status;
-        }
-        if (expect(&cells, eps) > most) {
-            most = expect(&cells, eps);
-            cells_clear(&best);
-            best = cells;
-        } else {
-            cells_clear(&cells);
-        }
-    }
-    if (best.k == 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "%zu cells are too few for %u classes",
-                         sotto_codebook_cells(codebook), CLASSES);
-    }
-    *ret_cells = best;
-    return SOTTO_STATUS_OK;
-}
 
 /* What the classifier says of every auxiliary image, as rows of classes; the
    caller frees it. */
@@ -271,11 +163,12 @@ score(struct sotto_model *model, const struct sotto_table *table,
 /* p(class | report) of all reports of a mechanism about codes alone; the
    caller frees it. */
 static enum sotto_status
-judge_reports(const struct cells *cells, const struct sotto_mechanism *code,
+judge_reports(const struct expect_cells *cells,
+              const struct sotto_mechanism *code,
               const struct sotto_report_reader *reports, double **ret_p,
               struct sotto_error *err)
 {
-    struct smooth known = {.cells = cells->k,
+    struct smooth known = {.cells = cells->cells,
                            .classes = CLASSES,
                            .pi = cells->pi,
                            .tau_bar = cells->tau};
@@ -322,17 +215,18 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
     struct sotto_codebook *codebook = NULL;
     struct sotto_mechanism *code = NULL;
     struct sotto_report_reader *reports = NULL;
-    struct cells cells = {0};
+    struct expect_cells cells = {0};
     float *judged = NULL;
     enum sotto_status status = judge_aux(pieces, &judged, err);
     if (status == SOTTO_STATUS_OK) {
         status = mnist_trial_cells(trial, run, &encoder, false, &codebook, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = choose_cells(codebook, judged, eps, &cells, err);
+        status = expect_choose_cut(codebook, counts, COUNTS, CLASSES, judged,
+                                   eps, &cells, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = write_code(codebook, cells.k, eps, run, &code, err);
+        status = write_code(codebook, cells.cells, eps, run, &code, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = population_report(code, trial->split.test, test_seed(run, fit),
@@ -346,11 +240,11 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
         status = score(pieces->model, trial->split.test, p,
                        &ret_outcome->accuracy, err);
         (void)snprintf(ret_outcome->note, sizeof ret_outcome->note,
-                       EPS_NOTE "k=%zu flip", eps, cells.k);
+                       EPS_NOTE "k=%zu flip", eps, cells.cells);
     }
     sotto_report_reader_free(reports);
     sotto_mechanism_free(code);
-    cells_clear(&cells);
+    expect_cells_clear(&cells);
     free(judged);
     free(p);
     return status;

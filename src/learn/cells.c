@@ -11,9 +11,20 @@
 
 #define SHARE_LEAST 0.1 /* of an even share */
 
+enum sotto_status
+cells_tick(const struct sotto_watch *watch, size_t done, size_t total,
+           struct sotto_error *err)
+{
+    return watch == NULL || watch->tick == NULL ||
+                   watch->tick(watch->context, "labelling cells", done, total)
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+}
+
 /* The columns of the likeliest table, none below SHARE_LEAST / K. */
 static enum sotto_status
-estimate_share(struct codes *codes, const double *pi, double *ret_share,
+estimate_share(struct codes *codes, const double *pi,
+               const struct sotto_watch *watch, double *ret_share,
                struct sotto_error *err)
 {
     size_t classes = codes->classes;
@@ -25,7 +36,7 @@ estimate_share(struct codes *codes, const double *pi, double *ret_share,
     for (size_t y = 0; y < classes; y++) {
         ret_share[y] = 1 / (double)classes;
     }
-    status = cells_table(codes, pi, ret_share, false, tau, err);
+    status = cells_table(codes, pi, ret_share, false, watch, tau, err);
     for (size_t y = 0; y < classes && status == SOTTO_STATUS_OK; y++) {
         double least = SHARE_LEAST / (double)classes, share = 0;
         for (size_t c = 0; c < codes->cells; c++) {
@@ -80,7 +91,8 @@ label(struct codes *codes, const double *pi,
     case CELLS_METHOD_CHOSEN:
     case CELLS_METHOD_TABLE:
     default:
-        return cells_table(codes, pi, options->share, columns, ret_tau, err);
+        return cells_table(codes, pi, options->share, columns, options->watch,
+                           ret_tau, err);
     }
 }
 
@@ -112,7 +124,7 @@ cells_fit(struct codes *codes, const double *pi,
     if (options->share != NULL) {
         memcpy(share, options->share, classes * sizeof *share);
     } else {
-        status = estimate_share(codes, pi, share, err);
+        status = estimate_share(codes, pi, options->watch, share, err);
     }
     own.share = share;
     if (!(own.width > 0)) {

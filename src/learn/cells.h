@@ -55,6 +55,11 @@ SOTTO_CHECKED enum sotto_status cells_fit(struct codes *codes, const double *pi,
                                           struct cells_info *ret_info,
                                           struct sotto_error *err);
 
+/* How far it is; STOPPED, if it is to stop. `watch` may be NULL. */
+SOTTO_CHECKED enum sotto_status cells_tick(const struct sotto_watch *watch,
+                                           size_t done, size_t total,
+                                           struct sotto_error *err);
+
 /* cells_sample.c: the posterior mean. share and width must be given. */
 SOTTO_CHECKED enum sotto_status
 cells_sample(struct codes *codes, const double *pi,
@@ -62,24 +67,25 @@ cells_sample(struct codes *codes, const double *pi,
              struct cells_info *ret_info, struct sotto_error *err);
 
 /* cells_field.c: the same, each cell in the mean of the others: for many cells.
-   Statuses: MEMORY. */
+   Statuses: MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status
 cells_field(struct codes *codes, const double *pi,
             const struct cells_options *options, double *ret_tau,
             struct cells_info *ret_info, struct sotto_error *err);
 
 /* cells_table.c: the likeliest table, from tau = share; `columns`: with the
-   shares of the classes held to. Statuses: MEMORY. */
+   shares of the classes held to. Statuses: MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status
 cells_table(struct codes *codes, const double *pi, const double *share,
-            bool columns, double *ret_tau, struct sotto_error *err);
+            bool columns, const struct sotto_watch *watch, double *ret_tau,
+            struct sotto_error *err);
 /* The likeliest shares of cells given tau, near `pi` (a pseudo-count a cell):
    the population may not be that of the auxiliary records. `ret_pi` may be
-   `pi`. Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status cells_shares(struct codes *codes,
-                                             const double *tau,
-                                             const double *pi, double *ret_pi,
-                                             struct sotto_error *err);
+   `pi`. Statuses: MEMORY, STOPPED. */
+SOTTO_CHECKED enum sotto_status
+cells_shares(struct codes *codes, const double *tau, const double *pi,
+             const struct sotto_watch *watch, double *ret_pi,
+             struct sotto_error *err);
 
 /*
  * cells_assign.c: a label for every cell, with a large sum of score (cells rows

@@ -74,13 +74,18 @@ move_cell(struct field *field, size_t c)
     return change;
 }
 
-static void
-run(struct field *field)
+static enum sotto_status
+run(struct field *field, const struct sotto_watch *watch,
+    struct sotto_error *err)
 {
     struct codes *codes = field->codes;
     size_t classes = codes->classes;
     double change = 1;
     for (size_t step = 0; step < STEPS && change > CHANGE_LEAST; step++) {
+        enum sotto_status status = cells_tick(watch, step, STEPS, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
         for (size_t p = 0; p < codes->pairs; p++) {
             field->j[p] = field->pi[p / classes] *
                           (field->rest + field->gap * field->q[p]);
@@ -93,6 +98,7 @@ run(struct field *field)
             change = by > change ? by : change;
         }
     }
+    return SOTTO_STATUS_OK;
 }
 
 enum sotto_status
@@ -120,11 +126,11 @@ cells_field(struct codes *codes, const double *pi,
     for (size_t p = 0; p < pairs; p++) {
         field.q[p] = options->share[p % classes];
     }
-    run(&field);
-    for (size_t p = 0; p < pairs; p++) {
+    enum sotto_status status = run(&field, options->watch, err);
+    for (size_t p = 0; p < pairs && status == SOTTO_STATUS_OK; p++) {
         ret_tau[p] = field.rest + field.gap * field.q[p];
     }
     ret_info->purity = PURITY;
     free(field.j);
-    return SOTTO_STATUS_OK;
+    return status;
 }

@@ -102,16 +102,14 @@ log_p_with(const struct chain *chain, const struct change *change, size_t level)
 {
     const struct sampler *sampler = chain->sampler;
     const struct codes *codes = sampler->codes;
-    const struct codes_kernel *kernel = codes->kernel;
-    bool narrow = codes->width == 1;
-    double (*sum)(const struct codes_move *, size_t) = kernel->stay;
+    double (*sum)(const struct codes_move *, size_t) = codes->kernel->stay;
     struct codes_move move;
     double total = 0;
     set_purity(sampler, level, &move);
     if (change->count == 1) {
-        sum = narrow ? kernel->move8 : kernel->move16;
+        sum = codes->kept->move;
     } else if (change->count == 2) {
-        sum = narrow ? kernel->swap8 : kernel->swap16;
+        sum = codes->kept->swap;
     }
     for (size_t i = 0; i < change->count; i++) {
         float by = (float)(sampler->pi[change->cell[i]] * codes->step);
@@ -574,10 +572,9 @@ run_chains(struct sampler *sampler, size_t chains,
         start_chain(sampler, i);
     }
     for (uint32_t at = 0; at < sampler->sweeps; at = sampler->to) {
-        if (watch != NULL && watch->tick != NULL &&
-            !watch->tick(watch->context, "labelling cells", at,
-                         sampler->sweeps)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        enum sotto_status status = cells_tick(watch, at, sampler->sweeps, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
         }
         sampler->from = at;
         sampler->to =

@@ -53,13 +53,18 @@ climb_init(struct climb *climb, size_t size)
     return true;
 }
 
-static void
-climb_run(struct climb *climb)
+static enum sotto_status
+climb_run(struct climb *climb, const struct sotto_watch *watch,
+          struct sotto_error *err)
 {
     double eta = 1, reports = (double)climb->codes->reports;
     double best = climb->value(climb, climb->x, climb->dx);
     for (size_t step = 0; step < STEPS && eta > ETA_LEAST; step++) {
         double value, gain;
+        enum sotto_status status = cells_tick(watch, step, STEPS, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
         for (size_t i = 0; i < climb->size; i++) {
             climb->x2[i] = climb->x[i] * pow(climb->dx[i] / reports, eta);
             climb->x2[i] = climb->x2[i] > X_LEAST ? climb->x2[i] : X_LEAST;
@@ -79,6 +84,7 @@ climb_run(struct climb *climb)
             break;
         }
     }
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- The table ----------------------------------------------------------- */
@@ -138,7 +144,8 @@ table_scale(const struct climb *climb, double *x)
 
 enum sotto_status
 cells_table(struct codes *codes, const double *pi, const double *share,
-            bool columns, double *ret_tau, struct sotto_error *err)
+            bool columns, const struct sotto_watch *watch, double *ret_tau,
+            struct sotto_error *err)
 {
     struct climb climb = {.codes = codes,
                           .pi = pi,
@@ -154,8 +161,8 @@ cells_table(struct codes *codes, const double *pi, const double *share,
         climb.x[p] = pi[p / classes] * share[p % classes];
         climb.x[p] = climb.x[p] > X_LEAST ? climb.x[p] : X_LEAST;
     }
-    climb_run(&climb);
-    for (size_t c = 0; c < codes->cells; c++) {
+    enum sotto_status status = climb_run(&climb, watch, err);
+    for (size_t c = 0; c < codes->cells && status == SOTTO_STATUS_OK; c++) {
         double sum = 0;
         for (size_t y = 0; y < classes; y++) {
             sum += climb.x[c * classes + y];
@@ -165,7 +172,7 @@ cells_table(struct codes *codes, const double *pi, const double *share,
         }
     }
     free(climb.j);
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 /* ---- The shares of cells ------------------------------------------------- */
@@ -206,7 +213,8 @@ shares_scale(const struct climb *climb, double *x)
 
 enum sotto_status
 cells_shares(struct codes *codes, const double *tau, const double *pi,
-             double *ret_pi, struct sotto_error *err)
+             const struct sotto_watch *watch, double *ret_pi,
+             struct sotto_error *err)
 {
     struct climb climb = {.codes = codes,
                           .tau = tau,
@@ -219,8 +227,10 @@ cells_shares(struct codes *codes, const double *tau, const double *pi,
     for (size_t c = 0; c < codes->cells; c++) {
         climb.x[c] = pi[c] > X_LEAST ? pi[c] : X_LEAST;
     }
-    climb_run(&climb);
-    memcpy(ret_pi, climb.x, codes->cells * sizeof *ret_pi);
+    enum sotto_status status = climb_run(&climb, watch, err);
+    if (status == SOTTO_STATUS_OK) {
+        memcpy(ret_pi, climb.x, codes->cells * sizeof *ret_pi);
+    }
     free(climb.j);
-    return SOTTO_STATUS_OK;
+    return status;
 }

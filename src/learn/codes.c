@@ -15,7 +15,6 @@
 
 #define BYTES_MOST 2000000000u
 #define SAME 1e-12 /* levels that differ by less are one */
-#define FULL 65535.0
 
 /* ---- The shape ---------------------------------------------------------- */
 
@@ -215,16 +214,17 @@ fill_block(void *context, size_t block, unsigned worker)
     size_t pairs = codes->pairs, rows = rows_of(codes, block);
     double *room = filling->room + worker * filling->room_size;
     double inverse = codes->step > 0 ? 1 / codes->step : 0;
-    uint8_t *to = codes->b + block * pairs * CODES_BLOCK * codes->width;
-    uint16_t *wide = (uint16_t *)(void *)to;
+    uint8_t *to = codes->b + block * pairs * CODES_BLOCK * codes->kept->size;
+    float *whole = (float *)(void *)to;
     for (size_t i = 0; i < rows; i++) {
         (void)weigh_report(filling, block * CODES_BLOCK + i, room);
         for (size_t p = 0; p < pairs; p++) {
-            double b = (room[p] - codes->lo) * inverse + 0.5;
-            if (codes->width == 1) {
-                to[p * CODES_BLOCK + i] = (uint8_t)b;
+            size_t at = p * CODES_BLOCK + i;
+            double b = (room[p] - codes->lo) * inverse;
+            if (codes->width == CODES_8) {
+                to[at] = (uint8_t)(b + 0.5);
             } else {
-                wide[p * CODES_BLOCK + i] = (uint16_t)b;
+                whole[at] = (float)b;
             }
         }
     }
@@ -246,24 +246,44 @@ set_levels(struct codes *codes, const struct filling *filling)
         two = two && filling->two[i] &&
               (least < codes->lo + SAME || least > 1 - SAME);
     }
-    codes->width = two ? 1 : 2;
-    codes->step = two ? 1 - codes->lo : (1 - codes->lo) / FULL;
+    if (two) {
+        codes->width = CODES_8;
+        codes->step = 1 - codes->lo;
+    } else {
+        codes->width = CODES_32;
+        codes->lo = 0;
+        codes->step = 1;
+    }
+    codes->kept = &codes->kernel->kept[codes->width];
+}
+
+/* Whether there is room for all b, of so many bytes each. */
+static enum sotto_status
+check_size(const struct codes_shape *shape, size_t reports, size_t blocks,
+           size_t bytes, struct sotto_error *err)
+{
+    size_t most = BYTES_MOST / CODES_BLOCK / bytes / blocks; /* pairs */
+    return shape->cells <= most / shape->classes
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_LIMIT, shape->cells,
+                           "%zu reports about pairs of %zu codes and %zu "
+                           "labels are too many to be learnt from at a time",
+                           reports, shape->cells, shape->classes);
 }
 
 static enum sotto_status
 fill(struct codes *codes, struct filling *filling, struct sotto_error *err)
 {
-    size_t size;
+    enum sotto_status status;
     host_pool_run(codes->pool, codes->blocks, measure_block, filling);
     set_levels(codes, filling);
-    size = codes->pairs * CODES_BLOCK * codes->width;
-    if (size > BYTES_MOST / codes->blocks) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, codes->pairs,
-                         "%zu reports about %zu pairs of a code and a label "
-                         "are too many to be learnt from at a time",
-                         codes->reports, codes->pairs);
+    status = check_size(filling->shape, codes->reports, codes->blocks,
+                        codes->kept->size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    codes->b = calloc(codes->blocks, size);
+    codes->b =
+        calloc(codes->blocks, codes->pairs * CODES_BLOCK * codes->kept->size);
     codes->part = calloc(codes->blocks, (codes->pairs + 1) * sizeof(double));
     if (codes->b == NULL || codes->part == NULL) {
         return host_fail_memory(err);
@@ -281,17 +301,23 @@ codes_init(struct codes *codes, const struct codes_shape *shape,
     struct filling filling = {.codes = codes, .shape = shape, .report = report};
     enum sotto_status status = SOTTO_STATUS_OK;
     int32_t *q = NULL;
-    *codes = (struct codes){.cells = shape->cells,
-                            .classes = shape->classes,
-                            .pairs = shape->cells * shape->classes,
-                            .reports = reports,
-                            .blocks = (reports + CODES_BLOCK - 1) / CODES_BLOCK,
-                            .pool = pool,
-                            .kernel = codes_kernel_best()};
+    size_t blocks = reports / CODES_BLOCK + (reports % CODES_BLOCK > 0);
+    memset(codes, 0, sizeof *codes);
     if (reports == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "no reports to learn from");
     }
+    status = check_size(shape, reports, blocks, 1, err); /* the least */
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    *codes = (struct codes){.cells = shape->cells,
+                            .classes = shape->classes,
+                            .pairs = shape->cells * shape->classes,
+                            .reports = reports,
+                            .blocks = blocks,
+                            .pool = pool,
+                            .kernel = codes_kernel_best()};
     filling.room_size = codes->pairs + shape->cells + shape->classes;
     filling.q = q = codes_points(shape);
     filling.room = calloc(workers * filling.room_size, sizeof(double));
@@ -365,9 +391,7 @@ set_g(const struct codes *codes, size_t block, float *s, double *g)
     }
     for (size_t p = 0; p < codes->pairs; p++) {
         const void *b = codes_column(codes, block, p);
-        double dot = codes->width == 1
-                         ? codes->kernel->dot8(b, s, CODES_BLOCK)
-                         : codes->kernel->dot16(b, s, CODES_BLOCK);
+        double dot = codes->kept->dot(b, s, CODES_BLOCK);
         g[p] = codes->lo * all + codes->step * dot;
     }
 }
@@ -417,12 +441,13 @@ static double
 pair_information(const struct codes *codes, const float *s, size_t pair)
 {
     const uint8_t *b = codes_column(codes, 0, pair);
-    const uint16_t *wide = (const uint16_t *)(const void *)b;
     size_t rows = rows_of(codes, 0);
+    float at[CODES_BLOCK] = {0};
     double sum = 0;
+    codes_add(codes, b, 1, at);
     for (size_t i = 0; i < rows; i++) {
-        double at = codes->width == 1 ? b[i] : wide[i];
-        double gap = (codes->lo + codes->step * at) / (double)s[i] - 1;
+        double gap =
+            (codes->lo + codes->step * (double)at[i]) / (double)s[i] - 1;
         sum += gap * gap;
     }
     return sum * (double)codes->reports / (double)rows;

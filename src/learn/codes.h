@@ -9,7 +9,8 @@
  *
  *     block 0 | pair 0: b of CODES_BLOCK reports | pair 1 | ... | block 1 | ...
  *
- * b a byte, 0 or 1, where all reports have the same two levels, else 16 bits.
+ * b a byte, 0 or 1, where all reports have the same two levels. Else b = L in a
+ * float: the lowest of several levels may be as small as e^-32.
  */
 #ifndef SOTTO_LEARN_CODES_H
 #define SOTTO_LEARN_CODES_H
@@ -70,7 +71,8 @@ struct codes {
     size_t pairs; /* cells * classes */
     size_t reports, blocks;
     double lo, step;
-    size_t width;    /* bytes of a b: 1 or 2 */
+    enum codes_width width;
+    const struct codes_kept *kept; /* the kernel's for it */
     double log_most; /* ln of what the reports' L were divided by, in all */
     uint8_t *b;
     double *part; /* sums of the blocks, pairs + 1 each */
@@ -103,19 +105,14 @@ static inline const uint8_t *
 codes_column(const struct codes *codes, size_t block, size_t pair)
 {
     return codes->b +
-           (block * codes->pairs + pair) * CODES_BLOCK * codes->width;
+           (block * codes->pairs + pair) * CODES_BLOCK * codes->kept->size;
 }
 
 /* s[i] += by b[i] over a block of a column. */
 static inline void
 codes_add(const struct codes *codes, const uint8_t *column, double by, float *s)
 {
-    if (codes->width == 1) {
-        codes->kernel->add8(column, CODES_BLOCK, (float)by, s);
-    } else {
-        codes->kernel->add16((const uint16_t *)(const void *)column,
-                             CODES_BLOCK, (float)by, s);
-    }
+    codes->kept->add(column, CODES_BLOCK, (float)by, s);
 }
 
 #endif

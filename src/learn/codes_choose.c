@@ -48,6 +48,8 @@ struct choosing {
     uint32_t *label;
     struct candidate candidate[SOTTO_CODEBOOK_TRIES_MAX];
     size_t candidates;
+    struct sotto_watch watch; /* for what is done within a step */
+    size_t done;              /* steps of it */
 };
 
 /* ---- Scores -------------------------------------------------------------- */
@@ -97,12 +99,25 @@ is_near(const struct candidate *candidate, const struct candidate *best,
 
 /* ---- Simulating ---------------------------------------------------------- */
 
-static enum sotto_status
-tick(const struct choosing *choosing, size_t done, struct sotto_error *err)
+/* Whatever goes on within a step, the watch sees the step. */
+static bool
+pass_on(void *context, const char *what, uint64_t done, uint64_t total)
 {
+    const struct choosing *choosing = context;
     const struct sotto_watch *watch = &choosing->wanted->watch;
-    return watch->tick == NULL || watch->tick(watch->context, "choosing", done,
-                                              2 * choosing->candidates)
+    (void)what;
+    (void)done;
+    (void)total;
+    return watch->tick == NULL ||
+           watch->tick(watch->context, "choosing", choosing->done,
+                       2 * choosing->candidates);
+}
+
+static enum sotto_status
+tick(struct choosing *choosing, size_t done, struct sotto_error *err)
+{
+    choosing->done = done;
+    return pass_on(choosing, NULL, 0, 0)
                ? SOTTO_STATUS_OK
                : host_fail(err, SOTTO_STATUS_STOPPED, 0,
                            "stopped while choosing the number of codes");
@@ -261,10 +276,10 @@ make_labels(struct choosing *choosing, struct sotto_error *err)
     size_t parts = choosing->trial.classes, n = codebook->n;
     struct clustering other = {0};
     uint32_t *part = NULL;
-    enum sotto_status status =
-        clustering_init(&other, codebook->backend, codebook->z, n, codebook->d,
-                        codebook->clustering.cells,
-                        choosing->wanted->seed ^ SEED_LABELS, NULL, err);
+    enum sotto_status status = clustering_init(
+        &other, codebook->backend, codebook->z, n, codebook->d,
+        codebook->clustering.cells, choosing->wanted->seed ^ SEED_LABELS,
+        &choosing->wanted->watch, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -328,6 +343,7 @@ prepare(struct choosing *choosing, struct sotto_error *err)
                        : sotto_codebook_classes(choosing->codebook),
         .people = wanted->people > 0 ? wanted->people : n,
         .seed = wanted->seed,
+        .watch = &choosing->watch,
         .pool = choosing->codebook->backend->pool};
     if (trial->people > CODES_CHOOSE_PEOPLE_MAX) {
         trial->people = CODES_CHOOSE_PEOPLE_MAX;
@@ -373,6 +389,8 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
 {
     struct choosing choosing = {.codebook = codebook, .wanted = wanted};
     enum sotto_status status;
+    choosing.watch =
+        (struct sotto_watch){.tick = pass_on, .context = &choosing};
     if (is_settled(codebook, wanted, ret_choice)) {
         return SOTTO_STATUS_OK;
     }

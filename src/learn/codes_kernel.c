@@ -30,6 +30,9 @@ typedef uint16_t halves __attribute__((vector_size(32), aligned(2), may_alias));
         __builtin_convertvector(                                               \
             __builtin_convertvector(LOAD(type, from), halves), ints),          \
         floats)
+/* 16 numbers as they are kept in 8 or 32 bits. */
+#define KEPT8(from) FLOATS(bytes, from)
+#define KEPT32(from) LOAD(floats, from)
 
 /* Pairs, then pairs of pairs: one order for all. */
 INLINE double
@@ -91,14 +94,14 @@ log_sum_body(const float *s, size_t n)
     return sum;
 }
 
-/* What differs between bytes and halves is the type alone. */
-#define BODIES(size, element, vector)                                          \
+/* What differs between them is the type alone. */
+#define BODIES(size, element)                                                  \
     INLINE void add##size##_body(const element *b, size_t n, float by,         \
                                  float *s)                                     \
     {                                                                          \
         for (size_t i = 0; i < n; i += CODES_LANES) {                          \
             STORE(floats, s + i,                                               \
-                  LOAD(floats, s + i) + by * FLOATS(vector, b + i));           \
+                  LOAD(floats, s + i) + by * KEPT##size(b + i));               \
         }                                                                      \
     }                                                                          \
     INLINE double dot##size##_body(const element *b, const float *v, size_t n) \
@@ -106,8 +109,8 @@ log_sum_body(const float *s, size_t n)
         floats even = {0}, odd = {0};                                          \
         for (size_t i = 0; i < n; i += (size_t)2 * CODES_LANES) {              \
             size_t j = i + CODES_LANES;                                        \
-            even += FLOATS(vector, b + i) * LOAD(floats, v + i);               \
-            odd += FLOATS(vector, b + j) * LOAD(floats, v + j);                \
+            even += KEPT##size(b + i) * LOAD(floats, v + i);                   \
+            odd += KEPT##size(b + j) * LOAD(floats, v + j);                    \
         }                                                                      \
         even += odd;                                                           \
         return sum_of(&even);                                                  \
@@ -124,7 +127,7 @@ log_sum_body(const float *s, size_t n)
                 floats at = LOAD(floats, move->a + i);                         \
                 for (size_t j = 0; j < columns; j++) {                         \
                     const element *b = move->column[j];                        \
-                    at += move->by[j] * FLOATS(vector, b + i);                 \
+                    at += move->by[j] * KEPT##size(b + i);                     \
                 }                                                              \
                 at = move->rest * LOAD(floats, move->u + i) + move->gap * at;  \
                 multiply(&product, &at);                                       \
@@ -134,22 +137,22 @@ log_sum_body(const float *s, size_t n)
         return sum;                                                            \
     }
 
-BODIES(8, uint8_t, bytes)
-BODIES(16, uint16_t, halves)
+BODIES(8, uint8_t)
+BODIES(32, float)
 
 /* What each kind of processor has. */
 #define FOR_any
 #define FOR_avx2 __attribute__((target("avx2")))
 #define FOR_avx512 __attribute__((target("avx512f,avx512vl,avx512bw")))
 
-#define SIZED(kind, size, element)                                             \
-    FOR_##kind static void add##size##_##kind(const element *b, size_t n,      \
+#define SIZED(kind, size)                                                      \
+    FOR_##kind static void add##size##_##kind(const void *b, size_t n,         \
                                               float by, float *s)              \
     {                                                                          \
         add##size##_body(b, n, by, s);                                         \
     }                                                                          \
-    FOR_##kind static double dot##size##_##kind(const element *b,              \
-                                                const float *v, size_t n)      \
+    FOR_##kind static double dot##size##_##kind(const void *b, const float *v, \
+                                                size_t n)                      \
     {                                                                          \
         return dot##size##_body(b, v, n);                                      \
     }                                                                          \
@@ -165,8 +168,8 @@ BODIES(16, uint16_t, halves)
     }
 
 #define KERNELS(kind)                                                          \
-    SIZED(kind, 8, uint8_t)                                                    \
-    SIZED(kind, 16, uint16_t)                                                  \
+    SIZED(kind, 8)                                                             \
+    SIZED(kind, 32)                                                            \
     FOR_##kind static double log_sum_##kind(const float *s, size_t n)          \
     {                                                                          \
         return log_sum_body(s, n);                                             \
@@ -177,9 +180,11 @@ BODIES(16, uint16_t, halves)
         return move8_body(move, n, 0);                                         \
     }                                                                          \
     static const struct codes_kernel codes_kernel_##kind = {                   \
-        #kind,         add8_##kind,    add16_##kind, dot8_##kind,              \
-        dot16_##kind,  log_sum_##kind, stay_##kind,  move8_##kind,             \
-        move16_##kind, swap8_##kind,   swap16_##kind};
+        #kind,                                                                 \
+        {{1, add8_##kind, dot8_##kind, move8_##kind, swap8_##kind},            \
+         {4, add32_##kind, dot32_##kind, move32_##kind, swap32_##kind}},       \
+        log_sum_##kind,                                                        \
+        stay_##kind};
 
 KERNELS(any)
 #if defined(__x86_64__)

@@ -23,22 +23,33 @@ struct codes_move {
     float by[CODES_MOVED];
 };
 
+/* How the b of reports are kept. */
+enum codes_width {
+    CODES_8,  /* whole numbers */
+    CODES_32, /* float */
+    CODES_WIDTHS
+};
+
+/* What is done with a column of b. */
+struct codes_kept {
+    size_t size; /* bytes of a b */
+    /* s[i] += by b[i] */
+    void (*add)(const void *b, size_t n, float by, float *s);
+    /* sum_i b[i] v[i] */
+    double (*dot)(const void *b, const float *v, size_t n);
+    /* sum_i ln max(s[i], CODES_LEAST) of a move with 2 and with CODES_MOVED
+       columns. */
+    double (*move)(const struct codes_move *move, size_t n);
+    double (*swap)(const struct codes_move *move, size_t n);
+};
+
 struct codes_kernel {
     const char *name;
-    /* s[i] += by b[i], b of 1 or 2 bytes. */
-    void (*add8)(const uint8_t *b, size_t n, float by, float *s);
-    void (*add16)(const uint16_t *b, size_t n, float by, float *s);
-    /* sum_i b[i] v[i] */
-    double (*dot8)(const uint8_t *b, const float *v, size_t n);
-    double (*dot16)(const uint16_t *b, const float *v, size_t n);
+    struct codes_kept kept[CODES_WIDTHS];
     /* sum_i ln max(s[i], CODES_LEAST) */
     double (*log_sum)(const float *s, size_t n);
-    /* The same of a move with no, 2 and CODES_MOVED columns. */
+    /* The same of a move without columns. */
     double (*stay)(const struct codes_move *move, size_t n);
-    double (*move8)(const struct codes_move *move, size_t n);
-    double (*move16)(const struct codes_move *move, size_t n);
-    double (*swap8)(const struct codes_move *move, size_t n);
-    double (*swap16)(const struct codes_move *move, size_t n);
 };
 
 /* The fastest this processor has; and the one every processor has, for tests

@@ -177,11 +177,15 @@ learn(const struct collection *collection, double *room, double *ret_tau,
     const struct cells_options options = {.share = share,
                                           .chains = CHAINS,
                                           .sweeps = SWEEPS,
-                                          .seed = trial->seed + trial->draw};
+                                          .seed = trial->seed + trial->draw,
+                                          .watch = trial->watch};
     struct cells_info info;
     struct codes codes;
-    enum sotto_status status = codes_init(&codes, &shape, collection->report,
-                                          trial->people, trial->pool, err);
+    enum sotto_status status = cells_tick(trial->watch, 0, 1, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = codes_init(&codes, &shape, collection->report, trial->people,
+                            trial->pool, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "learn/fit.h"
 
 #define HIDDEN 50u
@@ -32,8 +33,9 @@ fit_clear(struct fit *fit)
     marginal_clear(&fit->marginal);
     posterior_free(fit->posterior);
     prior_clear(&fit->prior);
-    free(fit->point);
-    free(fit->x);
+    host_wipe_free(fit->point,
+                   fit->points * fit->shape.width * sizeof *fit->point);
+    host_wipe_free(fit->x, (fit->rows * fit->in + 1) * sizeof *fit->x);
     sotto_model_free(fit->model);
     tensor_backend_free(fit->backend);
     prior_shape_clear(&fit->shape);
@@ -225,18 +227,15 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
 {
     struct sotto_fit_options plain = *options;
     struct fit fit;
-    struct rows rows;
+    struct crew crew;
     enum sotto_status status;
     plain.objective = SOTTO_OBJECTIVE_PLAIN;
     status = fit_init(&fit, mechanism, &plain, true, err);
     if (status == SOTTO_STATUS_OK) {
-        status = rows_init(&rows, mechanism, table, err);
+        status = crew_init(&crew, mechanism, table, fit.backend->pool, err);
         if (status == SOTTO_STATUS_OK) {
-            status = fit_take_table(&fit, &rows, err);
-            if (status == SOTTO_STATUS_OK && fit.model->codes.cells > 0) {
-                status = fit_count_codes(&fit, &rows, err);
-            }
-            rows_clear(&rows);
+            status = fit_take_table(&fit, &crew, err);
+            crew_clear(&crew);
         }
     }
     if (status == SOTTO_STATUS_OK) {

@@ -12,7 +12,7 @@
 #ifndef SOTTO_LEARN_FIT_H
 #define SOTTO_LEARN_FIT_H
 
-#include "data/rows.h"
+#include "data/crew.h"
 #include "learn/trainer.h"
 
 struct fit {
@@ -60,11 +60,18 @@ SOTTO_CHECKED enum sotto_status
 fit_take_estimates(struct fit *fit, const struct sotto_analyst *analyst,
                    struct sotto_error *err);
 
-/* Rows with a known class, as they are. Statuses: MEMORY, STOPPED and those of
+/* Rows with a known class, as they are; of a codebook's model also its tables.
+   Statuses: MEMORY, STOPPED and those of
    labels_init_clean and plan_init. */
 SOTTO_CHECKED enum sotto_status
-fit_take_table(struct fit *fit, struct rows *rows, struct sotto_error *err);
+fit_take_table(struct fit *fit, struct crew *crew, struct sotto_error *err);
 
+/* Calls task with every number below n, a thousand at a time, and tells of it
+   as "encoding". Statuses: STOPPED. */
+SOTTO_CHECKED enum sotto_status fit_encode(struct crew *crew, size_t n,
+                                           const struct sotto_watch *watch,
+                                           crew_task *task, void *context,
+                                           struct sotto_error *err);
 /* `used` of `count` numbers by lot, ascending. */
 void fit_draw(uint64_t seed, size_t count, size_t used, size_t *ret_row);
 
@@ -85,8 +92,14 @@ SOTTO_CHECKED enum sotto_status fit_codes(
     const struct sotto_analyst *analyst, const struct sotto_table *aux,
     const struct sotto_fit_options *options, struct sotto_model **ret_model,
     struct sotto_fit_info *ret_info, struct sotto_error *err);
-/* The tables of a codebook's model from clean records. Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status
-fit_count_codes(struct fit *fit, struct rows *rows, struct sotto_error *err);
+/* z and the device's own code of a row. `scores` has room for the outputs. */
+uint32_t fit_encode_code(const struct sotto_model *model, struct rows *rows,
+                         size_t row, float *scores, float *ret_z);
+/* The tables of a codebook's model from codes and classes of n clean records.
+   Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status fit_count_codes(struct sotto_model *model,
+                                                const uint32_t *code,
+                                                const size_t *truth, size_t n,
+                                                struct sotto_error *err);
 
 #endif

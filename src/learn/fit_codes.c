@@ -18,7 +18,6 @@
 #include "learn/fit.h"
 #include "learn/smooth.h"
 
-#define BLOCK 1024u
 #define CELL_COUNT 0.5 /* added to each cell's, as smooth_fit.c has it */
 
 /* ---- Auxiliary records ----------------------------------------------------
@@ -40,41 +39,54 @@ source_clear(struct source *source)
     host_wipe_free(source->code, (n + 1) * sizeof *source->code);
 }
 
-/* z and the device's own code of a row. `scores` has room for the outputs. */
-static uint32_t
-encode_row(const struct sotto_model *model, struct rows *rows, size_t row,
-           float *scores, float *ret_z)
+uint32_t
+fit_encode_code(const struct sotto_model *model, struct rows *rows, size_t row,
+                float *scores, float *ret_z)
 {
     const struct codes_shape *codes = &model->codes;
     rows_scores(rows, row, ret_z, scores);
     return (uint32_t)domain_largest(scores + codes->at, (uint32_t)codes->cells);
 }
 
+/* Rows of a table, and room for a thread's scores. */
+struct taking {
+    struct source *source;
+    const size_t *row;
+    float *scores;
+    size_t width;
+};
+
+static void
+take_row(void *context, struct rows *rows, size_t m, unsigned worker)
+{
+    const struct taking *taking = context;
+    struct source *source = taking->source;
+    source->code[m] = fit_encode_code(source->model, rows, taking->row[m],
+                                      taking->scores + worker * taking->width,
+                                      source->z + m * source->model->in);
+}
+
 static enum sotto_status
 take_table(struct source *source, const struct sotto_table *aux,
-           const size_t *row, struct sotto_error *err)
+           const size_t *row, struct host_pool *pool, struct sotto_error *err)
 {
-    const struct sotto_watch *watch = &source->options->watch;
-    const struct sotto_model *model = source->model;
-    struct rows rows;
-    float *scores = NULL;
-    enum sotto_status status = rows_init(&rows, model->mechanism, aux, err);
+    struct taking taking = {.source = source, .row = row};
+    struct crew crew;
+    size_t size;
+    enum sotto_status status =
+        crew_init(&crew, source->model->mechanism, aux, pool, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    scores = malloc(rows_z_width(&rows) * sizeof *scores);
-    status = scores != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
-    for (size_t m = 0; m < source->n && status == SOTTO_STATUS_OK; m++) {
-        if (m % BLOCK == 0 && watch->tick != NULL &&
-            !watch->tick(watch->context, "encoding", m, source->n)) {
-            status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-            break;
-        }
-        source->code[m] =
-            encode_row(model, &rows, row[m], scores, source->z + m * model->in);
-    }
-    host_wipe_free(scores, rows_z_width(&rows) * sizeof *scores);
-    rows_clear(&rows);
+    taking.width = rows_z_width(&crew.rows[0]);
+    size = crew.devices * taking.width * sizeof *taking.scores;
+    taking.scores = malloc(size);
+    status = taking.scores != NULL
+                 ? fit_encode(&crew, source->n, &source->options->watch,
+                              take_row, &taking, err)
+                 : host_fail_memory(err);
+    host_wipe_free(taking.scores, size);
+    crew_clear(&crew);
     return status;
 }
 
@@ -119,7 +131,8 @@ check_source(const struct sotto_model *model,
 
 static enum sotto_status
 take_source(struct source *source, const struct sotto_analyst *analyst,
-            const struct sotto_table *aux, struct sotto_error *err)
+            const struct sotto_table *aux, struct host_pool *pool,
+            struct sotto_error *err)
 {
     size_t count, most = source->options->prior_most, *row = NULL;
     enum sotto_status status = check_source(source->model, analyst, aux, err);
@@ -137,7 +150,7 @@ take_source(struct source *source, const struct sotto_analyst *analyst,
         status = host_fail_memory(err);
     } else {
         fit_draw(source->options->seed, count, source->n, row);
-        status = aux != NULL ? take_table(source, aux, row, err)
+        status = aux != NULL ? take_table(source, aux, row, pool, err)
                              : take_analyst(source, analyst, row, err);
     }
     free(row);
@@ -213,7 +226,7 @@ fit_codes(struct sotto_mechanism *mechanism,
         status = check_options(options, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = take_source(&source, analyst, aux, err);
+        status = take_source(&source, analyst, aux, fit.backend->pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         const struct smooth_aux known = {.z = source.z,
@@ -260,31 +273,19 @@ set_tables(struct sotto_model *model, const double *count, const double *label,
 }
 
 enum sotto_status
-fit_count_codes(struct fit *fit, struct rows *rows, struct sotto_error *err)
+fit_count_codes(struct sotto_model *model, const uint32_t *code,
+                const size_t *truth, size_t n, struct sotto_error *err)
 {
-    struct sotto_model *model = fit->model;
     size_t pairs = model->codes.cells * model->classes;
     double *count = calloc(pairs + model->classes, sizeof *count);
-    double *label = count != NULL ? count + pairs : NULL, people = 0;
-    float *scores = malloc((rows_z_width(rows) + model->in) * sizeof *scores);
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (count == NULL || scores == NULL) {
-        status = host_fail_memory(err);
-        goto done;
+    if (count == NULL) {
+        return host_fail_memory(err);
     }
-    for (size_t i = 0; i < sotto_table_rows(rows->table); i++) {
-        size_t truth = rows_class(rows, i);
-        if (truth < model->classes) {
-            size_t code =
-                encode_row(model, rows, i, scores + model->in, scores);
-            count[code * model->classes + truth]++;
-            label[truth]++;
-            people++;
-        }
+    for (size_t i = 0; i < n; i++) {
+        count[code[i] * model->classes + truth[i]]++;
+        count[pairs + truth[i]]++;
     }
-    set_tables(model, count, label, people);
-done:
+    set_tables(model, count, count + pairs, (double)n);
     host_wipe_free(count, (pairs + model->classes) * sizeof *count);
-    host_wipe_free(scores, (rows_z_width(rows) + model->in) * sizeof *scores);
-    return status;
+    return SOTTO_STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "learn/fit.h"
 #include "random/draw.h"
 #include "random/seeded.h"
@@ -25,12 +26,19 @@ allocate_x(struct fit *fit, size_t rows, struct sotto_error *err)
     return fit->x != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
 }
 
-static bool
-tick(const struct fit *fit, const char *what, size_t done, size_t total)
+enum sotto_status
+fit_encode(struct crew *crew, size_t n, const struct sotto_watch *watch,
+           crew_task *task, void *context, struct sotto_error *err)
 {
-    const struct sotto_watch *watch = &fit->options->watch;
-    return done % BLOCK != 0 || watch->tick == NULL ||
-           watch->tick(watch->context, what, done, total);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        if (watch->tick != NULL &&
+            !watch->tick(watch->context, "encoding", first, n)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        }
+        crew_run(crew, first, n - first < BLOCK ? n : first + BLOCK, task,
+                 context);
+    }
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- The prior ---------------------------------------------------------- */
@@ -50,31 +58,45 @@ fit_draw(uint64_t seed, size_t count, size_t used, size_t *ret_row)
     }
 }
 
+/* Which rows of a table the points, or the records, are. */
+struct taking {
+    struct fit *fit;
+    const size_t *row;
+    int32_t *point; /* records: of a thread */
+    float *scores;  /* records of a codebook: of a thread */
+    uint32_t *code; /* likewise: of every record */
+    size_t point_width, scores_width;
+};
+
+static void
+take_point(void *context, struct rows *rows, size_t m, unsigned worker)
+{
+    const struct taking *taking = context;
+    struct fit *fit = taking->fit;
+    int32_t *point = fit->point + m * fit->shape.width;
+    float *x = fit->x + m * fit->in;
+    (void)worker;
+    rows_q(rows, taking->row[m], point);
+    if (fit->options->level == SOTTO_LEVEL_FEATURE) {
+        rows_encode(rows, taking->row[m], x, NULL);
+    } else {
+        prior_input(&fit->shape, point, x);
+    }
+}
+
 static enum sotto_status
 points_from_aux(struct fit *fit, const struct sotto_table *aux,
                 const size_t *row, struct sotto_error *err)
 {
-    bool feature = fit->options->level == SOTTO_LEVEL_FEATURE;
-    struct rows rows;
-    enum sotto_status status = rows_init(&rows, fit->mechanism, aux, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    struct taking taking = {.fit = fit, .row = row};
+    struct crew crew;
+    enum sotto_status status =
+        crew_init(&crew, fit->mechanism, aux, fit->backend->pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = fit_encode(&crew, fit->points, &fit->options->watch,
+                            take_point, &taking, err);
+        crew_clear(&crew);
     }
-    for (size_t m = 0; m < fit->points; m++) {
-        int32_t *point = fit->point + m * fit->shape.width;
-        float *x = fit->x + m * fit->in;
-        if (!tick(fit, "encoding", m, fit->points)) {
-            status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-            break;
-        }
-        rows_q(&rows, row[m], point);
-        if (feature) {
-            rows_encode(&rows, row[m], x, NULL);
-        } else {
-            prior_input(&fit->shape, point, x);
-        }
-    }
-    rows_clear(&rows);
     return status;
 }
 
@@ -339,32 +361,80 @@ find_labelled(struct rows *rows, size_t classes, size_t *ret_row,
     return count;
 }
 
-static enum sotto_status
-take_records(struct fit *fit, struct rows *rows, const size_t *row,
-             struct sotto_error *err)
+static void
+take_record(void *context, struct rows *rows, size_t i, unsigned worker)
 {
-    size_t count = fit->labels.reports;
-    int32_t *point = malloc(model_point_width(fit->model) * sizeof *point);
-    enum sotto_status status = allocate_x(fit, count, err);
-    if (point == NULL || status != SOTTO_STATUS_OK) {
-        free(point);
-        return host_fail_memory(err);
+    const struct taking *taking = context;
+    const struct fit *fit = taking->fit;
+    size_t row = taking->row[fit->plan.order[i]];
+    float *x = fit->x + i * fit->in;
+    if (taking->code != NULL) {
+        taking->code[i] =
+            fit_encode_code(fit->model, rows, row,
+                            taking->scores + worker * taking->scores_width, x);
+    } else {
+        model_input(fit->model, rows, row,
+                    taking->point + worker * taking->point_width, x);
     }
-    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
-        size_t at = row[fit->plan.order[i]];
-        if (!tick(fit, "encoding", i, count)) {
-            status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-        } else {
-            model_input(fit->model, rows, at, point, fit->x + i * fit->in);
+}
+
+/* In the order of the plan, as are the codes of a codebook's. */
+static enum sotto_status
+take_records(struct fit *fit, struct crew *crew, const size_t *row,
+             uint32_t *code, struct sotto_error *err)
+{
+    struct taking taking = {.fit = fit,
+                            .row = row,
+                            .point_width = model_point_width(fit->model),
+                            .scores_width = rows_z_width(&crew->rows[0])};
+    size_t points = crew->devices * taking.point_width * sizeof(int32_t);
+    size_t scores = crew->devices * taking.scores_width * sizeof(float);
+    enum sotto_status status = allocate_x(fit, fit->labels.reports, err);
+    taking.code = code;
+    taking.point = malloc(points);
+    taking.scores = malloc(scores);
+    if (taking.point == NULL || taking.scores == NULL) {
+        status = host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fit_encode(crew, fit->labels.reports, &fit->options->watch,
+                            take_record, &taking, err);
+    }
+    host_wipe_free(taking.point, points);
+    host_wipe_free(taking.scores, scores);
+    return status;
+}
+
+/* Encodes each record once, for the network and for the tables. */
+static enum sotto_status
+take_codes(struct fit *fit, struct crew *crew, const size_t *row,
+           const size_t *truth, struct sotto_error *err)
+{
+    size_t n = fit->labels.reports;
+    uint32_t *code = calloc(n + 1, sizeof *code);
+    size_t *sorted = calloc(n + 1, sizeof *sorted);
+    enum sotto_status status;
+    if (code == NULL || sorted == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = take_records(fit, crew, row, code, err);
+    if (status == SOTTO_STATUS_OK) {
+        for (size_t i = 0; i < n; i++) {
+            sorted[i] = truth[fit->plan.order[i]];
         }
+        status = fit_count_codes(fit->model, code, sorted, n, err);
     }
-    free(point);
+done:
+    host_wipe_free(code, (n + 1) * sizeof *code);
+    host_wipe_free(sorted, (n + 1) * sizeof *sorted);
     return status;
 }
 
 enum sotto_status
-fit_take_table(struct fit *fit, struct rows *rows, struct sotto_error *err)
+fit_take_table(struct fit *fit, struct crew *crew, struct sotto_error *err)
 {
+    struct rows *rows = &crew->rows[0];
     size_t n = sotto_table_rows(rows->table), count;
     size_t *row = malloc((n + 1) * sizeof *row);
     size_t *truth = malloc((n + 1) * sizeof *truth);
@@ -380,10 +450,12 @@ fit_take_table(struct fit *fit, struct rows *rows, struct sotto_error *err)
         status = make_plan(fit, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = take_records(fit, rows, row, err);
+        status = fit->model->codes.cells > 0
+                     ? take_codes(fit, crew, row, truth, err)
+                     : take_records(fit, crew, row, NULL, err);
     }
 done:
-    free(row);
-    free(truth);
+    host_wipe_free(row, (n + 1) * sizeof *row);
+    host_wipe_free(truth, (n + 1) * sizeof *truth);
     return status;
 }

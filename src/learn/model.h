@@ -110,6 +110,10 @@ size_t model_likeliest(const double *p, size_t classes);
    model's network gives: sotto_model_mechanism_class made it. */
 bool model_sends_class(const struct sotto_model *model,
                        const struct sotto_mechanism *mechanism);
+/* pi and tau for such reports: a cell for each class, with the share that the
+   cells have it in; the network is taken at its word. The shares, then a row
+   for each: to free. NULL: no memory. */
+double *model_class_tables(const struct sotto_model *model);
 
 /* model_file.c: from bytes; `name` stands in messages for the file's path.
    Statuses: FORMAT, MEMORY, LIMIT. */

@@ -2,7 +2,7 @@
  * model_send.c: mechanisms for private inference, made from a model of a
  * codebook: what a device sends about the record alone, to have it classified.
  *
- *     code     encoder, scores            part: the code, by subset
+ *     code     encoder, scores            part: the code, by flip or subset
  *     class    encoder, the network       part: the class, by flip
  *
  * Both take the columns that the encoder takes, and no label.
@@ -13,6 +13,7 @@
 #include "base/decimal.h"
 #include "host/error.h"
 #include "host/file.h"
+#include "learn/expect.h"
 #include "learn/model.h"
 #include "mechanism/decompose.h"
 
@@ -76,18 +77,48 @@ write_part(const struct sotto_model *model, struct decompose *copy,
     return write_spec(&copy->spec, path, ret_mechanism, err);
 }
 
+/* What its cells tell of classes; not to be cleared. */
+static struct expect_cells
+cells_of(const struct sotto_model *model)
+{
+    return (struct expect_cells){.cells = model->codes.cells,
+                                 .classes = model->classes,
+                                 .pi = model->pi,
+                                 .tau = model->tau_bar};
+}
+
+/* The one that is asked for, or more is expected of. */
+static enum sotto_status
+choose_channel(const struct sotto_model *model, uint64_t eps,
+               const char **channel, struct sotto_error *err)
+{
+    struct expect_cells cells = cells_of(model);
+    if (*channel == NULL) {
+        return expect_choose_channel(&cells, eps, channel, err);
+    }
+    return strcmp(*channel, "flip") == 0 || strcmp(*channel, "subset") == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "\"%.40s\" is no channel for a code alone: take "
+                           "flip or subset",
+                           *channel);
+}
+
 enum sotto_status
 sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
-                           const char *path,
+                           const char *channel, const char *path,
                            struct sotto_mechanism **ret_mechanism,
                            struct sotto_error *err)
 {
     struct compose_part part = {
-        .covers = "features", .channel = "subset", .blocks = 1, .factors = 1};
+        .covers = "features", .channel = channel, .blocks = 1, .factors = 1};
     struct decompose copy = {0};
     enum sotto_status status = check_model(model, err);
     if (status == SOTTO_STATUS_OK) {
         status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = choose_channel(model, part.eps, &part.channel, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = decompose_init(&copy, model->mechanism, err);
@@ -203,4 +234,61 @@ model_sends_class(const struct sotto_model *model,
         same = same_place(stack, i, &client->layer[model->layers + i]);
     }
     return same;
+}
+
+/* ---- What to expect ------------------------------------------------------ */
+
+double *
+model_class_tables(const struct sotto_model *model)
+{
+    size_t classes = model->classes;
+    double *share = calloc(classes + 1, classes * sizeof *share);
+    for (size_t i = 0; share != NULL && i < model->codes.cells * classes; i++) {
+        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
+    }
+    for (size_t y = 0; share != NULL && y < classes; y++) {
+        share[classes + y * classes + y] = 1;
+    }
+    return share;
+}
+
+static enum sotto_status
+expect_classes(const struct sotto_model *model, double eps,
+               double *ret_accuracy, struct sotto_error *err)
+{
+    double *share = model_class_tables(model);
+    struct expect_cells cells = {
+        .cells = model->classes, .classes = model->classes, .pi = share};
+    enum sotto_status status;
+    if (share == NULL) {
+        return host_fail_memory(err);
+    }
+    cells.tau = share + model->classes;
+    status = expect_flip(&cells, eps, ret_accuracy, err);
+    free(share);
+    return status;
+}
+
+enum sotto_status
+sotto_model_expect(const struct sotto_model *model,
+                   const struct sotto_mechanism *mechanism,
+                   double *ret_accuracy, struct sotto_error *err)
+{
+    const struct device_part *part = &mechanism->client->part[0];
+    const struct channel_instance *instance = &part->instance;
+    double eps = (double)instance->eps / (double)SOTTO_UNIT, error;
+    struct expect_cells cells = cells_of(model);
+    if (model_sends_class(model, mechanism)) {
+        return expect_classes(model, eps, ret_accuracy, err);
+    }
+    if (model->codes.cells == 0 || !codes_is(mechanism) ||
+        mechanism->client->sizes.parts != 1 || part->factors != 1 ||
+        !codes_same(model->mechanism, mechanism)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism's reports are not about the model's "
+                         "code or class alone");
+    }
+    return strcmp(instance->channel->name, "flip") == 0
+               ? expect_flip(&cells, eps, ret_accuracy, err)
+               : expect_channel(&cells, instance, ret_accuracy, &error, err);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/rows.h"
+#include "data/crew.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/smooth.h"
@@ -43,32 +43,48 @@ copy_doubles(const float *from, size_t count, double *to)
     }
 }
 
-static enum sotto_status
-predict_rows(struct sotto_model *model, struct rows *rows, double *ret_p,
-             struct sotto_error *err)
+/* Inputs of a block of rows, and room for each thread's point. */
+struct block {
+    const struct sotto_model *model;
+    size_t first, width;
+    int32_t *point;
+    float *input;
+};
+
+static void
+input_row(void *context, struct rows *rows, size_t row, unsigned worker)
 {
-    size_t n = sotto_table_rows(rows->table), classes = model->classes;
-    size_t width = model_point_width(model);
-    int32_t *point = malloc(width * sizeof *point);
-    float *input = malloc(BLOCK * model->in * sizeof *input);
+    const struct block *block = context;
+    model_input(block->model, rows, row, block->point + worker * block->width,
+                block->input + (row - block->first) * block->model->in);
+}
+
+static enum sotto_status
+predict_rows(struct sotto_model *model, struct crew *crew, size_t n,
+             double *ret_p, struct sotto_error *err)
+{
+    size_t classes = model->classes;
+    struct block block = {.model = model, .width = model_point_width(model)};
+    size_t size = crew->devices * block.width * sizeof *block.point;
     float *p = malloc(BLOCK * classes * sizeof *p);
     enum sotto_status status = SOTTO_STATUS_OK;
-    if (point == NULL || input == NULL || p == NULL) {
+    block.point = malloc(size);
+    block.input = malloc(BLOCK * model->in * sizeof *block.input);
+    if (block.point == NULL || block.input == NULL || p == NULL) {
         status = host_fail_memory(err);
     }
     for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
          first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            model_input(model, rows, first + i, point, input + i * model->in);
-        }
-        status = model_forward(model, input, count, p, err);
+        block.first = first;
+        crew_run(crew, first, first + count, input_row, &block);
+        status = model_forward(model, block.input, count, p, err);
         if (status == SOTTO_STATUS_OK) {
             copy_doubles(p, count * classes, ret_p + first * classes);
         }
     }
-    host_wipe_free(point, width * sizeof *point);
-    host_wipe_free(input, BLOCK * model->in * sizeof *input);
+    host_wipe_free(block.point, size);
+    host_wipe_free(block.input, BLOCK * model->in * sizeof *block.input);
     host_wipe_free(p, BLOCK * classes * sizeof *p);
     return status;
 }
@@ -77,11 +93,16 @@ enum sotto_status
 sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
                     double *ret_p, struct sotto_error *err)
 {
-    struct rows rows;
-    enum sotto_status status = rows_init(&rows, model->mechanism, table, err);
+    struct crew crew;
+    enum sotto_status status = model_backend(model, err);
     if (status == SOTTO_STATUS_OK) {
-        status = predict_rows(model, &rows, ret_p, err);
-        rows_clear(&rows);
+        status = crew_init(&crew, model->mechanism, table, model->backend->pool,
+                           err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            predict_rows(model, &crew, sotto_table_rows(table), ret_p, err);
+        crew_clear(&crew);
     }
     return status;
 }
@@ -208,7 +229,7 @@ check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
     for (size_t i = 0; i < n; i++) {
         if (!report_valid(mechanism->client, reports + i * size, size)) {
             return host_fail(err, SOTTO_STATUS_INPUT, i,
-                             "report %zu is none of the model's mechanism", i);
+                             "report %zu is none of the mechanism's", i + 1);
         }
     }
     return SOTTO_STATUS_OK;
@@ -249,27 +270,19 @@ predict_codes(const struct sotto_model *model,
     return predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
 }
 
-/* Reports about the class: a cell for each, with the shares that the cells
-   have it in. The network is taken at its word. */
 static enum sotto_status
 predict_classes(const struct sotto_model *model,
                 const struct sotto_mechanism *mechanism, const uint8_t *reports,
                 size_t n, double *ret_p, struct sotto_error *err)
 {
-    size_t classes = model->classes;
-    double *share = calloc(classes + 1, classes * sizeof *share);
-    struct smooth smooth = {.cells = classes, .classes = classes, .pi = share};
+    double *share = model_class_tables(model);
+    struct smooth smooth = {
+        .cells = model->classes, .classes = model->classes, .pi = share};
     enum sotto_status status;
     if (share == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < model->codes.cells * classes; i++) {
-        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
-    }
-    smooth.tau_bar = share + classes;
-    for (size_t y = 0; y < classes; y++) {
-        smooth.tau_bar[y * classes + y] = 1;
-    }
+    smooth.tau_bar = share + model->classes;
     status = predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
     free(share);
     return status;
@@ -333,41 +346,51 @@ sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
 /* ---- Evaluation --------------------------------------------------------- */
 
 /* Reports of every row, simulated from (seed, row). */
-static enum sotto_status
-simulate_rows(struct rows *rows, uint64_t seed, uint8_t *reports,
-              struct sotto_error *err)
+struct sending {
+    uint64_t seed;
+    size_t size;
+    uint8_t *reports;
+    enum sotto_status *status; /* of every row */
+};
+
+static void
+send_row(void *context, struct rows *rows, size_t row, unsigned worker)
 {
-    size_t size = rows->mechanism->client->report_size;
-    size_t n = sotto_table_rows(rows->table);
-    for (size_t i = 0; i < n; i++) {
-        enum sotto_status status =
-            sotto_simulate(rows->mechanism, seed, i, rows_at(rows, i),
-                           rows->count, reports + i * size, size);
-        if (status != SOTTO_STATUS_OK) {
-            return host_fail(err, status, i, "row %zu cannot be privatised", i);
-        }
-    }
-    return SOTTO_STATUS_OK;
+    const struct sending *sending = context;
+    (void)worker;
+    sending->status[row] = sotto_simulate(
+        rows->mechanism, sending->seed, row, rows_at(rows, row), rows->count,
+        sending->reports + row * sending->size, sending->size);
 }
 
-/* `rows` are those of the mechanism that privatises. */
+/* With the devices of the mechanism that privatises. */
 static enum sotto_status
-predict_simulated(struct sotto_model *model, struct rows *rows, uint64_t seed,
-                  double *ret_p, struct sotto_error *err)
+predict_simulated(struct sotto_model *model, struct crew *crew, size_t n,
+                  uint64_t seed, double *ret_p, struct sotto_error *err)
 {
-    size_t size = rows->mechanism->client->report_size;
-    size_t n = sotto_table_rows(rows->table);
-    uint8_t *reports = calloc(n + 1, size);
-    enum sotto_status status;
-    if (reports == NULL) {
-        return host_fail_memory(err);
+    struct sotto_mechanism *mechanism = crew->rows[0].mechanism;
+    struct sending sending = {.seed = seed,
+                              .size = mechanism->client->report_size};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    sending.reports = calloc(n + 1, sending.size);
+    sending.status = calloc(n + 1, sizeof *sending.status);
+    if (sending.reports == NULL || sending.status == NULL) {
+        status = host_fail_memory(err);
+        goto done;
     }
-    status = simulate_rows(rows, seed, reports, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_predict_private_with(model, rows->mechanism,
-                                                  reports, n, ret_p, err);
+    crew_run(crew, 0, n, send_row, &sending);
+    for (size_t i = 0; i < n; i++) {
+        if (sending.status[i] != SOTTO_STATUS_OK) {
+            status = host_fail(err, sending.status[i], i,
+                               "row %zu cannot be privatised", i + 1);
+            goto done;
+        }
     }
-    free(reports);
+    status = sotto_model_predict_private_with(model, mechanism, sending.reports,
+                                              n, ret_p, err);
+done:
+    free(sending.reports);
+    free(sending.status);
     return status;
 }
 
@@ -424,18 +447,22 @@ score(struct sotto_model *model, struct rows *rows, const double *p,
 /* What it says of every row: of reports, if there is a mechanism for them. */
 static enum sotto_status
 predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
-              struct rows *rows, uint64_t seed, double *ret_p,
+              const struct sotto_table *table, uint64_t seed, double *ret_p,
               struct sotto_error *err)
 {
-    struct rows sent;
-    enum sotto_status status;
+    size_t n = sotto_table_rows(table);
+    struct crew crew;
+    enum sotto_status status = SOTTO_STATUS_OK;
     if (mechanism == NULL) {
-        return predict_rows(model, rows, ret_p, err);
+        return sotto_model_predict(model, table, ret_p, err);
     }
-    status = rows_init(&sent, mechanism, rows->table, err);
+    status = model_backend(model, err);
     if (status == SOTTO_STATUS_OK) {
-        status = predict_simulated(model, &sent, seed, ret_p, err);
-        rows_clear(&sent);
+        status = crew_init(&crew, mechanism, table, model->backend->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = predict_simulated(model, &crew, n, seed, ret_p, err);
+        crew_clear(&crew);
     }
     return status;
 }
@@ -462,7 +489,7 @@ evaluate(struct sotto_model *model, struct sotto_mechanism *mechanism,
         status = host_fail_memory(err);
         goto done;
     }
-    status = predict_table(model, mechanism, &rows, seed, p, err);
+    status = predict_table(model, mechanism, table, seed, p, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }

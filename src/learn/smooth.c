@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "learn/trainer.h"
 #include "nn/optimiser.h"
 #include "random/draw.h"
@@ -421,11 +422,13 @@ training_init(struct training *training, struct sotto_error *err)
 static void
 training_clear(struct training *training)
 {
-    free(training->x);
+    size_t n = training->aux->n, d = training->aux->d;
+    size_t classes = training->smooth->classes, rows = training->rows;
+    host_wipe_free(training->x, n * d * sizeof(float));
+    host_wipe_free(training->batch, BATCH * d * sizeof(float));
+    host_wipe_free(training->p, (rows + BATCH) * classes * sizeof(float));
+    host_wipe_free(training->dp, rows * classes * sizeof(float));
     free(training->order);
-    free(training->batch);
-    free(training->p);
-    free(training->dp);
     free(training->room);
     free(training->shift);
 }

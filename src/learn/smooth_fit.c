@@ -155,8 +155,8 @@ label_shifted(struct fit *fit, const struct cells_options *options,
             fit->share != NULL ? fit->share[p % classes] : 1 / (double)classes;
     }
     for (size_t i = 0; i < SHIFT_ROUNDS && status == SOTTO_STATUS_OK; i++) {
-        status =
-            cells_shares(&fit->codes, smooth->tau, fit->pi, smooth->pi, err);
+        status = cells_shares(&fit->codes, smooth->tau, fit->pi,
+                              &fit->options->watch, smooth->pi, err);
         if (status == SOTTO_STATUS_OK) {
             status = cells_fit(&fit->codes, smooth->pi, options, smooth->tau,
                                smooth->share, &fit->info.cells, err);
@@ -324,7 +324,7 @@ smooth_fit_reports(const struct codes_shape *shape,
     }
     if (status == SOTTO_STATUS_OK) {
         fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
-                          (double)(fit.codes.pairs * fit.codes.width);
+                          (double)(fit.codes.pairs * fit.codes.kept->size);
         *ret_smooth = fit.smooth;
         fit.smooth = NULL;
         if (ret_info != NULL) {

@@ -1,10 +1,12 @@
 /*
- * test_maths.c: the freestanding real functions against MPFR.
+ * test_maths.c: the freestanding real functions against MPFR, and those that
+ * choose by masks against the same with branches, bit by bit.
  */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -120,6 +122,139 @@ test_activations_at_the_ends(void **state)
     assert_true(isnan(maths_tanh(NAN)));
 }
 
+/* ---- Masks against branches ----------------------------------------------
+ */
+
+static uint64_t
+bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double
+from_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* In every bit, but for the sign of a NaN: the compilers differ on it. */
+static bool
+same_float(float a, float b)
+{
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+
+static double
+plain_exp(double x)
+{
+    const double high = 0x1.62e42fefa0000p-1, low = 0x1.cf79abc9e3b3ap-40;
+    double r, sum = 1;
+    int k;
+    if (x != x) {
+        return x;
+    }
+    if (x > 709.7) {
+        return INFINITY;
+    }
+    if (x < -708) {
+        return 0;
+    }
+    k = (int)(x * 0x1.71547652b82fep0 + (x < 0 ? -0.5 : 0.5));
+    r = (x - k * high) - k * low;
+    for (int i = 14; i > 0; i--) {
+        sum = 1 + r * sum / i;
+    }
+    return sum * from_bits((uint64_t)(k / 2 + 1023) << 52) *
+           from_bits((uint64_t)(k - k / 2 + 1023) << 52);
+}
+
+static void
+check_exp(uint64_t bits)
+{
+    double x = from_bits(bits);
+    if (bits_of(maths_exp(x)) != bits_of(plain_exp(x))) {
+        fail_msg("exp(%a): %a, not %a", x, maths_exp(x), plain_exp(x));
+    }
+}
+
+/* Any bits at all; every exponent; a thousand doubles either side of each end
+   and of each place where k steps. */
+static void
+test_exp_is_the_plain_one(void **state)
+{
+    static const double ends[] = {709.7,
+                                  -708,
+                                  DBL_MAX,
+                                  DBL_MIN,
+                                  -DBL_MIN,
+                                  INFINITY,
+                                  0x1.62e42fefa39efp-2,
+                                  -0x1.62e42fefa39efp-2};
+    const uint64_t sign = UINT64_C(1) << 63;
+    struct seeded seeded;
+    (void)state;
+    seeded_init(&seeded, 18, 0);
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t bits = (uint64_t)random_u32(&seeded.random) << 32;
+        check_exp(bits | random_u32(&seeded.random));
+        check_exp(bits_of(720 * draw_signed(&seeded)));
+    }
+    for (uint64_t exponent = 0; exponent < 4096; exponent++) {
+        check_exp(exponent << 52);
+        check_exp((exponent << 52) + 1);
+        check_exp((exponent << 52) - 1);
+        check_exp(exponent << 52 | UINT64_C(0x8000000000000));
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        for (uint64_t j = 0; j < 2000; j++) {
+            check_exp(bits_of(ends[i]) + j - 1000);
+            check_exp((bits_of(ends[i]) ^ sign) + j - 1000);
+        }
+    }
+    for (int k = -1024; k <= 1024; k++) {
+        uint64_t bits = bits_of((k + 0.5) * 0x1.62e42fefa39efp-1);
+        for (uint64_t j = 0; j < 10; j++) {
+            check_exp(bits + j - 5);
+        }
+    }
+}
+
+static void
+check_activations(uint32_t bits)
+{
+    float x, relu, sigmoid, tangent;
+    memcpy(&x, &bits, sizeof x);
+    relu = x > 0 ? x : 0;
+    sigmoid = (float)(1 / (1 + plain_exp(-(double)x)));
+    tangent = (float)(1 - 2 / (plain_exp(2 * (double)x) + 1));
+    if (!same_float(maths_relu(x), relu) ||
+        !same_float(maths_sigmoid(x), sigmoid) ||
+        !same_float(maths_tanh(x), tangent)) {
+        fail_msg("activation of %a", (double)x);
+    }
+}
+
+/* One float of 4,099, and all around the ends. */
+static void
+test_activations_are_the_plain_ones(void **state)
+{
+    static const uint32_t ends[] = {0, 0x7f800000, 0x7fc00000, 0x00800000};
+    (void)state;
+    for (uint32_t i = 0; i < UINT32_MAX / 4099; i++) {
+        check_activations(4099 * i);
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        for (uint32_t j = 0; j < 2000; j++) {
+            check_activations(ends[i] + j - 1000);
+            check_activations((ends[i] ^ 0x80000000) + j - 1000);
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -129,6 +264,8 @@ main(void)
         cmocka_unit_test(test_log_is_within_three_units),
         cmocka_unit_test(test_activations),
         cmocka_unit_test(test_activations_at_the_ends),
+        cmocka_unit_test(test_exp_is_the_plain_one),
+        cmocka_unit_test(test_activations_are_the_plain_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

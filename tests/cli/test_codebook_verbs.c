@@ -151,6 +151,12 @@ test_journey(void **state)
     assert_true(own > 0.36 && own < clean); /* chance is 0.33 */
 
     runs(0, "train code --model a.model --eps 4 -o code.sotto", "epsilon 4");
+    assert_non_null(strstr(text, "One of 6 codes, by flip."));
+    runs(0,
+         "train code --model a.model --eps 4 --channel subset --json -o "
+         "s.sotto",
+         "\"channel\": \"subset\"");
+    assert_true(field("expected") > 0.5 && field("k") > 5.5);
     runs(0, "train class --model a.model --eps 4 --json -o class.sotto",
          "\"eps\": 4");
     runs(0,
@@ -159,6 +165,9 @@ test_journey(void **state)
          "accuracy");
     code = field("accuracy");
     assert_true(code > own + 0.1);
+    runs(0, "train code --model a.model --eps 4 --json -o code.sotto",
+         "\"channel\": \"flip\"");
+    assert_true(fabs(field("expected") - code) < 0.3);
     runs(0,
          "evaluate a.model --data test.csv --private --mechanism class.sotto "
          "--json",
@@ -181,6 +190,10 @@ test_refused(void **state)
          "'e.sotto': the mechanism has another encoder");
     runs(2, "predict a.model c.reports", "another mechanism");
     runs(2, "train class --eps 2 -o x.sotto", "--model MODEL is missing");
+    runs(2, "train code --model a.model --channel signs --eps 2 -o x.sotto",
+         "'a.model': \"signs\" is no channel");
+    runs(2, "train class --model a.model --channel flip --eps 2 -o x.sotto",
+         "--channel is not for class");
     runs(2, "train class --data test.csv --model a.model --eps 2 -o x.sotto",
          "--data is not for class");
     runs(2, "train pca --data test.csv --model a.model --eps 2 -o x.sotto",

@@ -5,16 +5,35 @@
 # shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 
+# ---- Stopped, and begun anew -------------------------------------------------
+for signal in KILL INT; do
+    env --default-signal=INT "$SOTTO" demo >out 2>err &
+    pid=$!
+    while ! grep -q digits out && kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -$signal $pid || fail "too fast for $signal"
+    wait $pid
+    status=$?
+    [ $signal = KILL ] || [ $status -eq 1 ] || fail "$signal: status $status"
+    [ $signal = KILL ] || says "stopped" "same command"
+    absent sotto-demo/encoder.sotto
+done
+printf 'half a file' >sotto-demo/.sotto-1-0.tmp
+echo "half a pair" >sotto-demo/collector.key
+
+# ---- The whole of it ---------------------------------------------------------
 run 0 demo --quick
+rm sotto-demo/.sotto-1-0.tmp
 tail -1 out | grep -q 'sotto-demo/report.html$' || fail "no path at the end"
 grep -q "SIMULATED" out || fail "a simulation that does not say so"
 grep -q "before any report is made; a device also pins" out ||
     fail "no word on the signature"
-for file in demo.sotto demo.sotto.minisig demo.analyst direct.sotto \
-    eps-4.sotto eps-4.sotto.minisig eps-4.reports marginal-4.model \
-    plain-4.model direct-4.sotto direct-4.sotto.minisig direct-4.reports \
-    direct-4.model clean.model collector.key collector.pub by-hand.sh \
-    report.html; do
+for file in encoder.sotto encoder.analyst numbers.sotto numbers.analyst \
+    codes-4.sotto codes-4.sotto.minisig codes-4.analyst codes-4.reports \
+    codes-4.model numbers-4.sotto numbers-4.sotto.minisig numbers-4.reports \
+    numbers-4.model plain-4.model clean.model collector.key collector.pub \
+    by-hand.sh report.html; do
     [ -s sotto-demo/$file ] || fail "no $file"
 done
 for which in train people test; do
@@ -23,13 +42,17 @@ for which in train people test; do
             sotto-demo/$which-$kind.idx.gz || fail "other digits"
     done
 done
-grep -q "differ by more than what they make of the noise" \
-    sotto-demo/report.html || fail "the page hides how the learners differ"
-[ "$(find sotto-demo -type f | wc -l)" -eq 24 ] ||
+for word in "What is compared" "What a code does not keep" \
+    "the contrastive one is told" "guarantee at all"; do
+    grep -q "$word" sotto-demo/report.html || fail "the page hides: $word"
+done
+[ "$(find sotto-demo -type f | wc -l)" -eq 25 ] ||
     fail "left behind: $(find sotto-demo -type f)"
-[ "$(stat -c %a sotto-demo/demo.analyst)" = 600 ] ||
-    fail "others may read the analyst's file"
-run 0 verify sotto-demo/eps-4.sotto --pub sotto-demo/collector.pub
+for which in encoder numbers codes-4; do
+    [ "$(stat -c %a sotto-demo/$which.analyst)" = 600 ] ||
+        fail "others may read $which.analyst"
+done
+run 0 verify sotto-demo/codes-4.sotto --pub sotto-demo/collector.pub
 cp sotto-demo/report.html first.html
 
 # ---- One seed, one story; again into the same folder -------------------------
@@ -40,14 +63,15 @@ python3 - first <<'END_OF_ROWS' || fail "the rows"
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 steps = [row["step"] for row in rows if "step" in row]
-assert steps == ["digits", "encoder", "signature", "epsilon 4"], steps
+assert steps == ["digits", "encoder", "numbers", "signature",
+                 "epsilon 4"], steps
 found = {row["learner"]: row for row in rows if "learner" in row}
-assert sorted(found) == ["clean", "direct", "marginal", "plain"], found
+assert sorted(found) == ["clean", "codes", "numbers", "plain"], found
 for name, row in found.items():
     assert 0 <= row["accuracy"] <= 1 and row["test"] == 1000, row
     assert row["eps"] == (None if name == "clean" else 4), row
     if name != "clean":
-        assert abs(row["eps_record"] + row["eps_label"] - 4) < 1e-9, row
+        assert 10 <= row["k"] <= 200, row
 # Even so little training is no guessing.
 assert found["clean"]["accuracy"] > 0.3, found
 assert rows[-1]["page"] == "sotto-demo/report.html", rows[-1]
@@ -55,10 +79,6 @@ END_OF_ROWS
 sed 's/timestamp:[0-9]*//' first.html >a
 sed 's/timestamp:[0-9]*//' sotto-demo/report.html >b
 cmp a b || fail "one seed, two pages"
-run 0 demo --quick --seed 2 --json -o other
-grep accuracy first >a
-grep accuracy out >b
-cmp -s a b && fail "two seeds, one story"
 
 # ---- By hand: the same files -------------------------------------------------
 mkdir bin
@@ -67,12 +87,19 @@ ln -s "$SOTTO" bin/sotto
     fail "by-hand.sh does not run"
     cat err
 }
-cmp sotto-demo/demo.sotto sotto-demo/mine.sotto || fail "another encoder"
-cmp sotto-demo/demo.analyst sotto-demo/mine.analyst || fail "another decoder"
-for file in eps-4.sotto eps-4.reports marginal-4.model plain-4.model \
-    direct-4.sotto direct-4.reports direct-4.model; do
+for file in encoder.sotto encoder.analyst numbers.sotto numbers.analyst \
+    codes-4.sotto codes-4.analyst codes-4.reports codes-4.model \
+    numbers-4.sotto numbers-4.reports numbers-4.model plain-4.model; do
     cmp sotto-demo/$file sotto-demo/mine-$file || fail "another $file by hand"
 done
+sed -n 's/^accuracy \([0-9.]*\) .*/\1/p' out >by-hand
+python3 - first by-hand <<'END_OF_FIGURES' || fail "other figures by hand"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+found = {row["learner"]: row["accuracy"] for row in rows if "learner" in row}
+hand = [float(line) for line in open(sys.argv[2])]
+assert hand == [found[name] for name in ("codes", "numbers", "plain")], hand
+END_OF_FIGURES
 python3 - sotto-demo <<'END_OF_PAGE' || fail "the page has other commands"
 import html, re, sys
 page = open(sys.argv[1] + "/report.html", encoding="utf-8").read()
@@ -97,48 +124,30 @@ mkdir taken
 echo theirs >taken/people-images.idx.gz
 run 2 demo --quick -o taken
 says "taken"
-echo "not a mechanism" >taken/demo.sotto
+echo "not a mechanism" >taken/encoder.sotto
 run 2 demo --quick -o taken
 printf 'age\n20\n40\n' >small.csv
-run 0 train direct --data small.csv --eps 1 -o taken/demo.sotto
+run 0 train direct --data small.csv --eps 1 -o taken/encoder.sotto
 run 2 demo --quick -o taken
 [ "$(cat taken/people-images.idx.gz)" = theirs ] ||
     fail "the demo overwrote a file"
 [ "$(find taken -type f | wc -l)" -eq 2 ] || fail "written: $(ls taken)"
 run 1 demo --quick -o taken/people-images.idx.gz
 says "taken/people-images.idx.gz"
-
-# ---- Stopped, and begun anew -------------------------------------------------
-for signal in KILL INT; do
-    env --default-signal=INT "$SOTTO" demo -o stopped >out 2>err &
-    pid=$!
-    while ! grep -q digits out && kill -0 $pid 2>/dev/null; do
-        sleep 0.01
-    done
-    kill -$signal $pid || fail "too fast for $signal"
-    wait $pid
-    status=$?
-    [ $signal = KILL ] || [ $status -eq 1 ] || fail "$signal: status $status"
-    [ $signal = KILL ] || says "stopped" "same command"
-    absent stopped/demo.sotto
-done
-printf 'half a file' >stopped/.sotto-1-0.tmp
-echo "half a pair" >stopped/collector.key
-run 0 demo --quick -o stopped
-cmp sotto-demo/demo.sotto stopped/demo.sotto || fail "another after a stop"
-run 0 verify stopped/eps-4.sotto --pub stopped/collector.pub
 mkdir temporary
 echo x >temporary/.sotto-1-0.tmp
 echo theirs >temporary/train-images.idx.gz
 run 2 demo --quick -o temporary
 says "holds other files"
 
-# ---- Several epsilons, not in order ------------------------------------------
-run 0 demo --quick -o several --eps 0.5,20,4.5
-for eps in 0.5 20 4.5; do
-    [ -s several/eps-$eps.reports ] || fail "no reports at $eps"
-    grep -q "^  $eps  *[0-9.]*% " out || fail "no row for $eps"
+# ---- Several epsilons, not in order; another seed ----------------------------
+run 0 demo --quick -o several --eps 0.5,20 --seed 2
+for eps in 0.5 20; do
+    [ -s several/codes-$eps.reports ] || fail "no reports at $eps"
+    grep -q "^  $eps  *[0-9]*  *[0-9.]*% " out || fail "no row for $eps"
 done
+cmp -s sotto-demo/encoder.sotto several/encoder.sotto &&
+    fail "two seeds, one story"
 
 # ---- The page stands alone ---------------------------------------------------
 for page in sotto-demo several; do
@@ -168,8 +177,17 @@ page.feed(text)
 page.close()
 assert not page.open, page.open
 budgets = text.count("<th>report, epsilon ")
-# The plot; six people, with a report at each epsilon; ten means at each.
-assert page.seen["svg"] == 1 + 6 * (1 + budgets) + 10 * budgets, page.seen
+# The plot; six people, with a report at each epsilon; codes, up to 20 of each.
+codes = [int(k) for k in re.findall(r"commonest of (\d+) codes", text)]
+codes += [int(k) for k in re.findall(r"all (\d+) codes", text)]
+assert len(codes) == budgets, codes
+shown = sum(min(k, 20) for k in codes)
+assert page.seen["svg"] == 1 + 6 * (1 + budgets) + shown, page.seen
+# Every report names as many pairs as its column says.
+wanted = [int(n) for n in re.findall(r"<br>(\d+) of \d+ pairs</th>", text)]
+drawn = [svg.count("M") for svg in
+         re.findall(r'<svg class="report".*?<path d="(.*?)"/></svg>', text)]
+assert drawn == wanted * 6, (wanted, drawn)
 assert page.seen["h1"] == 1 and page.seen["polyline"] == 3, page.seen
 assert page.seen["circle"] == 3 * budgets, page.seen
 for tag in ("script", "link", "img", "iframe", "object", "base"):

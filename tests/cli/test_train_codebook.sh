@@ -66,10 +66,80 @@ run 0 audit f.sotto
 run 0 train codebook --data "$data" --encoder e.sotto --eps 1 -o n.sotto
 grep -q "codes, from 28 cells of 569 records, by subset" out || fail "no label"
 
-# ---- Wrong usage -------------------------------------------------------------
+# ---- With an encoder of its own ------------------------------------------------
+own="$base --eps 1 --d 4 --hidden 16 --batch 32 --seed 4"
 # shellcheck disable=SC2086
-run 2 train codebook $base --eps 1 -o w.sotto
-says "--encoder M.sotto is missing"
+run 0 train clm $own --epochs 3 -o own-e.sotto
+# shellcheck disable=SC2086
+run 0 train codebook $base --encoder own-e.sotto --eps 1 --seed 4 --k 6 \
+    --channel subset --name own -o two.sotto
+# shellcheck disable=SC2086
+run 0 train codebook $own --epochs 3 --k 6 --channel subset --name own -o one.sotto
+grep -q "Trained an encoder for 3 epochs: contrastive loss" out ||
+    fail "no word of the encoder"
+grep -q "6 codes, from 28 cells" out || fail "no word of the codes"
+cmp -s one.sotto two.sotto || fail "one command makes another mechanism than two"
+cmp -s one.analyst two.analyst || fail "one command, another analyst file"
+absent one.sotto.checkpoint
+# shellcheck disable=SC2086
+run 0 train codebook $own --epochs 3 --k 6 --channel subset --drop area_mean \
+    --json -o three.sotto
+json out
+grep -q '"epochs": 3, "loss": .*, "resumed": false, "cells": 28' out ||
+    fail "facts in JSON"
+cmp -s one.sotto three.sotto && fail "--drop makes no difference"
+
+# What is found out after training costs no training: the checkpoint is there.
+# shellcheck disable=SC2086
+run 2 train codebook $own --epochs 3 --k 29 --channel subset -o late.sotto
+says "from 2 to 28"
+absent late.sotto
+[ -e late.sotto.checkpoint ] || fail "the encoder is lost"
+# shellcheck disable=SC2086
+run 0 train codebook $own --epochs 3 --k 6 --channel subset --name own --json \
+    -o late.sotto
+grep -q '"resumed": true' out || fail "trained again"
+cmp -s one.sotto late.sotto || fail "gone on to another mechanism"
+absent late.sotto.checkpoint
+
+# Stopped, and gone on to the same file.
+long="$own --epochs 40 --k 6 --channel subset"
+# shellcheck disable=SC2086
+run 0 train codebook $long -o whole.sotto
+# shellcheck disable=SC2086
+env --default-signal=INT "$SOTTO" train codebook $long -o k.sotto >out 2>err &
+pid=$!
+while [ ! -e k.sotto.checkpoint ] && kill -0 $pid 2>/dev/null; do
+    sleep 0.01
+done
+if kill -INT $pid 2>/dev/null; then
+    wait $pid || says "run the same command again to go on"
+fi
+# shellcheck disable=SC2086
+run 0 train codebook $long -o k.sotto
+cmp -s whole.sotto k.sotto || fail "stopped: another mechanism"
+cmp -s whole.analyst k.analyst || fail "stopped: another analyst file"
+absent k.sotto.checkpoint
+
+# ---- Wrong usage -------------------------------------------------------------
+for more in "--epochs 3" "--widths 3" "--d 4" "--drop area_mean" "--rate 0.1"; do
+    # shellcheck disable=SC2086
+    run 2 train codebook $base --encoder e.sotto $more --eps 1 -o w.sotto
+    says "is for training an encoder"
+done
+for more in "--lambda 0.5" "--steps 5" "--inside 0.5" "--linear" "--whiten"; do
+    # shellcheck disable=SC2086
+    run 2 train codebook $base $more --eps 1 -o w.sotto
+    says "is not for codebook"
+done
+# shellcheck disable=SC2086
+run 2 train codebook $base --epochs 3 --channel duchi --eps 1 -o w.sotto
+says "duchi"
+# shellcheck disable=SC2086
+run 2 train codebook $base --augment line --eps 1 -o w.sotto
+says "take corrupt"
+run 2 train codebook --from f.sotto --epochs 3 --eps 1 -o w.sotto
+says "--from trains nothing"
 # shellcheck disable=SC2086
 run 2 train codebook $base --encoder e.sotto --eps 1 --k 29 -o w.sotto
 says "from 2 to 28"
@@ -97,4 +167,5 @@ run 2 train codebook --data "$data" --label nobody --encoder e.sotto --eps 1 \
 says "nobody"
 absent w.sotto
 absent w.analyst
+absent w.sotto.checkpoint
 finish

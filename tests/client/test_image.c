@@ -125,6 +125,125 @@ test_skips(void **state)
     check_net(&net);
 }
 
+/* Where a run stopped, and that nothing was wiped, is not seen by the next. */
+static void
+test_runs_in_a_row(void **state)
+{
+    static struct net net;
+    struct file file;
+    struct opened opened;
+    struct sotto_client *client;
+    uint8_t bytes[72];
+    float first[5];
+    struct sotto_value value = value_bytes(bytes, sizeof bytes);
+    (void)state;
+    net_init(&net, 6, 6, 2);
+    net_conv(&net, 3, 1, 1, 4, 0, "relu");
+    net_conv(&net, 3, 1, 1, 6, 0, "tanh");
+    net_conv(&net, 3, 1, 1, 4, 2, "relu");
+    net_pool(&net, 2, 2, 0, COMPOSE_POOL_MAX);
+    net_dense(&net, 5, "tanh");
+    file = net_file(&net);
+    opened = client_open(file);
+    client = opened.client;
+    for (uint32_t n = 0; n <= net.layers; n++) {
+        memset(bytes, (int)(29 * n), sizeof bytes);
+        schema_apply(client, &value);
+        forward_run_to(client, n);
+        for (uint8_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] = (uint8_t)(97 * i);
+        }
+        schema_apply(client, &value);
+        forward_run(client);
+        if (n == 0) {
+            memcpy(first, client->z, sizeof first);
+        }
+        assert_memory_equal(first, client->z, sizeof first);
+    }
+    client_done(&opened);
+    free(file.data);
+    free(net.weights);
+}
+
+static uint32_t
+below(struct seeded *seeded, uint32_t n)
+{
+    return random_u32(&seeded->random) % n;
+}
+
+/* A convolution that keeps height and width, and adds the input of some layer
+   that no skip has reached and whose image has them too. */
+static void
+add_skip(struct net *net, struct seeded *seeded, size_t *open)
+{
+    size_t at = net->layers;
+    size_t from =
+        at > *open ? *open + below(seeded, (uint32_t)(at - *open)) : at;
+    uint32_t height = net->height, width = net->width;
+    uint32_t channels = net->channels, pad = below(seeded, 3);
+    if (from < at) {
+        height = net->layer[from].height;
+        width = net->layer[from].width;
+        channels = net->layer[from].channels;
+    }
+    if (height == net->height && width == net->width) {
+        net_conv(net, 2 * pad + 1, 1, pad, channels, (uint32_t)(at + 1 - from),
+                 "tanh");
+        *open = at + 1;
+    }
+}
+
+static void
+add_layer(struct net *net, struct seeded *seeded, size_t *open)
+{
+    static const char *const activations[] = {"none", "relu", "sigmoid",
+                                              "tanh"};
+    uint32_t least = net->height < net->width ? net->height : net->width;
+    uint32_t kernel = 1 + below(seeded, 4), pad = below(seeded, kernel);
+    uint32_t stride = 1 + below(seeded, 8) / 7;
+    if (least + 2 * pad < kernel) {
+        return;
+    }
+    switch (below(seeded, 5)) {
+    case 0:
+        net_pool(net, kernel, stride, pad,
+                 below(seeded, 2) ? COMPOSE_POOL_MAX : COMPOSE_POOL_MEAN);
+        break;
+    case 1:
+        net_conv(net, kernel, stride, pad, 1 + below(seeded, 5), 0,
+                 activations[below(seeded, 4)]);
+        break;
+    default:
+        add_skip(net, seeded, open);
+        break;
+    }
+}
+
+/* Networks of any layers, with as many skips as find their place. */
+static void
+test_any(void **state)
+{
+    static struct net net;
+    struct seeded seeded;
+    uint32_t skips = 0;
+    (void)state;
+    seeded_init(&seeded, 23, 0);
+    for (uint32_t i = 0; i < 150; i++) {
+        size_t open = 0;
+        net_init(&net, 1 + below(&seeded, 7), 1 + below(&seeded, 7),
+                 1 + below(&seeded, 4));
+        while (net.layers < 1 + i % 12) {
+            add_layer(&net, &seeded, &open);
+        }
+        for (size_t j = 0; j < net.layers; j++) {
+            skips += net.layer[j].skip > 1;
+        }
+        check_net(&net);
+    }
+    print_message("%u skips over more than one layer\n", skips);
+    assert_true(skips > 60);
+}
+
 /* As many layers as a device takes, a skip over each pair. */
 static void
 test_deep(void **state)
@@ -310,6 +429,8 @@ main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_runs_in_a_row),
+        cmocka_unit_test(test_any),
         cmocka_unit_test(test_deep),
         cmocka_unit_test(test_buffers),
         cmocka_unit_test(test_odd_floats),

@@ -3,10 +3,10 @@
 # depend on neither the record nor the noise (invariant 7): callgrind counts
 # them for records at the domain's centre, edges and vertices, for NaN and
 # infinities, for every symbol, and over 1,000 draws of noise, for each channel
-# of timing_probe.c; and from a category's text to its symbol, and of layers
-# over images, whatever the floats in them. All counts of a
-# setting must be equal. Prints a table:
-# setting, record, reports counted, least and most instructions.
+# of timing_probe.c; and from a category's text to its symbol, and of networks
+# over images with each activation, whatever the floats that go in. All counts
+# of a setting must be equal. Prints a table: setting, record, reports counted,
+# least and most instructions.
 set -eu
 source=${SOTTO_SOURCE_DIR:-.}
 build=${SOTTO_BUILD_DIR:-build}

@@ -2,8 +2,9 @@
  * timing_probe.c: makes reports under callgrind, one dump each, for
  * test_timing_callgrind.sh to compare (invariant 7).
  *
- * Counted is report_make: from the encoder's output to the finished report.
- * z and the symbols are set directly, to what no encoder would give. Entropy
+ * Counted is report_make: from the encoder's output to the finished report;
+ * schema_apply of a category; and forward_run of networks over images.
+ * x, z and the symbols are set directly, to what no encoder would give. Entropy
  * is the system's, fetched at a fixed cost, so that noise differs every time.
  */
 #include <math.h>
@@ -107,6 +108,25 @@ static const struct setting settings[] = {
 };
 
 static struct sotto_client *
+open_spec(const struct compose_spec *spec)
+{
+    struct sotto_client *client = NULL;
+    uint8_t *file = NULL;
+    void *workspace = NULL;
+    size_t size = 0, need = 0;
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    if (compose_mechanism(spec, &file, &size, &err) != SOTTO_STATUS_OK ||
+        sotto_client_size(file, size, &need, &err) != SOTTO_STATUS_OK ||
+        (workspace = malloc(need)) == NULL ||
+        sotto_client_open(file, size, NULL, workspace, need, &client, &err) !=
+            SOTTO_STATUS_OK) {
+        (void)fprintf(stderr, "%s: %s\n", spec->name, err.message);
+        exit(EXIT_FAILURE);
+    }
+    return client;
+}
+
+static struct sotto_client *
 open_setting(const struct setting *setting)
 {
     static const float zeros[Z_MOST];
@@ -116,22 +136,10 @@ open_setting(const struct setting *setting)
         {"c", SOTTO_COLUMN_CATEGORY, setting->symbols, values, false, 0, 1},
         {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
     struct compose_layer layer = {1, setting->width, "none", zeros, zeros};
-    struct compose_spec spec = {"t", "c",    "a", EPS(32),        columns,
-                                2,   &layer, 1,   &setting->part, 1};
-    struct sotto_client *client = NULL;
-    uint8_t *file = NULL;
-    void *workspace = NULL;
-    size_t size = 0, need = 0;
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
-    if (compose_mechanism(&spec, &file, &size, &err) != SOTTO_STATUS_OK ||
-        sotto_client_size(file, size, &need, &err) != SOTTO_STATUS_OK ||
-        (workspace = malloc(need)) == NULL ||
-        sotto_client_open(file, size, NULL, workspace, need, &client, &err) !=
-            SOTTO_STATUS_OK) {
-        (void)fprintf(stderr, "%s: %s\n", setting->name, err.message);
-        exit(EXIT_FAILURE);
-    }
-    return client;
+    struct compose_spec spec = {setting->name,  "c", "a",    EPS(32),
+                                columns,        2,   &layer, 1,
+                                &setting->part, 1};
+    return open_spec(&spec);
 }
 
 /* ---- Records ------------------------------------------------------------ */
@@ -275,55 +283,87 @@ count_categories(struct probe *probe)
     }
 }
 
-/* Layers over an image of 6 x 6 x 3: the same everywhere, and alone at each
-   place. The activation is relu, or none of a pool. */
-static void
-count_layer(const struct device_layer *layer, const char *name)
+/* ---- Encoders ----------------------------------------------------------- */
+
+#define X_SIZE 108u /* an image of 6 x 6 x 3 */
+
+/* Convolutions, one with a skip over the other, both pools and a dense layer,
+   all with this activation. */
+static struct sotto_client *
+open_network(const char *activation, float *weight)
 {
-    static float x[108], y[256];
+    struct compose_layer layers[] = {
+        {108, 108, activation, weight, weight, COMPOSE_CONV, 6, 6, 3, 3, 3, 1,
+         1, 0},
+        {108, 108, activation, weight, weight, COMPOSE_CONV, 6, 6, 3, 3, 3, 1,
+         1, 2},
+        {108, 27, NULL, NULL, NULL, COMPOSE_POOL_MAX, 6, 6, 3, 0, 2, 2, 0, 0},
+        {27, 27, NULL, NULL, NULL, COMPOSE_POOL_MEAN, 3, 3, 3, 0, 3, 1, 1, 0},
+        {27, 8, activation, weight, weight, COMPOSE_DENSE, 0, 0, 0, 0, 0, 0, 0,
+         0},
+    };
+    struct compose_column column = {
+        "b", SOTTO_COLUMN_BYTES, X_SIZE, NULL, false, 0, 1};
+    struct compose_part part = {"features", "laplace", EPS(1), 1, 0,
+                                8,          16,        {{0}},  0};
+    struct compose_spec spec = {activation, "c",    "a", EPS(1), &column,
+                                1,          layers, 5,   &part,  1};
+    return open_spec(&spec);
+}
+
+static void
+count_forward(struct sotto_client *client, const char *activation,
+              const char *record, const float *x)
+{
+    char label[64];
+    (void)snprintf(label, sizeof label, "net-%s %s", activation, record);
+    memcpy(client->x, x, sizeof(float) * X_SIZE);
+    CALLGRIND_TOGGLE_COLLECT;
+    forward_run(client);
+    CALLGRIND_TOGGLE_COLLECT;
+    CALLGRIND_DUMP_STATS_AT(label);
+    device_wipe(client);
+}
+
+/* Each float everywhere, and alone at a place; and then any floats of each
+   size, and any bits at all. */
+static void
+count_network(const char *activation, float *weight)
+{
+    struct sotto_client *client = open_network(activation, weight);
+    float x[X_SIZE];
     for (size_t i = 0; i < 2 * VALUES; i++) {
-        float value = values[i / 2].value;
-        char label[64];
-        for (size_t j = 0; j < 108; j++) {
-            x[j] = i % 2 == 0 || j == 7 * i % 108 ? value : 0.25f;
+        for (size_t j = 0; j < X_SIZE; j++) {
+            x[j] =
+                i % 2 == 0 || j == 7 * i % X_SIZE ? values[i / 2].value : 0.25f;
         }
-        (void)snprintf(label, sizeof label, "%s %s", name, values[i / 2].name);
-        CALLGRIND_TOGGLE_COLLECT;
-        if (layer->kind == DEVICE_CONV) {
-            image_conv(layer, x, layer->skip > 0 ? x : NULL, y);
-        } else {
-            image_pool(layer, x, y);
+        count_forward(client, activation, values[i / 2].name, x);
+    }
+    for (int i = 0; i < 100; i++) {
+        uint32_t bits[X_SIZE];
+        (void)sotto_entropy(bits, sizeof bits);
+        for (size_t j = 0; i < 80 && j < X_SIZE; j++) {
+            x[j] = ldexpf((float)(int32_t)bits[j], i - 60);
         }
-        CALLGRIND_TOGGLE_COLLECT;
-        CALLGRIND_DUMP_STATS_AT(label);
+        if (i >= 80) {
+            memcpy(x, bits, sizeof x);
+        }
+        count_forward(client, activation, i < 80 ? "random" : "bits", x);
     }
 }
 
 static void
-count_images(void)
+count_networks(void)
 {
-    static float weight[3 * 27];
-    struct device_layer layer = {
-        .in = 108,
-        .out = 108,
-        .kind = DEVICE_CONV,
-        .image = {6, 6, 3},
-        .made = {6, 6, 3},
-        .kernel = 3,
-        .stride = 1,
-        .pad = 1,
-        .skip = 1,
-        .weight = weight,
-        .bias = weight,
-        .activation = forward_activation((struct reader_word){"relu", 4})};
-    for (size_t i = 0; i < 3 * 27; i++) {
-        weight[i] = (float)(i % 7) - 3;
+    static const char *const activations[] = {"none", "relu", "sigmoid",
+                                              "tanh"};
+    static float weight[8 * 27];
+    for (size_t i = 0; i < sizeof weight / sizeof *weight; i++) {
+        weight[i] = (float)(i * 5 % 7) - 3;
     }
-    count_layer(&layer, "conv");
-    layer.kind = DEVICE_POOL_MAX;
-    count_layer(&layer, "pool-max");
-    layer.kind = DEVICE_POOL_MEAN;
-    count_layer(&layer, "pool-mean");
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+        count_network(activations[i], weight);
+    }
 }
 
 int
@@ -343,7 +383,7 @@ main(int argc, char **argv)
     count_draws(&probe);
     count_categories(&probe);
     if (at == 0) {
-        count_images();
+        count_networks();
     }
     return EXIT_SUCCESS;
 }

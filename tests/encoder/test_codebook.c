@@ -6,6 +6,7 @@
 #include "data/rows.h"
 #include "encoder/analyst.h"
 #include "fail_alloc.h"
+#include "host/pool.h"
 #include "host/safetensors.h"
 #include "learnt_fixture.h"
 
@@ -228,6 +229,64 @@ test_decode(void **state)
     assert_true(fabs(sum[0] + sum[1] + sum[2] + sum[3] - 1) < 1e-9);
     free(report);
     rows_clear(&rows);
+    sotto_analyst_free(analyst);
+    sotto_mechanism_free(mechanism);
+    sotto_codebook_free(codebook);
+}
+
+#define ESTIMATES 400u
+
+/* Estimates of many reports, by several threads. */
+struct estimates {
+    const struct sotto_analyst *analyst;
+    const struct sotto_mechanism *mechanism;
+    const uint8_t *report;
+    double z[ESTIMATES][4];
+};
+
+static void
+estimate_task(void *context, size_t index, unsigned worker)
+{
+    struct estimates *estimates = context;
+    (void)worker;
+    sotto_analyst_estimate(
+        estimates->analyst, estimates->mechanism,
+        estimates->report + index * estimates->mechanism->client->report_size,
+        estimates->z[index]);
+}
+
+/* With one analyst file: what one thread gives. */
+static void
+test_at_once(void **state)
+{
+    static struct estimates one, many;
+    struct sotto_codebook *codebook = new_codebook("kind", 1);
+    struct sotto_mechanism *mechanism = write_one(codebook, 4, "subset", "c");
+    struct sotto_analyst *analyst = read_analyst("c");
+    size_t size = mechanism->client->report_size;
+    uint8_t *report = calloc(ESTIMATES, size);
+    struct host_pool *pool = NULL;
+    struct rows rows;
+    (void)state;
+    assert_non_null(report);
+    must(rows_init(&rows, mechanism, table, &err));
+    for (size_t i = 0; i < ESTIMATES; i++) {
+        assert_int_equal(sotto_simulate(mechanism, 2, i,
+                                        rows_at(&rows, i % ROWS), 4,
+                                        report + i * size, size),
+                         SOTTO_STATUS_OK);
+    }
+    one = many = (struct estimates){
+        .analyst = analyst, .mechanism = mechanism, .report = report};
+    must(host_pool_new(4, &pool, &err));
+    host_pool_run(NULL, ESTIMATES, estimate_task, &one);
+    for (size_t i = 0; i < 20; i++) {
+        host_pool_run(pool, ESTIMATES, estimate_task, &many);
+        assert_memory_equal(one.z, many.z, sizeof one.z);
+    }
+    host_pool_free(pool);
+    rows_clear(&rows);
+    free(report);
     sotto_analyst_free(analyst);
     sotto_mechanism_free(mechanism);
     sotto_codebook_free(codebook);
@@ -506,6 +565,7 @@ main(void)
         TEST(test_mechanism), TEST(test_device),  TEST(test_decode),
         TEST(test_labels),    TEST(test_threads), TEST(test_refused),
         TEST(test_stopped),   TEST(test_damage),  TEST(test_memory),
+        TEST(test_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,7 +282,7 @@ test_shares(void **state)
     memcpy(crowd.pi, shifted, sizeof shifted);
     crowd_report(&crowd, "subset", 3, 0, CELLS, CLASSES, 15000, 32);
     must(codes_init(&codes, &crowd.shape, crowd.report, 15000, NULL, &err));
-    must(cells_shares(&codes, crowd.tau, even, pi, &err));
+    must(cells_shares(&codes, crowd.tau, even, NULL, pi, &err));
     for (size_t c = 0; c < CELLS; c++) {
         assert_true(fabs(pi[c] - shifted[c]) < 0.02);
     }
@@ -325,7 +325,8 @@ stop(void *context, const char *what, uint64_t done, uint64_t total)
     (void)context;
     (void)what;
     (void)total;
-    return done < 10;
+    (void)done;
+    return false;
 }
 
 static void
@@ -340,10 +341,21 @@ test_watch_and_choice(void **state)
     crowd_table(&crowd, 12, 5, 0.9, 0.05, true, 41);
     crowd_report(&crowd, "subset", 0.5, 0, 12, 5, 1000, 42);
     must(codes_init(&codes, &crowd.shape, crowd.report, 1000, NULL, &err));
+    for (enum cells_method i = CELLS_METHOD_CHOSEN; i <= CELLS_METHOD_FIELD;
+         i++) {
+        options.method = i;
+        assert_int_equal(
+            cells_fit(&codes, crowd.pi, &options, tau, NULL, &info, &err),
+            SOTTO_STATUS_STOPPED);
+    }
     assert_int_equal(
-        cells_fit(&codes, crowd.pi, &options, tau, NULL, &info, &err),
-        SOTTO_STATUS_STOPPED); /* so it sampled */
-    options.sweeps = 1000000;  /* more than are worth it */
+        cells_shares(&codes, crowd.tau, crowd.pi, &watch, tau, &err),
+        SOTTO_STATUS_STOPPED);
+    options =
+        (struct cells_options){.share = crowd.even, .sweeps = 10, .chains = 2};
+    must(cells_fit(&codes, crowd.pi, &options, tau, NULL, &info, &err));
+    assert_int_equal(info.method, CELLS_METHOD_SAMPLE);
+    options.sweeps = 1000000; /* more than are worth it */
     must(cells_fit(&codes, crowd.pi, &options, tau, NULL, &info, &err));
     assert_int_equal(info.method, CELLS_METHOD_FIELD);
     codes_clear(&codes);

@@ -29,16 +29,21 @@ make(const char *channel, double eps, double label_eps)
 static double
 kept(const struct codes *codes, size_t report, size_t pair)
 {
-    const uint8_t *b = codes_column(codes, report / CODES_BLOCK, pair);
+    const void *b = codes_column(codes, report / CODES_BLOCK, pair);
     size_t at = report % CODES_BLOCK;
-    double value =
-        codes->width == 1 ? b[at] : ((const uint16_t *)(const void *)b)[at];
+    double value = 0;
+    if (codes->width == CODES_8) {
+        value = ((const uint8_t *)b)[at];
+    } else {
+        value = (double)((const float *)b)[at];
+    }
     return codes->lo + codes->step * value;
 }
 
-/* Every L of every report, up to one factor a report. */
+/* Every L of every report, up to one factor a report: off by so much, or by
+   that share of it. */
 static void
-check_kept(const struct codes *codes, double tolerance)
+check_kept(const struct codes *codes, double tolerance, double share)
 {
     int32_t *q = codes_points(&crowd.shape);
     for (size_t i = 0; i < REPORTS; i++) {
@@ -48,8 +53,8 @@ check_kept(const struct codes *codes, double tolerance)
             most = log_p[p] > most ? log_p[p] : most;
         }
         for (size_t p = 0; p < PAIRS; p++) {
-            assert_true(fabs(kept(codes, i, p) - exp(log_p[p] - most)) <
-                        tolerance);
+            double l = exp(log_p[p] - most);
+            assert_true(fabs(kept(codes, i, p) - l) < tolerance + share * l);
         }
     }
     free(q);
@@ -65,28 +70,13 @@ test_two_levels(void **state)
         make(channel[i], 1.5, 0);
         must(codes_init(&codes, &crowd.shape, crowd.report, REPORTS, NULL,
                         &err));
-        assert_int_equal(codes.width, 1);
+        assert_int_equal(codes.width, CODES_8);
         assert_int_equal(codes.pairs, PAIRS); /* without "other" */
         assert_true(fabs(codes.lo - exp(-1.5)) < 1e-9);
-        check_kept(&codes, 1e-12);
+        check_kept(&codes, 1e-12, 0);
         codes_clear(&codes);
         crowd_clear(&crowd);
     }
-}
-
-/* A code and a label apart: four levels. */
-static void
-test_more_levels(void **state)
-{
-    struct codes codes;
-    (void)state;
-    make("subset", 1, 0.7);
-    must(codes_init(&codes, &crowd.shape, crowd.report, REPORTS, NULL, &err));
-    assert_int_equal(codes.width, 2);
-    assert_true(fabs(codes.lo - exp(-1.7)) < 1e-9);
-    check_kept(&codes, 1 / 131070.0 + 1e-9);
-    codes_clear(&codes);
-    crowd_clear(&crowd);
 }
 
 /* sum_i ln sum_p J_p p(r_i | p), by the channel itself. */
@@ -105,6 +95,53 @@ plain_log_p(const double *j)
     }
     free(q);
     return sum;
+}
+
+/* The same and its gradient, in doubles. */
+static double
+plain_pass(const double *j, double *ret_g)
+{
+    int32_t *q = codes_points(&crowd.shape);
+    double sum = 0;
+    memset(ret_g, 0, PAIRS * sizeof *ret_g);
+    for (size_t i = 0; i < REPORTS; i++) {
+        double log_p[PAIRS], room[CELLS + CLASSES], s = 0;
+        codes_log_p(&crowd.shape, crowd.report[i], q, room, log_p);
+        for (size_t p = 0; p < PAIRS; p++) {
+            s += j[p] * exp(log_p[p]);
+        }
+        for (size_t p = 0; p < PAIRS; p++) {
+            ret_g[p] += exp(log_p[p]) / s;
+        }
+        sum += log(s);
+    }
+    free(q);
+    return sum;
+}
+
+/* A code and a label apart: four levels, each as exact as a float. */
+static void
+test_more_levels(void **state)
+{
+    static const double eps[] = {1.7, 10, 12, 16, 32};
+    (void)state;
+    for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
+        struct codes codes;
+        double g[PAIRS], want[PAIRS], log_p;
+        make("subset", 0.6 * eps[i], 0.4 * eps[i]);
+        must(codes_init(&codes, &crowd.shape, crowd.report, REPORTS, NULL,
+                        &err));
+        assert_int_equal(codes.width, CODES_32);
+        check_kept(&codes, 0, 1e-7);
+        log_p = plain_pass(table, want);
+        assert_true(fabs(codes_pass(&codes, table, g) - log_p) <
+                    1e-6 * REPORTS);
+        for (size_t p = 0; p < PAIRS; p++) {
+            assert_true(fabs(g[p] - want[p]) < 1e-5 * want[p]);
+        }
+        codes_clear(&codes);
+        crowd_clear(&crowd);
+    }
 }
 
 static void
@@ -162,8 +199,7 @@ test_kernels(void **state)
 {
     enum { N = 1024 };
     static uint8_t b[4][N];
-    static uint16_t wide[4][N];
-    static float u[N], a[N], s[2][N];
+    static float u[N], a[N], s[2][N], real[4][N];
     const struct codes_kernel *kernel[] = {codes_kernel_best(),
                                            codes_kernel_plain()};
     double got[2][8];
@@ -174,7 +210,7 @@ test_kernels(void **state)
         s[0][i] = s[1][i] = i == 5 ? -1 : 0.5F + (float)(i % 11) / 30;
         for (size_t j = 0; j < 4; j++) {
             b[j][i] = (uint8_t)((i * (j + 3)) % 7 < 3);
-            wide[j][i] = (uint16_t)(i * 977 * (j + 1));
+            real[j][i] = (float)b[j][i];
         }
     }
     for (size_t k = 0; k < 2; k++) {
@@ -184,21 +220,24 @@ test_kernels(void **state)
                                   0.7F,
                                   {b[0], b[1], b[2], b[3]},
                                   {0.01F, -0.01F, 0.02F, -0.02F}};
+        const struct codes_kept *as = kernel[k]->kept;
         got[k][0] = kernel[k]->log_sum(s[k], N);
-        kernel[k]->add8(b[0], N, 0.3F, s[k]);
-        kernel[k]->add16(wide[0], N, 0.3e-4F, s[k]);
-        got[k][1] = kernel[k]->dot8(b[1], u, N);
-        got[k][2] = kernel[k]->dot16(wide[1], u, N);
+        as[CODES_8].add(b[0], N, 0.3F, s[k]);
+        as[CODES_32].add(real[1], N, 0.2F, s[k]);
+        got[k][1] = as[CODES_8].dot(b[1], u, N);
+        got[k][2] = as[CODES_32].dot(real[1], u, N);
         got[k][3] = kernel[k]->stay(&move, N);
-        got[k][4] = kernel[k]->move8(&move, N);
-        got[k][5] = kernel[k]->swap8(&move, N);
+        got[k][4] = as[CODES_8].move(&move, N);
+        got[k][5] = as[CODES_8].swap(&move, N);
         for (size_t j = 0; j < 4; j++) {
-            move.column[j] = wide[j];
-            move.by[j] *= 1e-4F;
+            move.column[j] = real[j];
         }
-        got[k][6] = kernel[k]->move16(&move, N);
-        got[k][7] = kernel[k]->swap16(&move, N);
+        got[k][6] = as[CODES_32].move(&move, N);
+        got[k][7] = as[CODES_32].swap(&move, N);
     }
+    /* The same numbers, whatever they are kept in. */
+    assert_true(got[0][1] == got[0][2] && got[0][4] == got[0][6] &&
+                got[0][5] == got[0][7]);
     assert_memory_equal(got[0], got[1], sizeof got[0]);
     assert_memory_equal(s[0], s[1], sizeof s[0]);
     /* And right: one of them by a plain loop. */
@@ -269,6 +308,33 @@ test_shape(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* One cell more than there is room for, before anything is allocated; and one
+   that would be too many, if they were counted first. */
+static void
+test_limit(void **state)
+{
+    const size_t blocks = (REPORTS + CODES_BLOCK - 1) / CODES_BLOCK;
+    const size_t most = 2000000000u / CODES_BLOCK / blocks;
+    static const size_t classes[] = {1, 65536, SIZE_MAX / 2};
+    struct codes codes;
+    (void)state;
+    make("subset", 1, 0.7);
+    for (size_t i = 0; i < 3; i++) {
+        struct codes_shape shape = crowd.shape;
+        shape.classes = classes[i];
+        shape.cells = i < 2 ? most / classes[i] + 1 : SIZE_MAX / 4;
+        fail_alloc_at(1);
+        assert_int_equal(
+            codes_init(&codes, &shape, crowd.report, REPORTS, NULL, &err),
+            SOTTO_STATUS_LIMIT);
+        assert_int_equal(fail_alloc_count(), 0);
+        fail_alloc_at(0);
+        assert_null(codes.b);
+        assert_non_null(strstr(err.message, "are too many to be learnt"));
+    }
+    crowd_clear(&crowd);
+}
+
 static void
 test_memory(void **state)
 {
@@ -298,9 +364,10 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_levels), cmocka_unit_test(test_more_levels),
-        cmocka_unit_test(test_pass),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_error),
-        cmocka_unit_test(test_shape),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_limit),      cmocka_unit_test(test_pass),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_error),      cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

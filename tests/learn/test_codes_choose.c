@@ -143,8 +143,7 @@ static bool
 stop(void *context, const char *what, uint64_t done, uint64_t total)
 {
     (void)context;
-    assert_string_equal(what, "choosing");
-    return done < 2 && total > 2;
+    return strcmp(what, "choosing") != 0 || (done < 2 && total > 2);
 }
 
 static void
@@ -183,6 +182,100 @@ test_refused(void **state)
                 .eps = "1", .people = 100, .watch = {.tick = stop}},
             SOTTO_STATUS_STOPPED, "stopped");
     sotto_codebook_free(codebook);
+}
+
+/* Stops at the `last` look, and must not be asked again. */
+struct patience {
+    size_t looks, last;
+};
+
+static bool
+until(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    struct patience *patience = context;
+    assert_true(strcmp(what, "choosing") == 0 ||
+                strcmp(what, "clustering") == 0);
+    assert_true(done <= total && total > 0);
+    patience->looks++;
+    assert_true(patience->looks <= patience->last);
+    return patience->looks < patience->last;
+}
+
+static bool
+until_labelled(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    struct patience *patience = context;
+    assert_string_equal(what, "labelling cells");
+    assert_true(done <= total);
+    patience->looks++;
+    assert_true(patience->looks <= patience->last);
+    return patience->looks < patience->last;
+}
+
+/* There are looks within every simulated collection, and after each it can
+   stop. */
+static void
+test_stop(void **state)
+{
+    struct patience patience = {.last = SIZE_MAX};
+    struct sotto_codebook_wanted wanted = {
+        .eps = "1",
+        .k = 5,
+        .people = 200,
+        .watch = {.tick = until, .context = &patience}};
+    struct sotto_codebook *codebook = square(200, 1);
+    struct sotto_codebook_choice choice = {0};
+    size_t all, draws = 0;
+    (void)state;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    for (size_t i = 0; i < choice.tries; i++) {
+        draws += choice.tried[i].draws;
+    }
+    assert_true(draws > 0);
+    all = patience.looks;
+    assert_true(all >= 2 * choice.tries + 2 * draws);
+    for (size_t last = 1; last <= all; last += last < 6 ? 1 : 41) {
+        patience = (struct patience){.last = last};
+        refused(codebook, &wanted, SOTTO_STATUS_STOPPED, "stopped");
+        assert_int_equal(patience.looks, last);
+    }
+    sotto_codebook_free(codebook);
+}
+
+/* The chains, and at a large epsilon the table. */
+static void
+test_stop_trial(void **state)
+{
+    static int32_t code[N];
+    static uint32_t label[N];
+    struct patience patience = {0};
+    const struct sotto_watch watch = {.tick = until_labelled,
+                                      .context = &patience};
+    struct codes_trial trial = {.code = code,
+                                .label = label,
+                                .n = N,
+                                .k = 6,
+                                .classes = 6,
+                                .people = 1000,
+                                .channel = channel_find("subset", 6),
+                                .watch = &watch};
+    static const uint64_t eps[] = {DECIMAL_UNIT, 10 * DECIMAL_UNIT};
+    double score = 7;
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        code[i] = (int32_t)(i % 6);
+        label[i] = (uint32_t)(5 - i % 6);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        trial.eps = eps[i];
+        for (size_t last = 1; last < 4; last++) {
+            patience = (struct patience){.last = last};
+            assert_int_equal(codes_trial(&trial, &score, &err),
+                             SOTTO_STATUS_STOPPED);
+            assert_int_equal(patience.looks, last);
+            assert_true(score == 7);
+        }
+    }
 }
 
 /* One trial: with no noise to speak of, and codes that are the labels, all is
@@ -296,6 +389,7 @@ main(void)
         cmocka_unit_test(test_given),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_trial),   cmocka_unit_test(test_memory),
         cmocka_unit_test(test_empty),   cmocka_unit_test(test_many_classes),
+        cmocka_unit_test(test_stop),    cmocka_unit_test(test_stop_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

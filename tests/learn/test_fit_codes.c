@@ -255,6 +255,39 @@ test_refused(void **state)
     sotto_report_reader_free(codes);
 }
 
+/* Tables are counts of codes as the device finds them; the same model, to the
+   last bit, at any number of threads. */
+static void
+check_clean(struct sotto_fit_options *options)
+{
+    double p[2][1000 * GROUPS], count[8] = {0};
+    struct sotto_model *model[2] = {NULL};
+    struct rows rows;
+    for (unsigned i = 0; i < 2; i++) {
+        options->threads = 1 + 2 * i;
+        must(sotto_fit_clean(mechanism, aux, options, &model[i], NULL, &err));
+        must(sotto_model_predict(model[i], test, p[i], &err));
+    }
+    assert_memory_equal(p[0], p[1], sizeof p[0]);
+    assert_int_equal(model[0]->codes.cells, 8);
+    assert_memory_equal(model[0]->tau, model[1]->tau,
+                        8 * GROUPS * sizeof(double));
+    must(rows_init(&rows, mechanism, aux, &err));
+    for (size_t i = 0; i < AUX; i++) {
+        int32_t q;
+        rows_q(&rows, i, &q);
+        count[q / (int32_t)(GROUPS + 1)]++;
+    }
+    for (size_t c = 0; c < 8; c++) {
+        assert_true(fabs(model[0]->pi[c] - (count[c] + 0.5) / (AUX + 4)) <
+                    1e-12);
+        assert_true(model[0]->pi[c] == model[1]->pi[c]);
+    }
+    rows_clear(&rows);
+    sotto_model_free(model[0]);
+    sotto_model_free(model[1]);
+}
+
 static void
 test_clean(void **state)
 {
@@ -274,6 +307,8 @@ test_clean(void **state)
     assert_true(fabs(sum - 1) < 1e-9);
     sotto_model_free(model);
     model = NULL;
+    options.balanced = false;
+    check_clean(&options);
     options.level = SOTTO_LEVEL_FEATURE;
     assert_int_equal(
         sotto_fit_clean(mechanism, aux, &options, &model, NULL, &err),
@@ -320,6 +355,39 @@ test_other_mechanism(void **state)
     sotto_model_free(model);
 }
 
+/* By the channel that is asked for, or that more is expected of. */
+static void
+check_code(struct sotto_model *model)
+{
+    static const char *const channel[] = {"flip", "subset", NULL, NULL};
+    static const char *const eps[] = {"0.5", "0.5", "0.5", "6"};
+    double expected[4] = {0};
+    struct sotto_part_info part;
+    for (size_t i = 0; i < 4; i++) {
+        struct sotto_mechanism *code = NULL;
+        must(sotto_model_mechanism_code(model, eps[i], channel[i],
+                                        in_folder("k.sotto"), &code, &err));
+        sotto_mechanism_part(code, 0, &part);
+        assert_int_equal(part.size, 8);
+        if (channel[i] != NULL) {
+            assert_string_equal(part.channel, channel[i]);
+        }
+        must(sotto_model_expect(model, code, &expected[i], &err));
+        if (i == 3) {
+            assert_string_equal(part.channel, "flip");
+        }
+        sotto_mechanism_free(code);
+    }
+    assert_true(expected[2] > fmax(expected[0], expected[1]) - 0.01);
+    assert_true(expected[3] > expected[2] + 0.3);
+    assert_int_equal(sotto_model_mechanism_code(model, "1", "signs",
+                                                in_folder("x"), NULL, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "flip or subset"));
+    assert_int_equal(sotto_model_expect(model, mechanism, expected, &err),
+                     SOTTO_STATUS_INPUT);
+}
+
 /* Mechanisms that the model makes for private inference. */
 static void
 test_sends(void **state)
@@ -329,10 +397,10 @@ test_sends(void **state)
     struct sotto_mechanism *code = NULL, *class = NULL;
     struct sotto_mechanism_info info;
     struct sotto_evaluation evaluation;
-    double flip = exp(3) / (exp(3) + GROUPS - 1);
+    double flip = exp(3) / (exp(3) + GROUPS - 1), expected = 0;
     (void)state;
-    must(sotto_model_mechanism_code(model, "5", in_folder("k.sotto"), &code,
-                                    &err));
+    must(sotto_model_mechanism_code(model, "5", NULL, in_folder("k.sotto"),
+                                    &code, &err));
     must(sotto_model_mechanism_class(model, "3", in_folder("y.sotto"), &class,
                                      &err));
     sotto_mechanism_info(class, &info);
@@ -342,11 +410,18 @@ test_sends(void **state)
     must(sotto_model_evaluate_private_with(model, code, test, 11, &evaluation,
                                            &err));
     assert_true(evaluation.accuracy > 0.9);
+    must(sotto_model_expect(model, code, &expected, &err));
+    print_message("of codes at epsilon 5: %.3f, expected %.3f\n",
+                  evaluation.accuracy, expected);
+    assert_true(fabs(evaluation.accuracy - expected) < 0.25);
     must(sotto_model_evaluate_private_with(model, class, test, 11, &evaluation,
                                            &err));
     print_message("of classes at epsilon 3: %.3f\n", evaluation.accuracy);
     assert_true(fabs(evaluation.accuracy - accuracy(model, false) * flip) <
                 0.05);
+    must(sotto_model_expect(model, class, &expected, &err));
+    assert_true(fabs(expected - flip) < 1e-9); /* classes are alike */
+    check_code(model);
     options.seed = 5;
     other = fit_with(&options, NULL); /* another network */
     assert_int_equal(sotto_model_evaluate_private_with(other, class, test, 11,

@@ -300,8 +300,8 @@ test_memory(void **state)
         sotto_mechanism_free(made);
         made = NULL;
         fail_alloc_at(n);
-        status[3] =
-            sotto_model_mechanism_code(model, "1", in_folder("c"), &made, &err);
+        status[3] = sotto_model_mechanism_code(model, "1", NULL, in_folder("c"),
+                                               &made, &err);
         fail_alloc_at(0);
         sotto_mechanism_free(made);
         made = NULL;

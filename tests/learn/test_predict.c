@@ -121,7 +121,7 @@ test_label_ignored(void **state)
     assert_int_equal(
         sotto_model_predict_private(model, reports, 1, other, &err),
         SOTTO_STATUS_INPUT);
-    assert_non_null(strstr(err.message, "report 0"));
+    assert_non_null(strstr(err.message, "report 1 is none of the mechanism"));
     free(reports);
     sotto_model_free(model);
 }

@@ -7,6 +7,7 @@
  *     codeword-subset.sotto   the largest of 50 encoder outputs x 10 labels:
  *     codeword-flip.sotto     500 symbols, eps 1
  *     codeword-subset-4.sotto the same at eps 4
+ *     codeword-signs.sotto    10 of them x 10 labels, eps 0.1
  *     lattice.sotto           8 encoder outputs, laplace, l = 1024, eps 1
  *
  * The encoders are random: 64 pixels to 32 to 50, or to 8.
@@ -22,6 +23,7 @@
 #define PIXELS 64u
 #define HIDDEN 32u
 #define CODEWORDS 50u
+#define LABELS 10u
 #define LATENT 8u
 
 static const char *const digits[] = {"0", "1", "2", "3", "4",
@@ -47,10 +49,17 @@ write_mechanism(const char *folder, const char *name, uint32_t outputs,
 {
     struct compose_column column[2] = {
         {"image", SOTTO_COLUMN_BYTES, PIXELS, NULL, true, 0, 1.0 / 255},
-        {"label", SOTTO_COLUMN_CATEGORY, 10, digits, false, 0, 0}};
-    struct compose_layer layer[2] = {
-        {PIXELS, HIDDEN, "relu", weights[0], bias},
-        {HIDDEN, outputs, "none", weights[1], bias}};
+        {"label", SOTTO_COLUMN_CATEGORY, LABELS, digits, false, 0, 0}};
+    struct compose_layer layer[2] = {{.in = PIXELS,
+                                      .out = HIDDEN,
+                                      .activation = "relu",
+                                      .weight = weights[0],
+                                      .bias = bias},
+                                     {.in = HIDDEN,
+                                      .out = outputs,
+                                      .activation = "none",
+                                      .weight = weights[1],
+                                      .bias = bias}};
     struct compose_spec spec = {name, "audit", "not used", part.eps, column,
                                 2,    layer,   2,          &part,    1};
     struct sotto_error err;
@@ -90,9 +99,12 @@ main(int argc, char **argv)
                                    .blocks = 1,
                                    .d = LATENT,
                                    .l = 1024};
-    struct compose_part flip = codeword, high = codeword;
+    struct compose_part flip = codeword, high = codeword, signs = codeword;
     flip.channel = "flip";
     high.eps = 4 * DECIMAL_UNIT;
+    signs.channel = "signs";
+    signs.eps = DECIMAL_UNIT / 10;
+    signs.factor[0].k = LABELS;
     if (argc != 2) {
         (void)fprintf(stderr, "usage: make_audit_mechanisms FOLDER\n");
         return 2;
@@ -101,5 +113,6 @@ main(int argc, char **argv)
     return write_mechanism(argv[1], "codeword-subset", CODEWORDS, codeword) |
            write_mechanism(argv[1], "codeword-flip", CODEWORDS, flip) |
            write_mechanism(argv[1], "codeword-subset-4", CODEWORDS, high) |
+           write_mechanism(argv[1], "codeword-signs", LABELS, signs) |
            write_mechanism(argv[1], "lattice", LATENT, lattice);
 }

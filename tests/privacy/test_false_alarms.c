@@ -31,6 +31,7 @@ static bool full;
 static const struct setting settings[] = {
     {"flip", 3, 0, UNITS(1), 0, 0, false},
     {"subset", 5, 0, UNITS(0.5), 0, 0, false},
+    {"signs", 6, 0, UNITS(1), 0, 0, false, 3},
     {"laplace", 1, 2, UNITS(1), 0, 0, false},
     {"window", 1, 4, UNITS(2), 0, 0, false},
     {"duchi", 1, 2, UNITS(1), 0, 0, false},

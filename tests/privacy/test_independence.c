@@ -50,8 +50,9 @@ check(const struct setting *setting,
 
 /* ---- Sound --------------------------------------------------------------- */
 
-/* Reports of Duchi and subset have integers that depend on each other; those
-   of flip at 32 are constant; some have more signals than are looked at. */
+/* Reports of Duchi, subset and signs have integers that depend on each other;
+   those of flip at 32 are constant; some have more signals than are looked at.
+ */
 static void
 test_sound(void **state)
 {
@@ -59,6 +60,7 @@ test_sound(void **state)
         {"flip", 2, 0, UNITS(1), 0, 0, false},
         {"flip", 300, 0, UNITS(32), 0, 0, false},
         {"subset", 9, 0, UNITS(0.5), 0, 0, false},
+        {"signs", 12, 0, UNITS(1), 0, 0, false, 3},
         {"laplace", 1, 4096, UNITS(0.5), 0, 60, false},
         {"laplace", 30, 1000, UNITS(1), 0, 2, false},
         {"laplace", 64, 3, UNITS(32), 0, 0, false},

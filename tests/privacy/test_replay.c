@@ -29,6 +29,7 @@ test_sound_reaches_the_ends(void **state)
     static const struct setting settings[] = {
         {"flip", 2, 0, UNITS(1), 0, 0, false},
         {"subset", 60, 0, UNITS(1), 0, 0, true},
+        {"signs", 20, 0, UNITS(1), 0, 0, false, 4},
         {"laplace", 1, 4096, UNITS(1), 0, 3, false},
         {"laplace", 3, 7, UNITS(1), 0, 0, true},
         {"gaussian", 2, 8, UNITS(1), DECIMAL_UNIT / 1000, 0, false},

@@ -40,6 +40,7 @@ test_sound_from_below(void **state)
         {{"flip", 2, 0, UNITS(0.25), 0, 0, false}, 0.05},
         {{"flip", 300, 0, UNITS(32), 0, 0, false}, 5},
         {{"subset", 6, 0, UNITS(0.5), 0, 0, false}, 0.2},
+        {{"signs", 6, 0, UNITS(1), 0, 0, false, 2}, 0.4},
         {{"laplace", 1, 2, UNITS(1), 0, 0, true}, 0.4},
         {{"laplace", 2, 100, UNITS(1), 0, 0, false}, 0.5},
         {{"gaussian", 1, 1, UNITS(2), DECIMAL_UNIT / 1000, 0, false}, 0.4},
