@@ -35,8 +35,9 @@ struct sotto_collector_options {
        All must be signed by the key at `pub`. */
     const char *mechanisms;
     const char *pub;
-    const char *store;  /* sqlite:PATH */
-    const char *listen; /* HOST:PORT or :PORT (127.0.0.1:8470); port 0: any */
+    const char *store;              /* sqlite:PATH */
+    const char *listen;             /* HOST:PORT, or :PORT for every address
+                                       (127.0.0.1:8470); port 0: any that is free */
     const char *tls_cert, *tls_key; /* PEM files; without them plain HTTP, and
                                        only on a loopback address unless: */
     bool plain;                     /* something in front does TLS */
@@ -47,7 +48,8 @@ struct sotto_collector_options {
     size_t body_most;        /* bytes of a request's body (4 MiB) */
     size_t reports_most;     /* of a request (10,000) */
     size_t connections_most; /* at a time (1,024) */
-    size_t address_most;     /* of one address, at a time (256) */
+    size_t address_most;     /* of one address, at a time (256; with `plain`
+                                as many as in all) */
     unsigned request_s;      /* for all of a request to arrive (20) */
     unsigned idle_s;         /* for the next one to begin (60) */
     size_t waiting_most; /* reports waiting for the disk, then 503 (65,536) */
@@ -72,7 +74,7 @@ sotto_collector_start(const struct sotto_collector_options *options,
 unsigned sotto_collector_port(const struct sotto_collector *collector);
 /* Reads the mechanisms again: new campaigns begin, those that are gone end,
    the others go on untouched. On failure all is as before. Statuses: as for
-   starting. */
+   starting; REFUSED (a name has another mechanism than before). */
 SOTTO_CHECKED enum sotto_status
 sotto_collector_reload(struct sotto_collector *collector,
                        struct sotto_error *err);

@@ -239,7 +239,7 @@ start_daemon(struct sotto_collector *collector, const struct pem *pem)
         {MHD_OPTION_END, 0, NULL},
     };
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_SUPPRESS_DATE_NO_CLOCK;
+                     MHD_USE_SUPPRESS_DATE_NO_CLOCK | MHD_USE_TURBO;
     unsigned threads = options->threads;
     memcpy(&tls[2].ptr_value, &(const char *){priorities}, sizeof(void *));
     if (pem->cert != NULL) {

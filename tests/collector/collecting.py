@@ -3,6 +3,7 @@ collector, reports, and requests by hand. Not run by itself.
 
 A report of the campaign is 4 bytes STO1, 32 of hash, 16 of id, and a payload,
 so a script makes as many as it likes from one: only ids must differ."""
+import atexit
 import http.client
 import json
 import os
@@ -98,6 +99,7 @@ class Collector:
              str(folder / "token"), *map(str, options)],
             stdout=subprocess.PIPE, stderr=self.errors,
             stdin=subprocess.DEVNULL)
+        atexit.register(self.process.kill)  # whatever a script ends with
         self.first = self.process.stdout.readline().decode()
         match = re.search(r":(\d+)", self.first)
         if match is None:
