@@ -101,7 +101,8 @@ SOTTO_CHECKED enum sotto_status sotto_fit(
     const struct sotto_fit_options *options, struct sotto_model **ret_model,
     struct sotto_fit_info *ret_info, struct sotto_error *err);
 /* The same from clean records and labels: what privacy costs is measured
-   against it. */
+   against it. The model tells of these records, with no guarantee, and so do
+   mechanisms that are made from it. */
 SOTTO_CHECKED enum sotto_status sotto_fit_clean(
     struct sotto_mechanism *mechanism, const struct sotto_table *table,
     const struct sotto_fit_options *options, struct sotto_model **ret_model,

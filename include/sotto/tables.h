@@ -118,7 +118,8 @@ sotto_table_set_category(struct sotto_table *table, size_t column,
  * Adds a category column without a single value, for records whose labels
  * nobody knows: `values` are what the label may be, so that a mechanism can be
  * made that asks for it. They are copied. Statuses: USAGE (no value, an empty
- * one, one twice, more than 1,024), INPUT (a column has that name), MEMORY.
+ * one, one twice, one that is a missing value in a CSV file, more than 1,024),
+ * INPUT (a column has that name), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_table_declare_label(struct sotto_table *table, const char *name,

@@ -200,6 +200,10 @@ check_usage(const struct cli_args *args)
         return cli_bad("--labels names a file, --label a column of the data: "
                        "give one of them");
     }
+    if (cli_given(args, "labels")) {
+        return cli_bad("--label-values is for data without labels, --labels "
+                       "gives them: give one of them");
+    }
     if (!cli_eps(args, "eps", &eps)) {
         return CLI_EXIT_BAD;
     }

@@ -8,6 +8,7 @@
 #include "cli/train.h"
 
 #define LABEL_NAME "label" /* as of a nameless file of labels */
+#define BLANKS " \t"
 
 int
 train_column(const struct sotto_table *table, const char *option,
@@ -55,15 +56,21 @@ train_categories(const struct cli_args *args, struct sotto_table *table)
     return CLI_EXIT_DONE;
 }
 
-/* Cuts `text` at its commas, in place. */
+/* Cuts `text` at its commas, in place, and blanks around the values off: those
+   around a field of a CSV file are none of it either. */
 static size_t
 cut_values(char *text, const char **ret_values)
 {
     size_t count = 0;
     for (char *at = text; at != NULL;) {
-        char *comma = strchr(at, ',');
+        char *comma = strchr(at, ','), *end;
         if (comma != NULL) {
             *comma++ = '\0';
+        }
+        at += strspn(at, BLANKS);
+        end = at + strlen(at);
+        while (end > at && strchr(BLANKS, end[-1]) != NULL) {
+            *--end = '\0';
         }
         ret_values[count++] = at;
         at = comma;
@@ -80,10 +87,6 @@ train_declare(const struct cli_args *args, struct sotto_table *table)
     int status = CLI_EXIT_DONE;
     if (text == NULL) {
         return CLI_EXIT_DONE;
-    }
-    if (cli_given(args, "labels")) {
-        return cli_bad("--label-values is for data without labels, --labels "
-                       "gives them: give one of them");
     }
     char *copy = strdup(text);
     const char **values = calloc(strlen(text) + 1, sizeof *values);

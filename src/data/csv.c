@@ -458,21 +458,25 @@ make_names(const struct scan *s, struct sotto_table *table)
 
 /* ---- Types ------------------------------------------------------------- */
 
-static bool
-cell_missing(const struct scan *s, const struct table_cell *cell)
+bool
+csv_missing(const char *text, size_t size)
 {
     static const char *const words[] = {"?", "NA", "N/A", "NaN", "null"};
-    const char *text = (const char *)s->bytes + cell->start;
-    if (cell->size == 0) {
-        return !cell->quoted;
-    }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strlen(words[i]) == cell->size &&
-            strncasecmp(text, words[i], cell->size) == 0) {
+        if (strlen(words[i]) == size &&
+            strncasecmp(text, words[i], size) == 0) {
             return true;
         }
     }
     return false;
+}
+
+static bool
+cell_missing(const struct scan *s, const struct table_cell *cell)
+{
+    return cell->size == 0
+               ? !cell->quoted
+               : csv_missing((const char *)s->bytes + cell->start, cell->size);
 }
 
 /* Settles what one cell is, and with it the kind of its column. */

@@ -4,6 +4,7 @@
 #ifndef SOTTO_DATA_CSV_H
 #define SOTTO_DATA_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +21,7 @@ SOTTO_CHECKED enum sotto_status csv_parse(uint8_t *bytes, size_t size,
                                           const char *name, int header,
                                           struct sotto_table **ret_table,
                                           struct sotto_error *err);
+/* Whether a field with this text, which is not empty, has no value. */
+bool csv_missing(const char *text, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/csv.h"
 #include "data/table.h"
 #include "host/error.h"
 
@@ -40,12 +41,33 @@ check_values(const char *const *values, size_t count, struct sotto_error *err)
                              "the label's value %zu is %s", i + 1,
                              values[i][0] == '\0' ? "empty" : "too long");
         }
+        if (csv_missing(values[i], strlen(values[i]))) {
+            return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                             "the label's value \"%s\" means in a file that "
+                             "it is missing: give it another name",
+                             values[i]);
+        }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(values[i], values[j]) == 0) {
                 return host_fail(err, SOTTO_STATUS_USAGE, 0,
                                  "the label's value \"%.80s\" is given twice",
                                  values[i]);
             }
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+check_name(const struct sotto_table *table, const char *name,
+           struct sotto_error *err)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(sotto_table_name(table, i), name) == 0) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i,
+                             "the data have a column \"%.80s\": its values "
+                             "are there, or give the label another name",
+                             name);
         }
     }
     return SOTTO_STATUS_OK;
@@ -93,6 +115,9 @@ sotto_table_declare_label(struct sotto_table *table, const char *name,
                           struct sotto_error *err)
 {
     enum sotto_status status = check_values(values, count, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_name(table, name, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "mechanism/mechanism.h"
 
 /* ---- Matching ----------------------------------------------------------- */
@@ -93,7 +94,7 @@ void
 rows_clear(struct rows *rows)
 {
     free(rows->column);
-    free(rows->value);
+    host_wipe_free(rows->value, (rows->count + 1) * sizeof *rows->value);
     rows->column = NULL;
     rows->value = NULL;
 }

@@ -121,6 +121,46 @@ cmp -s whole.sotto k.sotto || fail "stopped: another mechanism"
 cmp -s whole.analyst k.analyst || fail "stopped: another analyst file"
 absent k.sotto.checkpoint
 
+# ---- Labels that nobody has --------------------------------------------------
+# The same files as from labelled records: labels are never looked at, only
+# which there are.
+python3 - "$data" <<'END'
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1])))
+at = rows[0].index("diagnosis")
+bare = [row[:at] + row[at + 1:] for row in rows]
+last = [few + [row[at]] for few, row in zip(bare, rows)]
+for name, table in (("bare", bare), ("last", last)):
+    csv.writer(open(name + ".csv", "w")).writerows(table)
+END
+for kind in "clm --d 4 --hidden 16 --epochs 2 --batch 32" \
+    "codebook --encoder e.sotto --k 6 --channel subset" \
+    "codebook --encoder e.sotto --people 500"; do
+    # shellcheck disable=SC2086
+    run 0 train $kind --data last.csv --label diagnosis --eps 2 --seed 1 \
+        -o with.sotto
+    # shellcheck disable=SC2086
+    run 0 train $kind --data bare.csv --label diagnosis --label-values "M , B" \
+        --eps 2 --seed 1 -o without.sotto
+    cmp with.sotto without.sotto || fail "labels make another mechanism: $kind"
+    cmp with.analyst without.analyst || fail "another analyst file: $kind"
+done
+run 0 train direct --data bare.csv --label-values yes,no --eps 1 -o v.sotto
+run 0 inspect v.sotto
+grep -q "label" out || fail "no label"
+for values in "" "M," ",M" "M,M" "M, M"; do
+    run 2 train direct --data bare.csv --label-values "$values" --eps 1 -o w.sotto
+    says "--label-values: the label's value"
+done
+run 2 train direct --data last.csv --label diagnosis --label-values M,B --eps 1 \
+    -o w.sotto
+says "the data have a column \"diagnosis\""
+run 2 train direct --data bare.csv --labels last.csv --label-values M,B --eps 1 \
+    -o w.sotto
+says "for data without labels"
+run 2 train direct --from v.sotto --label-values M,B --eps 1 -o w.sotto
+says "leave --label-values out"
+
 # ---- Wrong usage -------------------------------------------------------------
 for more in "--epochs 3" "--widths 3" "--d 4" "--drop area_mean" "--rate 0.1"; do
     # shellcheck disable=SC2086

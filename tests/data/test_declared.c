@@ -67,6 +67,7 @@ test_refused(void **state)
 {
     static const char *const twice[] = {"x", "y", "x"};
     static const char *const empty[] = {"x", ""};
+    static const char *const missing[] = {"x", "n/a"};
     static const char *const fine[] = {"x"};
     const char *many[1025];
     struct sotto_table *table = make();
@@ -79,12 +80,16 @@ test_refused(void **state)
     assert_non_null(strstr(err.message, "twice"));
     assert_int_equal(sotto_table_declare_label(table, "c", empty, 2, &err),
                      SOTTO_STATUS_USAGE);
+    assert_int_equal(sotto_table_declare_label(table, "c", missing, 2, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "\"n/a\" means"));
     assert_int_equal(sotto_table_declare_label(table, "c", fine, 0, &err),
                      SOTTO_STATUS_USAGE);
     assert_int_equal(sotto_table_declare_label(table, "c", many, 1025, &err),
                      SOTTO_STATUS_USAGE);
     assert_int_equal(sotto_table_declare_label(table, "b", fine, 1, &err),
                      SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "have a column \"b\""));
     assert_int_equal(sotto_table_columns(table), 2);
     sotto_table_free(table);
 }

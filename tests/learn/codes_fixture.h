@@ -109,8 +109,9 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
     size_t wire;
     seeded_init(&seeded, seed, 2);
     assert_true(kind->own_size <= sizeof crowd->own);
-    must(channel_init(&crowd->instance, kind, size, 0,
-                      (uint64_t)(eps * (double)DECIMAL_UNIT), 0, crowd->own));
+    must(channel_init_rows(&crowd->instance, kind, size, (uint32_t)cells, 0,
+                           (uint64_t)(eps * (double)DECIMAL_UNIT), 0,
+                           crowd->own));
     wire = crowd->instance.wire_size;
     crowd->shape = (struct codes_shape){.code = &crowd->instance,
                                         .cells = cells,

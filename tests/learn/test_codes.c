@@ -63,10 +63,10 @@ check_kept(const struct codes *codes, double tolerance, double share)
 static void
 test_two_levels(void **state)
 {
-    static const char *const channel[] = {"subset", "flip"};
+    static const char *const channel[] = {"subset", "flip", "signs"};
     struct codes codes;
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         make(channel[i], 1.5, 0);
         must(codes_init(&codes, &crowd.shape, crowd.report, REPORTS, NULL,
                         &err));

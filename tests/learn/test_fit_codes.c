@@ -10,6 +10,7 @@
 
 #include "fail_alloc.h"
 #include "host/file.h"
+#include "learn/expect.h"
 #include "learn/smooth.h"
 
 #define GROUPS 4u
@@ -355,6 +356,25 @@ test_other_mechanism(void **state)
     sotto_model_free(model);
 }
 
+/* By the mechanism's own channel, from the model's own tables. */
+static double
+expected_of(const struct sotto_model *model, const struct sotto_mechanism *code)
+{
+    const struct expect_cells cells = {.cells = model->codes.cells,
+                                       .classes = model->classes,
+                                       .pi = model->pi,
+                                       .tau = model->tau_bar};
+    const struct channel_instance *instance = &code->client->part[0].instance;
+    double accuracy = 0, error = 0;
+    if (strcmp(instance->channel->name, "flip") == 0) {
+        must(expect_flip(&cells, (double)instance->eps / (double)SOTTO_UNIT,
+                         &accuracy, &err));
+    } else {
+        must(expect_channel(&cells, instance, &accuracy, &error, &err));
+    }
+    return accuracy;
+}
+
 /* By the channel that is asked for, or that more is expected of. */
 static void
 check_code(struct sotto_model *model)
@@ -373,6 +393,7 @@ check_code(struct sotto_model *model)
             assert_string_equal(part.channel, channel[i]);
         }
         must(sotto_model_expect(model, code, &expected[i], &err));
+        assert_true(expected[i] == expected_of(model, code));
         if (i == 3) {
             assert_string_equal(part.channel, "flip");
         }
