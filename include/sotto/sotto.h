@@ -9,6 +9,7 @@
  *     fitting.h       learning from reports
  *     accounting.h    privacy arithmetic
  *     ledgers.h       the ledger behind a device
+ *     collecting.h    the collector, the device's sender, the analyst's side
  *     auditing.h      trying to break a mechanism's claim
  *     experiments.h   the papers' experiments, and benchmarks
  *
@@ -25,6 +26,7 @@
 #include "sotto/accounting.h"
 #include "sotto/auditing.h"
 #include "sotto/client.h"
+#include "sotto/collecting.h"
 #include "sotto/experiments.h"
 #include "sotto/fitting.h"
 #include "sotto/ledgers.h"

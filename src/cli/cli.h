@@ -161,6 +161,7 @@ extern const struct cli_verb cmd_sign;
 extern const struct cli_verb cmd_verify;
 extern const struct cli_verb cmd_inspect;
 extern const struct cli_verb cmd_privatise;
+extern const struct cli_verb cmd_send;
 extern const struct cli_verb cmd_decode;
 extern const struct cli_verb cmd_fit;
 extern const struct cli_verb cmd_predict;
@@ -168,6 +169,8 @@ extern const struct cli_verb cmd_evaluate;
 extern const struct cli_verb cmd_audit;
 extern const struct cli_verb cmd_account;
 extern const struct cli_verb cmd_ledger;
+extern const struct cli_verb cmd_serve;
+extern const struct cli_verb cmd_export;
 extern const struct cli_verb cmd_experiment;
 extern const struct cli_verb cmd_bench;
 

@@ -12,6 +12,7 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
+#include "cli/report_source.h"
 
 #define NAME_WIDTH_MAX 40
 #define REPORTS_LEAST 2u /* for an interval */
@@ -221,8 +222,8 @@ read_reports(const struct cli_args *args, struct job *job)
     struct progress bar;
     if (sotto_mechanism_read(args->word[0], &job->mechanism, &err) !=
             SOTTO_STATUS_OK ||
-        sotto_report_reader_new(job->mechanism, args->word[1], &job->reader,
-                                &err) != SOTTO_STATUS_OK ||
+        report_source_open(job->mechanism, args->word[1], &job->reader, &err) !=
+            SOTTO_STATUS_OK ||
         sotto_estimate_new(job->mechanism, &job->estimate, &err) !=
             SOTTO_STATUS_OK) {
         return cli_fail(&err);

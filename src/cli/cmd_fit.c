@@ -10,6 +10,7 @@
 #include "cli/learning.h"
 #include "cli/output_file.h"
 #include "cli/records.h"
+#include "cli/report_source.h"
 #include "cli/watch.h"
 
 #define HIDDEN_MAX 8u
@@ -128,7 +129,7 @@ read_reports(const struct cli_args *args, struct job *job)
 {
     struct sotto_error err = {0};
     const char *path = args->word[1];
-    if (sotto_report_reader_new(job->mechanism, path, &job->reader, &err) !=
+    if (report_source_open(job->mechanism, path, &job->reader, &err) !=
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }

@@ -12,6 +12,7 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/records.h"
+#include "cli/report_source.h"
 
 struct job {
     struct sotto_model *model;
@@ -84,7 +85,7 @@ predict_reports(const struct cli_args *args, struct job *job)
     uint8_t *reports = NULL;
     int status = CLI_EXIT_DONE;
     sotto_mechanism_info(mechanism, &info);
-    if (sotto_report_reader_new(mechanism, args->word[1], &reader, &err) !=
+    if (report_source_open(mechanism, args->word[1], &reader, &err) !=
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }

@@ -6,19 +6,14 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/inquiry.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
-#include "cli/people.h"
 #include "cli/progress.h"
-#include "cli/records.h"
 
 struct job {
-    const char *data; /* the file of records */
-    const struct sotto_table *table;
     struct sotto_mechanism *mechanism;
-    struct sotto_mechanism_info info;
-    struct records records;
-    struct people people;
+    struct inquiry inquiry;
     size_t reports; /* written */
     bool simulated;
     uint64_t seed;
@@ -37,72 +32,47 @@ open_mechanism(const struct cli_args *args, struct job *job)
     if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    sotto_mechanism_info(job->mechanism, &job->info);
     return CLI_EXIT_DONE;
 }
 
+/* Without a ledger: a new report every time. */
 static enum sotto_status
 make_report(struct job *job, size_t row, uint8_t *report,
             struct sotto_error *err)
 {
-    const struct sotto_value *values = records_at(&job->records, row);
-    size_t count = job->records.count, size = job->info.report_size;
-    struct sotto_client *client = sotto_mechanism_client(job->mechanism);
-    if (job->people.ledger != NULL) {
-        return people_report(&job->people, client, row, values, count, report,
-                             size, err);
-    }
+    const struct sotto_value *values = records_at(&job->inquiry.records, row);
+    size_t count = job->inquiry.records.count;
+    size_t size = job->inquiry.info.report_size;
     enum sotto_status status =
         job->simulated
             ? sotto_simulate(job->mechanism, job->seed, row, values, count,
                              report, size)
-            : sotto_client_privatise(client, values, count, report, size);
+            : sotto_client_privatise(sotto_mechanism_client(job->mechanism),
+                                     values, count, report, size);
     if (status != SOTTO_STATUS_OK) {
         err->status = status;
         (void)snprintf(err->message, sizeof err->message,
                        "no report could be made: %s",
                        sotto_status_message(status));
+        inquiry_name_row(&job->inquiry, row, err);
     }
     return status;
 }
 
-/* Says before a message which row it is about. */
-static void
-name_row(const struct job *job, size_t row, struct sotto_error *err)
-{
-    char why[sizeof err->message];
-    size_t line = sotto_table_line(job->table, row);
-    (void)snprintf(why, sizeof why, "%s", err->message);
-    if (line > 0) {
-        (void)snprintf(err->message, sizeof err->message,
-                       "'%.120s', row %zu (line %zu): %.300s", job->data,
-                       row + 1, line, why);
-    } else {
-        (void)snprintf(err->message, sizeof err->message,
-                       "'%.120s', record %zu: %.300s", job->data, row + 1, why);
-    }
-}
-
-/* The report of one row into the file; none if it was refused, and the first
-   refusal is explained. */
+/* The report of one row into the file; none if it was refused. */
 static enum sotto_status
 add_row(struct job *job, size_t row, uint8_t *report,
         struct sotto_report_writer *writer, struct sotto_error *err)
 {
-    enum sotto_status status = make_report(job, row, report, err);
-    if (status != SOTTO_STATUS_OK) {
-        name_row(job, row, err);
-    }
-    if (status == SOTTO_STATUS_REFUSED && job->people.ledger != NULL) {
-        if (job->people.refused == 1) {
-            cli_note("%s", err->message);
-        }
-        return SOTTO_STATUS_OK;
-    }
-    if (status == SOTTO_STATUS_OK) {
+    bool given = true;
+    enum sotto_status status =
+        job->inquiry.people.ledger != NULL
+            ? inquiry_report(&job->inquiry, row, report, &given, err)
+            : make_report(job, row, report, err);
+    if (status == SOTTO_STATUS_OK && given) {
         status = sotto_report_writer_add(writer, report, err);
     }
-    job->reports += status == SOTTO_STATUS_OK ? 1 : 0;
+    job->reports += status == SOTTO_STATUS_OK && given ? 1 : 0;
     return status;
 }
 
@@ -113,7 +83,7 @@ write_reports(struct job *job, size_t rows, const char *path)
     struct sotto_report_writer *writer = NULL;
     struct progress bar;
     struct sotto_error err = {0};
-    uint8_t *report = malloc(job->info.report_size);
+    uint8_t *report = malloc(job->inquiry.info.report_size);
     enum sotto_status status;
     if (report == NULL) {
         cli_error("out of memory");
@@ -139,19 +109,21 @@ static void
 tell_json(const struct cli_args *args, const struct job *job, const char *path,
           FILE *to)
 {
+    const struct sotto_mechanism_info *info = &job->inquiry.info;
+    const struct people *people = &job->inquiry.people;
     json_begin(to);
     json_text(to, "reports_file", path);
     json_size(to, "reports", job->reports);
-    json_size(to, "report_size", job->info.report_size);
-    json_number(to, "eps", job->info.eps);
-    json_number(to, "delta", job->info.delta);
+    json_size(to, "report_size", info->report_size);
+    json_number(to, "eps", info->eps);
+    json_number(to, "delta", info->delta);
     json_bool(to, "simulated", job->simulated);
     json_bool(to, "verified", cli_given(args, "pub"));
-    json_text(to, "mechanism", job->info.hash);
-    if (job->people.ledger != NULL) {
-        json_size(to, "new", job->people.made);
-        json_size(to, "replayed", job->people.replayed);
-        json_size(to, "refused", job->people.refused);
+    json_text(to, "mechanism", info->hash);
+    if (people->ledger != NULL) {
+        json_size(to, "new", people->made);
+        json_size(to, "replayed", people->replayed);
+        json_size(to, "refused", people->refused);
     }
     json_end(to);
 }
@@ -159,6 +131,8 @@ tell_json(const struct cli_args *args, const struct job *job, const char *path,
 static void
 tell(const struct cli_args *args, const struct job *job, const char *path)
 {
+    const struct sotto_mechanism_info *info = &job->inquiry.info;
+    const struct people *people = &job->inquiry.people;
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
         tell_json(args, job, path, to);
@@ -167,17 +141,15 @@ tell(const struct cli_args *args, const struct job *job, const char *path)
     (void)fprintf(to, "Wrote ");
     cli_put(to, path, strlen(path));
     (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s%s%s.\n",
-                  job->reports, job->reports == 1 ? "" : "s",
-                  job->info.report_size,
-                  job->simulated               ? "simulates"
-                  : job->people.ledger != NULL ? "new one spent"
-                                               : "spent",
-                  job->info.eps_text, job->info.delta > 0 ? " and delta " : "",
-                  job->info.delta > 0 ? job->info.delta_text : "");
-    if (job->people.ledger != NULL) {
+                  job->reports, job->reports == 1 ? "" : "s", info->report_size,
+                  job->simulated           ? "simulates"
+                  : people->ledger != NULL ? "new one spent"
+                                           : "spent",
+                  info->eps_text, info->delta > 0 ? " and delta " : "",
+                  info->delta > 0 ? info->delta_text : "");
+    if (people->ledger != NULL) {
         (void)fprintf(to, "new: %zu; replayed: %zu; refused: %zu\n",
-                      job->people.made, job->people.replayed,
-                      job->people.refused);
+                      people->made, people->replayed, people->refused);
     }
     if (job->simulated) {
         cli_note("simulated: not private, never to be sent");
@@ -204,32 +176,10 @@ check_output(const struct cli_args *args)
 }
 
 static int
-read_inputs(const struct cli_args *args, struct job *job,
-            struct sotto_table **ret_table)
-{
-    const char *data = args->word[1];
-    int status = open_mechanism(args, job);
-    if (status == CLI_EXIT_DONE) {
-        status = records_read(args, data, cli_value(args, "labels"), ret_table);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = records_match(job->mechanism, *ret_table, data,
-                               cli_value(args, "person"), &job->records);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status =
-            people_open(args, job->mechanism, *ret_table, data, &job->people);
-    }
-    return status;
-}
-
-static int
 run(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
-    struct sotto_table *table = NULL;
-    struct job job = {.data = args->word[1],
-                      .simulated = cli_given(args, "seed")};
+    struct job job = {.simulated = cli_given(args, "seed")};
     if (!cli_whole(args, "seed", &job.seed)) {
         return CLI_EXIT_BAD;
     }
@@ -238,19 +188,20 @@ run(const struct cli_args *args)
         status = check_output(args);
     }
     if (status == CLI_EXIT_DONE) {
-        status = read_inputs(args, &job, &table);
+        status = open_mechanism(args, &job);
     }
     if (status == CLI_EXIT_DONE) {
-        job.table = table;
-        status = write_reports(&job, sotto_table_rows(table), path);
+        status = inquiry_open(args, job.mechanism, args->word[1], &job.inquiry);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = write_reports(&job, sotto_table_rows(job.inquiry.table), path);
     }
     if (status == CLI_EXIT_DONE) {
         tell(args, &job, path);
-        status = job.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
+        status =
+            job.inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
     }
-    people_close(&job.people);
-    records_clear(&job.records);
-    sotto_table_free(table);
+    inquiry_clear(&job.inquiry);
     sotto_mechanism_free(job.mechanism);
     return status;
 }

@@ -11,10 +11,10 @@
 #include "cli/progress.h"
 
 static const struct cli_verb *const verbs[] = {
-    &cmd_demo,       &cmd_data,     &cmd_train,     &cmd_keygen,  &cmd_sign,
-    &cmd_verify,     &cmd_inspect,  &cmd_privatise, &cmd_decode,  &cmd_fit,
-    &cmd_predict,    &cmd_evaluate, &cmd_ledger,    &cmd_account, &cmd_audit,
-    &cmd_experiment, &cmd_bench,
+    &cmd_demo,   &cmd_data,    &cmd_train,     &cmd_keygen,     &cmd_sign,
+    &cmd_verify, &cmd_inspect, &cmd_privatise, &cmd_send,       &cmd_serve,
+    &cmd_export, &cmd_decode,  &cmd_fit,       &cmd_predict,    &cmd_evaluate,
+    &cmd_ledger, &cmd_account, &cmd_audit,     &cmd_experiment, &cmd_bench,
 };
 #define VERBS (sizeof verbs / sizeof *verbs)
 

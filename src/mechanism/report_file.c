@@ -171,7 +171,8 @@ struct source {
     const char *name;
 };
 
-/* Puts the file, the report (from 0) and its line (0: none) before a cause. */
+/* Puts the file, the report (from 0) and its line (0: none) before a cause: a
+   report of another mechanism is bad input as any other. */
 static enum sotto_status
 fail_report(const struct source *source, size_t at, size_t line,
             size_t position, const struct sotto_error *cause,
@@ -181,11 +182,12 @@ fail_report(const struct source *source, size_t at, size_t line,
         return host_fail_memory(err);
     }
     if (line > 0) {
-        return host_fail(
-            err, cause->status, position, "'%s': report %zu (line %zu): %s",
-            host_shown(source->name), at + 1, line, cause->message);
+        return host_fail(err, SOTTO_STATUS_INPUT, position,
+                         "'%s': report %zu (line %zu): %s",
+                         host_shown(source->name), at + 1, line,
+                         cause->message);
     }
-    return host_fail(err, cause->status, position, "'%s': report %zu: %s",
+    return host_fail(err, SOTTO_STATUS_INPUT, position, "'%s': report %zu: %s",
                      host_shown(source->name), at + 1, cause->message);
 }
 
@@ -234,16 +236,13 @@ check_report(const struct source *source, const uint8_t *report, size_t at,
 {
     const struct sotto_client *client = source->mechanism->client;
     struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
-    enum sotto_status status;
     if (report_valid(client, report, client->report_size)) {
         return SOTTO_STATUS_OK;
     }
-    status = check_header(source->mechanism, report, &cause);
-    if (status == SOTTO_STATUS_OK) {
-        status = explain_blocks(client, report, &cause);
+    if (check_header(source->mechanism, report, &cause) == SOTTO_STATUS_OK) {
+        (void)explain_blocks(client, report, &cause);
     }
-    (void)fail_report(source, at, 0, at * client->report_size, &cause, err);
-    return status;
+    return fail_report(source, at, 0, at * client->report_size, &cause, err);
 }
 
 /* The length, once the first report's header has shown whose they are. */

@@ -112,7 +112,7 @@ report_json_fail_hash(const struct sotto_mechanism *mechanism,
     (void)sodium_bin2hex(found, sizeof found, hash, SOTTO_HASH_SIZE);
     (void)sodium_bin2hex(expected, sizeof expected, mechanism->client->hash,
                          SOTTO_HASH_SIZE);
-    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+    return host_fail(err, SOTTO_STATUS_PIN, 0,
                      "it was made by another mechanism, %s, and not by %s; "
                      "give the mechanism file it was made with",
                      found, expected);

@@ -26,15 +26,17 @@ void report_json_write(const struct sotto_mechanism *mechanism,
 
 /*
  * Reads one line into the client's report_size bytes at `ret_report`, which
- * are written even on failure; `values` as above. The message says what is
- * wrong within the line; the caller says which line. Statuses: INPUT, MEMORY.
+ * are written even on failure, the first REPORT_MAGIC_SIZE only once the header
+ * was right; `values` as above. The message says what is wrong within the line;
+ * the caller says which line. Statuses: INPUT, PIN (of another mechanism),
+ * MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 report_json_read(const struct sotto_mechanism *mechanism, const char *line,
                  size_t size, int64_t *values, uint8_t *ret_report,
                  struct sotto_error *err);
 
-/* What to say of a report whose hash is another mechanism's. */
+/* What to say of a report whose hash is another mechanism's: PIN. */
 SOTTO_CHECKED enum sotto_status
 report_json_fail_hash(const struct sotto_mechanism *mechanism,
                       const uint8_t *hash, struct sotto_error *err);

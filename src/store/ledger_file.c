@@ -96,7 +96,7 @@ ledger_file_create(const char *path, const struct ledger_caps *caps,
                    const uint8_t check[LEDGER_CHECK_SIZE],
                    struct sotto_error *err)
 {
-    struct sql sql = {NULL, path};
+    struct sql sql = {NULL, path, "ledger"};
     unsigned char *image = NULL;
     sqlite3_int64 size = 0;
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -252,7 +252,7 @@ ledger_file_open(const char *path, struct sql *ret_sql,
                  struct ledger_caps *ret_caps,
                  uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
 {
-    struct sql sql = {NULL, path};
+    struct sql sql = {NULL, path, "ledger"};
     enum sotto_status status = connect(&sql, err);
     if (status == SOTTO_STATUS_OK) {
         status = check_kind(&sql, err);

@@ -13,9 +13,9 @@ static enum sotto_status
 fail_format(const struct sql *sql, const char *why, struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                     "'%s' is damaged or no ledger: %.160s; nothing was "
+                     "'%s' is damaged or no %s: %.160s; nothing was "
                      "changed in it",
-                     host_shown(sql->path), why);
+                     host_shown(sql->path), sql->what, why);
 }
 
 static const char *

@@ -14,6 +14,7 @@
 struct sql {
     sqlite3 *db;
     const char *path;
+    const char *what; /* it should be, for messages: a "ledger", a "store" */
 };
 
 /*

@@ -17,15 +17,27 @@
 #ifndef SOTTO_TESTS_POWER_DISK_H
 #define SOTTO_TESTS_POWER_DISK_H
 
-#include <sqlite3.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "witness.h"
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define SECTOR 512
 #define NODES 4096u
 #define NAMES 4u
-#define CHANGES 64u
+#define CHANGES 512u
+#ifndef FILE_MAX
 #define FILE_MAX (1 << 18)
+#endif
+#define SHARED 4u /* regions of memory that connections share, for a log */
 
 enum power_lie {
     POWER_HONEST = 0,
@@ -69,6 +81,7 @@ struct power {
     struct node *node[NODES];
     size_t nodes;
     size_t at_write, at_flush, at_delete, at_open; /* where it failed */
+    uint8_t *shared[SHARED];                       /* gone with the power */
     sqlite3_vfs vfs;
 };
 
@@ -82,10 +95,14 @@ struct power_file {
 
 /* ---- The disk ----------------------------------------------------------- */
 
+/* The same numbers on every machine. */
 static size_t
 chance(size_t below)
 {
-    return (size_t)(shuffle(&power.random) % below);
+    uint64_t z = (power.random += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)((z ^ (z >> 31)) % below);
 }
 
 /* Counts an operation; true if it fails: the one whose turn it is, and all
@@ -200,6 +217,15 @@ survive(struct node *node)
     node->now_size = node->safe_size;
 }
 
+static void
+forget_shared(void)
+{
+    for (size_t i = 0; i < SHARED; i++) {
+        free(power.shared[i]);
+        power.shared[i] = NULL;
+    }
+}
+
 /* The power is back: the disk is what survived. */
 static void
 power_restore(void)
@@ -216,6 +242,7 @@ power_restore(void)
     for (size_t i = 0; i < NAMES; i++) {
         power.entry[i].now = power.entry[i].safe;
     }
+    forget_shared();
     power.renamings = 0;
     power.dark = false;
     power.left = -1;
@@ -248,6 +275,9 @@ file_read(sqlite3_file *file, void *to, int size, sqlite3_int64 at)
 static struct change *
 add_change(struct node *node, bool truncate, size_t at, size_t size)
 {
+    if (node->changes == CHANGES && power.lie == POWER_NO_FLUSH) {
+        node_flush(node); /* by and by it is written all the same */
+    }
     assert_true(node->changes < CHANGES && at + size <= FILE_MAX);
     struct change *change = &node->change[node->changes++];
     *change = (struct change){truncate, at, size, NULL};
@@ -350,8 +380,49 @@ file_promises(sqlite3_file *file)
     return 0; /* none: not even that a write leaves its neighbours alone */
 }
 
+/* Programs on this disk run one after another, so no lock is ever in the way.
+ */
+static int
+shared_map(sqlite3_file *file, int region, int size, int extend,
+           void volatile **ret_memory)
+{
+    (void)file;
+    assert_true(region < (int)SHARED);
+    if (power.shared[region] == NULL && extend != 0) {
+        power.shared[region] = calloc(1, (size_t)size);
+    }
+    *ret_memory = power.shared[region];
+    return SQLITE_OK;
+}
+
+static int
+shared_lock(sqlite3_file *file, int offset, int count, int flags)
+{
+    (void)file;
+    (void)offset;
+    (void)count;
+    (void)flags;
+    return SQLITE_OK;
+}
+
+static void
+shared_barrier(sqlite3_file *file)
+{
+    (void)file;
+}
+
+static int
+shared_unmap(sqlite3_file *file, int remove)
+{
+    (void)file;
+    if (remove != 0) {
+        forget_shared();
+    }
+    return SQLITE_OK;
+}
+
 static const sqlite3_io_methods power_methods = {
-    .iVersion = 1,
+    .iVersion = 2,
     .xClose = file_close,
     .xRead = file_read,
     .xWrite = file_write,
@@ -364,6 +435,10 @@ static const sqlite3_io_methods power_methods = {
     .xFileControl = file_control,
     .xSectorSize = file_sector,
     .xDeviceCharacteristics = file_promises,
+    .xShmMap = shared_map,
+    .xShmLock = shared_lock,
+    .xShmBarrier = shared_barrier,
+    .xShmUnmap = shared_unmap,
 };
 
 static int
@@ -444,6 +519,7 @@ power_clear(void)
         free(power.node[i]->safe);
         free(power.node[i]);
     }
+    forget_shared();
     memset(power.entry, 0, sizeof power.entry);
     power.nodes = 0;
     power.renamings = 0;

@@ -155,7 +155,7 @@ test_damage(void **state)
 static void
 test_settings(void **state)
 {
-    struct sql sql = {NULL, NULL};
+    struct sql sql = {NULL, NULL, NULL};
     struct ledger_caps caps;
     uint8_t check[LEDGER_CHECK_SIZE];
     int64_t value = 0;

@@ -8,6 +8,7 @@
  * does.
  */
 #include "power_disk.h"
+#include "witness.h"
 
 #define PEOPLE 40u
 #define LOSSES 1000u

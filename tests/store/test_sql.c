@@ -24,7 +24,7 @@ test_statuses(void **state)
         {SQLITE_ERROR, SOTTO_STATUS_FORMAT},
         {SQLITE_DONE, SOTTO_STATUS_FORMAT},
     };
-    struct sql sql = {NULL, "some/file"};
+    struct sql sql = {NULL, "some/file", "ledger"};
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct sotto_error err = {0};
@@ -39,7 +39,7 @@ test_statuses(void **state)
 static void
 test_calls(void **state)
 {
-    struct sql sql = {NULL, "f"};
+    struct sql sql = {NULL, "f", "ledger"};
     struct sotto_error err = {0};
     int64_t value = 7;
     (void)state;

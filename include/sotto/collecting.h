@@ -1,0 +1,210 @@
+/*
+ * sotto/collecting.h: the collector's service, the device's sender, and the
+ * analyst's reading of what was collected.
+ *
+ * What all parts have in common is said in sotto/sotto.h, which includes this
+ * one. docs/collector.md has the protocol.
+ */
+#ifndef SOTTO_COLLECTING_H
+#define SOTTO_COLLECTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/client.h"
+#include "sotto/mechanisms.h"
+#include "sotto/reports.h"
+#include "sotto/work.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The collector ------------------------------------------------------- */
+
+struct sotto_collector;
+
+/* What a collector says of its work; never anything of a report. */
+enum sotto_log_level { SOTTO_LOG_INFO, SOTTO_LOG_WARNING, SOTTO_LOG_ERROR };
+
+/* 0 and NULL are the defaults. */
+struct sotto_collector_options {
+    /* A signed mechanism file, or a folder of them: NAME.sotto and
+       NAME.sotto.minisig are the campaign NAME, of letters, digits, - and _.
+       All must be signed by the key at `pub`. */
+    const char *mechanisms;
+    const char *pub;
+    const char *store;              /* sqlite:PATH */
+    const char *listen;             /* HOST:PORT, or :PORT for every address
+                                       (127.0.0.1:8470); port 0: any that is free */
+    const char *tls_cert, *tls_key; /* PEM files; without them plain HTTP, and
+                                       only on a loopback address unless: */
+    bool plain;                     /* something in front does TLS */
+    const char
+        *admin_token_file; /* 16 bytes or more; NULL: no analyst's side */
+    bool simulation;       /* takes simulated reports, and no others */
+
+    size_t body_most;        /* bytes of a request's body (4 MiB) */
+    size_t reports_most;     /* of a request (10,000) */
+    size_t connections_most; /* at a time (1,024) */
+    size_t address_most;     /* of one address, at a time (256; with `plain`
+                                as many as in all) */
+    unsigned request_s;      /* for all of a request to arrive (20) */
+    unsigned idle_s;         /* for the next one to begin (60) */
+    size_t waiting_most; /* reports waiting for the disk, then 503 (65,536) */
+    unsigned window_s;   /* of the store (600) */
+    size_t batch_min;    /* reports released together (1,000; at least 2) */
+    unsigned threads;    /* that answer requests (2) */
+
+    void (*log)(void *context, enum sotto_log_level level, const char *text);
+    void *log_context;
+};
+
+/*
+ * Opens the store, reads and verifies the mechanisms, and listens; requests are
+ * answered by threads of its own. Statuses: USAGE, IO, FORMAT, SIGNATURE,
+ * REFUSED, MEMORY, ENTROPY, INPUT (the campaigns).
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_collector_start(const struct sotto_collector_options *options,
+                      struct sotto_collector **ret_collector,
+                      struct sotto_error *err);
+/* The port it listens on. */
+unsigned sotto_collector_port(const struct sotto_collector *collector);
+/* Reads the mechanisms again: new campaigns begin, those that are gone end,
+   the others go on untouched. On failure all is as before. Statuses: as for
+   starting; REFUSED (a name has another mechanism than before). */
+SOTTO_CHECKED enum sotto_status
+sotto_collector_reload(struct sotto_collector *collector,
+                       struct sotto_error *err);
+/* Takes no new connection, answers what has come, flushes, and frees. */
+void sotto_collector_stop(struct sotto_collector *collector);
+
+/* ---- What was collected -------------------------------------------------- */
+
+/*
+ * Released reports of a mechanism in the store at `url`, as a reader: all
+ * batches there are. `simulation` says whether simulated ones are wanted.
+ * Statuses: sotto_report_reader_parse's; USAGE, REFUSED (the store has
+ * simulated reports, or others than those); INPUT (none is released yet).
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
+                    bool simulation, struct sotto_report_reader **ret_reader,
+                    struct sotto_error *err);
+/* Whether a text names a store (sqlite:...) and not a file. */
+bool sotto_store_named(const char *url);
+
+/* ---- The sender ---------------------------------------------------------- */
+
+/*
+ * The device's queue of reports and the way to a collector.
+ *
+ *     ledger --report--> queue (durable) --shuffled, in batches--> collector
+ *                          ^ acknowledged: forgotten but for its tag
+ */
+struct sotto_sender;
+
+/* 0 and NULL are the defaults. */
+struct sotto_sender_options {
+    const char *url;   /* https://HOST[:PORT]/v1/campaigns/NAME; http for a
+                          loopback address alone */
+    const char *queue; /* the SQLite file; made if it is not there */
+    const char *ca;    /* PEM file of the authorities to trust (the system's) */
+    const char
+        *proxy;       /* as curl takes it, socks5h://HOST:PORT, say; NULL: none,
+                         whatever the environment says; with https alone */
+    size_t batch;     /* reports in a request (100; at most 10,000) */
+    unsigned tries;   /* of a request before it is left for another run (8) */
+    unsigned wait_ms; /* before the second try, then doubled, jittered (500) */
+    unsigned timeout_s; /* of one request (30) */
+    unsigned spread_s;  /* sending begins at a time drawn when the sender is
+                           opened, up to so many seconds after that (0) */
+    bool simulation;    /* sends simulated reports, and no others */
+    bool look; /* at the queue, and no more: it is neither made nor changed,
+                  and nothing is sent */
+    struct sotto_watch watch;
+};
+
+/*
+ * Opens it before any record is read: so the time of sending, which is drawn
+ * here, cannot depend on one. The queue is this sender's until it is freed: of
+ * two programs at a time the second gets IO, and has done nothing. Statuses:
+ * USAGE, FORMAT (the queue), IO, MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_open(const struct sotto_sender_options *options,
+                  struct sotto_sender **ret_sender, struct sotto_error *err);
+void sotto_sender_free(struct sotto_sender *sender);
+
+/*
+ * Fetches the campaign's mechanism and its signature, to PATH and
+ * PATH.minisig, both or neither; verifies them with the key at `pub`, and that
+ * the hash is `pin` (64 hexadecimal digits; NULL: none is pinned). What was
+ * there is only replaced by the same bytes' like: a file with another hash is
+ * REFUSED. Statuses: IO, SIGNATURE, PIN, REFUSED, USAGE (the pin), FORMAT,
+ * LIMIT, STOPPED, MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_fetch(struct sotto_sender *sender, const char *path,
+                   const char *pub, const char *pin, struct sotto_error *err);
+
+/* Whether a mechanism is the one whose hash was agreed to: `pin`, 64
+   hexadecimal digits. Statuses: PIN, USAGE. */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_pinned(const struct sotto_mechanism *mechanism, const char *pin,
+                       struct sotto_error *err);
+
+/* Queues a report, durably; one that is queued or was acknowledged is left as
+   it is. Statuses: REFUSED (simulated, or not), USAGE (look), IO, MEMORY,
+   FORMAT, ENTROPY. */
+SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
+                                                   const uint8_t *report,
+                                                   size_t size,
+                                                   struct sotto_error *err);
+
+/* What sending came to. */
+struct sotto_sent {
+    size_t accepted, duplicate, refused, left; /* left: still in the queue */
+    size_t requests;
+    char refusal[160]; /* why, of the first; "" */
+};
+/*
+ * Sends what is queued for this address, over one connection, in an order drawn
+ * at random; what gets no answer, or "later" for one, is sent again, the same
+ * bytes. Refused reports stay, marked, and are not sent again. `ret_sent` is
+ * filled also on failure. Statuses: IO (some could not be sent, and stay),
+ * FORMAT and LIMIT (the answer makes no sense, and they stay), STOPPED, USAGE,
+ * MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_sender_flush(struct sotto_sender *sender,
+                                                   struct sotto_sent *ret_sent,
+                                                   struct sotto_error *err);
+
+/* How many wait for this address; and the next request's, up to `batch` of
+   them, of this mechanism alone, one behind the other: the caller frees them.
+   Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
+                     struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_sender_next(
+    struct sotto_sender *sender, const struct sotto_mechanism *mechanism,
+    uint8_t **ret_reports, size_t *ret_count, struct sotto_error *err);
+
+/*
+ * Every byte that a request with these reports would be, but for TLS: `text` is
+ * the bytes with an explanation of each part beside it, in lines for people.
+ * The caller frees it. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_explain(const struct sotto_sender *sender,
+                     const struct sotto_mechanism *mechanism,
+                     const uint8_t *reports, size_t count, char **ret_text,
+                     struct sotto_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

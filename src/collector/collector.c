@@ -1,0 +1,520 @@
+/*
+ * collector.c: the collector's life: starting, reading its mechanisms again,
+ * stopping.
+ *
+ * Threads: the server's few, which parse, judge and answer; the writer, which
+ * owns the store; the sweeper, which has the clock. Signals are left to the
+ * program's own threads.
+ */
+#include "collector/collector.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "collector/listening.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+#include "host/wipe.h"
+
+#define PEM_MOST ((size_t)1 << 20)
+#define THREADS_MOST 64u
+#define CONNECTION_MEMORY ((size_t)32768) /* of the server: heads, pieces */
+#define FILES_OF_OURS 64u                 /* besides connections */
+#define ANSWER_S 600u                     /* for an answer to be taken */
+#define GRACE_S 5.0                       /* for what has come, when stopping */
+
+/* TLS 1.2 and 1.3 alone, with forward secrecy and authenticated ciphers; no
+   tickets: a ticket that comes back is a name. */
+static const char priorities[] =
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-SHA1:-AES-128-CBC:"
+    "-AES-256-CBC:-CAMELLIA-128-CBC:-CAMELLIA-256-CBC:%NO_TICKETS";
+
+void
+collector_log(const struct sotto_collector *collector,
+              enum sotto_log_level level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    if (collector->options.log != NULL) {
+        va_start(args, format);
+        (void)vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        collector->options.log(collector->options.log_context, level, text);
+    }
+}
+
+struct campaigns *
+collector_campaigns(struct sotto_collector *collector)
+{
+    struct campaigns *campaigns;
+    (void)pthread_mutex_lock(&collector->lock);
+    campaigns = campaigns_hold(collector->campaigns);
+    (void)pthread_mutex_unlock(&collector->lock);
+    return campaigns;
+}
+
+/* ---- Options ------------------------------------------------------------- */
+
+static enum sotto_status
+check_options(const struct sotto_collector_options *options,
+              struct sotto_error *err)
+{
+    const char *missing = options->mechanisms == NULL ? "mechanisms"
+                          : options->pub == NULL      ? "a public key"
+                          : options->store == NULL    ? "a store"
+                                                      : NULL;
+    if (missing != NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a collector needs %s: none is named", missing);
+    }
+    if ((options->tls_cert == NULL) != (options->tls_key == NULL)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "TLS needs a certificate and its key: only one of "
+                         "them is named");
+    }
+    if (options->threads > THREADS_MOST) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "%u threads are too many: at most %u",
+                         options->threads, THREADS_MOST);
+    }
+    if (options->batch_min == 1) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "a batch of one report shows when it came: at least "
+                         "2 are released together, and 1,000 are better");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static size_t
+or_else(size_t given, size_t other)
+{
+    return given != 0 ? given : other;
+}
+
+static bool
+copy_text(const char **text)
+{
+    if (*text != NULL) {
+        *text = host_text_copy(*text, strlen(*text));
+        return *text != NULL;
+    }
+    return true;
+}
+
+static void
+free_text(const char *text)
+{
+    char *plain;
+    memcpy(&plain, &text, sizeof plain);
+    free(plain);
+}
+
+static void
+fill_options(struct sotto_collector_options *options)
+{
+    if (options->listen == NULL) {
+        options->listen = "127.0.0.1:8470";
+    }
+    options->body_most = or_else(options->body_most, (size_t)4 << 20);
+    options->reports_most = or_else(options->reports_most, 10000);
+    options->connections_most = or_else(options->connections_most, 1024);
+    /* Behind a proxy all connections are of one address. */
+    options->address_most =
+        or_else(options->address_most,
+                options->plain ? options->connections_most : 256);
+    options->request_s = (unsigned)or_else(options->request_s, 20);
+    options->idle_s = (unsigned)or_else(options->idle_s, 60);
+    options->waiting_most = or_else(options->waiting_most, 65536);
+    options->window_s = (unsigned)or_else(options->window_s, 600);
+    options->batch_min = or_else(options->batch_min, 1000);
+    options->threads = (unsigned)or_else(options->threads, 2);
+}
+
+static enum sotto_status
+take_options(struct sotto_collector *collector,
+             const struct sotto_collector_options *options,
+             struct sotto_error *err)
+{
+    struct sotto_collector_options *own = &collector->options;
+    *own = *options;
+    fill_options(own);
+    own->tls_cert = own->tls_key = own->admin_token_file = NULL;
+    own->listen = NULL;
+    if (!copy_text(&own->mechanisms)) {
+        own->pub = own->store = NULL;
+        return host_fail_memory(err);
+    }
+    if (!copy_text(&own->pub)) {
+        own->store = NULL;
+        return host_fail_memory(err);
+    }
+    return copy_text(&own->store) ? SOTTO_STATUS_OK : host_fail_memory(err);
+}
+
+/* ---- The server ---------------------------------------------------------- */
+
+/* As many files as connections need; a system that gives fewer is named. */
+static enum sotto_status
+raise_files(const struct sotto_collector *collector, struct sotto_error *err)
+{
+    rlim_t need = collector->options.connections_most + FILES_OF_OURS;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) {
+        return SOTTO_STATUS_OK;
+    }
+    limit.rlim_cur = need;
+    if (need > limit.rlim_max || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "%zu connections need %llu open files, and the system "
+                         "allows %llu: raise the limit or take fewer",
+                         collector->options.connections_most,
+                         (unsigned long long)need,
+                         (unsigned long long)limit.rlim_max);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Paths are compared as they came: no name needs an escape. */
+static size_t
+leave_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+struct pem {
+    uint8_t *cert, *key;
+    size_t cert_size, key_size;
+};
+
+static enum sotto_status
+read_pem(const struct sotto_collector_options *options, struct pem *pem,
+         struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    char *text;
+    if (options->tls_cert == NULL) {
+        return status;
+    }
+    status = host_file_read(options->tls_cert, PEM_MOST, &pem->cert,
+                            &pem->cert_size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_read(options->tls_key, PEM_MOST, &pem->key,
+                                &pem->key_size, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    /* The server takes texts. */
+    text = host_text_copy(pem->cert, pem->cert_size);
+    free(pem->cert);
+    pem->cert = (uint8_t *)text;
+    text = host_text_copy(pem->key, pem->key_size);
+    host_wipe_free(pem->key, pem->key_size);
+    pem->key = (uint8_t *)text;
+    return pem->cert != NULL && pem->key != NULL ? SOTTO_STATUS_OK
+                                                 : host_fail_memory(err);
+}
+
+static struct MHD_Daemon *
+start_daemon(struct sotto_collector *collector, const struct pem *pem)
+{
+    const struct sotto_collector_options *options = &collector->options;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, pem->cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, pem->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_SUPPRESS_DATE_NO_CLOCK | MHD_USE_TURBO;
+    unsigned threads = options->threads;
+    memcpy(&tls[2].ptr_value, &(const char *){priorities}, sizeof(void *));
+    if (pem->cert != NULL) {
+        flags |= MHD_USE_TLS;
+    } else {
+        tls[0].option = MHD_OPTION_END;
+    }
+    return MHD_start_daemon(
+        flags, 0, handler_accept, collector, handler_access, collector,
+        MHD_OPTION_LISTEN_SOCKET, collector->listener,
+        MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0,
+        MHD_OPTION_CONNECTION_LIMIT,
+        /* Ours is exact; each thread of the server gets a share of this. */
+        (unsigned)options->connections_most * threads + threads,
+        MHD_OPTION_CONNECTION_TIMEOUT, options->idle_s,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
+        MHD_OPTION_NOTIFY_CONNECTION, handler_connection, collector,
+        MHD_OPTION_NOTIFY_COMPLETED, handler_completed, collector,
+        MHD_OPTION_URI_LOG_CALLBACK, handler_line, collector,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escapes, NULL,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+static enum sotto_status
+start_server(struct sotto_collector *collector,
+             const struct sotto_collector_options *options,
+             struct sotto_error *err)
+{
+    struct pem pem = {0};
+    enum sotto_status status = read_pem(options, &pem, err);
+    if (status == SOTTO_STATUS_OK && pem.cert != NULL &&
+        MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES) {
+        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "this system's HTTP library was built without TLS");
+    }
+    if (status == SOTTO_STATUS_OK) {
+        collector->daemon = start_daemon(collector, &pem);
+    }
+    if (status == SOTTO_STATUS_OK && collector->daemon == NULL) {
+        status = pem.cert == NULL
+                     ? host_fail(err, SOTTO_STATUS_IO, 0,
+                                 "the HTTP server does not start: %s",
+                                 strerror(errno))
+                     : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                                 "'%s' and '%s' are no certificate and its key "
+                                 "in PEM form, without a password",
+                                 host_shown(options->tls_cert),
+                                 host_shown(options->tls_key));
+    }
+    free(pem.cert);
+    host_wipe_free(pem.key, pem.key != NULL ? pem.key_size : 0);
+    return status;
+}
+
+/* ---- Starting ------------------------------------------------------------ */
+
+static enum sotto_status
+make_answers(struct sotto_collector *collector, struct sotto_error *err)
+{
+    static const char one[] = "{\"accepted\":1,\"duplicate\":0,\"refused\":0,"
+                              "\"duplicates\":[],\"refusals\":[]}\n";
+    const struct routes_answer accepted = {.status = 200,
+                                           .type = ROUTES_JSON,
+                                           .body = one,
+                                           .size = sizeof one - 1};
+    const struct routes_answer busy =
+        routes_error(503, "{\"error\":\"too much is going on: try again "
+                          "later\"}\n");
+    collector->accepted_one = answers_make(&accepted, NULL);
+    collector->busy = answers_make(&busy, NULL);
+    return collector->accepted_one != NULL && collector->busy != NULL
+               ? SOTTO_STATUS_OK
+               : host_fail_memory(err);
+}
+
+static enum sotto_status
+start_writer(struct sotto_collector *collector, struct sotto_error *err)
+{
+    const struct sotto_collector_options *options = &collector->options;
+    const struct writer_options own = {
+        .store = options->store,
+        .simulation = options->simulation,
+        .window_s = options->window_s,
+        .batch_min = options->batch_min,
+        .waiting_most = options->waiting_most,
+        .metrics = &collector->metrics,
+        .log = options->log,
+        .log_context = options->log_context,
+    };
+    enum sotto_status status = writer_new(&own, &collector->writer, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = writer_campaigns(collector->writer, collector->campaigns, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+start_connections(struct sotto_collector *collector, bool tls,
+                  struct sotto_error *err)
+{
+    const struct sotto_collector_options *options = &collector->options;
+    const struct connections_limits limits = {
+        .most = options->connections_most,
+        .address_most = options->address_most,
+        .request_s = options->request_s,
+        .idle_s = options->idle_s,
+        .answer_s =
+            options->request_s > ANSWER_S ? options->request_s : ANSWER_S,
+        .plain = !tls,
+    };
+    return connections_new(&limits, &collector->metrics,
+                           &collector->connections, err);
+}
+
+static enum sotto_status
+start(struct sotto_collector *collector,
+      const struct sotto_collector_options *options, struct sotto_error *err)
+{
+    bool tls = options->tls_cert != NULL;
+    const char *place =
+        options->listen != NULL ? options->listen : "127.0.0.1:8470";
+    enum sotto_status status = take_options(collector, options, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = raise_files(collector, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = token_read(&collector->token, options->admin_token_file, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = campaigns_read(options->mechanisms, options->pub,
+                                &collector->campaigns, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = listening_open(place, tls || options->plain,
+                                &collector->listener, &collector->port, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = make_answers(collector, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = start_writer(collector, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = start_connections(collector, tls, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = start_server(collector, options, err);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_collector_start(const struct sotto_collector_options *options,
+                      struct sotto_collector **ret_collector,
+                      struct sotto_error *err)
+{
+    struct sotto_collector *collector;
+    sigset_t all, before;
+    enum sotto_status status = check_options(options, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (sodium_init() < 0) {
+        return host_fail(err, SOTTO_STATUS_ENTROPY, 0, "%s",
+                         sotto_status_message(SOTTO_STATUS_ENTROPY));
+    }
+    collector = calloc(1, sizeof *collector);
+    if (collector == NULL) {
+        return host_fail_memory(err);
+    }
+    collector->listener = -1;
+    metrics_init(&collector->metrics);
+    (void)pthread_mutex_init(&collector->lock, NULL);
+    (void)pthread_mutex_init(&collector->reading, NULL);
+    (void)pthread_mutex_init(&collector->batches, NULL);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    status = start(collector, options, err);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_collector = collector;
+    } else {
+        sotto_collector_stop(collector);
+    }
+    return status;
+}
+
+unsigned
+sotto_collector_port(const struct sotto_collector *collector)
+{
+    return collector->port;
+}
+
+/* ---- Reading again ------------------------------------------------------- */
+
+enum sotto_status
+sotto_collector_reload(struct sotto_collector *collector,
+                       struct sotto_error *err)
+{
+    struct campaigns *next = NULL, *before;
+    enum sotto_status status;
+    (void)pthread_mutex_lock(&collector->reading);
+    status = campaigns_read(collector->options.mechanisms,
+                            collector->options.pub, &next, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = campaigns_check_next(collector->campaigns, next, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = writer_campaigns(collector->writer, next, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        (void)pthread_mutex_lock(&collector->lock);
+        before = collector->campaigns;
+        collector->campaigns = next;
+        (void)pthread_mutex_unlock(&collector->lock);
+        next = before;
+    }
+    campaigns_release(next);
+    (void)pthread_mutex_unlock(&collector->reading);
+    return status;
+}
+
+/* ---- Stopping ------------------------------------------------------------ */
+
+/* Until no request is on its way, for so long at most. */
+static void
+wait_for_requests(struct sotto_collector *collector, double seconds)
+{
+    const struct timespec pause = {0, 5000000};
+    double end = host_seconds() + seconds;
+    while (atomic_load(&collector->active) > 0 && host_seconds() < end) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static void
+stop_server(struct sotto_collector *collector)
+{
+    int listener = MHD_quiesce_daemon(collector->daemon);
+    atomic_store(&collector->stopping, true);
+    wait_for_requests(collector, GRACE_S);
+    /* From here on reports are answered 503, and none is suspended. */
+    writer_drain(collector->writer);
+    wait_for_requests(collector, 1);
+    MHD_stop_daemon(collector->daemon);
+    collector->listener = listener;
+}
+
+void
+sotto_collector_stop(struct sotto_collector *collector)
+{
+    if (collector == NULL) {
+        return;
+    }
+    if (collector->daemon != NULL) {
+        stop_server(collector);
+    }
+    if (collector->listener >= 0) {
+        (void)close(collector->listener);
+    }
+    writer_free(collector->writer);
+    connections_free(collector->connections);
+    campaigns_release(collector->campaigns);
+    if (collector->accepted_one != NULL) {
+        MHD_destroy_response(collector->accepted_one);
+    }
+    if (collector->busy != NULL) {
+        MHD_destroy_response(collector->busy);
+    }
+    free_text(collector->options.mechanisms);
+    free_text(collector->options.pub);
+    free_text(collector->options.store);
+    (void)pthread_mutex_destroy(&collector->batches);
+    (void)pthread_mutex_destroy(&collector->reading);
+    (void)pthread_mutex_destroy(&collector->lock);
+    sodium_memzero(&collector->token, sizeof collector->token);
+    free(collector);
+}

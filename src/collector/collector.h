@@ -1,0 +1,83 @@
+/*
+ * collector.h: what the files of the collector share.
+ *
+ *     collector.c   its life: starting, reading mechanisms again, stopping
+ *     handler.c     one request: from the server's callbacks to an answer
+ *     answers.c     an answer as the server takes it
+ *     routes.c, judge.c       what is asked, and what of it is taken: no
+ * sockets writer.c, connections.c the store's thread, the clock over requests
+ */
+#ifndef SOTTO_COLLECTOR_COLLECTOR_H
+#define SOTTO_COLLECTOR_COLLECTOR_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "collector/campaigns.h"
+#include "collector/connections.h"
+#include "collector/metrics.h"
+#include "collector/routes.h"
+#include "collector/token.h"
+#include "collector/writer.h"
+
+struct sotto_collector {
+    struct sotto_collector_options options; /* the strings are copies */
+    struct metrics metrics;
+    struct token token;
+
+    pthread_mutex_t lock; /* of `campaigns`, the pointer */
+    struct campaigns *campaigns;
+    pthread_mutex_t reading; /* one reload at a time */
+    pthread_mutex_t batches; /* one batch is read at a time */
+
+    struct writer *writer;
+    struct connections *connections;
+    struct MHD_Daemon *daemon;
+    int listener;
+    unsigned port;
+
+    struct MHD_Response *accepted_one, *busy; /* the commonest; for no memory */
+    atomic_size_t active;    /* requests between first line and last byte */
+    atomic_size_t body_held; /* bytes of bodies in memory */
+    atomic_bool stopping;
+};
+
+/* The snapshot as it is now, held. */
+struct campaigns *collector_campaigns(struct sotto_collector *collector);
+__attribute__((format(printf, 3, 4))) void
+collector_log(const struct sotto_collector *collector,
+              enum sotto_log_level level, const char *format, ...);
+
+/* ---- handler.c: what the server calls ------------------------------------ */
+
+enum MHD_Result handler_accept(void *collector, const struct sockaddr *address,
+                               socklen_t size);
+void handler_connection(void *collector, struct MHD_Connection *connection,
+                        void **socket_context,
+                        enum MHD_ConnectionNotificationCode code);
+void *handler_line(void *collector, const char *uri,
+                   struct MHD_Connection *connection);
+enum MHD_Result handler_access(void *collector,
+                               struct MHD_Connection *connection,
+                               const char *path, const char *method,
+                               const char *version, const char *data,
+                               size_t *data_size, void **request);
+void handler_completed(void *collector, struct MHD_Connection *connection,
+                       void **request, enum MHD_RequestTerminationCode code);
+
+/* ---- answers.c ----------------------------------------------------------- */
+
+/* An answer of ours; `held`, if not NULL, is what its body is part of, and is
+   taken over also on failure. NULL: no memory. */
+struct MHD_Response *answers_make(const struct routes_answer *answer,
+                                  struct campaigns *held);
+/* The same of a body that is freed by and by; it is taken over. */
+struct MHD_Response *answers_own(const char *type, void *body, size_t size);
+/* Adds a header with a number. */
+bool answers_number(struct MHD_Response *response, const char *name,
+                    uint64_t number);
+
+#define ANSWERS_RETRY_S 5u /* until it is worth trying again */
+
+#endif

@@ -1,0 +1,308 @@
+/*
+ * connections.c: the limits of connections, and the clock over requests.
+ */
+#include "collector/connections.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/wipe.h"
+
+#define SWEEP_NS 250000000L
+#define GONE_MS 1000u  /* of silence, then it is looked */
+#define ORIGIN_SIZE 9u /* family, and an IPv4 address or half an IPv6 one */
+
+enum state { OPENED, ARRIVING, ANSWERING, IDLE, LATE };
+
+struct connection {
+    struct connection *next, *last;
+    int fd;
+    uint8_t origin[ORIGIN_SIZE];
+    atomic_int state;
+    atomic_uint_fast64_t since; /* milliseconds of the monotonic clock */
+};
+
+struct connections {
+    struct connections_limits limits;
+    struct metrics *metrics;
+    pthread_t sweeper;
+    pthread_mutex_t lock; /* of the list, and of closing against shutting */
+    pthread_cond_t stop;
+    bool stopping;
+    struct connection *first;
+    size_t count;
+};
+
+static uint64_t
+now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- The clock ----------------------------------------------------------- */
+
+static uint64_t
+limit_ms(const struct connections *connections, int state)
+{
+    const struct connections_limits *limits = &connections->limits;
+    unsigned seconds = state == IDLE        ? limits->idle_s
+                       : state == ANSWERING ? limits->answer_s
+                                            : limits->request_s;
+    return (uint64_t)seconds * 1000;
+}
+
+/* Says why to one that was sending, if nothing is being answered on it. */
+static void
+cut(struct connections *connections, struct connection *connection, int state)
+{
+    static const char late[] =
+        "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
+        "Cache-Control: no-store\r\nContent-Type: application/json\r\n"
+        "Content-Length: 74\r\n\r\n"
+        "{\"error\":\"the request took too long to arrive: send it in one "
+        "piece, now\"}";
+    if (connections->limits.plain && state == ARRIVING) {
+        (void)send(connection->fd, late, sizeof late - 1,
+                   MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    (void)shutdown(connection->fd, SHUT_RDWR);
+    atomic_fetch_add_explicit(&connections->metrics->late,
+                              state == IDLE ? 0 : 1, memory_order_relaxed);
+}
+
+/* Whether the other side is gone, which the server does not see if the end came
+   together with the last request. */
+static bool
+is_gone(const struct connection *connection)
+{
+    char byte;
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static void
+sweep(struct connections *connections)
+{
+    uint64_t now = now_ms();
+    for (struct connection *c = connections->first; c != NULL; c = c->next) {
+        int state = atomic_load(&c->state);
+        uint64_t since = atomic_load(&c->since);
+        uint64_t age = now > since ? now - since : 0;
+        bool over =
+            age > limit_ms(connections, state) ||
+            ((state == IDLE || state == OPENED) && age > GONE_MS && is_gone(c));
+        if (state != LATE && over &&
+            atomic_compare_exchange_strong(&c->state, &state, LATE)) {
+            cut(connections, c, state);
+        }
+    }
+}
+
+static void *
+sweep_on(void *context)
+{
+    struct connections *connections = context;
+    (void)pthread_mutex_lock(&connections->lock);
+    while (!connections->stopping) {
+        struct timespec until;
+        sweep(connections);
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += SWEEP_NS;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        (void)pthread_cond_timedwait(&connections->stop, &connections->lock,
+                                     &until);
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+    return NULL;
+}
+
+/* ---- All of them --------------------------------------------------------- */
+
+enum sotto_status
+connections_new(const struct connections_limits *limits,
+                struct metrics *metrics, struct connections **ret_connections,
+                struct sotto_error *err)
+{
+    struct connections *connections = calloc(1, sizeof *connections);
+    pthread_condattr_t monotonic;
+    int failed;
+    if (connections == NULL) {
+        return host_fail_memory(err);
+    }
+    connections->limits = *limits;
+    connections->metrics = metrics;
+    (void)pthread_mutex_init(&connections->lock, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&connections->stop, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    failed = pthread_create(&connections->sweeper, NULL, sweep_on, connections);
+    if (failed != 0) {
+        (void)pthread_cond_destroy(&connections->stop);
+        (void)pthread_mutex_destroy(&connections->lock);
+        free(connections);
+        return host_fail(err, SOTTO_STATUS_IO, 0, "cannot start a thread: %s",
+                         strerror(failed));
+    }
+    *ret_connections = connections;
+    return SOTTO_STATUS_OK;
+}
+
+void
+connections_free(struct connections *connections)
+{
+    if (connections != NULL) {
+        (void)pthread_mutex_lock(&connections->lock);
+        connections->stopping = true;
+        (void)pthread_cond_signal(&connections->stop);
+        (void)pthread_mutex_unlock(&connections->lock);
+        (void)pthread_join(connections->sweeper, NULL);
+        (void)pthread_cond_destroy(&connections->stop);
+        (void)pthread_mutex_destroy(&connections->lock);
+        free(connections);
+    }
+}
+
+/* ---- One ----------------------------------------------------------------- */
+
+static void
+find_origin(const struct sockaddr *address, uint8_t ret_origin[ORIGIN_SIZE])
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
+    struct sockaddr_in6 six;
+    struct sockaddr_in four;
+    memset(ret_origin, 0, ORIGIN_SIZE);
+    if (address != NULL && address->sa_family == AF_INET) {
+        memcpy(&four, address, sizeof four);
+        ret_origin[0] = 4;
+        memcpy(ret_origin + 1, &four.sin_addr, 4);
+    } else if (address != NULL && address->sa_family == AF_INET6) {
+        memcpy(&six, address, sizeof six);
+        if (memcmp(&six.sin6_addr, mapped, sizeof mapped) == 0) {
+            ret_origin[0] = 4;
+            memcpy(ret_origin + 1, six.sin6_addr.s6_addr + 12, 4);
+        } else {
+            ret_origin[0] = 6;
+            memcpy(ret_origin + 1, &six.sin6_addr, 8);
+        }
+        explicit_bzero(&six, sizeof six);
+    }
+}
+
+bool
+connections_room(struct connections *connections,
+                 const struct sockaddr *address)
+{
+    uint8_t origin[ORIGIN_SIZE];
+    size_t same = 0;
+    bool room;
+    find_origin(address, origin);
+    (void)pthread_mutex_lock(&connections->lock);
+    for (struct connection *c = connections->first; c != NULL; c = c->next) {
+        same += memcmp(c->origin, origin, sizeof origin) == 0 ? 1 : 0;
+    }
+    room = connections->count < connections->limits.most &&
+           same < connections->limits.address_most;
+    (void)pthread_mutex_unlock(&connections->lock);
+    if (!room) {
+        atomic_fetch_add_explicit(&connections->metrics->turned_away, 1,
+                                  memory_order_relaxed);
+    }
+    return room;
+}
+
+struct connection *
+connections_open(struct connections *connections, int fd,
+                 const struct sockaddr *address)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) {
+        return NULL;
+    }
+    connection->fd = fd;
+    find_origin(address, connection->origin);
+    atomic_init(&connection->state, OPENED);
+    atomic_init(&connection->since, now_ms());
+    (void)pthread_mutex_lock(&connections->lock);
+    connection->next = connections->first;
+    if (connections->first != NULL) {
+        connections->first->last = connection;
+    }
+    connections->first = connection;
+    atomic_store(&connections->metrics->connections, ++connections->count);
+    (void)pthread_mutex_unlock(&connections->lock);
+    return connection;
+}
+
+void
+connections_close(struct connections *connections,
+                  struct connection *connection)
+{
+    if (connection == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&connections->lock);
+    if (connection->last != NULL) {
+        connection->last->next = connection->next;
+    } else {
+        connections->first = connection->next;
+    }
+    if (connection->next != NULL) {
+        connection->next->last = connection->last;
+    }
+    atomic_store(&connections->metrics->connections, --connections->count);
+    (void)pthread_mutex_unlock(&connections->lock);
+    host_wipe_free(connection, sizeof *connection);
+}
+
+void
+connection_line(struct connection *connection)
+{
+    int opened = OPENED, idle = IDLE;
+    if (connection == NULL ||
+        atomic_compare_exchange_strong(&connection->state, &opened, ARRIVING)) {
+        return;
+    }
+    /* The time first: a sweep in between must not see an old one. */
+    atomic_store(&connection->since, now_ms());
+    (void)atomic_compare_exchange_strong(&connection->state, &idle, ARRIVING);
+}
+
+bool
+connection_complete(struct connection *connection)
+{
+    int arriving = ARRIVING;
+    if (connection == NULL) {
+        return true;
+    }
+    if (!atomic_compare_exchange_strong(&connection->state, &arriving,
+                                        ANSWERING)) {
+        return false;
+    }
+    atomic_store(&connection->since, now_ms());
+    return true;
+}
+
+void
+connection_sent(struct connection *connection)
+{
+    int answering = ANSWERING, arriving = ARRIVING;
+    if (connection != NULL) {
+        atomic_store(&connection->since, now_ms());
+        if (!atomic_compare_exchange_strong(&connection->state, &answering,
+                                            IDLE)) {
+            (void)atomic_compare_exchange_strong(&connection->state, &arriving,
+                                                 IDLE);
+        }
+    }
+}

@@ -1,0 +1,484 @@
+/*
+ * handler.c: one request, from the server's callbacks to an answer.
+ *
+ *     line --> access (head) --> access (body, in pieces) --> access (all
+ * there)
+ *                                                                  |
+ *          a body of reports: judged, suspended, submitted --------+
+ *                 | the writer: on disk, or not
+ *                 v
+ *              resumed --> access: the answer --> completed: wiped and freed
+ *
+ * A body that is refused is read to its end and dropped, so that the client
+ * gets to read why; one that is too long for that ends the connection.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "host/error.h"
+#include "host/wipe.h"
+#include "store/store.h"
+
+#define BODY_FIRST ((size_t)16384) /* bytes that a body gets at first */
+#define BODIES_MOST 64u            /* bodies' worth of memory in all */
+#define ANSWER_MOST ((size_t)16 << 20)
+
+enum stage { ARRIVING, SUSPENDED, SETTLED };
+
+struct request {
+    struct writer_job job; /* first: the writer hands it back */
+    struct judge judge;
+    struct sotto_collector *collector;
+    struct MHD_Connection *connection;
+    struct campaigns *campaigns;
+    struct routes_plan plan;
+    enum stage stage;
+    bool drop; /* the rest of the body */
+    uint8_t *body;
+    size_t size, room;
+};
+
+static struct connection *
+known(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* ---- Connections --------------------------------------------------------- */
+
+enum MHD_Result
+handler_accept(void *collector, const struct sockaddr *address, socklen_t size)
+{
+    struct sotto_collector *own = collector;
+    (void)size;
+    return connections_room(own->connections, address) ? MHD_YES : MHD_NO;
+}
+
+void
+handler_connection(void *collector, struct MHD_Connection *connection,
+                   void **socket_context,
+                   enum MHD_ConnectionNotificationCode code)
+{
+    struct sotto_collector *own = collector;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *fd = MHD_get_connection_info(
+            connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const union MHD_ConnectionInfo *address = MHD_get_connection_info(
+            connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        if (fd != NULL && address != NULL) {
+            *socket_context = connections_open(own->connections, fd->connect_fd,
+                                               address->client_addr);
+        }
+    } else {
+        connections_close(own->connections, *socket_context);
+        *socket_context = NULL;
+    }
+}
+
+void *
+handler_line(void *collector, const char *uri,
+             struct MHD_Connection *connection)
+{
+    (void)collector;
+    (void)uri;
+    connection_line(known(connection));
+    return NULL;
+}
+
+/* ---- Bodies -------------------------------------------------------------- */
+
+static void
+drop_body(struct request *request)
+{
+    if (request->body != NULL) {
+        atomic_fetch_sub(&request->collector->body_held, request->room);
+        host_wipe_free(request->body, request->size);
+    }
+    request->body = NULL;
+    request->size = request->room = 0;
+}
+
+/* Room for `more` bytes, doubled but never beyond what was announced: memory
+   is for what came, not for what a client says will come. */
+static bool
+grow(struct request *request, size_t more)
+{
+    struct sotto_collector *collector = request->collector;
+    size_t most = request->plan.length, need = request->size + more;
+    size_t room =
+        2 * request->room > BODY_FIRST ? 2 * request->room : BODY_FIRST;
+    size_t added;
+    uint8_t *moved;
+    if (need <= request->room) {
+        return true;
+    }
+    room = room < need ? need : room;
+    room = room > most ? most : room;
+    added = room - request->room;
+    if (need > room) {
+        return false;
+    }
+    moved = atomic_fetch_add(&collector->body_held, added) + added <=
+                    BODIES_MOST * collector->options.body_most
+                ? host_wipe_resize(request->body, request->size, room)
+                : NULL;
+    if (moved == NULL) {
+        atomic_fetch_sub(&collector->body_held, added);
+        return false;
+    }
+    request->body = moved;
+    request->room = room;
+    return true;
+}
+
+static void
+refuse(struct request *request, unsigned status, const char *sentence)
+{
+    request->plan.task = ROUTES_ANSWER;
+    request->plan.answer = routes_error(status, sentence);
+    request->drop = true;
+    drop_body(request);
+}
+
+static const char waits[] =
+    "{\"error\":\"too much waits for the disk: try again after as many seconds "
+    "as Retry-After says\"}\n";
+static const char unstored[] =
+    "{\"error\":\"the disk did not take the reports: none of them counts yet, "
+    "send all again after as many seconds as Retry-After says\"}\n";
+
+static void
+take_piece(struct request *request, const char *data, size_t size)
+{
+    if (request->drop || request->plan.task != ROUTES_BODY) {
+        return;
+    }
+    if (!grow(request, size)) {
+        refuse(request, 503, waits);
+        return;
+    }
+    memcpy(request->body + request->size, data, size);
+    request->size += size;
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
+/* Hands the answer to the server; the connection ends where it must. */
+static enum MHD_Result
+send_answer(struct request *request, unsigned status,
+            struct MHD_Response *response)
+{
+    struct sotto_collector *collector = request->collector;
+    bool shared = response == NULL || response == collector->accepted_one;
+    enum MHD_Result result;
+    if (response == NULL) {
+        status = 503;
+        response = collector->busy;
+    }
+    if (!shared && (request->plan.cut || atomic_load(&collector->stopping))) {
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
+                                      "close");
+    }
+    metrics_answered(&collector->metrics, status);
+    result = MHD_queue_response(request->connection, status, response);
+    if (!shared) {
+        MHD_destroy_response(response);
+    }
+    return result;
+}
+
+static enum MHD_Result
+send_plain(struct request *request)
+{
+    const struct routes_answer *answer = &request->plan.answer;
+    bool of_campaign = request->plan.campaign != NULL && answer->status == 200;
+    return send_answer(
+        request, answer->status,
+        answers_make(answer,
+                     of_campaign ? campaigns_hold(request->campaigns) : NULL));
+}
+
+/* {"error":"..."} with a sentence of the judge's, which is plain text. */
+static enum MHD_Result
+send_sentence(struct request *request, unsigned status, const char *sentence)
+{
+    struct host_text text;
+    host_text_init(&text, ANSWER_MOST);
+    host_text_print(&text, "{\"error\":\"%s\"}\n", sentence);
+    if (text.failed) {
+        host_text_clear(&text);
+        return send_answer(request, status, NULL);
+    }
+    return send_answer(request, status,
+                       answers_own(ROUTES_JSON, text.data, text.size));
+}
+
+/* What the reports came to: all of them are on disk. */
+static enum MHD_Result
+send_judged(struct request *request)
+{
+    struct sotto_collector *collector = request->collector;
+    const struct judge *judge = &request->judge;
+    struct host_text text;
+    metrics_judged(&collector->metrics, judge);
+    if (judge->count == 1 && judge->found[JUDGE_ACCEPTED] == 1 &&
+        !atomic_load_explicit(&collector->stopping, memory_order_relaxed)) {
+        return send_answer(request, 200, collector->accepted_one);
+    }
+    host_text_init(&text, ANSWER_MOST);
+    judge_write(judge, &text);
+    if (text.failed) {
+        host_text_clear(&text);
+        return send_answer(request, 503, NULL);
+    }
+    return send_answer(request, 200,
+                       answers_own(ROUTES_JSON, text.data, text.size));
+}
+
+static enum MHD_Result
+send_metrics(struct request *request)
+{
+    struct sotto_collector *collector = request->collector;
+    const struct campaigns *campaigns = request->campaigns;
+    struct host_text text;
+    host_text_init(&text, ANSWER_MOST);
+    metrics_write(&collector->metrics, &text);
+    host_text_print(&text,
+                    "# HELP sotto_campaign_reports reports in the store, "
+                    "when the last window was moved\n"
+                    "# TYPE sotto_campaign_reports gauge\n");
+    for (size_t i = 0; i < campaigns->count; i++) {
+        struct campaign *campaign = &campaigns->campaign[i];
+        host_text_print(
+            &text,
+            "sotto_campaign_reports{campaign=\"%s\",at=\"waiting\"} %llu\n"
+            "sotto_campaign_reports{campaign=\"%s\",at=\"released\"} %llu\n",
+            campaign->name, (unsigned long long)atomic_load(&campaign->waiting),
+            campaign->name,
+            (unsigned long long)atomic_load(&campaign->released));
+    }
+    if (text.failed) {
+        host_text_clear(&text);
+        return send_answer(request, 503, NULL);
+    }
+    return send_answer(
+        request, 200,
+        answers_own("text/plain; version=0.0.4", text.data, text.size));
+}
+
+/* ---- Batches ------------------------------------------------------------- */
+
+static enum sotto_status
+read_batch(struct request *request, struct store_batch *ret_batch,
+           struct sotto_error *err)
+{
+    struct sotto_collector *collector = request->collector;
+    struct store_reader *reader = NULL;
+    enum sotto_status status;
+    (void)pthread_mutex_lock(&collector->batches);
+    status = store_reader_open(collector->options.store, &reader, NULL, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = store_reader_next(
+            reader, request->plan.campaign->mechanism->client->hash,
+            request->plan.after, ret_batch, err);
+    }
+    store_reader_free(reader);
+    (void)pthread_mutex_unlock(&collector->batches);
+    return status;
+}
+
+static enum MHD_Result
+send_batch(struct request *request)
+{
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct store_batch batch = {0};
+    struct MHD_Response *response;
+    static const struct routes_answer none = {.status = 204};
+    if (read_batch(request, &batch, &err) != SOTTO_STATUS_OK) {
+        collector_log(request->collector, SOTTO_LOG_ERROR,
+                      "a batch cannot be read: %s", err.message);
+        refuse(request, 503, NULL);
+        return send_plain(request);
+    }
+    if (batch.number == 0) {
+        return send_answer(request, none.status, answers_make(&none, NULL));
+    }
+    response = answers_own(ROUTES_BINARY, batch.reports, batch.size);
+    if (response != NULL &&
+        !answers_number(response, "Sotto-Batch", batch.number)) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    atomic_fetch_add(&request->collector->metrics.batches, 1);
+    return send_answer(request, 200, response);
+}
+
+/* ---- Reports ------------------------------------------------------------- */
+
+/* The writer's thread: the connection goes on, in its own. */
+static void
+resume(struct writer_job *job)
+{
+    struct request *request = (struct request *)job;
+    request->stage = SETTLED;
+    MHD_resume_connection(request->connection);
+}
+
+static enum MHD_Result
+judge_reports(struct request *request)
+{
+    struct sotto_collector *collector = request->collector;
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    enum sotto_status status = judge_body(
+        &request->judge, request->plan.campaign->mechanism, request->plan.form,
+        collector->options.simulation, request->body, request->size,
+        collector->options.reports_most, &err);
+    if (status == SOTTO_STATUS_MEMORY) {
+        return send_answer(request, 503, NULL);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return send_sentence(request, status == SOTTO_STATUS_LIMIT ? 413 : 400,
+                             err.message);
+    }
+    if (request->judge.found[JUDGE_PENDING] == 0) {
+        return send_judged(request);
+    }
+    if (!writer_reserve(collector->writer,
+                        request->judge.found[JUDGE_PENDING])) {
+        refuse(request, 503, waits);
+        return send_plain(request);
+    }
+    request->stage = SUSPENDED;
+    request->job.judge = &request->judge;
+    request->job.campaign = request->plan.campaign->number;
+    request->job.done = resume;
+    MHD_suspend_connection(request->connection);
+    writer_submit(collector->writer, &request->job);
+    return MHD_YES;
+}
+
+static enum MHD_Result
+send_settled(struct request *request)
+{
+    if (request->job.stored) {
+        return send_judged(request);
+    }
+    refuse(request, 503, unstored);
+    return send_plain(request);
+}
+
+/* ---- The request --------------------------------------------------------- */
+
+static const char *
+header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static void
+plan_request(struct request *request, const char *path, const char *method)
+{
+    struct sotto_collector *collector = request->collector;
+    struct MHD_Connection *connection = request->connection;
+    const struct routes_head head = {
+        .method = method,
+        .path = path,
+        .after = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND,
+                                             "after"),
+        .type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
+        .coding = header(connection, MHD_HTTP_HEADER_CONTENT_ENCODING),
+        .length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH),
+        .transfer = header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING),
+        .authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+    };
+    const struct routes_state state = {
+        .campaigns = request->campaigns,
+        .token = &collector->token,
+        .body_most = collector->options.body_most,
+        .healthy = atomic_load(&collector->metrics.healthy),
+    };
+    routes_plan(&state, &head, &request->plan);
+}
+
+static enum MHD_Result
+begin(struct sotto_collector *collector, struct MHD_Connection *connection,
+      const char *path, const char *method, void **ret_request)
+{
+    struct request *request = calloc(1, sizeof *request);
+    if (request == NULL) {
+        metrics_answered(&collector->metrics, 503);
+        return MHD_queue_response(connection, 503, collector->busy);
+    }
+    atomic_fetch_add(&collector->active, 1);
+    request->collector = collector;
+    request->connection = connection;
+    request->campaigns = collector_campaigns(collector);
+    *ret_request = request;
+    plan_request(request, path, method);
+    if (request->plan.cut) {
+        return connection_complete(known(connection)) ? send_plain(request)
+                                                      : MHD_NO;
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result
+conclude(struct request *request)
+{
+    if (request->stage == SETTLED) {
+        return send_settled(request);
+    }
+    if (!connection_complete(known(request->connection))) {
+        return MHD_NO;
+    }
+    switch (request->plan.task) {
+    case ROUTES_BODY:
+        return judge_reports(request);
+    case ROUTES_BATCH:
+        return send_batch(request);
+    case ROUTES_METRICS:
+        return send_metrics(request);
+    case ROUTES_ANSWER:
+        break;
+    }
+    return send_plain(request);
+}
+
+enum MHD_Result
+handler_access(void *collector, struct MHD_Connection *connection,
+               const char *path, const char *method, const char *version,
+               const char *data, size_t *data_size, void **request)
+{
+    struct request *own = *request;
+    (void)version;
+    if (own == NULL) {
+        return begin(collector, connection, path, method, request);
+    }
+    if (*data_size > 0) {
+        take_piece(own, data, *data_size);
+        *data_size = 0;
+        return MHD_YES;
+    }
+    return conclude(own);
+}
+
+void
+handler_completed(void *collector, struct MHD_Connection *connection,
+                  void **request, enum MHD_RequestTerminationCode code)
+{
+    struct sotto_collector *own = collector;
+    struct request *done = *request;
+    (void)code;
+    connection_sent(known(connection));
+    if (done != NULL) {
+        judge_clear(&done->judge);
+        drop_body(done);
+        campaigns_release(done->campaigns);
+        free(done);
+        *request = NULL;
+        atomic_fetch_sub(&own->active, 1);
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * metrics.h: what a collector counts, and its text for Prometheus.
+ *
+ * Counts of all clients together, never of one; written by many threads, each
+ * number by itself, so that a reading is not of one moment.
+ */
+#ifndef SOTTO_COLLECTOR_METRICS_H
+#define SOTTO_COLLECTOR_METRICS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "collector/judge.h"
+#include "host/text.h"
+
+#define METRICS_CLASSES 6u /* of statuses: 0xx (never) to 5xx */
+
+struct metrics {
+    atomic_uint_fast64_t answers[METRICS_CLASSES];
+    atomic_uint_fast64_t reports[JUDGE_VERDICTS];
+    atomic_uint_fast64_t commits, failures; /* groups put on disk, or not */
+    atomic_uint_fast64_t windows, batches;  /* ended; handed out */
+    atomic_uint_fast64_t late;              /* connections cut: too slow */
+    atomic_uint_fast64_t turned_away;       /* connections: too many */
+    atomic_uint_fast64_t connections;       /* now */
+    atomic_uint_fast64_t waiting;           /* reports that wait for the disk */
+    atomic_bool healthy; /* the last group went to the disk */
+};
+
+void metrics_init(struct metrics *metrics);
+/* Adds what a body came to. */
+void metrics_judged(struct metrics *metrics, const struct judge *judge);
+/* Counts an answer by its status. */
+void metrics_answered(struct metrics *metrics, unsigned status);
+/* Appends all of it; what is known of campaigns is the caller's to add. */
+void metrics_write(struct metrics *metrics, struct host_text *text);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * routes.h: from a request's head to what is to be done: a function of the
+ * head and of what the collector serves, without a socket.
+ */
+#ifndef SOTTO_COLLECTOR_ROUTES_H
+#define SOTTO_COLLECTOR_ROUTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/campaigns.h"
+#include "collector/judge.h"
+#include "collector/token.h"
+
+/* What of a request decides; NULL: the header is not there. No other header is
+   looked at. */
+struct routes_head {
+    const char *method;
+    const char *path;  /* as it came: nothing is unescaped */
+    const char *after; /* of the query */
+    const char *type, *coding, *length, *transfer, *authorization;
+};
+
+struct routes_state {
+    const struct campaigns *campaigns;
+    const struct token *token;
+    size_t body_most;
+    bool healthy;
+};
+
+enum routes_task {
+    ROUTES_ANSWER, /* it is all there */
+    ROUTES_BODY,   /* `length` bytes of reports in `form`, for `campaign` */
+    ROUTES_BATCH,  /* the batch of `campaign` behind number `after` */
+    ROUTES_METRICS
+};
+
+struct routes_answer {
+    unsigned status;
+    const char *type;  /* of the body; NULL: there is none */
+    const char *allow; /* the methods there are, for 405 */
+    const void *body;  /* static, or the campaign's */
+    size_t size;
+};
+
+struct routes_plan {
+    enum routes_task task;
+    struct campaign *campaign; /* NULL where it is about none */
+    enum judge_form form;
+    size_t length;
+    uint64_t after;
+    bool cut; /* the body is too long to be read to its end: close */
+    struct routes_answer answer;
+};
+
+void routes_plan(const struct routes_state *state,
+                 const struct routes_head *head, struct routes_plan *ret_plan);
+
+/* A status with {"error":"..."}; the sentence is plain text of ours. */
+struct routes_answer routes_error(unsigned status, const char *sentence);
+
+#define ROUTES_JSON "application/json"
+#define ROUTES_BINARY "application/octet-stream"
+#define ROUTES_LINES "application/x-ndjson"
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * token.h: the analyst's token. Only a keyed hash of it stays in memory, and
+ * hashes are compared in constant time: the time of an answer says nothing of
+ * how much of a guess was right.
+ */
+#ifndef SOTTO_COLLECTOR_TOKEN_H
+#define SOTTO_COLLECTOR_TOKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+
+#define TOKEN_LEAST 16u /* bytes */
+#define TOKEN_HASH_SIZE 32u
+
+struct token {
+    bool set;
+    uint8_t key[TOKEN_HASH_SIZE], hash[TOKEN_HASH_SIZE];
+};
+
+/* Reads the first line of a file; NULL: there is no token. Statuses: IO, LIMIT,
+   INPUT (too short, or with other characters than ! to ~), ENTROPY, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+token_read(struct token *token, const char *path, struct sotto_error *err);
+
+/* Whether an Authorization header, which may be NULL, is "Bearer TOKEN". */
+bool token_right(const struct token *token, const char *authorization);
+
+#endif

@@ -1,0 +1,526 @@
+/*
+ * writer.c: the one thread that owns the store.
+ *
+ * Times are of the monotonic clock: setting the system's clock ends no window
+ * and delays none.
+ */
+#include "collector/writer.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/clock.h"
+#include "host/error.h"
+#include "store/store.h"
+
+#define GROUP_MOST ((size_t)16384) /* reports that share a flush */
+#define SLICE_LEAST ((size_t)512)  /* rows moved on with a group, and */
+#define SLICE_FACTOR 2u            /* for each report that it puts */
+#define SLICE_IDLE ((size_t)8192)  /* with nothing else to do */
+#define GATHER_S 0.0005            /* for others to join a group */
+#define AGAIN_S 1.0                /* until what failed is tried again */
+#define SICK_S 5.0                 /* that a failure makes it unhealthy */
+
+struct writer {
+    struct writer_options options;
+    struct store *store;
+    pthread_t thread;
+    bool started;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t work, settled;
+    struct writer_job *first, **end;
+    size_t queued;   /* jobs there */
+    size_t goal;     /* so many of them wake the thread */
+    size_t waiting;  /* reports reserved or queued */
+    size_t reserved; /* jobs that were promised and are not done */
+    bool closing, ending;
+    struct campaigns *asked; /* to be registered */
+    enum sotto_status answer;
+    struct sotto_error *answer_err;
+
+    /* The thread's own. */
+    struct campaigns *campaigns;
+    double window_end, again; /* moments; again: not before, after a failure */
+    size_t last_jobs;         /* of the last group */
+    bool moving, dirty;       /* a window is to be moved on; to be scrubbed */
+    bool sick;
+    double well_at; /* when it is worth asking it again, if nobody has */
+};
+
+static void
+say(const struct writer *writer, enum sotto_log_level level, const char *text)
+{
+    if (writer->options.log != NULL) {
+        writer->options.log(writer->options.log_context, level, text);
+    }
+}
+
+/* ---- The queue ----------------------------------------------------------- */
+
+bool
+writer_reserve(struct writer *writer, size_t count)
+{
+    bool room;
+    (void)pthread_mutex_lock(&writer->lock);
+    room = !writer->closing &&
+           (writer->waiting == 0 ||
+            count <= writer->options.waiting_most - writer->waiting);
+    if (room) {
+        writer->waiting += count;
+        writer->reserved++;
+        atomic_store_explicit(&writer->options.metrics->waiting,
+                              writer->waiting, memory_order_relaxed);
+    }
+    (void)pthread_mutex_unlock(&writer->lock);
+    return room;
+}
+
+void
+writer_submit(struct writer *writer, struct writer_job *job)
+{
+    bool enough;
+    job->next = NULL;
+    (void)pthread_mutex_lock(&writer->lock);
+    *writer->end = job;
+    writer->end = &job->next;
+    enough = ++writer->queued == writer->goal;
+    (void)pthread_mutex_unlock(&writer->lock);
+    if (enough) {
+        (void)pthread_cond_signal(&writer->work);
+    }
+}
+
+/* Takes jobs off the queue up to GROUP_MOST reports, one job at least. */
+static struct writer_job *
+take_group(struct writer *writer, size_t *ret_reports)
+{
+    struct writer_job *group = writer->first, *last = NULL;
+    size_t reports = 0;
+    for (struct writer_job *job = group; job != NULL; job = job->next) {
+        size_t count = job->judge->found[JUDGE_PENDING];
+        if (last != NULL && reports + count > GROUP_MOST) {
+            break;
+        }
+        reports += count;
+        last = job;
+        writer->queued--;
+    }
+    if (last != NULL) {
+        writer->first = last->next;
+        last->next = NULL;
+        if (writer->first == NULL) {
+            writer->end = &writer->first;
+        }
+    }
+    *ret_reports = reports;
+    return group;
+}
+
+/* Tells every job of the group what became of it, and counts them. */
+static size_t
+finish_group(struct writer *writer, struct writer_job *group, size_t reports,
+             bool stored)
+{
+    size_t jobs = 0;
+    while (group != NULL) {
+        struct writer_job *job = group;
+        group = job->next;
+        job->stored = stored;
+        job->done(job);
+        jobs++;
+    }
+    (void)pthread_mutex_lock(&writer->lock);
+    writer->waiting -= reports;
+    writer->reserved -= jobs;
+    atomic_store_explicit(&writer->options.metrics->waiting, writer->waiting,
+                          memory_order_relaxed);
+    if (writer->reserved == 0) {
+        (void)pthread_cond_broadcast(&writer->settled);
+    }
+    (void)pthread_mutex_unlock(&writer->lock);
+    return jobs;
+}
+
+/* ---- One group ----------------------------------------------------------- */
+
+static enum sotto_status
+put_job(struct writer *writer, struct writer_job *job, struct sotto_error *err)
+{
+    const uint8_t *report = NULL;
+    size_t at = 0, slot = 0;
+    while (judge_next(job->judge, &at, &slot, &report)) {
+        enum store_answer answer = STORE_DUPLICATE;
+        enum sotto_status status =
+            store_put(writer->store, job->campaign, report, &answer, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        judge_settle(job->judge, at, answer == STORE_DUPLICATE);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Ends the window if it is time, and moves a slice of an ended one. */
+static enum sotto_status
+move_on(struct writer *writer, size_t slice, bool end, bool *ret_done,
+        struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (end) {
+        status = store_end_window(writer->store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_advance(writer->store, slice, writer->options.batch_min,
+                               ret_done, err);
+    }
+    return status;
+}
+
+/* What one group came to. */
+struct outcome {
+    bool stored;
+    bool ended; /* the window was */
+    bool moved; /* there is nothing to be moved any more */
+};
+
+static void
+write_group(struct writer *writer, struct writer_job *group, size_t slice,
+            bool end, struct outcome *ret_outcome, struct sotto_error *err)
+{
+    struct outcome outcome = {.ended = end};
+    enum sotto_status status = store_begin(writer->store, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    for (struct writer_job *job = group;
+         status == SOTTO_STATUS_OK && job != NULL; job = job->next) {
+        status = put_job(writer, job, err);
+    }
+    if (status == SOTTO_STATUS_OK && slice > 0) {
+        status = move_on(writer, slice, end, &outcome.moved, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_commit(writer->store, err);
+    } else {
+        store_rollback(writer->store);
+    }
+done:
+    outcome.stored = status == SOTTO_STATUS_OK;
+    for (struct writer_job *job = group; !outcome.stored && job != NULL;
+         job = job->next) {
+        judge_unsettle(job->judge);
+    }
+    *ret_outcome = outcome;
+}
+
+/* Says once that the disk takes nothing, and once that it does again. */
+static void
+note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
+{
+    struct metrics *metrics = writer->options.metrics;
+    char text[sizeof err->message + 64];
+    atomic_fetch_add_explicit(healthy ? &metrics->commits : &metrics->failures,
+                              1, memory_order_relaxed);
+    atomic_store(&metrics->healthy, healthy);
+    writer->well_at = host_seconds() + SICK_S;
+    if (healthy == !writer->sick) {
+        return;
+    }
+    writer->sick = !healthy;
+    if (healthy) {
+        say(writer, SOTTO_LOG_INFO, "the store takes reports again");
+    } else {
+        (void)snprintf(text, sizeof text, "the store takes nothing: %s",
+                       err->message);
+        say(writer, SOTTO_LOG_ERROR, text);
+    }
+}
+
+/* ---- Windows ------------------------------------------------------------- */
+
+static void
+count_campaigns(struct writer *writer)
+{
+    struct campaigns *campaigns = writer->campaigns;
+    for (size_t i = 0; campaigns != NULL && i < campaigns->count; i++) {
+        struct campaign *campaign = &campaigns->campaign[i];
+        struct store_counts counts;
+        if (store_count(writer->store, campaign->number, &counts, NULL) ==
+            SOTTO_STATUS_OK) {
+            atomic_store(&campaign->waiting, counts.waiting);
+            atomic_store(&campaign->released, counts.released);
+            atomic_store(&campaign->batches, counts.batches);
+        }
+    }
+}
+
+static void
+scrub(struct writer *writer)
+{
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    bool clean = false;
+    if (store_scrub(writer->store, &clean, &err) != SOTTO_STATUS_OK) {
+        say(writer, SOTTO_LOG_WARNING, err.message);
+        clean = false;
+    }
+    writer->dirty = !clean;
+    writer->again = clean ? 0 : host_seconds() + AGAIN_S;
+}
+
+/* Where a move stands now. The store ends a window that is full by itself. */
+static void
+note_moves(struct writer *writer, const struct outcome *outcome)
+{
+    bool ended = outcome->ended || (!writer->moving && !outcome->moved);
+    if (ended) {
+        writer->window_end = host_seconds() + writer->options.window_s;
+    }
+    if (outcome->moved && (ended || writer->moving)) {
+        writer->dirty = true;
+        atomic_fetch_add_explicit(&writer->options.metrics->windows, 1,
+                                  memory_order_relaxed);
+        count_campaigns(writer);
+    }
+    writer->moving = !outcome->moved;
+}
+
+/* Writes a group, or a slice of a move alone if there is none. */
+static void
+run_group(struct writer *writer, struct writer_job *group, size_t reports)
+{
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct outcome outcome;
+    double now = host_seconds();
+    bool may = now >= writer->again;
+    bool end = may && !writer->moving && now >= writer->window_end;
+    bool moves = end || (may && writer->moving), tried = may;
+    size_t slice = !may            ? 0
+                   : group == NULL ? SLICE_IDLE
+                                   : SLICE_LEAST + SLICE_FACTOR * reports;
+    write_group(writer, group, slice, end, &outcome, &err);
+    if (!outcome.stored && moves) { /* the move may be what failed */
+        writer->again = now + AGAIN_S;
+        if (group != NULL) {
+            write_group(writer, group, 0, false, &outcome, &err);
+            tried = false;
+        }
+    }
+    note_health(writer, outcome.stored, &err);
+    if (outcome.stored && tried) {
+        note_moves(writer, &outcome);
+    }
+    writer->last_jobs = finish_group(writer, group, reports, outcome.stored);
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+/* Between groups: the numbers that a new snapshot's campaigns have. */
+static void
+register_campaigns(struct writer *writer)
+{
+    struct campaigns *asked = writer->asked;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < asked->count; i++) {
+        struct campaign *campaign = &asked->campaign[i];
+        const struct sotto_client *client = campaign->mechanism->client;
+        status = store_campaign(writer->store, client->hash, campaign->name,
+                                client->report_size - REPORT_HEADER_SIZE,
+                                &campaign->number, writer->answer_err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        campaigns_release(writer->campaigns);
+        writer->campaigns = campaigns_hold(asked);
+        count_campaigns(writer);
+    }
+    (void)pthread_mutex_lock(&writer->lock);
+    writer->answer = status;
+    writer->asked = NULL;
+    (void)pthread_cond_broadcast(&writer->settled);
+    (void)pthread_mutex_unlock(&writer->lock);
+}
+
+/* Waits for `seconds` at most, or until `goal` jobs are queued. */
+static void
+wait_for(struct writer *writer, double seconds, size_t goal)
+{
+    struct timespec until;
+    double whole = seconds < 3600 ? seconds : 3600;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec += (long)((whole - (double)(time_t)whole) * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    writer->goal = goal;
+    (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+}
+
+/*
+ * Whoever was answered just now is likely to send again at once. Those who are
+ * quickest would otherwise be flushed alone and the others wait for that; a
+ * single sender never waits.
+ */
+static void
+gather(struct writer *writer)
+{
+    double end = host_seconds() + GATHER_S, left = GATHER_S;
+    size_t goal = writer->last_jobs - writer->last_jobs / 8;
+    while (writer->queued < goal && !writer->ending && left > 0) {
+        wait_for(writer, left, goal);
+        left = end - host_seconds();
+    }
+}
+
+/* Waits for work until the next moment at which there is some anyway. */
+static void
+wait_for_work(struct writer *writer)
+{
+    double now = host_seconds(), moment = writer->window_end;
+    if (writer->moving || writer->dirty) {
+        moment = writer->again;
+    }
+    if (moment < writer->again) {
+        moment = writer->again;
+    }
+    if (writer->sick && now < writer->well_at && moment > writer->well_at) {
+        moment = writer->well_at;
+    }
+    if (moment > now) {
+        wait_for(writer, moment - now, 1);
+    }
+}
+
+static void *
+write_on(void *context)
+{
+    struct writer *writer = context;
+    bool ending = false;
+    while (!ending) {
+        struct writer_job *group;
+        size_t reports = 0;
+        bool asked;
+        double now;
+        (void)pthread_mutex_lock(&writer->lock);
+        if (writer->first == NULL && !writer->ending && writer->asked == NULL) {
+            wait_for_work(writer);
+        }
+        if (writer->first != NULL) {
+            gather(writer);
+        }
+        group = take_group(writer, &reports);
+        asked = writer->asked != NULL;
+        ending = writer->ending && group == NULL;
+        (void)pthread_mutex_unlock(&writer->lock);
+        now = host_seconds();
+        if (writer->sick && now >= writer->well_at) {
+            /* Whoever asks before sending must get to send again. */
+            atomic_store(&writer->options.metrics->healthy, true);
+        }
+        if (asked) {
+            register_campaigns(writer);
+        }
+        if (group != NULL || (!ending && now >= writer->again &&
+                              (writer->moving || now >= writer->window_end))) {
+            run_group(writer, group, reports);
+        }
+        if (writer->dirty && !writer->moving && now >= writer->again) {
+            scrub(writer);
+        }
+    }
+    return NULL;
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+enum sotto_status
+writer_new(const struct writer_options *options, struct writer **ret_writer,
+           struct sotto_error *err)
+{
+    struct writer *writer = calloc(1, sizeof *writer);
+    pthread_condattr_t monotonic;
+    enum sotto_status status;
+    int failed;
+    if (writer == NULL) {
+        return host_fail_memory(err);
+    }
+    writer->options = *options;
+    writer->end = &writer->first;
+    writer->window_end = host_seconds() + options->window_s;
+    writer->moving = true; /* an earlier life may have left one half moved */
+    (void)pthread_mutex_init(&writer->lock, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&writer->work, &monotonic);
+    (void)pthread_cond_init(&writer->settled, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    status =
+        store_open(options->store, options->simulation, &writer->store, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    failed = pthread_create(&writer->thread, NULL, write_on, writer);
+    if (failed != 0) {
+        status = host_fail(err, SOTTO_STATUS_IO, 0, "cannot start a thread: %s",
+                           strerror(failed));
+        goto done;
+    }
+    writer->started = true;
+    *ret_writer = writer;
+    writer = NULL;
+done:
+    writer_free(writer);
+    return status;
+}
+
+void
+writer_drain(struct writer *writer)
+{
+    (void)pthread_mutex_lock(&writer->lock);
+    writer->closing = true;
+    while (writer->reserved > 0) {
+        (void)pthread_cond_wait(&writer->settled, &writer->lock);
+    }
+    (void)pthread_mutex_unlock(&writer->lock);
+}
+
+void
+writer_free(struct writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    if (writer->started) {
+        (void)pthread_mutex_lock(&writer->lock);
+        writer->closing = true;
+        writer->ending = true;
+        (void)pthread_cond_signal(&writer->work);
+        (void)pthread_mutex_unlock(&writer->lock);
+        (void)pthread_join(writer->thread, NULL);
+    }
+    store_free(writer->store);
+    campaigns_release(writer->campaigns);
+    (void)pthread_cond_destroy(&writer->settled);
+    (void)pthread_cond_destroy(&writer->work);
+    (void)pthread_mutex_destroy(&writer->lock);
+    free(writer);
+}
+
+enum sotto_status
+writer_campaigns(struct writer *writer, struct campaigns *campaigns,
+                 struct sotto_error *err)
+{
+    enum sotto_status status;
+    (void)pthread_mutex_lock(&writer->lock);
+    writer->asked = campaigns;
+    writer->answer_err = err;
+    (void)pthread_cond_signal(&writer->work);
+    while (writer->asked != NULL) {
+        (void)pthread_cond_wait(&writer->settled, &writer->lock);
+    }
+    status = writer->answer;
+    (void)pthread_mutex_unlock(&writer->lock);
+    return status;
+}

@@ -1,0 +1,35 @@
+/*
+ * backoff.h: how long to wait before a request is sent again.
+ */
+#ifndef SOTTO_SENDER_BACKOFF_H
+#define SOTTO_SENDER_BACKOFF_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "sotto/work.h"
+
+#define BACKOFF_MOST_MS ((uint64_t)60000) /* of a wait that we choose */
+#define BACKOFF_ASKED_MOST 3600           /* seconds that a collector may ask */
+
+/*
+ * Seconds that the value of a Retry-After asks for: digits, or a date, seen
+ * from `now`; one that has passed is 0. -1: it is neither. At most INT32_MAX.
+ */
+int64_t backoff_asked(const char *value, time_t now);
+
+/* Uniform in 0 to `most`, from the system's entropy. Statuses: ENTROPY. */
+SOTTO_CHECKED enum sotto_status backoff_draw(uint64_t most, uint64_t *ret_drawn,
+                                             struct sotto_error *err);
+
+/* The most that is waited before try number `next`, 1 for the second one:
+   `first`, doubled each time, up to BACKOFF_MOST_MS. */
+uint64_t backoff_most(uint64_t first, unsigned next);
+
+/* Waits so many milliseconds, telling the watch of `what`, in seconds.
+   Statuses: STOPPED. */
+SOTTO_CHECKED enum sotto_status backoff_wait(uint64_t ms, const char *what,
+                                             const struct sotto_watch *watch,
+                                             struct sotto_error *err);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * exchange.c: a request and an answer to it that can be used, with as many
+ * tries as it may take.
+ *
+ *     ask --200--> OK
+ *      |  `--3xx, other 4xx, other 2xx, a wrong certificate--> IO, at once
+ *      |  no answer, 408, 429, 5xx
+ *      v
+ *     wait (jitter + Retry-After) --> ask, the same bytes --> ... tries --> IO
+ */
+#include "sender/exchange.h"
+
+#include <string.h>
+
+#include "host/error.h"
+#include "sender/backoff.h"
+
+#define ASKED "waiting to try again"
+
+static bool
+says_later(long code)
+{
+    return code == 408 || code == 429 || code >= 500;
+}
+
+static const char *
+meaning(long code)
+{
+    switch (code) {
+    case 400:
+        return ": it cannot read the request";
+    case 401:
+    case 403:
+        return ": it lets nobody in there";
+    case 404:
+        return ": it has no such campaign";
+    case 405:
+        return ": it takes no reports there";
+    case 411:
+    case 415:
+        return ": it is no collector of reports";
+    case 413:
+        return ": the request is too large for it; send fewer at a time";
+    case 429:
+        return ": too many ask";
+    case 503:
+        return ": it takes nothing at the moment";
+    default:
+        return "";
+    }
+}
+
+/* What an answer that is none of the right ones says. */
+static enum sotto_status
+fail_code(const char *tail, long code, struct sotto_error *err)
+{
+    if (code >= 300 && code < 400) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "the collector answered %s with a redirect (%ld), "
+                         "which is never followed: give the address that it "
+                         "leads to, if you trust it",
+                         tail, code);
+    }
+    return host_fail(err, SOTTO_STATUS_IO, 0,
+                     "the collector answered %s with %ld%s", tail, code,
+                     meaning(code));
+}
+
+/* One try. OK with `ret_again` clear: the answer is 200. */
+static enum sotto_status
+try_once(struct exchange *exchange, const struct transport_request *request,
+         struct transport_answer *answer, bool *ret_again,
+         struct sotto_error *err)
+{
+    exchange->requests++;
+    enum sotto_status status =
+        transport_ask(exchange->transport, request, answer, err);
+    *ret_again = answer->again;
+    if (status == SOTTO_STATUS_OK && answer->code != 200) {
+        *ret_again = says_later(answer->code);
+        status = fail_code(request->tail, answer->code, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+pause_for(const struct exchange *exchange, unsigned next, int64_t asked,
+          struct sotto_error *err)
+{
+    uint64_t ms = 0;
+    if (asked > BACKOFF_ASKED_MOST) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "the collector asks to be left alone for %lld s: "
+                         "what is queued stays for another time",
+                         (long long)asked);
+    }
+    enum sotto_status status =
+        backoff_draw(backoff_most(exchange->wait_ms, next), &ms, err);
+    if (status == SOTTO_STATUS_OK) {
+        ms += asked > 0 ? 1000 * (uint64_t)asked : 0;
+        status = backoff_wait(ms, ASKED, exchange->watch, err);
+    }
+    return status;
+}
+
+enum sotto_status
+exchange_run(struct exchange *exchange, const struct transport_request *request,
+             struct host_text *ret_body, struct sotto_error *err)
+{
+    struct sotto_error why = {SOTTO_STATUS_OK, 0, ""};
+    for (unsigned next = 1;; next++) {
+        struct transport_answer answer;
+        bool again = false;
+        enum sotto_status status =
+            try_once(exchange, request, &answer, &again, &why);
+        if (status == SOTTO_STATUS_OK) {
+            *ret_body = answer.body;
+            return status;
+        }
+        host_text_clear(&answer.body);
+        if (!again) {
+            return host_fail(err, status, 0, "%s", why.message);
+        }
+        if (next >= exchange->tries) {
+            return host_fail(err, SOTTO_STATUS_IO, 0,
+                             "%.300s (tries: %u); what is queued stays for "
+                             "another time",
+                             why.message, next);
+        }
+        status = pause_for(exchange, next, answer.retry_after, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+    }
+}

@@ -1,0 +1,336 @@
+/*
+ * sender.c: the device's queue of reports and their way to a collector.
+ *
+ *     open    the delay is drawn, before any record can have been read
+ *     queue   durable
+ *     flush   wait for the end of the delay
+ *             next batch --same bytes until answered--> settle --> next batch
+ *
+ * A kill anywhere leaves reports waiting that may have arrived: they are sent
+ * again, byte for byte, and the collector knows them by their ids.
+ */
+#include "sender/sender.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/device.h"
+#include "host/clock.h"
+#include "host/error.h"
+#include "host/text.h"
+#include "mechanism/mechanism.h"
+#include "sender/answer.h"
+#include "sender/backoff.h"
+
+#define BATCH 100u
+#define BATCH_MOST 10000u
+#define TRIES 8u
+#define WAIT_MS 500u
+#define TIMEOUT_S 30u
+#define SPREAD_MOST 604800u /* a week */
+
+/* ---- Opening ------------------------------------------------------------ */
+
+static bool
+copy_text(const char *from, char **to)
+{
+    *to = from != NULL ? host_text_copy(from, strlen(from)) : NULL;
+    return from == NULL || *to != NULL;
+}
+
+static enum sotto_status
+check_options(const struct sotto_sender_options *options,
+              const struct address *address, struct sotto_error *err)
+{
+    if (options->batch > BATCH_MOST) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a request holds at most %u reports", BATCH_MOST);
+    }
+    if (options->spread_s > SPREAD_MOST) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "sending is spread over %u s at most", SPREAD_MOST);
+    }
+    if (options->proxy != NULL && !address->tls) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a proxy would see what is sent without TLS");
+    }
+    if (options->queue == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0, "no queue is named");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* When sending may begin: drawn now, so that it cannot depend on a record. */
+static enum sotto_status
+draw_due(struct sotto_sender *sender, unsigned spread_s,
+         struct sotto_error *err)
+{
+    uint64_t ms = 0;
+    enum sotto_status status =
+        spread_s > 0 ? backoff_draw((uint64_t)spread_s * 1000, &ms, err)
+                     : SOTTO_STATUS_OK;
+    sender->due = host_seconds() + (double)ms / 1000;
+    return status;
+}
+
+static enum sotto_status
+set_up(struct sotto_sender *sender, const struct sotto_sender_options *options,
+       struct sotto_error *err)
+{
+    enum sotto_status status = address_parse(
+        options->url != NULL ? options->url : "", &sender->address, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_options(options, &sender->address, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    sender->batch = options->batch > 0 ? options->batch : BATCH;
+    sender->tries = options->tries > 0 ? options->tries : TRIES;
+    sender->wait_ms = options->wait_ms > 0 ? options->wait_ms : WAIT_MS;
+    sender->timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S;
+    sender->simulation = options->simulation;
+    sender->look = options->look;
+    sender->watch = options->watch;
+    if (!copy_text(options->ca, &sender->ca) ||
+        !copy_text(options->proxy, &sender->proxy)) {
+        return host_fail_memory(err);
+    }
+    status = draw_due(sender, options->spread_s, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = queue_open(options->queue, options->look, &sender->queue, err);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_sender_open(const struct sotto_sender_options *options,
+                  struct sotto_sender **ret_sender, struct sotto_error *err)
+{
+    struct sotto_sender *sender = calloc(1, sizeof *sender);
+    if (sender == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = set_up(sender, options, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_sender = sender;
+    } else {
+        sotto_sender_free(sender);
+    }
+    return status;
+}
+
+void
+sotto_sender_free(struct sotto_sender *sender)
+{
+    if (sender != NULL) {
+        queue_free(sender->queue);
+        free(sender->ca);
+        free(sender->proxy);
+        free(sender);
+    }
+}
+
+enum sotto_status
+sender_connect(const struct sotto_sender *sender, struct exchange *ret_exchange,
+               struct sotto_error *err)
+{
+    const struct transport_settings settings = {
+        &sender->address, sender->ca, sender->proxy, sender->timeout_s,
+        &sender->watch};
+    struct exchange exchange = {NULL, sender->tries, sender->wait_ms,
+                                &sender->watch, 0};
+    if (sender->look) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "this sender was opened to look, and sends nothing");
+    }
+    enum sotto_status status =
+        transport_open(&settings, &exchange.transport, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_exchange = exchange;
+    }
+    return status;
+}
+
+/* ---- Queueing ----------------------------------------------------------- */
+
+enum sotto_status
+sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
+                   size_t size, struct sotto_error *err)
+{
+    const char *magic =
+        sender->simulation ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
+    if (size <= REPORT_HEADER_SIZE) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0, "that is no report");
+    }
+    if (memcmp(report, magic, REPORT_MAGIC_SIZE) != 0) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         sender->simulation
+                             ? "this sender takes simulated reports alone"
+                             : "a report that is simulated, or none at all, "
+                               "is never sent");
+    }
+    return queue_put(sender->queue, sender->address.url, report, size, err);
+}
+
+enum sotto_status
+sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
+                     struct sotto_error *err)
+{
+    return queue_count(sender->queue, sender->address.url, ret_count, err);
+}
+
+/* What a file holds is believed no more than what a network brings. */
+static enum sotto_status
+check_batch(const struct queue_batch *batch,
+            const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    struct sotto_report_reader *reader = NULL;
+    enum sotto_status status =
+        batch->size != mechanism->client->report_size
+            ? SOTTO_STATUS_INPUT
+            : sotto_report_reader_parse(mechanism, batch->reports,
+                                        batch->count * batch->size, "queue",
+                                        &reader, err);
+    sotto_report_reader_free(reader);
+    return status == SOTTO_STATUS_INPUT
+               ? host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "the queue is damaged: it has reports that no "
+                           "device makes")
+               : status;
+}
+
+enum sotto_status
+sotto_sender_next(struct sotto_sender *sender,
+                  const struct sotto_mechanism *mechanism,
+                  uint8_t **ret_reports, size_t *ret_count,
+                  struct sotto_error *err)
+{
+    struct queue_batch batch = {0};
+    enum sotto_status status = queue_next(sender->queue, sender->address.url,
+                                          sotto_client_hash(mechanism->client),
+                                          sender->batch, &batch, err);
+    if (status == SOTTO_STATUS_OK && batch.count > 0) {
+        status = check_batch(&batch, mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_reports = batch.reports;
+        *ret_count = batch.count;
+        batch.reports = NULL;
+    }
+    queue_batch_clear(&batch);
+    return status;
+}
+
+/* ---- Sending ------------------------------------------------------------ */
+
+/* Notes down what the collector said of a batch. */
+static enum sotto_status
+settle(struct sotto_sender *sender, const struct queue_batch *batch,
+       const struct answer *answer, struct sotto_sent *sent,
+       struct sotto_error *err)
+{
+    const char **refusal = calloc(batch->count, sizeof *refusal);
+    if (refusal == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        refusal[i] = answer->code[i][0] != '\0' ? answer->code[i] : NULL;
+    }
+    enum sotto_status status = queue_settle(sender->queue, batch, refusal, err);
+    free(refusal);
+    if (status == SOTTO_STATUS_OK) {
+        sent->accepted += answer->accepted;
+        sent->duplicate += answer->duplicate;
+        sent->refused += answer->refused;
+        if (sent->refusal[0] == '\0') {
+            memcpy(sent->refusal, answer->why, sizeof sent->refusal);
+        }
+    }
+    return status;
+}
+_Static_assert(sizeof((struct sotto_sent *)0)->refusal == ANSWER_WHY_SIZE,
+               "a refusal fits");
+
+static enum sotto_status
+send_batch(struct sotto_sender *sender, struct exchange *exchange,
+           const struct queue_batch *batch, uint64_t total,
+           struct sotto_sent *sent, struct sotto_error *err)
+{
+    struct host_text body;
+    struct answer answer = {0};
+    const struct transport_request request = {
+        .tail = "/reports",
+        .body = batch->reports,
+        .size = batch->count * batch->size,
+        .most = answer_most(batch->count),
+        .what = "sending",
+        .done = sent->accepted + sent->duplicate + sent->refused,
+        .total = total};
+    enum sotto_status status = exchange_run(exchange, &request, &body, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    status = answer_parse(body.data != NULL ? body.data : "", body.size,
+                          batch->count, &answer, err);
+    host_text_clear(&body);
+    if (status == SOTTO_STATUS_OK) {
+        status = settle(sender, batch, &answer, sent, err);
+    }
+    answer_clear(&answer);
+    return status;
+}
+
+/* One batch after the other until none waits. */
+static enum sotto_status
+send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
+         struct sotto_sent *sent, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    bool more = true;
+    while (status == SOTTO_STATUS_OK && more) {
+        struct queue_batch batch = {0};
+        status = queue_next(sender->queue, sender->address.url, NULL,
+                            sender->batch, &batch, err);
+        more = batch.count > 0;
+        if (status == SOTTO_STATUS_OK && more) {
+            status = send_batch(sender, exchange, &batch, total, sent, err);
+        }
+        queue_batch_clear(&batch);
+    }
+    return status;
+}
+
+static enum sotto_status
+wait_due(const struct sotto_sender *sender, struct sotto_error *err)
+{
+    double left = sender->due - host_seconds();
+    return left > 0 ? backoff_wait((uint64_t)(1000 * left),
+                                   "waiting for the time to send",
+                                   &sender->watch, err)
+                    : SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
+                   struct sotto_error *err)
+{
+    struct exchange exchange = {0};
+    struct sotto_sent sent = {0};
+    size_t waiting = 0;
+    enum sotto_status status = sotto_sender_waiting(sender, &waiting, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sender_connect(sender, &exchange, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = wait_due(sender, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = send_all(sender, &exchange, waiting, &sent, err);
+    }
+    transport_free(exchange.transport);
+    sent.requests = exchange.requests;
+    sent.left = waiting - (sent.accepted + sent.duplicate + sent.refused);
+    *ret_sent = sent;
+    return status;
+}

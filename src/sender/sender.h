@@ -1,0 +1,34 @@
+/*
+ * sender.h: what the sender's files share.
+ *
+ *     address.c    where reports go            backoff.c   when, after a
+ * failure transport.c  one connection, libcurl     exchange.c  tries answer.c
+ * what the collector says     explain.c   every byte, for people obtain.c the
+ * mechanism               sender.c    the queue, and sending
+ */
+#ifndef SOTTO_SENDER_SENDER_H
+#define SOTTO_SENDER_SENDER_H
+
+#include "sender/address.h"
+#include "sender/exchange.h"
+#include "sotto/sotto.h"
+#include "store/queue.h"
+
+struct sotto_sender {
+    struct address address;
+    struct queue *queue;
+    char *ca, *proxy; /* may be NULL */
+    size_t batch;
+    unsigned tries, wait_ms, timeout_s;
+    bool simulation, look;
+    struct sotto_watch watch;
+    double due; /* when sending may begin, on host_seconds' clock */
+};
+
+/* An exchange over a new connection, which transport_free closes. Statuses:
+   transport_open's. */
+SOTTO_CHECKED enum sotto_status
+sender_connect(const struct sotto_sender *sender, struct exchange *ret_exchange,
+               struct sotto_error *err);
+
+#endif

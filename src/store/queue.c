@@ -1,0 +1,446 @@
+/*
+ * queue.c: reports that wait to be sent, and the tags of those that arrived.
+ *
+ *     tag         = BLAKE2b-256(secret, "sotto.tag",  destination, 0, id)
+ *     destination = BLAKE2b-256(secret, "sotto.to",   destination)
+ *
+ * Putting is one statement and settling one transaction, so a kill leaves a
+ * report waiting or not, a batch settled or not.
+ */
+#include "store/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "client/device.h"
+#include "host/error.h"
+#include "host/text.h"
+#include "host/wipe.h"
+
+#define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
+#define PERSONAL_TO "sotto.to\0\0\0\0\0\0\0\0"
+#define KEY_TRIES 3
+
+_Static_assert(sizeof PERSONAL_TAG ==
+                       crypto_generichash_blake2b_PERSONALBYTES + 1 &&
+                   sizeof PERSONAL_TO ==
+                       crypto_generichash_blake2b_PERSONALBYTES + 1,
+               "as many bytes as BLAKE2b takes");
+
+struct queue {
+    struct sql sql; /* no db: a look at a queue that is not there */
+    char *path;
+    bool look;
+    int lock; /* -1: none */
+    uint8_t secret[QUEUE_SECRET_SIZE];
+};
+
+/* ---- Opening ------------------------------------------------------------ */
+
+static enum sotto_status
+open_file(struct queue *queue, struct sotto_error *err)
+{
+    if (queue->look && access(queue->path, F_OK) != 0) {
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!queue->look) {
+        status = queue_file_lock(queue->path, &queue->lock, err);
+    }
+    if (status == SOTTO_STATUS_OK && !queue->look) {
+        status = queue_file_make(queue->path, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = queue_file_open(queue->path, queue->look, &queue->sql,
+                                 queue->secret, err);
+    }
+    return status;
+}
+
+enum sotto_status
+queue_open(const char *path, bool look, struct queue **ret_queue,
+           struct sotto_error *err)
+{
+    struct queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        return host_fail_memory(err);
+    }
+    queue->look = look;
+    queue->lock = -1;
+    queue->path = host_text_copy(path, strlen(path));
+    enum sotto_status status =
+        queue->path == NULL ? host_fail_memory(err) : open_file(queue, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_queue = queue;
+    } else {
+        queue_free(queue);
+    }
+    return status;
+}
+
+void
+queue_free(struct queue *queue)
+{
+    if (queue == NULL) {
+        return;
+    }
+    (void)sqlite3_close(queue->sql.db);
+    if (queue->lock >= 0) {
+        (void)close(queue->lock);
+    }
+    free(queue->path);
+    host_wipe_free(queue, sizeof *queue);
+}
+
+static enum sotto_status
+fail_look(const struct queue *queue, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     "the queue '%s' was opened to be looked at alone",
+                     host_shown(queue->path));
+}
+
+static enum sotto_status
+fail_sql(const struct queue *queue, int code, struct sotto_error *err)
+{
+    return queue_file_fail(queue->path, sql_fail(&queue->sql, code, err), err);
+}
+
+static enum sotto_status
+prepare(const struct queue *queue, const char *text, sqlite3_stmt **ret,
+        struct sotto_error *err)
+{
+    return queue_file_fail(queue->path,
+                           sql_prepare(&queue->sql, text, ret, err), err);
+}
+
+/* ---- Hashes ------------------------------------------------------------- */
+
+/* Of a destination and, if not NULL, of an id. */
+static void
+hash(const struct queue *queue, const char *destination, const uint8_t *id,
+     uint8_t ret_hash[QUEUE_TAG_SIZE])
+{
+    crypto_generichash_blake2b_state state;
+    (void)crypto_generichash_blake2b_init_salt_personal(
+        &state, queue->secret, sizeof queue->secret, QUEUE_TAG_SIZE, NULL,
+        (const unsigned char *)(id != NULL ? PERSONAL_TAG : PERSONAL_TO));
+    (void)crypto_generichash_blake2b_update(
+        &state, (const unsigned char *)destination, strlen(destination) + 1);
+    if (id != NULL) {
+        (void)crypto_generichash_blake2b_update(&state, id, SOTTO_ID_SIZE);
+    }
+    (void)crypto_generichash_blake2b_final(&state, ret_hash, QUEUE_TAG_SIZE);
+    sodium_memzero(&state, sizeof state);
+}
+
+static int
+bind_hash(sqlite3_stmt *statement, int at, const uint8_t value[QUEUE_TAG_SIZE])
+{
+    return sqlite3_bind_blob(statement, at, value, QUEUE_TAG_SIZE,
+                             SQLITE_TRANSIENT);
+}
+
+/* ---- Putting ------------------------------------------------------------ */
+
+static int
+bind_report(const struct queue *queue, sqlite3_stmt *insert,
+            const char *destination, const uint8_t *report, size_t size)
+{
+    uint8_t tag[QUEUE_TAG_SIZE], to[QUEUE_TAG_SIZE];
+    hash(queue, destination, sotto_report_id(report), tag);
+    hash(queue, destination, NULL, to);
+    int code = bind_hash(insert, 2, tag);
+    if (code == SQLITE_OK) {
+        code = bind_hash(insert, 3, to);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob64(insert, 4, report, size, SQLITE_STATIC);
+    }
+    return code;
+}
+
+/* Under a key drawn at random; one that is taken is drawn again. */
+static enum sotto_status
+insert_report(const struct queue *queue, sqlite3_stmt *insert,
+              struct sotto_error *err)
+{
+    int code = SQLITE_CONSTRAINT;
+    for (int i = 0; i < KEY_TRIES && code == SQLITE_CONSTRAINT; i++) {
+        uint8_t drawn[sizeof(int64_t)];
+        if (sotto_entropy(drawn, sizeof drawn) != 0) {
+            return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                             "the system gave no entropy; nothing was queued");
+        }
+        int64_t key = (int64_t)(bytes_load(drawn, sizeof drawn) >> 1);
+        code = sqlite3_bind_int64(insert, 1, key);
+        code = code == SQLITE_OK ? sqlite3_step(insert) : code;
+        if (code == SQLITE_CONSTRAINT) {
+            (void)sqlite3_reset(insert);
+        }
+    }
+    return code == SQLITE_DONE ? SOTTO_STATUS_OK : fail_sql(queue, code, err);
+}
+
+enum sotto_status
+queue_put(struct queue *queue, const char *destination, const uint8_t *report,
+          size_t size, struct sotto_error *err)
+{
+    sqlite3_stmt *insert = NULL;
+    if (queue->look) {
+        return fail_look(queue, err);
+    }
+    if (size <= REPORT_HEADER_SIZE) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0, "that is no report");
+    }
+    enum sotto_status status =
+        prepare(queue,
+                "INSERT INTO report (key, tag, destination, report) "
+                "SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS "
+                "(SELECT 1 FROM acknowledged WHERE tag = ?2) "
+                "ON CONFLICT (tag) DO NOTHING",
+                &insert, err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = bind_report(queue, insert, destination, report, size);
+        status = code == SQLITE_OK ? insert_report(queue, insert, err)
+                                   : fail_sql(queue, code, err);
+    }
+    (void)sqlite3_finalize(insert);
+    return status;
+}
+
+/* ---- Taking ------------------------------------------------------------- */
+
+void
+queue_batch_clear(struct queue_batch *batch)
+{
+    free(batch->reports);
+    free(batch->key);
+    memset(batch, 0, sizeof *batch);
+}
+
+/* Room for as many reports of `size` bytes as a batch may have. */
+static enum sotto_status
+make_room(struct queue_batch *batch, size_t size, size_t most, size_t *ret_room,
+          struct sotto_error *err)
+{
+    size_t fit = QUEUE_BODY_MOST / size, room = most < fit ? most : fit;
+    room = room > 0 ? room : 1;
+    batch->size = size;
+    batch->key = malloc(room * sizeof *batch->key);
+    batch->reports = malloc(room * size);
+    if (batch->key == NULL || batch->reports == NULL) {
+        return host_fail_memory(err);
+    }
+    *ret_room = room;
+    return SOTTO_STATUS_OK;
+}
+
+/* The row that a statement stands at, into the batch; it stays out if it has
+   another size than the first, which only a damaged file has. */
+static enum sotto_status
+take_row(const struct queue *queue, sqlite3_stmt *select, size_t most,
+         struct queue_batch *batch, size_t *room, struct sotto_error *err)
+{
+    const void *report = sqlite3_column_blob(select, 1);
+    size_t size = (size_t)sqlite3_column_bytes(select, 1);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (report == NULL || size <= REPORT_HEADER_SIZE) {
+        return fail_sql(queue, report == NULL ? SQLITE_NOMEM : SQLITE_CORRUPT,
+                        err);
+    }
+    if (batch->count == 0) {
+        status = make_room(batch, size, most, room, err);
+    }
+    if (status == SOTTO_STATUS_OK && size == batch->size &&
+        batch->count < *room) {
+        batch->key[batch->count] = sqlite3_column_int64(select, 0);
+        memcpy(batch->reports + batch->count * size, report, size);
+        batch->count++;
+    }
+    return status;
+}
+
+static enum sotto_status
+take_rows(const struct queue *queue, sqlite3_stmt *select, size_t most,
+          struct queue_batch *batch, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    int code = SQLITE_ROW;
+    size_t room = 1;
+    while (status == SOTTO_STATUS_OK && batch->count < room &&
+           (code = sqlite3_step(select)) == SQLITE_ROW) {
+        status = take_row(queue, select, most, batch, &room, err);
+    }
+    if (status == SOTTO_STATUS_OK && code != SQLITE_ROW &&
+        code != SQLITE_DONE) {
+        status = fail_sql(queue, code, err);
+    }
+    return status;
+}
+
+/* substr counts from 1: a report's bytes 4 to 35 are its mechanism's hash. */
+#define WAITING "destination = ?1 AND refused IS NULL"
+#define SELECT_NEXT                                                            \
+    "SELECT key, report FROM report WHERE " WAITING                            \
+    " AND substr(report, 5, 32) = coalesce(?2, (SELECT substr(report, 5, 32) " \
+    "FROM report WHERE " WAITING " ORDER BY key LIMIT 1)) "                    \
+    "ORDER BY key LIMIT ?3"
+
+enum sotto_status
+queue_next(struct queue *queue, const char *destination,
+           const uint8_t *mechanism, size_t most, struct queue_batch *ret_batch,
+           struct sotto_error *err)
+{
+    struct queue_batch batch = {0};
+    uint8_t to[QUEUE_TAG_SIZE];
+    sqlite3_stmt *select = NULL;
+    if (queue->sql.db == NULL) {
+        *ret_batch = batch;
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = prepare(queue, SELECT_NEXT, &select, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    hash(queue, destination, NULL, to);
+    int code = bind_hash(select, 1, to);
+    if (code == SQLITE_OK && mechanism != NULL) {
+        code = bind_hash(select, 2, mechanism);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_int64(select, 3, (sqlite3_int64)most);
+    }
+    status = code == SQLITE_OK ? take_rows(queue, select, most, &batch, err)
+                               : fail_sql(queue, code, err);
+    (void)sqlite3_finalize(select);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_batch = batch;
+    } else {
+        queue_batch_clear(&batch);
+    }
+    return status;
+}
+
+enum sotto_status
+queue_count(struct queue *queue, const char *destination, size_t *ret_count,
+            struct sotto_error *err)
+{
+    uint8_t to[QUEUE_TAG_SIZE];
+    sqlite3_stmt *select = NULL;
+    if (queue->sql.db == NULL) {
+        *ret_count = 0;
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = prepare(
+        queue, "SELECT count(*) FROM report WHERE " WAITING, &select, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    hash(queue, destination, NULL, to);
+    int code = bind_hash(select, 1, to);
+    code = code == SQLITE_OK ? sqlite3_step(select) : code;
+    if (code == SQLITE_ROW) {
+        *ret_count = (size_t)sqlite3_column_int64(select, 0);
+    } else {
+        status = fail_sql(queue, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+/* ---- Settling ----------------------------------------------------------- */
+
+/* Runs a statement for one row: ?1 its key, ?2 a code if there is one. */
+static enum sotto_status
+settle_row(const struct queue *queue, sqlite3_stmt *statement, int64_t key,
+           const char *text, struct sotto_error *err)
+{
+    int code = sqlite3_bind_int64(statement, 1, key);
+    if (code == SQLITE_OK && text != NULL) {
+        code = sqlite3_bind_text(statement, 2, text, -1, SQLITE_STATIC);
+    }
+    code = code == SQLITE_OK ? sqlite3_step(statement) : code;
+    enum sotto_status status =
+        code == SQLITE_DONE ? SOTTO_STATUS_OK : fail_sql(queue, code, err);
+    (void)sqlite3_reset(statement);
+    return status;
+}
+
+/* The statements of a settlement. */
+struct settlement {
+    sqlite3_stmt *note, *remove, *mark;
+};
+
+static enum sotto_status
+settle_rows(const struct queue *queue, const struct settlement *with,
+            const struct queue_batch *batch, const char *const *refusal,
+            struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < batch->count && status == SOTTO_STATUS_OK; i++) {
+        if (refusal[i] != NULL) {
+            status =
+                settle_row(queue, with->mark, batch->key[i], refusal[i], err);
+            continue;
+        }
+        status = settle_row(queue, with->note, batch->key[i], NULL, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = settle_row(queue, with->remove, batch->key[i], NULL, err);
+        }
+    }
+    return status;
+}
+
+static enum sotto_status
+prepare_settlement(const struct queue *queue, struct settlement *with,
+                   struct sotto_error *err)
+{
+    enum sotto_status status = prepare(queue,
+                                       "INSERT OR IGNORE INTO acknowledged "
+                                       "SELECT tag FROM report WHERE key = ?1",
+                                       &with->note, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = prepare(queue, "DELETE FROM report WHERE key = ?1",
+                         &with->remove, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = prepare(queue, "UPDATE report SET refused = ?2 WHERE key = ?1",
+                         &with->mark, err);
+    }
+    return status;
+}
+
+enum sotto_status
+queue_settle(struct queue *queue, const struct queue_batch *batch,
+             const char *const *refusal, struct sotto_error *err)
+{
+    struct settlement with = {NULL, NULL, NULL};
+    if (queue->look) {
+        return fail_look(queue, err);
+    }
+    enum sotto_status status = prepare_settlement(queue, &with, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = queue_file_fail(
+            queue->path, sql_run(&queue->sql, "BEGIN IMMEDIATE", err), err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = settle_rows(queue, &with, batch, refusal, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = queue_file_fail(queue->path,
+                                 sql_run(&queue->sql, "COMMIT", err), err);
+    }
+    (void)sqlite3_finalize(with.note);
+    (void)sqlite3_finalize(with.remove);
+    (void)sqlite3_finalize(with.mark);
+    if (sqlite3_get_autocommit(queue->sql.db) == 0) {
+        (void)sqlite3_exec(queue->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return status;
+}

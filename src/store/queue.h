@@ -1,0 +1,118 @@
+/*
+ * queue.h: reports on a device that wait to be sent, in an SQLite file, and the
+ * tags of those that a collector has.
+ *
+ *     put ------> waiting --settle: acknowledged--> its tag alone
+ *                    `------settle: refused-------> stays, marked
+ *
+ *     queue_file.c   the file: its lock, its schema, opening it checked
+ *     queue.c        the queue itself
+ *
+ * A report waits for one destination. The keys that rows are ordered by are
+ * drawn from the system's entropy: neither the file nor what queue_next gives
+ * has the order in which reports were put. A tag is a keyed hash of destination
+ * and id. The key is in the file itself: it keeps the tags of two files from
+ * being compared, and no more.
+ *
+ * Nothing here is the only copy: the ledger has every report, and what a lost
+ * queue had acknowledged is a duplicate for the collector.
+ */
+#ifndef SOTTO_STORE_QUEUE_H
+#define SOTTO_STORE_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+#include "store/sql.h"
+
+#define QUEUE_SECRET_SIZE 32u
+#define QUEUE_TAG_SIZE 32u
+#define QUEUE_BODY_MOST ((size_t)4 << 20) /* bytes of a batch of several */
+#define QUEUE_CODE_MOST 32u               /* of a refusal's code */
+
+/* ---- The queue ---------------------------------------------------------- */
+
+struct queue;
+
+/*
+ * Opens the queue at `path`, having checked all of it, and makes it if it is
+ * not there. Until queue_free no other program can: PATH.lock is locked. With
+ * `look` it is neither made, locked nor changed, and one that is not there is
+ * empty. Statuses: FORMAT (no queue, damaged, of another version), IO (also:
+ * another program has it), MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status queue_open(const char *path, bool look,
+                                           struct queue **ret_queue,
+                                           struct sotto_error *err);
+void queue_free(struct queue *queue);
+
+/* Puts a report, flushed to the disk; one that is there, or was acknowledged,
+   is left as it is. Statuses: USAGE (look), IO, FORMAT, MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status queue_put(struct queue *queue,
+                                          const char *destination,
+                                          const uint8_t *report, size_t size,
+                                          struct sotto_error *err);
+
+/* Reports of one mechanism, one behind the other, each of `size` bytes. */
+struct queue_batch {
+    int64_t *key;
+    uint8_t *reports;
+    size_t count, size;
+};
+/*
+ * The next reports that wait for a destination, up to `most` of them and
+ * QUEUE_BODY_MOST bytes, but one at least; `mechanism`, a hash, says of which
+ * mechanism alone (NULL: of that of the first). None: count is 0.
+ * queue_batch_clear frees. Statuses: IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+queue_next(struct queue *queue, const char *destination,
+           const uint8_t *mechanism, size_t most, struct queue_batch *ret_batch,
+           struct sotto_error *err);
+void queue_batch_clear(struct queue_batch *batch);
+
+/* How many wait for a destination. Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status queue_count(struct queue *queue,
+                                            const char *destination,
+                                            size_t *ret_count,
+                                            struct sotto_error *err);
+
+/*
+ * What became of a batch, all of it at once, flushed: `refusal[i]` is NULL
+ * where report i was acknowledged, else the code it was refused with. Statuses:
+ * USAGE (look), IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status queue_settle(struct queue *queue,
+                                             const struct queue_batch *batch,
+                                             const char *const *refusal,
+                                             struct sotto_error *err);
+
+/* ---- The file ----------------------------------------------------------- */
+
+/* Locks PATH.lock, which is made if it is not there, for this process; closing
+   `ret_fd` unlocks. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status queue_file_lock(const char *path, int *ret_fd,
+                                                struct sotto_error *err);
+
+/* Writes an empty queue to `path`, for the owner alone, in one step, if nothing
+   is there. Statuses: IO, MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status queue_file_make(const char *path,
+                                                struct sotto_error *err);
+
+/*
+ * Opens the queue at `path`, checked from end to end, set to flush what it
+ * keeps and to overwrite what it deletes; or with `look` for reading alone.
+ * `ret_sql` points to `path`; sqlite3_close frees `ret_sql->db`. Statuses:
+ * FORMAT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+queue_file_open(const char *path, bool look, struct sql *ret_sql,
+                uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err);
+
+/* A failure of SQL as one of a queue: the message says what to do. */
+enum sotto_status queue_file_fail(const char *path, enum sotto_status status,
+                                  struct sotto_error *err);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * queue_file.c: the queue's SQLite file: its lock, making it, and opening it
+ * checked.
+ *
+ * As the ledger's (ledger_file.c) it is built in memory and written in one
+ * step, has a rollback journal and flushes all it keeps; what is deleted is
+ * overwritten. The lock is a file of its own: to close a descriptor of the
+ * database would drop the locks that SQLite has on it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "client/device.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+#include "store/ledger.h"
+#include "store/queue.h"
+
+#define APPLICATION_ID 0x534f5451 /* "SOTQ" */
+#define SCHEMA_VERSION 1
+#define BUSY_MS 10000
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+_Static_assert(REPORT_HEADER_SIZE == 52, "the schema says how long it is");
+_Static_assert(QUEUE_TAG_SIZE == 32, "the schema says how long it is");
+_Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
+
+/* docs/collector.md explains every line. */
+#define TABLE_ACKNOWLEDGED                                                     \
+    "CREATE TABLE acknowledged (\n"                                            \
+    "  tag BLOB PRIMARY KEY CHECK (length(tag) = 32)\n"                        \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_QUEUE                                                            \
+    "CREATE TABLE queue (\n"                                                   \
+    "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
+    "  secret BLOB NOT NULL CHECK (length(secret) = 32)\n"                     \
+    ") STRICT"
+#define TABLE_REPORT                                                           \
+    "CREATE TABLE report (\n"                                                  \
+    "  key INTEGER PRIMARY KEY,\n"                                             \
+    "  tag BLOB NOT NULL UNIQUE CHECK (length(tag) = 32),\n"                   \
+    "  destination BLOB NOT NULL CHECK (length(destination) = 32),\n"          \
+    "  refused TEXT,\n"                                                        \
+    "  report BLOB NOT NULL CHECK (length(report) > 52)\n"                     \
+    ") STRICT"
+#define SCHEMA TABLE_ACKNOWLEDGED ";" TABLE_QUEUE ";" TABLE_REPORT
+
+/* ---- Messages ----------------------------------------------------------- */
+
+enum sotto_status
+queue_file_fail(const char *path, enum sotto_status status,
+                struct sotto_error *err)
+{
+    if (status != SOTTO_STATUS_FORMAT) {
+        return status;
+    }
+    return host_fail(err, status, 0,
+                     "'%s' is damaged or no queue of this version; nothing was "
+                     "changed in it; move it away: the ledger has every "
+                     "report, and asking it again queues them anew",
+                     host_shown(path));
+}
+
+/* ---- The lock ----------------------------------------------------------- */
+
+enum sotto_status
+queue_file_lock(const char *path, int *ret_fd, struct sotto_error *err)
+{
+    char *name = host_text_path("%s.lock", path);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = SOTTO_STATUS_OK;
+    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        status = host_fail(err, SOTTO_STATUS_IO, 0, "cannot open '%s': %s",
+                           host_shown(name), strerror(errno));
+    } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        status =
+            errno == EWOULDBLOCK
+                ? host_fail(err, SOTTO_STATUS_IO, 0,
+                            "another program is sending from the queue "
+                            "'%s'; it goes on, and this one did nothing",
+                            host_shown(path))
+                : host_fail(err, SOTTO_STATUS_IO, 0, "cannot lock '%s': %s",
+                            host_shown(name), strerror(errno));
+        (void)close(fd);
+    } else {
+        *ret_fd = fd;
+    }
+    free(name);
+    return status;
+}
+
+/* ---- Making ------------------------------------------------------------- */
+
+static enum sotto_status
+insert_secret(const struct sql *sql, struct sotto_error *err)
+{
+    uint8_t secret[QUEUE_SECRET_SIZE] = {0};
+    sqlite3_stmt *insert = NULL;
+    if (sotto_entropy(secret, sizeof secret) != 0) {
+        return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                         "the system gave no entropy; no queue was made");
+    }
+    enum sotto_status status =
+        sql_prepare(sql, "INSERT INTO queue VALUES (1, ?1)", &insert, err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = sqlite3_bind_blob(insert, 1, secret, sizeof secret,
+                                     SQLITE_TRANSIENT);
+        code = code == SQLITE_OK ? sqlite3_step(insert) : code;
+        if (code != SQLITE_DONE) {
+            status = sql_fail(sql, code, err);
+        }
+    }
+    (void)sqlite3_finalize(insert);
+    sodium_memzero(secret, sizeof secret);
+    return status;
+}
+
+static enum sotto_status
+write_image(const struct sql *sql, struct sotto_error *err)
+{
+    sqlite3_int64 size = 0;
+    unsigned char *image = sqlite3_serialize(sql->db, "main", &size, 0);
+    enum sotto_status status =
+        image == NULL
+            ? host_fail_memory(err)
+            : host_file_write(sql->path, 0600, true, image, (size_t)size, err);
+    sqlite3_free(image);
+    return status;
+}
+
+enum sotto_status
+queue_file_make(const char *path, struct sotto_error *err)
+{
+    struct sql sql = {.path = path, .what = "queue"};
+    if (access(path, F_OK) == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    int code = sqlite3_open_v2(
+        ":memory:", &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    enum sotto_status status =
+        code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(&sql, code, err);
+    if (status == SOTTO_STATUS_OK) {
+        static const char text[] = "PRAGMA application_id=" TEXT(
+            APPLICATION_ID) ";PRAGMA user_version=" TEXT(SCHEMA_VERSION) ";" SCHEMA;
+        status = sql_run(&sql, text, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_secret(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = write_image(&sql, err);
+    }
+    (void)sqlite3_close(sql.db);
+    return status;
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+/* A name that SQLite takes for a file's, not for memory or an address. */
+static enum sotto_status
+connect(struct sql *sql, bool look, struct sotto_error *err)
+{
+    char *name =
+        host_text_path("%s%s", sql->path[0] == '/' ? "" : "./", sql->path);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    int code = sqlite3_open_v2(
+        name, &sql->db,
+        SQLITE_OPEN_PRIVATECACHE |
+            (look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE),
+        NULL);
+    free(name);
+    code = code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, BUSY_MS) : code;
+    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+}
+
+/* Whose file it is, before anything about it is changed. */
+static enum sotto_status
+check_kind(const struct sql *sql, struct sotto_error *err)
+{
+    return sql_expect(
+        sql,
+        "SELECT application_id = " TEXT(
+            APPLICATION_ID) " AND user_version = " TEXT(SCHEMA_VERSION) " FROM "
+                                                                        "pragma"
+                                                                        "_appli"
+                                                                        "cation"
+                                                                        "_id, "
+                                                                        "pragma"
+                                                                        "_user_"
+                                                                        "versio"
+                                                                        "n",
+        "1", "no queue", err);
+}
+
+/* Each setting is made and then read back: SQLite ignores what it cannot do. */
+static enum sotto_status
+set_durable(const struct sql *sql, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sql_run(sql,
+                "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
+                "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON",
+                err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA journal_mode=DELETE", "delete",
+                            "it cannot be given a rollback journal", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA secure_delete=ON", "1",
+                            "what it forgets cannot be overwritten", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA synchronous", "3",
+                            "what it keeps cannot be flushed", err);
+    }
+    return status;
+}
+
+/* Constraints are looked at only where SQLite could write: what is opened to
+   look is checked again where it is used. */
+static enum sotto_status
+check_whole(const struct sql *sql, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sql_expect(sql,
+                   "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
+                   "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
+                   SCHEMA, "its tables are not those of a queue", err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
+                            "its parts contradict each other", err);
+    }
+    return status;
+}
+
+static enum sotto_status
+read_secret(const struct sql *sql, uint8_t ret_secret[QUEUE_SECRET_SIZE],
+            struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status =
+        sql_prepare(sql, "SELECT secret FROM queue", &select, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = sqlite3_step(select);
+    const void *secret =
+        code == SQLITE_ROW ? sqlite3_column_blob(select, 0) : NULL;
+    if (secret != NULL &&
+        sqlite3_column_bytes(select, 0) == (int)QUEUE_SECRET_SIZE) {
+        memcpy(ret_secret, secret, QUEUE_SECRET_SIZE);
+    } else {
+        status =
+            sql_fail(sql, code == SQLITE_DONE ? SQLITE_CORRUPT : code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+enum sotto_status
+queue_file_open(const char *path, bool look, struct sql *ret_sql,
+                uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err)
+{
+    struct sql sql = {.path = path, .what = "queue"};
+    enum sotto_status status = connect(&sql, look, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_kind(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK && !look) {
+        status = set_durable(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK && !look) {
+        status = ledger_file_settle(path, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_whole(&sql, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = read_secret(&sql, ret_secret, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_sql = sql;
+    } else {
+        (void)sqlite3_close(sql.db);
+        status = queue_file_fail(path, status, err);
+    }
+    return status;
+}

@@ -1,0 +1,89 @@
+/*
+ * released.c: what a store has released, as a reader of reports: what every
+ * learner and every verb takes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/text.h"
+#include "mechanism/mechanism.h"
+#include "store/store.h"
+
+#define RELEASED_MOST ((size_t)1 << 36) /* bytes, as of a report file */
+
+bool
+sotto_store_named(const char *url)
+{
+    static const char kind[] = "sqlite:";
+    return strncmp(url, kind, sizeof kind - 1) == 0;
+}
+
+static enum sotto_status
+check_kind(const char *url, bool has, bool wanted, struct sotto_error *err)
+{
+    if (has == wanted) {
+        return SOTTO_STATUS_OK;
+    }
+    return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                     has ? "'%s' holds simulated reports: they say nothing of "
+                           "people; ask for simulation if that is meant"
+                         : "'%s' holds people's reports, and simulated ones "
+                           "were asked for",
+                     host_shown(url));
+}
+
+/* Appends all batches there are. */
+static enum sotto_status
+read_batches(struct store_reader *reader, const uint8_t *hash,
+             struct host_text *reports, struct sotto_error *err)
+{
+    uint64_t after = 0;
+    for (;;) {
+        struct store_batch batch = {0};
+        enum sotto_status status =
+            store_reader_next(reader, hash, after, &batch, err);
+        if (status != SOTTO_STATUS_OK || batch.number == 0) {
+            return status;
+        }
+        host_text_add(reports, batch.reports, batch.size);
+        free(batch.reports);
+        if (reports->failed) {
+            return host_fail_memory(err);
+        }
+        after = batch.number;
+    }
+}
+
+enum sotto_status
+sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
+                    bool simulation, struct sotto_report_reader **ret_reader,
+                    struct sotto_error *err)
+{
+    struct store_reader *reader = NULL;
+    struct host_text reports;
+    bool simulated = false;
+    enum sotto_status status = store_reader_open(url, &reader, &simulated, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    host_text_init(&reports, RELEASED_MOST);
+    status = check_kind(url, simulated, simulation, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = read_batches(reader, mechanism->client->hash, &reports, err);
+    }
+    if (status == SOTTO_STATUS_OK && reports.size == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "'%s' has released no reports of this mechanism "
+                           "yet: they wait for the end of a window, and for "
+                           "others to be shuffled with",
+                           host_shown(url));
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_report_reader_parse(mechanism, reports.data,
+                                           reports.size, url, ret_reader, err);
+    }
+    host_text_clear(&reports);
+    store_reader_free(reader);
+    return status;
+}

@@ -1,0 +1,192 @@
+/*
+ * store.c: finds the back-end that a url names, and hands it every call.
+ */
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+
+static const struct store_backend *const backends[] = {&store_sqlite};
+
+struct store {
+    const struct store_backend *backend;
+    void *own;
+};
+
+struct store_reader {
+    const struct store_backend *backend;
+    void *own;
+};
+
+/* The back-end, and where its place begins in the url; NULL: there is none. */
+static const struct store_backend *
+find_backend(const char *url, const char **ret_place)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
+        size_t size = strlen(backends[i]->kind);
+        if (strncmp(url, backends[i]->kind, size) == 0 && url[size] == ':' &&
+            url[size + 1] != '\0') {
+            *ret_place = url + size + 1;
+            return backends[i];
+        }
+    }
+    return NULL;
+}
+
+static enum sotto_status
+fail_url(const char *url, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     "'%s' names no store; one is written sqlite:PATH",
+                     host_shown(url));
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+enum sotto_status
+store_open(const char *url, bool simulation, struct store **ret_store,
+           struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        return host_fail_memory(err);
+    }
+    store->backend = backend;
+    enum sotto_status status =
+        backend->open(place, simulation, &store->own, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_store = store;
+    } else {
+        free(store);
+    }
+    return status;
+}
+
+void
+store_free(struct store *store)
+{
+    if (store != NULL) {
+        store->backend->close(store->own);
+    }
+    free(store);
+}
+
+enum sotto_status
+store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
+               const char *name, size_t payload_size, uint32_t *ret_campaign,
+               struct sotto_error *err)
+{
+    return store->backend->campaign(store->own, hash, name, payload_size,
+                                    ret_campaign, err);
+}
+
+enum sotto_status
+store_begin(struct store *store, struct sotto_error *err)
+{
+    return store->backend->begin(store->own, err);
+}
+
+enum sotto_status
+store_put(struct store *store, uint32_t campaign, const uint8_t *report,
+          enum store_answer *ret_answer, struct sotto_error *err)
+{
+    return store->backend->put(store->own, campaign, report, ret_answer, err);
+}
+
+enum sotto_status
+store_commit(struct store *store, struct sotto_error *err)
+{
+    return store->backend->commit(store->own, err);
+}
+
+void
+store_rollback(struct store *store)
+{
+    store->backend->rollback(store->own);
+}
+
+enum sotto_status
+store_end_window(struct store *store, struct sotto_error *err)
+{
+    return store->backend->end_window(store->own, err);
+}
+
+enum sotto_status
+store_advance(struct store *store, size_t rows, size_t batch_min,
+              bool *ret_done, struct sotto_error *err)
+{
+    if (batch_min < 2 || batch_min > STORE_WINDOW_MOST) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a batch must have at least 2 to %zu reports, not %zu",
+                         STORE_WINDOW_MOST, batch_min);
+    }
+    return store->backend->advance(store->own, rows, batch_min, ret_done, err);
+}
+
+enum sotto_status
+store_scrub(struct store *store, bool *ret_clean, struct sotto_error *err)
+{
+    return store->backend->scrub(store->own, ret_clean, err);
+}
+
+enum sotto_status
+store_count(struct store *store, uint32_t campaign,
+            struct store_counts *ret_counts, struct sotto_error *err)
+{
+    return store->backend->count(store->own, campaign, ret_counts, err);
+}
+
+/* ---- Reading ------------------------------------------------------------- */
+
+enum sotto_status
+store_reader_open(const char *url, struct store_reader **ret,
+                  bool *ret_simulation, struct sotto_error *err)
+{
+    const char *place = NULL;
+    bool simulation = false;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    struct store_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) {
+        return host_fail_memory(err);
+    }
+    reader->backend = backend;
+    enum sotto_status status =
+        backend->reader_open(place, &reader->own, &simulation, err);
+    if (status != SOTTO_STATUS_OK) {
+        free(reader);
+        return status;
+    }
+    if (ret_simulation != NULL) {
+        *ret_simulation = simulation;
+    }
+    *ret = reader;
+    return SOTTO_STATUS_OK;
+}
+
+void
+store_reader_free(struct store_reader *reader)
+{
+    if (reader != NULL) {
+        reader->backend->reader_close(reader->own);
+    }
+    free(reader);
+}
+
+enum sotto_status
+store_reader_next(struct store_reader *reader,
+                  const uint8_t hash[SOTTO_HASH_SIZE], uint64_t after,
+                  struct store_batch *ret_batch, struct sotto_error *err)
+{
+    return reader->backend->reader_next(reader->own, hash, after, ret_batch,
+                                        err);
+}

@@ -1,0 +1,205 @@
+/*
+ * store.h: where a collector keeps reports: the interface, and what every
+ * back-end behind it promises. sqlite_store.c is one; postgres will be another.
+ *
+ *     put ----> incoming   id's tag and payload, this window's
+ *                  | window ends
+ *                  v
+ *          +-------+--------+
+ *          v                v
+ *        seen             held        tags alone | payloads alone, no ids
+ *                           | at least batch_min of them
+ *                           v
+ *                        released     numbered batches, shuffled
+ *
+ * A report is 52 bytes of header, which say nothing of a record, and a payload.
+ * Of an id only a tag is kept, a keyed hash, so that a report that comes again
+ * is known; behind the end of a window nothing connects a tag with a payload.
+ * What is released has a new random key in place of its id.
+ *
+ * Promises, which tests/store/test_store_suite.c asks of every back-end:
+ *
+ *  - What store_commit said OK to survives a crash and a loss of power. What
+ *    it did not say OK to may or may not be there, whole.
+ *  - Whatever the answer to a put was before a crash, putting the id again
+ *    stores nothing twice: ACCEPTED or DUPLICATE, and one report in the end.
+ *  - A payload is in `incoming`, `held` or `released`, and in one of them; the
+ *    moves are atomic.
+ *  - After store_scrub the back-end's own files hold, of a window that has
+ *    ended, no order in which its reports came, and nothing that connects ids
+ *    with payloads.
+ *  - Readers see whole batches, while a writer writes.
+ *
+ * One writer a store, in one thread (a second one is refused, from whatever
+ * program); any number of readers.
+ */
+#ifndef SOTTO_STORE_STORE_H
+#define SOTTO_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/sotto.h"
+
+/* Reports of one window: then it ends by itself, whatever the clock says; and
+   of one batch. It bounds memory and pauses. */
+#define STORE_WINDOW_MOST ((size_t)131072)
+
+/* ---- Writing ------------------------------------------------------------- */
+
+struct store;
+
+/*
+ * Opens the store that `url` names, sqlite:PATH, and makes it if it is not
+ * there; checks all of it. One that was made for simulation takes and gives
+ * nothing else, and the other way round: REFUSED. Statuses: USAGE (no such
+ * kind), FORMAT (no store, damaged, of another version), REFUSED, IO (also: it
+ * has a writer), MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status store_open(const char *url, bool simulation,
+                                           struct store **ret_store,
+                                           struct sotto_error *err);
+/* Rolls back what was begun, and closes. */
+void store_free(struct store *store);
+
+/*
+ * The store's number for the reports of a mechanism, by its hash; the first
+ * time it is noted down, with a name for people, durably. Not between begin and
+ * commit. Statuses: FORMAT (known with another payload size), IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
+               const char *name, size_t payload_size, uint32_t *ret_campaign,
+               struct sotto_error *err);
+
+enum store_answer { STORE_ACCEPTED, STORE_DUPLICATE };
+
+/* Starts what one store_commit makes durable. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status store_begin(struct store *store,
+                                            struct sotto_error *err);
+/*
+ * Puts one report: `report` is all of it, checked before. A window that is full
+ * ends first; while the last one is still being moved it takes as many again,
+ * and then none. On failure all since store_begin must be rolled back.
+ * Statuses: IO (a full disk, too), MEMORY, ENTROPY, FORMAT (of another
+ * mechanism; simulated, or not).
+ */
+SOTTO_CHECKED enum sotto_status
+store_put(struct store *store, uint32_t campaign, const uint8_t *report,
+          enum store_answer *ret_answer, struct sotto_error *err);
+/* Flushes: OK means on disk. On failure nothing of it counts as stored, and
+   the store is as after store_rollback. Statuses: IO, MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status store_commit(struct store *store,
+                                             struct sotto_error *err);
+void store_rollback(struct store *store);
+
+/*
+ * Ends the window: what it took is to be moved on; new reports belong to the
+ * next. Between begin and commit. Nothing happens while the last one is still
+ * being moved. Statuses: IO, MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status store_end_window(struct store *store,
+                                                 struct sotto_error *err);
+/*
+ * Moves on about `rows` rows of a window that has ended, between begin and
+ * commit, so that moving shares flushes with putting and nobody waits for all
+ * of it. When it is done, reports of a campaign that has at least `batch_min`
+ * of them (2 or more) waiting are released, shuffled with numbers of the
+ * system's entropy; fewer are held. A campaign is released in one go, however
+ * few `rows` are. `ret_done`: there is nothing to be moved (any more).
+ * Statuses: IO, MEMORY, ENTROPY, FORMAT, USAGE (batch_min is not 2 to
+ * STORE_WINDOW_MOST).
+ */
+SOTTO_CHECKED enum sotto_status store_advance(struct store *store, size_t rows,
+                                              size_t batch_min, bool *ret_done,
+                                              struct sotto_error *err);
+/*
+ * Takes what deleted rows and the log still hold off the back-end's files: no
+ * transaction may be open. `ret_clean` false: a reader was in the way, and it
+ * is to be called again. Statuses: IO, MEMORY, FORMAT (something else wrote
+ * there).
+ */
+SOTTO_CHECKED enum sotto_status
+store_scrub(struct store *store, bool *ret_clean, struct sotto_error *err);
+
+/* How many reports of a campaign are where. */
+struct store_counts {
+    uint64_t waiting;  /* incoming and held */
+    uint64_t released; /* in batches */
+    uint64_t batches;
+};
+SOTTO_CHECKED enum sotto_status store_count(struct store *store,
+                                            uint32_t campaign,
+                                            struct store_counts *ret_counts,
+                                            struct sotto_error *err);
+
+/* ---- Reading ------------------------------------------------------------- */
+
+struct store_reader;
+
+/* Opens a store for reading alone; a writer may be at work. `ret_simulation`,
+   if not NULL: whether it was made for simulation. Statuses: USAGE, FORMAT, IO
+   (there is none), MEMORY. */
+SOTTO_CHECKED enum sotto_status store_reader_open(const char *url,
+                                                  struct store_reader **ret,
+                                                  bool *ret_simulation,
+                                                  struct sotto_error *err);
+void store_reader_free(struct store_reader *reader);
+
+/* A batch: `count` released reports of a campaign, whole, as
+   sotto_report_reader_parse takes them: their ids are the release's keys. */
+struct store_batch {
+    uint64_t number; /* from 1, in the order of release */
+    size_t count, size;
+    uint8_t *reports; /* size bytes; the caller frees them */
+};
+/*
+ * The first batch behind number `after` of the mechanism with that hash;
+ * `ret_batch->number` 0: there is none yet. Statuses: FORMAT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+store_reader_next(struct store_reader *reader,
+                  const uint8_t hash[SOTTO_HASH_SIZE], uint64_t after,
+                  struct store_batch *ret_batch, struct sotto_error *err);
+
+/* ---- Back-ends ----------------------------------------------------------- */
+
+/* What a back-end gives; store.c finds it by the url's kind and calls it. */
+struct store_backend {
+    const char *kind; /* "sqlite" */
+    enum sotto_status (*open)(const char *place, bool simulation, void **ret,
+                              struct sotto_error *err);
+    void (*close)(void *own);
+    enum sotto_status (*campaign)(void *own, const uint8_t *hash,
+                                  const char *name, size_t payload_size,
+                                  uint32_t *ret_campaign,
+                                  struct sotto_error *err);
+    enum sotto_status (*begin)(void *own, struct sotto_error *err);
+    enum sotto_status (*put)(void *own, uint32_t campaign,
+                             const uint8_t *report,
+                             enum store_answer *ret_answer,
+                             struct sotto_error *err);
+    enum sotto_status (*commit)(void *own, struct sotto_error *err);
+    void (*rollback)(void *own);
+    enum sotto_status (*end_window)(void *own, struct sotto_error *err);
+    enum sotto_status (*advance)(void *own, size_t rows, size_t batch_min,
+                                 bool *ret_done, struct sotto_error *err);
+    enum sotto_status (*scrub)(void *own, bool *ret_clean,
+                               struct sotto_error *err);
+    enum sotto_status (*count)(void *own, uint32_t campaign,
+                               struct store_counts *ret_counts,
+                               struct sotto_error *err);
+    enum sotto_status (*reader_open)(const char *place, void **ret,
+                                     bool *ret_simulation,
+                                     struct sotto_error *err);
+    void (*reader_close)(void *own);
+    enum sotto_status (*reader_next)(void *own, const uint8_t *hash,
+                                     uint64_t after,
+                                     struct store_batch *ret_batch,
+                                     struct sotto_error *err);
+};
+
+extern const struct store_backend store_sqlite;
+
+#endif

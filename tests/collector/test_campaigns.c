@@ -1,0 +1,181 @@
+/*
+ * test_campaigns.c: reading the signed mechanisms of a collector.
+ */
+#include "../mechanism/mechanism_fixture.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/campaigns.h"
+#include "fail_alloc.h"
+#include "host/file.h"
+#include "scratch.h"
+
+static struct sotto_error err;
+static char pub[512], mechanisms[512];
+
+/* Puts NAME.sotto, signed, into the folder of mechanisms. */
+static void
+put(const struct compose_spec *spec, const char *name)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/%s.sotto", mechanisms, name);
+    assert_int_equal(compose_mechanism(spec, &data, &size, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(host_file_write(path, 0644, false, data, size, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_sign_file(path, in_folder("k.key"), NULL, &err),
+                     SOTTO_STATUS_OK);
+    free(data);
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    if (scratch_make() != 0) {
+        return -1;
+    }
+    (void)snprintf(pub, sizeof pub, "%s", in_folder("k.pub"));
+    (void)snprintf(mechanisms, sizeof mechanisms, "%s", in_folder("m"));
+    return mkdir(mechanisms, 0700) == 0 &&
+                   sotto_key_generate(in_folder("k"), NULL, &err) ==
+                       SOTTO_STATUS_OK
+               ? 0
+               : -1;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    return scratch_remove();
+}
+
+static void
+expect_fail(const char *path, enum sotto_status wanted, const char *says)
+{
+    struct campaigns *none = NULL;
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(campaigns_read(path, pub, &none, &err), wanted);
+    assert_int_equal(err.status, wanted);
+    assert_null(none);
+    assert_non_null(strstr(err.message, says));
+}
+
+static void
+test_folder(void **state)
+{
+    struct campaigns *read = NULL;
+    (void)state;
+    expect_fail(mechanisms, SOTTO_STATUS_INPUT, "holds no mechanism");
+    expect_fail(in_folder("none"), SOTTO_STATUS_IO, "none");
+    put(&fixture_plain, "zebra");
+    put(&fixture_encoded, "an-ape_2");
+    assert_int_equal(campaigns_read(mechanisms, pub, &read, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(read->count, 2);
+    assert_string_equal(read->campaign[0].name, "an-ape_2");
+    assert_ptr_equal(campaigns_find(read, "zebra/x", 5), &read->campaign[1]);
+    assert_null(campaigns_find(read, "zebra", 4));
+    assert_null(campaigns_find(read, "", 0));
+    assert_memory_equal(read->campaign[1].signature, "untrusted comment", 17);
+    assert_ptr_equal(campaigns_hold(read), read);
+    campaigns_release(read);
+    campaigns_release(read);
+}
+
+static void
+test_file(void **state)
+{
+    struct campaigns *read = NULL;
+    char path[600];
+    (void)state;
+    put(&fixture_plain, "one");
+    (void)snprintf(path, sizeof path, "%s/one.sotto", mechanisms);
+    assert_int_equal(campaigns_read(path, pub, &read, &err), SOTTO_STATUS_OK);
+    assert_int_equal(read->count, 1);
+    assert_string_equal(read->campaign[0].name, "one");
+    campaigns_release(read);
+    expect_fail(pub, SOTTO_STATUS_INPUT, "names no campaign");
+}
+
+static void
+test_bad(void **state)
+{
+    char path[600];
+    (void)state;
+    put(&fixture_plain, "one");
+    put(&fixture_plain, "two");
+    expect_fail(mechanisms, SOTTO_STATUS_INPUT, "two names");
+    (void)snprintf(path, sizeof path, "%s/two.sotto.minisig", mechanisms);
+    assert_int_equal(unlink(path), 0);
+    expect_fail(mechanisms, SOTTO_STATUS_SIGNATURE, "two.sotto");
+    path[strlen(path) - 8] = '\0';
+    assert_int_equal(unlink(path), 0);
+    put(&fixture_encoded, "a name");
+    expect_fail(mechanisms, SOTTO_STATUS_INPUT, "names no campaign");
+}
+
+/* One name, one mechanism, for as long as the collector runs. */
+static void
+test_next(void **state)
+{
+    struct campaigns *now = NULL, *next = NULL;
+    (void)state;
+    put(&fixture_plain, "one");
+    assert_int_equal(campaigns_read(mechanisms, pub, &now, &err),
+                     SOTTO_STATUS_OK);
+    put(&fixture_encoded, "two");
+    assert_int_equal(campaigns_read(mechanisms, pub, &next, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(campaigns_check_next(now, next, &err), SOTTO_STATUS_OK);
+    assert_int_equal(campaigns_check_next(next, now, &err), SOTTO_STATUS_OK);
+    campaigns_release(next);
+    put(&fixture_plain, "two");
+    put(&fixture_encoded, "one");
+    assert_int_equal(campaigns_read(mechanisms, pub, &next, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(campaigns_check_next(now, next, &err),
+                     SOTTO_STATUS_REFUSED);
+    campaigns_release(next);
+    campaigns_release(now);
+}
+
+static void
+test_memory(void **state)
+{
+    (void)state;
+    put(&fixture_plain, "one");
+    put(&fixture_encoded, "two");
+    for (long n = 1;; n++) {
+        struct campaigns *read = NULL;
+        fail_alloc_at(n);
+        enum sotto_status status = campaigns_read(mechanisms, pub, &read, &err);
+        long count = fail_alloc_count();
+        fail_alloc_at(0);
+        campaigns_release(read);
+        if (count < n) {
+            assert_int_equal(status, SOTTO_STATUS_OK);
+            break;
+        }
+        /* The system's own reading of a folder may fail for lack of it. */
+        assert_true(status == SOTTO_STATUS_MEMORY || status == SOTTO_STATUS_IO);
+        assert_null(read);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_next, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/*
+ * test_routes.c: from a request's head to what is to be done.
+ */
+#include "../mechanism/mechanism_fixture.h"
+
+#include "collector/routes.h"
+
+static struct campaigns *campaigns;
+static struct token token = {.set = true};
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    return campaigns_from("m", fixture_open(&fixture_plain), "signature\n",
+                          &campaigns, NULL) == SOTTO_STATUS_OK
+               ? 0
+               : -1;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    campaigns_release(campaigns);
+    return 0;
+}
+
+static struct routes_plan
+plan(struct routes_head head)
+{
+    const struct routes_state state = {campaigns, &token, 1000, true};
+    struct routes_plan made;
+    memset(&made, 0xa5, sizeof made);
+    routes_plan(&state, &head, &made);
+    return made;
+}
+
+#define REPORTS "/v1/campaigns/m/reports"
+
+static void
+test_reports(void **state)
+{
+    static const struct {
+        const char *length, *type, *coding, *transfer;
+        unsigned status; /* 0: the body is taken */
+        bool cut;
+    } cases[] = {
+        {"57", ROUTES_BINARY, NULL, NULL, 0, false},
+        {"0", ROUTES_BINARY, NULL, NULL, 0, false},
+        {"1000", ROUTES_LINES, "identity", NULL, 0, false},
+        {"57", "APPLICATION/X-NDJSON;charset=utf-8", NULL, NULL, 0, false},
+        {NULL, ROUTES_BINARY, NULL, NULL, 411, true},
+        {"5", ROUTES_BINARY, NULL, "chunked", 411, true},
+        {"1001", ROUTES_BINARY, NULL, NULL, 413, true},
+        {"18446744073709551616", ROUTES_BINARY, NULL, NULL, 400, true},
+        {"", ROUTES_BINARY, NULL, NULL, 400, true},
+        {"-1", ROUTES_BINARY, NULL, NULL, 400, true},
+        {"5 5", ROUTES_BINARY, NULL, NULL, 400, true},
+        {"57", NULL, NULL, NULL, 415, false},
+        {"57", "application/octet-streams", NULL, NULL, 415, false},
+        {"57", "application/json", NULL, NULL, 415, false},
+        {"57", ROUTES_BINARY, "gzip", NULL, 415, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct routes_plan made =
+            plan((struct routes_head){.method = "POST",
+                                      .path = REPORTS,
+                                      .length = cases[i].length,
+                                      .type = cases[i].type,
+                                      .coding = cases[i].coding,
+                                      .transfer = cases[i].transfer});
+        assert_int_equal(made.task,
+                         cases[i].status == 0 ? ROUTES_BODY : ROUTES_ANSWER);
+        assert_int_equal(made.cut, cases[i].cut);
+        if (cases[i].status != 0) {
+            assert_int_equal(made.answer.status, cases[i].status);
+        } else {
+            assert_ptr_equal(made.campaign, campaigns->campaign);
+            assert_int_equal(made.form, i < 2 ? JUDGE_BINARY : JUDGE_LINES);
+        }
+    }
+}
+
+static void
+test_paths(void **state)
+{
+    static const struct {
+        const char *method, *path;
+        unsigned status;
+    } cases[] = {
+        {"GET", "/healthz", 200},
+        {"HEAD", "/healthz", 200},
+        {"POST", "/healthz", 405},
+        {"GET", REPORTS, 405},
+        {"HEAD", REPORTS, 405},
+        {"get", "/healthz", 405},
+        {"GET", "/v1/campaigns/m/mechanism", 200},
+        {"GET", "/v1/campaigns/m/mechanism.minisig", 200},
+        {"GET", "/v1/campaigns/m/mechanism/", 404},
+        {"GET", "/v1/campaigns/m/", 404},
+        {"GET", "/v1/campaigns/m", 404},
+        {"GET", "/v1/campaigns//mechanism", 404},
+        {"GET", "/v1/campaigns/mm/mechanism", 404},
+        {"GET", "/v1/campaigns/M/mechanism", 404},
+        {"GET", "/v1/campaigns", 404},
+        {"GET", "", 404},
+        {"GET", "*", 404},
+        {"GET", "/v1/campaigns/m/batches", 401},
+        {"GET", "/metrics", 401},
+        {"POST", "/metrics", 401},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct routes_plan made = plan((struct routes_head){
+            .method = cases[i].method, .path = cases[i].path});
+        assert_int_equal(made.task, ROUTES_ANSWER);
+        assert_int_equal(made.answer.status, cases[i].status);
+        assert_true((made.answer.status == 405) == (made.answer.allow != NULL));
+        assert_int_equal(made.answer.size > 0, true);
+        if (cases[i].status >= 400) {
+            assert_memory_equal(made.answer.body, "{\"error\":\"", 10);
+            assert_string_equal(made.answer.type, ROUTES_JSON);
+        }
+    }
+    struct routes_plan made = plan((struct routes_head){
+        .method = "GET", .path = "/v1/campaigns/m/mechanism"});
+    assert_ptr_equal(made.answer.body, campaigns->campaign->mechanism->data);
+    assert_int_equal(made.answer.size, campaigns->campaign->mechanism->size);
+}
+
+static void
+test_unhealthy(void **state)
+{
+    const struct routes_state sick = {campaigns, &token, 1000, false};
+    const struct routes_head head = {.method = "GET", .path = "/healthz"};
+    struct routes_plan made;
+    (void)state;
+    routes_plan(&sick, &head, &made);
+    assert_int_equal(made.answer.status, 503);
+}
+
+/* Without a token the analyst's paths are not there at all. */
+static void
+test_no_token(void **state)
+{
+    static const struct token none = {.set = false};
+    const struct routes_state open = {campaigns, &none, 1000, true};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct routes_head head = {
+            .method = "GET",
+            .path = i == 0 ? "/metrics" : "/v1/campaigns/m/batches",
+            .authorization = "Bearer "};
+        struct routes_plan made;
+        routes_plan(&open, &head, &made);
+        assert_int_equal(made.task, ROUTES_ANSWER);
+        assert_int_equal(made.answer.status, 404);
+    }
+}
+
+/* Whoever is not let in learns nothing of what is wrong besides. */
+static void
+test_any_length(void **state)
+{
+    struct routes_plan made = plan((struct routes_head){
+        .method = "GET", .path = "/nowhere", .length = "1001"});
+    (void)state;
+    assert_int_equal(made.answer.status, 404);
+    assert_true(made.cut);
+    made = plan((struct routes_head){
+        .method = "GET", .path = "/nowhere", .length = "1000"});
+    assert_false(made.cut);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reports),    cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_unhealthy),  cmocka_unit_test(test_no_token),
+        cmocka_unit_test(test_any_length),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

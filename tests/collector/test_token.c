@@ -1,0 +1,97 @@
+/*
+ * test_token.c: the analyst's token.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "collector/token.h"
+#include "host/file.h"
+#include "scratch.h"
+
+static struct sotto_error err;
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    return scratch_make();
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    return scratch_remove();
+}
+
+static enum sotto_status
+read_text(const char *text, size_t size, struct token *token)
+{
+    assert_int_equal(
+        host_file_write(in_folder("t"), 0600, false, text, size, &err),
+        SOTTO_STATUS_OK);
+    return token_read(token, in_folder("t"), &err);
+}
+
+static void
+test_right(void **state)
+{
+    struct token token;
+    (void)state;
+    assert_int_equal(read_text("0123456789abcdef\nmore", 21, &token),
+                     SOTTO_STATUS_OK);
+    assert_true(token.set);
+    assert_true(token_right(&token, "Bearer 0123456789abcdef"));
+    assert_true(token_right(&token, "bearer 0123456789abcdef"));
+    assert_false(token_right(&token, "Bearer 0123456789abcdeF"));
+    assert_false(token_right(&token, "Bearer 0123456789abcde"));
+    assert_false(token_right(&token, "Bearer 0123456789abcdef "));
+    assert_false(token_right(&token, "Bearer  0123456789abcdef"));
+    assert_false(token_right(&token, "0123456789abcdef"));
+    assert_false(token_right(&token, "Bearer "));
+    assert_false(token_right(&token, ""));
+    assert_false(token_right(&token, NULL));
+}
+
+static void
+test_none(void **state)
+{
+    struct token token;
+    (void)state;
+    assert_int_equal(token_read(&token, NULL, &err), SOTTO_STATUS_OK);
+    assert_false(token.set);
+    assert_false(token_right(&token, "Bearer "));
+    assert_false(token_right(&token, NULL));
+}
+
+static void
+test_bad(void **state)
+{
+    struct token token;
+    (void)state;
+    assert_int_equal(read_text("short", 5, &token), SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "openssl rand"));
+    assert_false(token.set);
+    assert_int_equal(read_text("", 0, &token), SOTTO_STATUS_INPUT);
+    assert_int_equal(read_text("0123456789abcdef with blanks", 28, &token),
+                     SOTTO_STATUS_INPUT);
+    assert_int_equal(read_text("0123456789abcdef\0", 17, &token),
+                     SOTTO_STATUS_INPUT);
+    assert_int_equal(token_read(&token, in_folder("none"), &err),
+                     SOTTO_STATUS_IO);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_bad),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

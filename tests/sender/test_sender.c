@@ -1,0 +1,210 @@
+/*
+ * test_sender.c: the sender without a network: what it takes, what it refuses,
+ * a lack of memory, and a collector that is not there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client/device.h"
+#include "fail_alloc.h"
+#include "scratch.h"
+#include "sotto/sotto.h"
+
+#define SIZE ((size_t)REPORT_HEADER_SIZE + 4)
+#define NOBODY "http://127.0.0.1:1/v1/campaigns/c" /* no service is there */
+
+static int
+setup(void **state)
+{
+    (void)state;
+    fail_alloc_at(0);
+    return scratch_make();
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    return scratch_remove();
+}
+
+static void
+make(const char *magic, uint8_t salt, uint8_t report[SIZE])
+{
+    memset(report, salt, SIZE);
+    memcpy(report, magic, REPORT_MAGIC_SIZE);
+    memset(report + REPORT_MAGIC_SIZE, 7, SOTTO_HASH_SIZE);
+}
+
+static struct sotto_sender *
+open_sender(struct sotto_sender_options options)
+{
+    struct sotto_sender *sender = NULL;
+    struct sotto_error err = {0};
+    options.url = options.url != NULL ? options.url : NOBODY;
+    options.queue = in_folder("q");
+    if (sotto_sender_open(&options, &sender, &err) != SOTTO_STATUS_OK) {
+        fail_msg("open: %s", err.message);
+    }
+    return sender;
+}
+
+/* Invariant 3: what a seeded generator made is not sent; and at a simulation
+   nothing else is. */
+static void
+test_simulated(void **state)
+{
+    uint8_t real[SIZE], simulated[SIZE], other[SIZE];
+    struct sotto_error err = {0};
+    size_t count = 0;
+    (void)state;
+    make(REPORT_MAGIC, 1, real);
+    make(REPORT_MAGIC_SIMULATED, 2, simulated);
+    make("STO2", 3, other);
+    for (int simulation = 0; simulation < 2; simulation++) {
+        struct sotto_sender *sender = open_sender(
+            (struct sotto_sender_options){.simulation = simulation == 1});
+        assert_int_equal(sotto_sender_queue(sender, real, SIZE, &err),
+                         simulation ? SOTTO_STATUS_REFUSED : SOTTO_STATUS_OK);
+        assert_int_equal(sotto_sender_queue(sender, simulated, SIZE, &err),
+                         simulation ? SOTTO_STATUS_OK : SOTTO_STATUS_REFUSED);
+        assert_int_equal(sotto_sender_queue(sender, other, SIZE, &err),
+                         SOTTO_STATUS_REFUSED);
+        assert_int_equal(
+            sotto_sender_queue(sender, real, REPORT_HEADER_SIZE, &err),
+            SOTTO_STATUS_FORMAT);
+        assert_int_equal(sotto_sender_waiting(sender, &count, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(count, 1 + simulation);
+        sotto_sender_free(sender);
+    }
+}
+
+static void
+test_options(void **state)
+{
+    const struct sotto_sender_options bad[] = {
+        {.url = NULL, .queue = "q"},
+        {.url = "http://example.org/v1/campaigns/c", .queue = "q"},
+        {.url = NOBODY, .queue = NULL},
+        {.url = NOBODY, .queue = "q", .batch = 10001},
+        {.url = NOBODY, .queue = "q", .spread_s = 604801},
+        {.url = NOBODY, .queue = "q", .proxy = "socks5h://127.0.0.1:9050"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct sotto_sender *sender = NULL;
+        struct sotto_error err = {0};
+        assert_int_equal(sotto_sender_open(&bad[i], &sender, &err),
+                         SOTTO_STATUS_USAGE);
+        assert_null(sender);
+        assert_true(err.message[0] != '\0');
+    }
+    assert_int_equal(entries(), 0);
+}
+
+/* Nobody answers: what waits stays, and is counted. */
+static void
+test_nobody(void **state)
+{
+    uint8_t report[SIZE];
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    (void)state;
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.tries = 2, .wait_ms = 1});
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_OK);
+    assert_int_equal(sent.requests, 0);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_IO);
+    assert_int_equal(sent.requests, 2);
+    assert_int_equal(sent.left, 1);
+    assert_non_null(strstr(err.message, "127.0.0.1"));
+    assert_non_null(strstr(err.message, "tries: 2"));
+    sotto_sender_free(sender);
+}
+
+static bool
+stop(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)what;
+    (void)done;
+    (void)total;
+    ++*(size_t *)context;
+    return false;
+}
+
+/* The time of sending is waited for, and the wait can be stopped. */
+static void
+test_spread(void **state)
+{
+    size_t ticks = 0;
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    (void)state;
+    struct sotto_sender *sender = open_sender((struct sotto_sender_options){
+        .spread_s = 600000, .watch = {stop, &ticks}});
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err),
+                     SOTTO_STATUS_STOPPED);
+    assert_int_equal(ticks, 1);
+    sotto_sender_free(sender);
+}
+
+static enum sotto_status
+run_all(const char *path, struct sotto_sent *sent, struct sotto_error *err)
+{
+    uint8_t report[SIZE];
+    struct sotto_sender *sender = NULL;
+    const struct sotto_sender_options options = {
+        .url = NOBODY, .queue = path, .ca = "x", .tries = 1};
+    make(REPORT_MAGIC, 1, report);
+    enum sotto_status status = sotto_sender_open(&options, &sender, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_queue(sender, report, SIZE, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_flush(sender, sent, err);
+    }
+    sotto_sender_free(sender);
+    return status;
+}
+
+static void
+test_memory(void **state)
+{
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    const char *path = in_folder("q");
+    (void)state;
+    for (long n = 1;; n++) {
+        fail_alloc_at(n);
+        enum sotto_status status = run_all(path, &sent, &err);
+        bool done = fail_alloc_count() < n;
+        fail_alloc_at(0);
+        if (done) {
+            assert_int_equal(status, SOTTO_STATUS_IO);
+            assert_int_equal(sent.left, 1);
+            break;
+        }
+        assert_true(status == SOTTO_STATUS_MEMORY || status == SOTTO_STATUS_IO);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_simulated, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_options, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_spread, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
