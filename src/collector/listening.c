@@ -106,6 +106,9 @@ look_up(const char *host, const char *port, struct addrinfo **ret_info)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     int failed;
+    if (strcmp(host, "localhost") == 0) { /* also where no file says so */
+        host = "127.0.0.1";
+    }
     if (host[0] != '\0') {
         return getaddrinfo(host, port, &hints, ret_info);
     }
