@@ -72,7 +72,7 @@ def main():
                    None, weak)
         context = ssl.create_default_context(cafile=str(cert))
         for _ in range(3):
-            own = http.client.HTTPSConnection("localhost", c.port,
+            own = http.client.HTTPSConnection("127.0.0.1", c.port,
                                               context=context, timeout=30)
             for _ in range(5):
                 own.request("POST", "/v1/campaigns/m/reports", m.new(300),
