@@ -7,17 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "require.h"
 #include "sender/answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -18,19 +18,12 @@
 #include "base/decimal.h"
 #include "collector/routes.h"
 #include "mechanism/compose.h"
+#include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FIELDS 8u
 #define REPORTS_MOST ((size_t)100)
-
-static void
-require(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 /* ---- A campaign whose bytes depend on nothing but this file -------------- */
 

@@ -11,19 +11,12 @@
 #include <string.h>
 
 #include "learn/model.h"
+#include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define REPORT_MOST ((size_t)1 << 16)
 #define CLASSES_MOST 4096u
-
-static void
-require(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void
 classify(struct sotto_model *model, const uint8_t *report)

@@ -12,16 +12,9 @@
 #include "base/decimal.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
+#include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static const char *const colours[] = {"blue", "green", "red"};
 static const struct compose_column column[] = {

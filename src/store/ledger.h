@@ -69,8 +69,4 @@ ledger_file_open(const char *path, struct sql *ret_sql,
                  struct ledger_caps *ret_caps,
                  uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err);
 
-/* Flushes the folder of `path`: a file removed from it stays removed. */
-SOTTO_CHECKED enum sotto_status ledger_file_settle(const char *path,
-                                                   struct sotto_error *err);
-
 #endif

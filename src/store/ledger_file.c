@@ -1,36 +1,20 @@
 /*
  * ledger_file.c: the ledger's SQLite file: making it, and opening it checked.
  *
- * A new ledger is built in memory and written like any file of ours, complete
- * or not there, so there is no half-made one to recognise. After that SQLite
- * alone writes to it, with a rollback journal that is deleted at each commit
- * and synchronous=EXTRA, which flushes the folder after that deletion: a
- * journal that came back with the power would undo a charge whose report is
- * out.
+ * Once it is made (sql_file.h), SQLite alone writes to it, with a rollback
+ * journal that is deleted at each commit and synchronous=EXTRA, which flushes
+ * the folder after that deletion: a journal that came back with the power would
+ * undo a charge whose report is out.
  *
- * Opening believes nothing: the settings are read back, the schema must be
- * word for word the one below, and every page, index and constraint is
- * checked, for a damaged index could hide that a person was asked.
+ * Opening believes nothing: the settings are read back, and every page, index
+ * and constraint is checked, for a damaged index could hide that a person was
+ * asked.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/device.h"
-#include "host/error.h"
-#include "host/file.h"
 #include "store/ledger.h"
-
-#define APPLICATION_ID 0x534f544c /* "SOTL" */
-#define SCHEMA_VERSION 1
-#define BUSY_MS 10000
-
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#include "store/sql_file.h"
 
 /* The bytes of a report that name its mechanism and itself, for the schema. */
 _Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
@@ -62,7 +46,13 @@ _Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
     "  campaign_delta INTEGER NOT NULL\n"                                      \
     "    CHECK (campaign_delta >= 0 AND campaign_delta <= lifetime_delta)\n"   \
     ") STRICT"
-#define SCHEMA TABLE_CHARGE ";" TABLE_LEDGER
+
+static const struct sql_kind kind = {
+    .application = 0x534f544c, /* "SOTL" */
+    .version = 1,
+    .schema = TABLE_CHARGE ";" TABLE_LEDGER,
+    .none = "; check the name, or make one with 'sotto ledger new'",
+    .other = "; make one with 'sotto ledger new'"};
 
 /* ---- Making ------------------------------------------------------------- */
 
@@ -97,90 +87,18 @@ ledger_file_create(const char *path, const struct ledger_caps *caps,
                    struct sotto_error *err)
 {
     struct sql sql = {NULL, path, "ledger"};
-    unsigned char *image = NULL;
-    sqlite3_int64 size = 0;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    int code = sqlite3_open_v2(
-        ":memory:", &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (code != SQLITE_OK) {
-        status = sql_fail(&sql, code, err);
-        goto done;
+    enum sotto_status status = sql_file_build(&sql, &kind, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_settings(&sql, caps, check, err);
     }
-    status = sql_run(&sql,
-                     "PRAGMA application_id=" TEXT(
-                         APPLICATION_ID) ";"
-                                         "PRAGMA user_version=" TEXT(
-                                             SCHEMA_VERSION) ";" SCHEMA,
-                     err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_write(&sql, err);
     }
-    status = insert_settings(&sql, caps, check, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    image = sqlite3_serialize(sql.db, "main", &size, 0);
-    status = image == NULL
-                 ? host_fail_memory(err)
-                 : host_file_write(path, 0600, true, image, (size_t)size, err);
-done:
-    sqlite3_free(image);
     (void)sqlite3_close(sql.db);
     return status;
 }
 
 /* ---- Opening ------------------------------------------------------------ */
-
-/* A name that SQLite takes for a file's, not for memory or an address. */
-static enum sotto_status
-connect(struct sql *sql, struct sotto_error *err)
-{
-    size_t size = strlen(sql->path) + 3;
-    char *name = malloc(size);
-    if (name == NULL) {
-        return host_fail_memory(err);
-    }
-    (void)snprintf(name, size, "%s%s", sql->path[0] == '/' ? "" : "./",
-                   sql->path);
-    if (access(name, F_OK) != 0 && errno == ENOENT) {
-        free(name);
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "there is no ledger '%s'; check the name, or make one "
-                         "with 'sotto ledger new'",
-                         host_shown(sql->path));
-    }
-    int code = sqlite3_open_v2(
-        name, &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE, NULL);
-    free(name);
-    code = code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, BUSY_MS) : code;
-    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
-}
-
-/* Whose file it is, before anything about it is changed. */
-static enum sotto_status
-check_kind(const struct sql *sql, struct sotto_error *err)
-{
-    int64_t application = 0, version = 0;
-    enum sotto_status status =
-        sql_integer(sql, "PRAGMA application_id", &application, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    if (application != APPLICATION_ID) {
-        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "'%s' is no ledger; make one with 'sotto ledger new'",
-                         host_shown(sql->path));
-    }
-    status = sql_integer(sql, "PRAGMA user_version", &version, err);
-    if (status == SOTTO_STATUS_OK && version != SCHEMA_VERSION) {
-        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "'%s' is a ledger of version %" PRId64
-                         ", and this program knows version %d alone; use the "
-                         "program that made it",
-                         host_shown(sql->path), version, SCHEMA_VERSION);
-    }
-    return status;
-}
 
 /* Each setting is made and then read back: SQLite ignores what it cannot do. */
 static enum sotto_status
@@ -205,11 +123,7 @@ set_durable(const struct sql *sql, struct sotto_error *err)
 static enum sotto_status
 check_whole(const struct sql *sql, struct sotto_error *err)
 {
-    enum sotto_status status =
-        sql_expect(sql,
-                   "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
-                   "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
-                   SCHEMA, "its tables are not those of a ledger", err);
+    enum sotto_status status = sql_file_tables(sql, &kind, err);
     if (status == SOTTO_STATUS_OK) {
         status = sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
                             "its parts contradict each other", err);
@@ -253,15 +167,13 @@ ledger_file_open(const char *path, struct sql *ret_sql,
                  uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
 {
     struct sql sql = {NULL, path, "ledger"};
-    enum sotto_status status = connect(&sql, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_kind(&sql, err);
-    }
+    enum sotto_status status =
+        sql_file_open(&sql, &kind, SQLITE_OPEN_READWRITE, err);
     if (status == SOTTO_STATUS_OK) {
         status = set_durable(&sql, err);
     }
-    if (status == SOTTO_STATUS_OK) { /* SQLite skips a folder it cannot open */
-        status = ledger_file_settle(path, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_settle(path, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = check_whole(&sql, err);
@@ -275,28 +187,4 @@ ledger_file_open(const char *path, struct sql *ret_sql,
         (void)sqlite3_close(sql.db);
     }
     return status;
-}
-
-/* ---- The folder --------------------------------------------------------- */
-
-enum sotto_status
-ledger_file_settle(const char *path, struct sotto_error *err)
-{
-    char *real = realpath(path, NULL);
-    int fd = -1, error = real == NULL ? errno : 0;
-    if (real != NULL) {
-        char *slash = strrchr(real, '/');
-        slash[slash == real ? 1 : 0] = '\0';
-        fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        /* EINVAL: this file system has folders that need no flushing. */
-        error = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    free(real);
-    return error == 0 ? SOTTO_STATUS_OK
-                      : host_fail(err, SOTTO_STATUS_IO, 0,
-                                  "cannot flush the folder of '%s': %s",
-                                  host_shown(path), strerror(error));
 }

@@ -29,6 +29,7 @@
 #include "host/text.h"
 #include "host/wipe.h"
 #include "store/ledger.h"
+#include "store/sql_file.h"
 
 _Static_assert(DECIMAL_TEXT_SIZE <= SOTTO_UNITS_SIZE, "amounts fit");
 
@@ -316,7 +317,7 @@ look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
     enum sotto_status status =
         find_report(ledger, person, charge, report, size, &found, err);
     if (status == SOTTO_STATUS_OK && found) {
-        status = ledger_file_settle(ledger->path, err);
+        status = sql_file_settle(ledger->path, err);
     } else if (status == SOTTO_STATUS_OK) {
         status = check_room(ledger, person, charge, err);
     }

@@ -2,14 +2,13 @@
  * queue_file.c: the queue's SQLite file: its lock, making it, and opening it
  * checked.
  *
- * As the ledger's (ledger_file.c) it is built in memory and written in one
- * step, has a rollback journal and flushes all it keeps; what is deleted is
- * overwritten. The lock is a file of its own: to close a descriptor of the
- * database would drop the locks that SQLite has on it.
+ * As the ledger's (ledger_file.c) it has a rollback journal and flushes all it
+ * keeps; what is deleted is overwritten. The lock is a file of its own: to
+ * close a descriptor of the database would drop the locks that SQLite has on
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,17 +18,9 @@
 
 #include "client/device.h"
 #include "host/error.h"
-#include "host/file.h"
 #include "host/text.h"
-#include "store/ledger.h"
 #include "store/queue.h"
-
-#define APPLICATION_ID 0x534f5451 /* "SOTQ" */
-#define SCHEMA_VERSION 1
-#define BUSY_MS 10000
-
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#include "store/sql_file.h"
 
 _Static_assert(REPORT_HEADER_SIZE == 52, "the schema says how long it is");
 _Static_assert(QUEUE_TAG_SIZE == 32, "the schema says how long it is");
@@ -53,7 +44,14 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
     "  refused TEXT,\n"                                                        \
     "  report BLOB NOT NULL CHECK (length(report) > 52)\n"                     \
     ") STRICT"
-#define SCHEMA TABLE_ACKNOWLEDGED ";" TABLE_QUEUE ";" TABLE_REPORT
+
+/* No advice: queue_file_fail has it. */
+static const struct sql_kind kind = {.application = 0x534f5451, /* "SOTQ" */
+                                     .version = 1,
+                                     .schema = TABLE_ACKNOWLEDGED
+                                     ";" TABLE_QUEUE ";" TABLE_REPORT,
+                                     .none = "",
+                                     .other = ""};
 
 /* ---- Messages ----------------------------------------------------------- */
 
@@ -128,19 +126,6 @@ insert_secret(const struct sql *sql, struct sotto_error *err)
     return status;
 }
 
-static enum sotto_status
-write_image(const struct sql *sql, struct sotto_error *err)
-{
-    sqlite3_int64 size = 0;
-    unsigned char *image = sqlite3_serialize(sql->db, "main", &size, 0);
-    enum sotto_status status =
-        image == NULL
-            ? host_fail_memory(err)
-            : host_file_write(sql->path, 0600, true, image, (size_t)size, err);
-    sqlite3_free(image);
-    return status;
-}
-
 enum sotto_status
 queue_file_make(const char *path, struct sotto_error *err)
 {
@@ -148,64 +133,18 @@ queue_file_make(const char *path, struct sotto_error *err)
     if (access(path, F_OK) == 0) {
         return SOTTO_STATUS_OK;
     }
-    int code = sqlite3_open_v2(
-        ":memory:", &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    enum sotto_status status =
-        code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(&sql, code, err);
-    if (status == SOTTO_STATUS_OK) {
-        static const char text[] = "PRAGMA application_id=" TEXT(
-            APPLICATION_ID) ";PRAGMA user_version=" TEXT(SCHEMA_VERSION) ";" SCHEMA;
-        status = sql_run(&sql, text, err);
-    }
+    enum sotto_status status = sql_file_build(&sql, &kind, err);
     if (status == SOTTO_STATUS_OK) {
         status = insert_secret(&sql, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = write_image(&sql, err);
+        status = sql_file_write(&sql, err);
     }
     (void)sqlite3_close(sql.db);
     return status;
 }
 
 /* ---- Opening ------------------------------------------------------------ */
-
-/* A name that SQLite takes for a file's, not for memory or an address. */
-static enum sotto_status
-connect(struct sql *sql, bool look, struct sotto_error *err)
-{
-    char *name =
-        host_text_path("%s%s", sql->path[0] == '/' ? "" : "./", sql->path);
-    if (name == NULL) {
-        return host_fail_memory(err);
-    }
-    int code = sqlite3_open_v2(
-        name, &sql->db,
-        SQLITE_OPEN_PRIVATECACHE |
-            (look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE),
-        NULL);
-    free(name);
-    code = code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, BUSY_MS) : code;
-    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
-}
-
-/* Whose file it is, before anything about it is changed. */
-static enum sotto_status
-check_kind(const struct sql *sql, struct sotto_error *err)
-{
-    return sql_expect(
-        sql,
-        "SELECT application_id = " TEXT(
-            APPLICATION_ID) " AND user_version = " TEXT(SCHEMA_VERSION) " FROM "
-                                                                        "pragma"
-                                                                        "_appli"
-                                                                        "cation"
-                                                                        "_id, "
-                                                                        "pragma"
-                                                                        "_user_"
-                                                                        "versio"
-                                                                        "n",
-        "1", "no queue", err);
-}
 
 /* Each setting is made and then read back: SQLite ignores what it cannot do. */
 static enum sotto_status
@@ -236,11 +175,7 @@ set_durable(const struct sql *sql, struct sotto_error *err)
 static enum sotto_status
 check_whole(const struct sql *sql, struct sotto_error *err)
 {
-    enum sotto_status status =
-        sql_expect(sql,
-                   "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
-                   "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
-                   SCHEMA, "its tables are not those of a queue", err);
+    enum sotto_status status = sql_file_tables(sql, &kind, err);
     if (status == SOTTO_STATUS_OK) {
         status = sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
                             "its parts contradict each other", err);
@@ -277,15 +212,13 @@ queue_file_open(const char *path, bool look, struct sql *ret_sql,
                 uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err)
 {
     struct sql sql = {.path = path, .what = "queue"};
-    enum sotto_status status = connect(&sql, look, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_kind(&sql, err);
-    }
+    enum sotto_status status = sql_file_open(
+        &sql, &kind, look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, err);
     if (status == SOTTO_STATUS_OK && !look) {
         status = set_durable(&sql, err);
     }
     if (status == SOTTO_STATUS_OK && !look) {
-        status = ledger_file_settle(path, err);
+        status = sql_file_settle(path, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = check_whole(&sql, err);

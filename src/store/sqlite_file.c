@@ -1,18 +1,14 @@
 /*
  * sqlite_file.c: the store's SQLite file: making it, and opening it checked.
  *
- * A new store is built in memory and written like any file of ours, complete
- * or not there. After that SQLite alone writes to it, with a write-ahead log
- * (PATH-wal) that is flushed at each commit and written back when we say so,
- * and with zeros over all it deletes.
+ * Once it is made (sql_file.h), SQLite alone writes to it, with a write-ahead
+ * log (PATH-wal) that is flushed at each commit and written back when we say
+ * so, and with zeros over all it deletes.
  *
- * Opening believes nothing: settings are read back, the schema must be word
- * for word the one below, every page is looked at, and what the tables say of
- * each other must agree.
+ * Opening believes nothing: settings are read back, every page is looked at,
+ * and what the tables say of each other must agree.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,16 +16,9 @@
 #include <sodium.h>
 
 #include "host/error.h"
-#include "host/file.h"
 #include "host/text.h"
-#include "store/ledger.h"
+#include "store/sql_file.h"
 #include "store/sqlite_store.h"
-
-#define APPLICATION_ID 0x534f5453 /* "SOTS" */
-#define SCHEMA_VERSION 1
-
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
 
 _Static_assert(TAG_SIZE == 16, "the schema says how long a tag is");
 _Static_assert(TAG_KEY_SIZE == 32, "and the key of tags");
@@ -85,9 +74,14 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     "  tag BLOB NOT NULL CHECK (length(tag) = 16),\n"                          \
     "  PRIMARY KEY (campaign, tag)\n"                                          \
     ") STRICT, WITHOUT ROWID"
-#define SCHEMA                                                                 \
-    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(          \
-        0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN
+
+static const struct sql_kind kind = {
+    .application = 0x534f5453, /* "SOTS" */
+    .version = 1,
+    .schema = TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(
+        0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN,
+    .none = "; check the name",
+    .other = "; give the name of one, or of a file that is not there yet"};
 
 /* ---- Making -------------------------------------------------------------- */
 
@@ -114,29 +108,6 @@ insert_meta(const struct sql *sql, bool simulation, struct sotto_error *err)
     (void)sqlite3_finalize(insert);
     sodium_memzero(key, sizeof key);
     return status;
-}
-
-static enum sotto_status
-make_image(struct sql *sql, bool simulation, struct sotto_error *err)
-{
-    int code = sqlite3_open_v2(
-        ":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    enum sotto_status status =
-        code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_run(
-            sql,
-            "PRAGMA application_id=" TEXT(
-                APPLICATION_ID) ";"
-                                "PRAGMA user_version=" TEXT(
-                                    SCHEMA_VERSION) ";" SCHEMA
-                                                    ";INSERT INTO move VALUES "
-                                                    "(1, 0, 0, 0, zeroblob(16)"
-                                                    ")",
-            err);
-    }
-    return status == SOTTO_STATUS_OK ? insert_meta(sql, simulation, err)
-                                     : status;
 }
 
 /* A log without its file is another store's, and SQLite would put what it
@@ -167,83 +138,28 @@ enum sotto_status
 sqlite_file_make(const char *path, bool simulation, struct sotto_error *err)
 {
     struct sql sql = {NULL, path, "store"};
-    unsigned char *image = NULL;
-    sqlite3_int64 size = 0;
-    enum sotto_status status = SOTTO_STATUS_OK;
     if (access(path, F_OK) == 0 || errno != ENOENT) {
         return SOTTO_STATUS_OK; /* what it is, opening says */
     }
-    status = check_no_log(path, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    enum sotto_status status = check_no_log(path, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_build(&sql, &kind, err);
     }
-    status = make_image(&sql, simulation, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_run(
+            &sql, "INSERT INTO move VALUES (1, 0, 0, 0, zeroblob(16))", err);
     }
-    image = sqlite3_serialize(sql.db, "main", &size, 0);
-    status = image == NULL
-                 ? host_fail_memory(err)
-                 : host_file_write(path, 0600, true, image, (size_t)size, err);
-done:
-    sqlite3_free(image);
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_meta(&sql, simulation, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_write(&sql, err);
+    }
     (void)sqlite3_close(sql.db);
     return status;
 }
 
 /* ---- Opening ------------------------------------------------------------- */
-
-/* A name that SQLite takes for a file's, not for memory or an address. */
-static enum sotto_status
-connect(struct sql *sql, bool writer, struct sotto_error *err)
-{
-    char *name =
-        host_text_path("%s%s", sql->path[0] == '/' ? "" : "./", sql->path);
-    if (name == NULL) {
-        return host_fail_memory(err);
-    }
-    if (access(name, F_OK) != 0 && errno == ENOENT) {
-        free(name);
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "there is no store '%s'; check the name",
-                         host_shown(sql->path));
-    }
-    int code = sqlite3_open_v2(
-        name, &sql->db,
-        (writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
-            SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOMUTEX,
-        NULL);
-    free(name);
-    code = code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, BUSY_MS) : code;
-    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
-}
-
-/* Whose file it is, before anything about it is changed. */
-static enum sotto_status
-check_kind(const struct sql *sql, struct sotto_error *err)
-{
-    int64_t application = 0, version = 0;
-    enum sotto_status status =
-        sql_integer(sql, "PRAGMA application_id", &application, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    if (application != APPLICATION_ID) {
-        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "'%s' is no store; give the name of one, or of a file "
-                         "that is not there yet",
-                         host_shown(sql->path));
-    }
-    status = sql_integer(sql, "PRAGMA user_version", &version, err);
-    if (status == SOTTO_STATUS_OK && version != SCHEMA_VERSION) {
-        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "'%s' is a store of version %" PRId64
-                         ", and this program knows version %d alone; use the "
-                         "program that made it",
-                         host_shown(sql->path), version, SCHEMA_VERSION);
-    }
-    return status;
-}
 
 /* Each setting is made and then read back: SQLite ignores what it cannot do. */
 static enum sotto_status
@@ -267,8 +183,8 @@ set_durable(const struct sql *sql, struct sotto_error *err)
         status = sql_expect(sql, "PRAGMA secure_delete=ON", "1",
                             "what it deletes cannot be overwritten", err);
     }
-    if (status == SOTTO_STATUS_OK) { /* SQLite skips a folder it cannot open */
-        status = ledger_file_settle(sql->path, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_settle(sql->path, err);
     }
     return status;
 }
@@ -305,10 +221,9 @@ enum sotto_status
 sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
                  uint8_t *ret_key, struct sotto_error *err)
 {
-    enum sotto_status status = connect(sql, writer, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_kind(sql, err);
-    }
+    int flags = writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    enum sotto_status status =
+        sql_file_open(sql, &kind, flags | SQLITE_OPEN_NOMUTEX, err);
     if (status == SOTTO_STATUS_OK) {
         status = sql_run(
             sql, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err);
@@ -317,11 +232,7 @@ sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
         status = set_durable(sql, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            sql_expect(sql,
-                       "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
-                       "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
-                       SCHEMA, "its tables are not those of a store", err);
+        status = sql_file_tables(sql, &kind, err);
     }
     return status == SOTTO_STATUS_OK
                ? read_meta(sql, ret_simulation, ret_key, err)

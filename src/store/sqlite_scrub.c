@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "store/sql_file.h"
 #include "store/sqlite_store.h"
 
 #define LOG_FRAMES 4096 /* of a page each: then it is written back */
@@ -166,7 +167,7 @@ sqlite_scrub(void *own, bool *ret_clean, struct sotto_error *err)
     (void)sqlite3_busy_timeout(store->sql.db, SCRUB_MS);
     int code = sqlite3_wal_checkpoint_v2(
         store->sql.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    (void)sqlite3_busy_timeout(store->sql.db, BUSY_MS);
+    (void)sqlite3_busy_timeout(store->sql.db, SQL_BUSY_MS);
     if (code == SQLITE_BUSY) {
         *ret_clean = false;
         return SOTTO_STATUS_OK;

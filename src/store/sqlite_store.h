@@ -41,7 +41,6 @@
 #define TAG_SIZE 16u     /* of an id's tag, and of a release's key */
 #define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
 #define GENERATIONS 2    /* of incoming */
-#define BUSY_MS 10000    /* that a lock is waited for */
 
 enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
 

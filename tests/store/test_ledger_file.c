@@ -175,19 +175,6 @@ test_settings(void **state)
     assert_int_equal(entries(), 2);
 }
 
-static void
-test_settle(void **state)
-{
-    struct sotto_error err = {0};
-    (void)state;
-    create(in_folder("l"), "1", NULL);
-    assert_int_equal(ledger_file_settle(in_folder("l"), &err), SOTTO_STATUS_OK);
-    assert_int_equal(ledger_file_settle("/", &err), SOTTO_STATUS_OK);
-    assert_int_equal(ledger_file_settle(in_folder("no"), &err),
-                     SOTTO_STATUS_IO);
-    expect_in(err.message, "No such file");
-}
-
 int
 main(void)
 {
@@ -198,7 +185,6 @@ main(void)
         TEST(test_versions_and_schemas),
         TEST(test_damage),
         TEST(test_settings),
-        TEST(test_settle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,139 @@
+/*
+ * sql_file.c: SQLite files of ours, made in one step and opened if they are
+ * what they should be.
+ */
+#include "store/sql_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+
+/* ---- Making ------------------------------------------------------------- */
+
+enum sotto_status
+sql_file_build(struct sql *sql, const struct sql_kind *kind,
+               struct sotto_error *err)
+{
+    char marks[96];
+    int code = sqlite3_open_v2(
+        ":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code != SQLITE_OK) {
+        return sql_fail(sql, code, err);
+    }
+    (void)snprintf(marks, sizeof marks,
+                   "PRAGMA application_id=%" PRId32
+                   ";PRAGMA user_version=%" PRId32,
+                   kind->application, kind->version);
+    enum sotto_status status = sql_run(sql, marks, err);
+    return status == SOTTO_STATUS_OK ? sql_run(sql, kind->schema, err) : status;
+}
+
+enum sotto_status
+sql_file_write(const struct sql *sql, struct sotto_error *err)
+{
+    sqlite3_int64 size = 0;
+    unsigned char *image = sqlite3_serialize(sql->db, "main", &size, 0);
+    enum sotto_status status =
+        image == NULL
+            ? host_fail_memory(err)
+            : host_file_write(sql->path, 0600, true, image, (size_t)size, err);
+    sqlite3_free(image);
+    return status;
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+/* A name that SQLite takes for a file's, not for memory or an address. */
+static enum sotto_status
+connect(struct sql *sql, const struct sql_kind *kind, int flags,
+        struct sotto_error *err)
+{
+    char *name =
+        host_text_path("%s%s", sql->path[0] == '/' ? "" : "./", sql->path);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    if (access(name, F_OK) != 0 && errno == ENOENT) {
+        free(name);
+        return host_fail(err, SOTTO_STATUS_IO, 0, "there is no %s '%s'%s",
+                         sql->what, host_shown(sql->path), kind->none);
+    }
+    int code =
+        sqlite3_open_v2(name, &sql->db, flags | SQLITE_OPEN_PRIVATECACHE, NULL);
+    free(name);
+    code =
+        code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, SQL_BUSY_MS) : code;
+    return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+}
+
+enum sotto_status
+sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
+              struct sotto_error *err)
+{
+    int64_t application = 0, version = 0;
+    enum sotto_status status = connect(sql, kind, flags, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_integer(sql, "PRAGMA application_id", &application, err);
+    }
+    if (status == SOTTO_STATUS_OK && application != kind->application) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0, "'%s' is no %s%s",
+                         host_shown(sql->path), sql->what, kind->other);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_integer(sql, "PRAGMA user_version", &version, err);
+    }
+    if (status == SOTTO_STATUS_OK && version != kind->version) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "'%s' is a %s of version %" PRId64
+                         ", and this program knows version %" PRId32
+                         " alone; use the program that made it",
+                         host_shown(sql->path), sql->what, version,
+                         kind->version);
+    }
+    return status;
+}
+
+enum sotto_status
+sql_file_tables(const struct sql *sql, const struct sql_kind *kind,
+                struct sotto_error *err)
+{
+    char otherwise[64];
+    (void)snprintf(otherwise, sizeof otherwise,
+                   "its tables are not those of a %s", sql->what);
+    return sql_expect(sql,
+                      "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
+                      "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
+                      kind->schema, otherwise, err);
+}
+
+/* ---- The folder --------------------------------------------------------- */
+
+enum sotto_status
+sql_file_settle(const char *path, struct sotto_error *err)
+{
+    char *real = realpath(path, NULL);
+    int fd = -1, error = real == NULL ? errno : 0;
+    if (real != NULL) {
+        char *slash = strrchr(real, '/');
+        slash[slash == real ? 1 : 0] = '\0';
+        fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        /* EINVAL: this file system has folders that need no flushing. */
+        error = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    free(real);
+    return error == 0 ? SOTTO_STATUS_OK
+                      : host_fail(err, SOTTO_STATUS_IO, 0,
+                                  "cannot flush the folder of '%s': %s",
+                                  host_shown(path), strerror(error));
+}

@@ -1,0 +1,56 @@
+/*
+ * sql_file.h: SQLite files of ours, of whatever kind: making one in one step,
+ * and opening one only if it is what it should be.
+ *
+ * A new file is built in memory and written like any file of ours, complete or
+ * not there, so there is no half-made one to recognise. Opening believes
+ * nothing: whose file it is comes before anything about it is changed, and its
+ * tables must be word for word those of its kind. How it is flushed is the
+ * kind's own business.
+ */
+#ifndef SOTTO_STORE_SQL_FILE_H
+#define SOTTO_STORE_SQL_FILE_H
+
+#include "store/sql.h"
+
+#define SQL_BUSY_MS 10000 /* that a lock is waited for */
+
+struct sql_kind {
+    int32_t application; /* SQLite's application_id */
+    int32_t version;     /* and user_version */
+    const char *schema;  /* the tables in the order of their names, with ";" */
+    const char *none;    /* advice, begun with "; ", where there is no file */
+    const char *other;   /* and where it is another's */
+};
+
+/* Opens an empty database of a kind in memory; sqlite3_close frees `sql->db`,
+   also after a failure. Statuses: sql_fail's. */
+SOTTO_CHECKED enum sotto_status sql_file_build(struct sql *sql,
+                                               const struct sql_kind *kind,
+                                               struct sotto_error *err);
+/* Writes what was built to `sql->path`, for the owner alone; never over a
+   file. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sql_file_write(const struct sql *sql,
+                                               struct sotto_error *err);
+
+/*
+ * Opens the file at `sql->path` with SQLite's `flags`, for reading alone or
+ * writing too, and looks whose it is. sqlite3_close frees `sql->db`, also after
+ * a failure. Statuses: IO (also: there is none), FORMAT (another's, another
+ * version), sql_fail's.
+ */
+SOTTO_CHECKED enum sotto_status sql_file_open(struct sql *sql,
+                                              const struct sql_kind *kind,
+                                              int flags,
+                                              struct sotto_error *err);
+/* Whether the tables are the kind's. Statuses: FORMAT, sql_fail's. */
+SOTTO_CHECKED enum sotto_status sql_file_tables(const struct sql *sql,
+                                                const struct sql_kind *kind,
+                                                struct sotto_error *err);
+
+/* Flushes the folder of `path`: a file removed from it stays removed. SQLite
+   skips a folder that it cannot open. Statuses: IO. */
+SOTTO_CHECKED enum sotto_status sql_file_settle(const char *path,
+                                                struct sotto_error *err);
+
+#endif
