@@ -82,7 +82,7 @@ struct demo_effort {
 #define DEMO_CODE_D 32u    /* numbers that cells are cut from */
 #define DEMO_TEMPERATURE 0.2
 #define DEMO_CODE_BATCH 128u
-#define DEMO_CHANNEL "subset" /* signs never won here, and takes as long */
+#define DEMO_CHANNEL "subset" /* signs would take as long again */
 #define DEMO_D 8u             /* numbers that are reported */
 #define DEMO_HIDDEN_FIRST 128u
 #define DEMO_HIDDEN_SECOND 64u
