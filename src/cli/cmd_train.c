@@ -200,7 +200,7 @@ check_usage(const struct cli_args *args)
         return cli_bad("--labels names a file, --label a column of the data: "
                        "give one of them");
     }
-    if (cli_given(args, "labels")) {
+    if (cli_given(args, "labels") && cli_given(args, "label-values")) {
         return cli_bad("--label-values is for data without labels, --labels "
                        "gives them: give one of them");
     }

@@ -7,6 +7,7 @@
 
 # ---- Stopped, and begun anew -------------------------------------------------
 for signal in KILL INT; do
+    : >out # not the words of the one before
     env --default-signal=INT "$SOTTO" demo >out 2>err &
     pid=$!
     while ! grep -q digits out && kill -0 $pid 2>/dev/null; do
