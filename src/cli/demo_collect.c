@@ -12,8 +12,8 @@
  *
  * Reports are simulated from the seed, so that the demo tells the same story
  * twice; they say so, and go to no collector but one for simulation (invariant
- * 3). What the store releases has another order and other ids each time; what
- * is learnt from codes depends on neither, so model and page are the same.
+ * 3). What the store releases has other ids each time, and comes in the order
+ * of payloads: model and page are the same.
  */
 #include <stdlib.h>
 #include <time.h>
