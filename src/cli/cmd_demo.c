@@ -489,14 +489,14 @@ const struct cli_verb cmd_demo = {
         "On handwritten digits that the program carries: learns an encoder "
         "from auxiliary\nimages without labels, cuts it into codes, signs the "
         "mechanism, collects code\nand label of 3,000 people in one report "
-        "each "
-        "at several epsilons, learns to read\ndigits from the reports, and "
-        "compares with eight numbers and a label in place of\nthe code, with a "
-        "learner that ignores their noise, and with the truth; on "
-        "the\nterminal "
-        "and in DIR/report.html. Reports are simulated from the seed, so that\n"
-        "the story is the same every time: they are not private. "
-        "DIR/by-hand.sh does it\nwith other verbs.\n",
+        "each at several epsilons, learns to read\ndigits from the reports, "
+        "and compares with eight numbers and a label in place of\nthe code, "
+        "with a learner that ignores their noise, and with the truth; on "
+        "the\nterminal and in DIR/report.html. At one epsilon the reports are "
+        "sent over HTTP by\n3,000 devices to a collector on this machine. "
+        "Reports are simulated from the seed,\nso that the story is the same "
+        "every time: they are not private. DIR/by-hand.sh\ndoes it with other "
+        "verbs.\n",
     .example = "sotto demo --quick -o my-demo\n",
     .wanted = wanted,
     .options = options,

@@ -104,9 +104,9 @@ put_sending(FILE *to, const struct demo *demo, const struct demo_budget *budget)
     (void)fprintf(
         to,
         "# Released when the window ends, shuffled, with other ids.\n"
-        "for wait in 1 2 3 4 5 6 7 8 9 10; do\n    sleep 1\n"
-        "    ! sotto export mine-codes-%s.sotto --store sqlite:mine.db "
-        "--simulation \\\n        -o mine-codes-%s.released || break\n"
+        "until sotto export mine-codes-%s.sotto --store sqlite:mine.db "
+        "--simulation \\\n    -o mine-codes-%s.released; do\n"
+        "    kill -0 $collector\n    sleep 1\n"
         "done\nkill $collector\ntrap - EXIT\nwait $collector\n",
         budget->text, budget->text);
 }

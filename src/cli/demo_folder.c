@@ -34,7 +34,9 @@ demo_campaign(const struct demo_budget *budget, char name[DEMO_NAME_SIZE])
     (void)snprintf(name, DEMO_NAME_SIZE, "%s-%s",
                    demo_kind_name[DEMO_KIND_CODES], budget->text);
     for (char *at = name; *at != '\0'; at++) {
-        *at = *at == '.' ? '_' : *at;
+        if (*at == '.') {
+            *at = '_';
+        }
     }
     return name;
 }
