@@ -85,9 +85,11 @@ void sotto_collector_stop(struct sotto_collector *collector);
 
 /*
  * Released reports of a mechanism in the store at `url`, as a reader: all
- * batches there are. `simulation` says whether simulated ones are wanted.
- * Statuses: sotto_report_reader_parse's; USAGE, REFUSED (the store has
- * simulated reports, or others than those); INPUT (none is released yet).
+ * batches there are, in the order of their payloads, so that the same reports
+ * give the same results however they were shuffled. `simulation` says whether
+ * simulated ones are wanted. Statuses: sotto_report_reader_parse's; USAGE,
+ * REFUSED (the store has simulated reports, or others than those); INPUT (none
+ * is released yet).
  */
 SOTTO_CHECKED enum sotto_status
 sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,

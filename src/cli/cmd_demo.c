@@ -4,6 +4,9 @@
  *     digits -> encoder -> cells -> for each epsilon: codes -> signature
  *            -> reports -> learning; and at the end report.html
  *
+ * At one epsilon, the headline's, reports take the whole way: devices, HTTP, a
+ * collector, its store.
+ *
  * Every step goes through the public headers and leaves its file in the
  * folder, so that each can be done again by hand with the other verbs:
  * by-hand.sh does.
@@ -151,7 +154,11 @@ read_options(struct demo_story *story)
 static int
 step_folder(struct demo_story *story)
 {
-    return demo_folder_make(story->demo.folder);
+    int status = demo_folder_make(story->demo.folder);
+    return status == CLI_EXIT_DONE
+               ? demo_folder_clear(&story->demo, DEMO_CAMPAIGNS,
+                                   demo_kind_name[DEMO_KIND_CODES])
+               : status;
 }
 
 static int
@@ -223,9 +230,11 @@ learn_from_codes(struct demo_story *story, size_t at,
     if (sotto_analyst_read(path, &analyst, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    demo_people(story, at, mechanism, reader);
-    int status = demo_learn(story, budget, DEMO_LEARNER_CODES, mechanism,
+    int status = demo_people(story, at, mechanism);
+    if (status == CLI_EXIT_DONE) {
+        status = demo_learn(story, budget, DEMO_LEARNER_CODES, mechanism,
                             analyst, reader, &model);
+    }
     if (status == CLI_EXIT_DONE) {
         status = demo_cells(story, at, analyst, model);
     }
@@ -272,6 +281,22 @@ tell_budget(struct demo_story *story, enum demo_kind kind, size_t at)
     return status;
 }
 
+/* How an epsilon's reports were collected. */
+static void
+tell_collected(struct demo_story *story, const struct demo_budget *budget)
+{
+    const struct demo *demo = &story->demo;
+    char text[256];
+    if (budget == demo_headline(demo)) {
+        (void)snprintf(text, sizeof text,
+                       "at epsilon %s, %zu devices sent the reports in %zu "
+                       "requests to one on loopback; the model was learnt from "
+                       "its store, which shuffled them and dropped their ids",
+                       budget->text, demo->devices, demo->requests);
+        announce(story, "collector", text);
+    }
+}
+
 static int
 step_budgets(struct demo_story *story)
 {
@@ -292,6 +317,7 @@ step_budgets(struct demo_story *story)
                            "from them",
                            budget->k, demo->people, budget->report_size);
             announce(story, step, text);
+            tell_collected(story, budget);
         }
     }
     return status;
@@ -331,7 +357,7 @@ list_files(struct demo *demo)
         {"codes", "sotto", "the mechanism at this epsilon, for devices"},
         {"codes", "analyst", "auxiliary codes, for the analyst alone"},
         {"codes", "reports", "what the collector gets"},
-        {"codes", "model", "learnt from them, knowing the channel"},
+        {"codes", "model", "learnt from reports, knowing the channel"},
     };
     int status = CLI_EXIT_DONE;
     for (size_t i = 0;
@@ -342,6 +368,10 @@ list_files(struct demo *demo)
         for (size_t j = 0;
              j < sizeof kinds / sizeof *kinds && status == CLI_EXIT_DONE; j++) {
             char name[DEMO_NAME_SIZE];
+            if (&demo->budget[i] == demo_headline(demo) &&
+                strcmp(kinds[j].ending, "reports") == 0) {
+                continue; /* they are in the store, which is never the same */
+            }
             status = demo_list(demo,
                                demo_name(kinds[j].kind, &demo->budget[i],
                                          kinds[j].ending, name),
@@ -459,14 +489,14 @@ const struct cli_verb cmd_demo = {
         "On handwritten digits that the program carries: learns an encoder "
         "from auxiliary\nimages without labels, cuts it into codes, signs the "
         "mechanism, collects code\nand label of 3,000 people in one report "
-        "each "
-        "at several epsilons, learns to read\ndigits from the reports, and "
-        "compares with eight numbers and a label in place of\nthe code, with a "
-        "learner that ignores their noise, and with the truth; on "
-        "the\nterminal "
-        "and in DIR/report.html. Reports are simulated from the seed, so that\n"
-        "the story is the same every time: they are not private. "
-        "DIR/by-hand.sh does it\nwith other verbs.\n",
+        "each at several epsilons, learns to read\ndigits from the reports, "
+        "and compares with eight numbers and a label in place of\nthe code, "
+        "with a learner that ignores their noise, and with the truth; on "
+        "the\nterminal and in DIR/report.html. At one epsilon the reports are "
+        "sent over HTTP by\n3,000 devices to a collector on this machine. "
+        "Reports are simulated from the seed,\nso that the story is the same "
+        "every time: they are not private. DIR/by-hand.sh\ndoes it with other "
+        "verbs.\n",
     .example = "sotto demo --quick -o my-demo\n",
     .wanted = wanted,
     .options = options,

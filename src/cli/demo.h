@@ -5,7 +5,8 @@
  *     demo_folder.c      the folder it may write in, and the files there
  *     demo_settings.c    the numbers behind it, in one place
  *     demo_mechanism.c   encoders, mechanisms, signatures
- *     demo_collect.c     from people to collected reports
+ *     demo_collect.c     reports are collected: the collector, or a file
+ *     demo_devices.c     people's devices, which send to it
  *     demo_learn.c       classifiers from the reports, and their accuracy
  *     demo_people.c      what a few people's reports say, and all of them
  *     demo_html.c        writes report.html from struct demo
@@ -33,6 +34,8 @@
 #define DEMO_CODES_MAX 300u /* cells of 6,000 records, the most codes */
 #define DEMO_CELLS 20u      /* of an epsilon, that the page shows */
 #define DEMO_PATH_SIZE 4096u
+#define DEMO_CAMPAIGNS "campaigns" /* the collector's folder of mechanisms */
+#define DEMO_STORE "collected.db"
 
 /* An embedded file. */
 struct demo_data {
@@ -76,6 +79,7 @@ struct demo_effort {
     uint32_t numbers_epochs;       /* of the variational one */
     uint32_t fit_epochs, restarts; /* of what learns from its reports */
     size_t prior;                  /* points */
+    size_t devices;                /* that people's reports are sent from */
 };
 
 #define DEMO_TRAIN_EPS "8" /* of the two encoders' own files */
@@ -94,7 +98,12 @@ struct demo_effort {
 #define DEMO_BATCHES 10u
 #define DEMO_SHARE_WEIGHT 0.1
 
+struct demo;
+struct demo_budget;
 const struct demo_effort *demo_effort(bool quick);
+/* The epsilon that the headline is about, and whose reports take the whole way:
+   the nearest to 2. */
+const struct demo_budget *demo_headline(const struct demo *demo);
 /* The setting for the epsilon nearest to this one. */
 const struct demo_setting *demo_setting(double eps);
 
@@ -148,8 +157,9 @@ struct demo {
     bool quick;
     uint64_t seed;
     size_t auxiliary, people, test;
-    size_t cells;      /* that codes are put together from */
-    char comment[256]; /* of the signature */
+    size_t devices, requests; /* of them to the collector */
+    size_t cells;             /* that codes are put together from */
+    char comment[256];        /* of the signature */
     struct demo_budget budget[DEMO_BUDGETS_MAX];
     size_t budgets;
     double clean; /* accuracy without privacy */
@@ -181,6 +191,10 @@ int demo_folder_make(const char *path);
 /* The path of a file in the folder. */
 const char *demo_place(const struct demo *demo, const char *name,
                        char path[DEMO_PATH_SIZE]);
+/* Makes a folder in it; of one that is there, removes the files whose names
+   begin with `prefix`, an earlier demo's. */
+int demo_folder_clear(const struct demo *demo, const char *name,
+                      const char *prefix);
 /* Writes the embedded files, and reads them into the three tables. */
 int demo_unpack(struct demo_story *story);
 /* Puts a file of the folder on the page's list. */
@@ -203,18 +217,34 @@ int demo_train_codes(struct demo_story *story);
 int demo_train_numbers(struct demo_story *story);
 /* collector.key and collector.pub. */
 int demo_keys(struct demo_story *story);
-/* The mechanism of an epsilon, KIND-EPS.sotto, signed, read back and checked;
-   with codes, their number is chosen, and KIND-EPS.analyst is beside it. The
+/* The campaign of an epsilon: a point of its number is an underscore there. */
+const char *demo_campaign(const struct demo_budget *budget,
+                          char name[DEMO_NAME_SIZE]);
+/* The path of a mechanism: DIR/KIND-EPS.sotto; but of the headline's codes
+   DIR/campaigns/CAMPAIGN.sotto, from where the collector serves it. */
+const char *demo_mechanism_place(const struct demo *demo, enum demo_kind kind,
+                                 const struct demo_budget *budget,
+                                 char path[DEMO_PATH_SIZE]);
+/* The mechanism of an epsilon, at its place, signed, read back and checked;
+   with codes, their number is chosen, and DIR/codes-EPS.analyst is made. The
    caller frees it. */
 int demo_mechanism(struct demo_story *story, enum demo_kind kind,
                    struct demo_budget *budget,
                    struct sotto_mechanism **ret_mechanism);
-/* Reports are collected: one of each person, in KIND-EPS.reports. The caller
-   frees the reader. */
+/*
+ * Reports are collected, one of each person. Those of the headline's codes: a
+ * collector starts, devices send to it, and they are read from its store. Those
+ * of others, who would be asked in another life, are written to
+ * KIND-EPS.reports and read back. The caller frees the reader.
+ */
 int demo_collect(struct demo_story *story, enum demo_kind kind,
                  const struct demo_budget *budget,
                  struct sotto_mechanism *mechanism,
                  struct sotto_report_reader **ret_reader);
+/* Every device has its turn: the first fetches codes-EPS.sotto, and all send to
+   the collector at that port. */
+int demo_devices(struct demo_story *story, const struct demo_budget *budget,
+                 struct sotto_mechanism *mechanism, unsigned port);
 /* How a classifier is learnt. */
 struct sotto_fit_options demo_fit_options(const struct demo *demo,
                                           const struct demo_budget *budget,
@@ -229,10 +259,10 @@ int demo_learn(struct demo_story *story, struct demo_budget *budget,
 /* The same from the people's true records and labels. */
 int demo_learn_clean(struct demo_story *story,
                      struct sotto_mechanism *mechanism);
-/* Fills persons. */
-void demo_people(struct demo_story *story, size_t budget,
-                 const struct sotto_mechanism *mechanism,
-                 const struct sotto_report_reader *reader);
+/* Fills persons. What a device sent only the device knows: their reports are
+   made once more. */
+int demo_people(struct demo_story *story, size_t budget,
+                struct sotto_mechanism *mechanism);
 /* Fills the cells of an epsilon. */
 int demo_cells(struct demo_story *story, size_t budget,
                const struct sotto_analyst *analyst, struct sotto_model *model);

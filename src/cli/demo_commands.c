@@ -1,7 +1,8 @@
 /*
  * demo_commands.c: the demo by hand: a shell script that makes every file again
  * with the other verbs, as mine-..., from the same digits and the same seed.
- * But for keys and signatures the files are the same, byte for byte.
+ * But for keys, signatures and the collector's store the files are the same,
+ * byte for byte.
  */
 #include <inttypes.h>
 
@@ -73,6 +74,43 @@ put_collection(FILE *to, const struct demo *demo,
                   budget->text);
 }
 
+/* The headline's reports go to a collector. sotto send makes reports with the
+   system's noise alone, through a ledger, so these are sent by other means. */
+static void
+put_sending(FILE *to, const struct demo *demo, const struct demo_budget *budget)
+{
+    char name[DEMO_NAME_SIZE];
+    (void)demo_campaign(budget, name);
+    (void)fprintf(
+        to,
+        "# They go to a collector for simulation. The demo's devices have a "
+        "queue each and\n# send as sotto send does, which has real noise "
+        "alone: here curl sends them all.\n"
+        "mkdir -p mine-campaigns && rm -f mine.db* mine.port\n"
+        "cp mine-codes-%s.sotto mine-campaigns/%s.sotto\n"
+        "cp mine-codes-%s.sotto.minisig mine-campaigns/%s.sotto.minisig\n",
+        budget->text, name, budget->text, name);
+    (void)fprintf(
+        to,
+        "sotto serve mine-campaigns --pub mine.pub --store sqlite:mine.db "
+        "--listen 127.0.0.1:0 \\\n    --port-file mine.port --simulation "
+        "--window 1 --batch-min %zu &\n"
+        "collector=$!\ntrap 'kill $collector' EXIT\n"
+        "while [ ! -s mine.port ] && kill -0 $collector; do sleep 0.1; done\n"
+        "curl -sS --fail -H 'Content-Type: application/octet-stream' \\\n"
+        "    --data-binary @mine-codes-%s.reports \\\n"
+        "    http://127.0.0.1:\"$(cat mine.port)\"/v1/campaigns/%s/reports\n",
+        demo->people, budget->text, name);
+    (void)fprintf(
+        to,
+        "# Released when the window ends, shuffled, with other ids.\n"
+        "until sotto export mine-codes-%s.sotto --store sqlite:mine.db "
+        "--simulation \\\n    -o mine-codes-%s.released; do\n"
+        "    kill -0 $collector\n    sleep 1\n"
+        "done\nkill $collector\ntrap - EXIT\nwait $collector\n",
+        budget->text, budget->text);
+}
+
 static void
 put_options(FILE *to, const struct sotto_fit_options *options,
             enum demo_learner learner)
@@ -103,11 +141,14 @@ put_fit(FILE *to, const struct demo *demo, const struct demo_budget *budget,
     const char *kind =
         demo_kind_name[codes ? DEMO_KIND_CODES : DEMO_KIND_NUMBERS];
     struct sotto_fit_options options = demo_fit_options(demo, budget, learner);
-    (void)fprintf(to,
-                  "sotto fit mine-%s-%s.sotto mine-%s-%s.reports --analyst "
-                  "mine-%s%s%s.analyst \\\n",
-                  kind, eps, kind, eps, kind, codes ? "-" : "",
-                  codes ? eps : "");
+    (void)fprintf(to, "sotto fit mine-%s-%s.sotto ", kind, eps);
+    if (codes && budget == demo_headline(demo)) {
+        (void)fprintf(to, "sqlite:mine.db");
+    } else {
+        (void)fprintf(to, "mine-%s-%s.reports", kind, eps);
+    }
+    (void)fprintf(to, " --analyst mine-%s%s%s.analyst \\\n", kind,
+                  codes ? "-" : "", codes ? eps : "");
     put_options(to, &options, learner);
     (void)fprintf(to,
                   " --seed %" PRIu64 " -o mine-%s-%s.model\n"
@@ -125,6 +166,9 @@ demo_commands(FILE *to, const struct demo *demo)
         (void)fprintf(to, "# Epsilon %s: codes.\n", budget->text);
         put_mechanism(to, demo, budget, DEMO_KIND_CODES);
         put_collection(to, demo, budget, DEMO_KIND_CODES);
+        if (budget == demo_headline(demo)) {
+            put_sending(to, demo, budget);
+        }
         put_fit(to, demo, budget, DEMO_LEARNER_CODES);
         (void)fprintf(to, "# Numbers; then as if there were no noise.\n");
         put_mechanism(to, demo, budget, DEMO_KIND_NUMBERS);

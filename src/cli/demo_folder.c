@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
@@ -24,6 +25,19 @@ demo_name(const char *kind, const struct demo_budget *budget,
 {
     (void)snprintf(name, DEMO_NAME_SIZE, "%s-%s.%s", kind, budget->text,
                    ending);
+    return name;
+}
+
+const char *
+demo_campaign(const struct demo_budget *budget, char name[DEMO_NAME_SIZE])
+{
+    (void)snprintf(name, DEMO_NAME_SIZE, "%s-%s",
+                   demo_kind_name[DEMO_KIND_CODES], budget->text);
+    for (char *at = name; *at != '\0'; at++) {
+        if (*at == '.') {
+            *at = '_';
+        }
+    }
     return name;
 }
 
@@ -107,6 +121,37 @@ demo_folder_make(const char *path)
                        "or new one with -o",
                        path);
     }
+    return CLI_EXIT_DONE;
+}
+
+static void
+clear(DIR *folder, const char *path, const char *prefix)
+{
+    char file[DEMO_PATH_SIZE];
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            snprintf(file, sizeof file, "%s/%s", path, entry->d_name) <
+                (int)sizeof file) {
+            (void)unlink(file);
+        }
+    }
+}
+
+int
+demo_folder_clear(const struct demo *demo, const char *name, const char *prefix)
+{
+    char path[DEMO_PATH_SIZE];
+    if (mkdir(demo_place(demo, name, path), 0777) == 0) {
+        return CLI_EXIT_DONE;
+    }
+    DIR *folder = errno == EEXIST ? opendir(path) : NULL;
+    if (folder == NULL) {
+        cli_error("cannot make the folder '%.240s': %s", path, strerror(errno));
+        return CLI_EXIT_FAILED;
+    }
+    clear(folder, path, prefix);
+    (void)closedir(folder);
     return CLI_EXIT_DONE;
 }
 

@@ -73,19 +73,6 @@ put_fact(FILE *to, const char *value, const char *what)
     (void)fprintf(to, "</span></div>\n");
 }
 
-/* The epsilon that the headline is about: the nearest to 2. */
-static const struct demo_budget *
-headline(const struct demo *demo)
-{
-    const struct demo_budget *best = &demo->budget[0];
-    for (size_t i = 1; i < demo->budgets; i++) {
-        if (fabs(log(demo->budget[i].eps / 2)) < fabs(log(best->eps / 2))) {
-            best = &demo->budget[i];
-        }
-    }
-    return best;
-}
-
 static void
 put_facts(FILE *to, const struct demo *demo, const struct demo_budget *budget)
 {
@@ -105,7 +92,7 @@ put_facts(FILE *to, const struct demo *demo, const struct demo_budget *budget)
 static void
 put_opening(FILE *to, const struct demo *demo)
 {
-    const struct demo_budget *budget = headline(demo);
+    const struct demo_budget *budget = demo_headline(demo);
     (void)fprintf(
         to,
         "<h1>Learning to read from digits nobody showed</h1>\n"
@@ -129,8 +116,8 @@ put_opening(FILE *to, const struct demo *demo)
                   "is the same every time, these reports draw their noise from "
                   "the seed %" PRIu64 ", through the samplers a device uses: "
                   "whoever knows the seed can undo it. They are marked, and "
-                  "never to be sent. A device takes its noise from the "
-                  "operating system.</section>\n",
+                  "no collector takes them but one for simulation. A device "
+                  "takes its noise from the operating system.</section>\n",
                   demo->seed);
 }
 
@@ -149,14 +136,19 @@ put_steps(FILE *to, const struct demo *demo)
         "<li><b>Sign</b>Network, codes and noise are one file, signed, and "
         "checked with collector.pub before any report is made; a device also "
         "pins its hash.</li>\n"
-        "<li><b>Privatise</b>On each of %zu devices: the image's code and the "
-        "label, as one pair, through one channel with all of epsilon. The "
-        "reports are collected.</li>\n"
+        "<li><b>Privatise</b>For each of %zu people: the image's code and the "
+        "label, as one pair, through one channel with all of epsilon.</li>\n"
+        "<li><b>Collect</b>At epsilon %s, %zu devices queued their reports on "
+        "disk and sent them over HTTP to a collector on this machine. It "
+        "answered when they were on disk, then shuffled them and dropped their "
+        "ids. At the other epsilons reports go by file: a person "
+        "is asked once.</li>\n"
         "<li><b>Learn</b>The channel is known, so the label of each code is "
         "found from all reports together; a classifier then learns codes "
         "and labels.</li>\n"
         "</ol>\n</section>\n",
-        demo->auxiliary, demo->cells, demo->people);
+        demo->auxiliary, demo->cells, demo->people, demo_headline(demo)->text,
+        demo->devices);
 }
 
 /* ---- Accuracy ------------------------------------------------------------ */
@@ -391,8 +383,11 @@ put_files(FILE *to, const struct demo *demo)
                       file->name, file->hash, file->what, file->size);
     }
     (void)fprintf(to, "</table></div>\n<p class=\"soft\">Not listed: labels, "
-                      "signatures, the other models, and "
-                      "<code>collector.key</code>, the secret half. The last "
+                      "signatures, the other models, "
+                      "<code>collector.key</code>, the secret half, and "
+                      "<code>" DEMO_STORE "</code>, the collector's store: "
+                      "its keys and order are random, so it is another one "
+                      "every time, and the model the same. The last "
                       "signature's trusted comment: <code>");
     demo_html_text(to, demo->comment);
     (void)fprintf(to, "</code></p>\n</section>\n");
@@ -413,8 +408,9 @@ put_commands(FILE *to, const struct demo *demo)
             to,
             "<section>\n<h2>By hand</h2>\n<p class=\"soft\">In the folder "
             "of this page; the same is in <code>by-hand.sh</code>. The "
-            "files come out the same, byte for byte, but for keys and "
-            "signatures. Leave <code>--seed</code> out of "
+            "files come out the same, byte for byte, but for keys, "
+            "signatures and the collector's store. Leave <code>--seed</code> "
+            "out of "
             "<code>privatise</code> for real noise. To attack a mechanism: "
             "<code>sotto audit codes-%s.sotto</code>, which takes minutes."
             "</p>\n<pre>",

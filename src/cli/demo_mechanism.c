@@ -203,18 +203,31 @@ note_report(struct demo_budget *budget, enum demo_kind kind,
     budget->named = part.values;
 }
 
+const char *
+demo_mechanism_place(const struct demo *demo, enum demo_kind kind,
+                     const struct demo_budget *budget,
+                     char path[DEMO_PATH_SIZE])
+{
+    char name[DEMO_NAME_SIZE], place[DEMO_NAME_SIZE + 32];
+    if (kind != DEMO_KIND_CODES || budget != demo_headline(demo)) {
+        return demo_place(
+            demo, demo_name(demo_kind_name[kind], budget, "sotto", name), path);
+    }
+    (void)snprintf(place, sizeof place, DEMO_CAMPAIGNS "/%s.sotto",
+                   demo_campaign(budget, name));
+    return demo_place(demo, place, path);
+}
+
 int
 demo_mechanism(struct demo_story *story, enum demo_kind kind,
                struct demo_budget *budget,
                struct sotto_mechanism **ret_mechanism)
 {
-    char path[DEMO_PATH_SIZE], name[DEMO_NAME_SIZE];
+    char path[DEMO_PATH_SIZE];
     struct sotto_mechanism *made = NULL;
     struct sotto_error err = {0};
     enum sotto_status status;
-    (void)demo_place(&story->demo,
-                     demo_name(demo_kind_name[kind], budget, "sotto", name),
-                     path);
+    (void)demo_mechanism_place(&story->demo, kind, budget, path);
     if (kind == DEMO_KIND_CODES) {
         status = make_codes(story, budget, path, &made, &err);
     } else {

@@ -83,20 +83,49 @@ read_report(const struct sotto_mechanism *mechanism, const uint8_t *report,
     }
 }
 
-void
+/* The report of the person in a row, as their device made it. */
+static int
+make_report(const struct demo_story *story, struct sotto_mechanism *mechanism,
+            struct records *records, size_t row, uint8_t *report)
+{
+    struct sotto_mechanism_info info;
+    struct sotto_error err = {0};
+    sotto_mechanism_info(mechanism, &info);
+    err.status = sotto_simulate(mechanism, story->demo.seed, row,
+                                records_at(records, row), records->count,
+                                report, info.report_size);
+    return err.status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+int
 demo_people(struct demo_story *story, size_t budget,
-            const struct sotto_mechanism *mechanism,
-            const struct sotto_report_reader *reader)
+            struct sotto_mechanism *mechanism)
 {
     struct demo *demo = &story->demo;
+    struct records records = {0};
     size_t row[DEMO_PEOPLE];
     int64_t named[DEMO_CODES_MAX * DEMO_SYMBOLS];
-    choose_people(story, mechanism, row);
-    for (size_t i = 0; i < demo->persons; i++) {
-        read_report(mechanism, sotto_report_reader_at(reader, row[i]), named,
-                    demo->budget[budget].named,
-                    &demo->person[i].report[budget]);
+    uint8_t *report = malloc(demo->budget[budget].report_size);
+    int status = CLI_EXIT_FAILED;
+    if (report == NULL) {
+        cli_error("out of memory");
+        return status;
     }
+    status = records_match(mechanism, story->people, NULL, NULL, &records);
+    if (status == CLI_EXIT_DONE) {
+        choose_people(story, mechanism, row);
+        for (size_t i = 0; i < demo->persons && status == CLI_EXIT_DONE; i++) {
+            status = make_report(story, mechanism, &records, row[i], report);
+            if (status == CLI_EXIT_DONE) {
+                read_report(mechanism, report, named,
+                            demo->budget[budget].named,
+                            &demo->person[i].report[budget]);
+            }
+        }
+        records_clear(&records);
+    }
+    free(report);
+    return status;
 }
 
 /* ---- Everybody ----------------------------------------------------------- */

@@ -17,14 +17,16 @@ static const struct demo_effort efforts[] = {
      .numbers_epochs = 60,
      .fit_epochs = 30,
      .restarts = 2,
-     .prior = 3000},
+     .prior = 3000,
+     .devices = 3000},
     {.eps = "4",
      .epochs = 1,
      .simulated = 100,
      .numbers_epochs = 2,
      .fit_epochs = 5,
      .restarts = 1,
-     .prior = 300},
+     .prior = 300,
+     .devices = 60},
 };
 
 /* Shares, decay and entropy as the experiment on MNIST has them. */
@@ -53,4 +55,16 @@ demo_setting(double eps)
         }
     }
     return nearest;
+}
+
+const struct demo_budget *
+demo_headline(const struct demo *demo)
+{
+    const struct demo_budget *best = &demo->budget[0];
+    for (size_t i = 1; i < demo->budgets; i++) {
+        if (fabs(log(demo->budget[i].eps / 2)) < fabs(log(best->eps / 2))) {
+            best = &demo->budget[i];
+        }
+    }
+    return best;
 }

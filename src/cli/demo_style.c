@@ -27,7 +27,7 @@ static const char *const style[] = {
     "font-variant-numeric:tabular-nums}.fact span{color:var(--soft);"
     "font-size:14px;display:block;line-height:1.35}\n",
     "ol.steps{list-style:none;margin:0;padding:0;counter-reset:s;display:grid;"
-    "grid-template-columns:repeat(5,1fr);gap:16px}ol.steps li{"
+    "grid-template-columns:repeat(3,1fr);gap:16px}ol.steps li{"
     "counter-increment:s;font-size:14px;line-height:1.45;color:var(--soft)}"
     "ol.steps li::before{content:counter(s);display:block;width:26px;"
     "height:26px;line-height:26px;text-align:center;border-radius:50%;"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/device.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
@@ -55,6 +56,29 @@ read_batches(struct store_reader *reader, const uint8_t *hash,
     }
 }
 
+/* By payload, then by id. */
+static int
+compare_reports(const void *a, const void *b, void *context)
+{
+    const uint8_t *first = a, *second = b;
+    const size_t *size = context;
+    int order = memcmp(first + REPORT_HEADER_SIZE, second + REPORT_HEADER_SIZE,
+                       *size - REPORT_HEADER_SIZE);
+    return order != 0 ? order : memcmp(first, second, REPORT_HEADER_SIZE);
+}
+
+/* Sums of doubles, batches of a descent: what is learnt depends on the order a
+   little, and the store's is another one every time. */
+static void
+sort_reports(const struct sotto_mechanism *mechanism, struct host_text *reports)
+{
+    size_t size = mechanism->client->report_size;
+    if (reports->size > 0) {
+        qsort_r(reports->data, reports->size / size, size, compare_reports,
+                &size);
+    }
+}
+
 enum sotto_status
 sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
                     bool simulation, struct sotto_report_reader **ret_reader,
@@ -80,6 +104,7 @@ sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
                            host_shown(url));
     }
     if (status == SOTTO_STATUS_OK) {
+        sort_reports(mechanism, &reports);
         status = sotto_report_reader_parse(mechanism, reports.data,
                                            reports.size, url, ret_reader, err);
     }
