@@ -525,7 +525,9 @@ run(struct load *load, struct sotto_error *err)
     for (size_t i = 0; i < load->options->connections &&
                        status == SOTTO_STATUS_OK && !is_enough(load);
          i++) {
-        status = begin_request(load, &load->line[i], false, err);
+        struct line *line = &load->line[i];
+        status = line->request != NULL ? begin_request(load, line, false, err)
+                                       : host_fail_memory(err);
     }
     while (status == SOTTO_STATUS_OK && load->open > 0) {
         status = turn(load, err);
