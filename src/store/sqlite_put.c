@@ -113,13 +113,11 @@ static int
 find_tag(const struct sqlite_store *store, uint32_t number,
          const uint8_t tag[TAG_SIZE])
 {
-    sqlite3_stmt *select = store->statement[STATEMENT_SEEN];
     if (sqlite_tags_has(&store->tags[0], number, tag) ||
         sqlite_tags_has(&store->tags[1], number, tag)) {
         return SQLITE_ROW;
     }
-    int code = sqlite_bind_tag(select, number, tag);
-    return code == SQLITE_OK ? sqlite_step(select) : code;
+    return sqlite_seen_find(store, number, tag);
 }
 
 static enum sotto_status

@@ -23,8 +23,11 @@
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
-    [STATEMENT_SEEN] = "SELECT 1 FROM seen WHERE campaign = ?1 AND tag = ?2",
-    [STATEMENT_SEE] = "INSERT INTO seen VALUES (?1, ?2)",
+    [STATEMENT_SEEN] = "SELECT place, tags FROM seen WHERE place <= ?1 "
+                       "ORDER BY place DESC LIMIT 1",
+    [STATEMENT_SEEN_NEXT] = "SELECT place FROM seen WHERE place > ?1 "
+                            "ORDER BY place LIMIT 1",
+    [STATEMENT_SEE] = "INSERT OR REPLACE INTO seen VALUES (?1, ?2)",
     [STATEMENT_BLOCK_0] = "INSERT INTO incoming_0 VALUES (?1, ?2, ?3)",
     [STATEMENT_BLOCK_1] = "INSERT INTO incoming_1 VALUES (?1, ?2, ?3)",
 };

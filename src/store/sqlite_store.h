@@ -4,6 +4,7 @@
  *     sqlite_file.c     the schema; making a file, opening it checked
  *     sqlite_load.c     what a writer keeps of the tables in memory
  *     sqlite_tags.c     the tags of a window, in memory
+ *     sqlite_seen.c     the tags of windows that have ended
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended
@@ -26,10 +27,10 @@
  * transaction that did the work, so a crash anywhere goes on where it was.
  *
  * Why sorted: SQLite lays the rows of a page behind one another as they are
- * inserted, in whatever order they are found again. So a table of payloads or
- * tags that outlives the window is only ever filled in the order of its keys,
- * which are random, and of the tables that were filled as reports came nothing
- * but zeros is left.
+ * inserted, in whatever order they are found again. So a table of payloads
+ * that outlives the window is only ever filled in the order of its keys, which
+ * are random; tags are in buckets that are sorted and written as a whole; and
+ * of the tables that were filled as reports came nothing but zeros is left.
  */
 #ifndef SOTTO_STORE_SQLITE_STORE_H
 #define SOTTO_STORE_SQLITE_STORE_H
@@ -79,6 +80,7 @@ enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
     STATEMENT_SEEN,
+    STATEMENT_SEEN_NEXT,
     STATEMENT_SEE,
     STATEMENT_BLOCK_0,
     STATEMENT_BLOCK_1,
@@ -136,6 +138,22 @@ void sqlite_tags_clear(struct sqlite_tags *tags);
 struct sqlite_tag *sqlite_tags_sorted(const struct sqlite_tags *tags);
 /* As qsort wants it. */
 int sqlite_tags_compare(const void *a, const void *b);
+
+/* ---- sqlite_seen.c ------------------------------------------------------- */
+
+/* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
+   or what went wrong. */
+int sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+/* Adds sorted tags. Statuses: sql_fail's; FORMAT (one is there already). */
+SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
+                                                  const struct sqlite_tag *tag,
+                                                  size_t count,
+                                                  struct sotto_error *err);
+/* Whether all are in order, and each of a campaign. Statuses: FORMAT, IO,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
+                                                  struct sotto_error *err);
 
 /* ---- sqlite_load.c ------------------------------------------------------- */
 
