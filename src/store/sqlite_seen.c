@@ -77,6 +77,9 @@ sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
                  const uint8_t tag[TAG_SIZE])
 {
     sqlite3_stmt *select = store->statement[STATEMENT_SEEN];
+    if (!sqlite_filter_may_have(store->filter, tag)) {
+        return SQLITE_DONE;
+    }
     int code = step_to(select, campaign, tag);
     if (code == SQLITE_ROW) {
         const uint8_t *tags = sqlite3_column_blob(select, 1);
@@ -224,6 +227,9 @@ sqlite_seen_merge(struct sqlite_store *store, const struct sqlite_tag *tag,
                   size_t count, struct sotto_error *err)
 {
     int code = SQLITE_DONE;
+    for (size_t i = 0; i < count; i++) {
+        sqlite_filter_add(store->filter, tag[i].tag);
+    }
     while (count > 0 && code == SQLITE_DONE) {
         struct bucket bucket = {0, 0, NULL, 0};
         size_t taken = 0;
@@ -260,7 +266,7 @@ is_right(uint32_t campaign, int64_t place, const uint8_t *tags, size_t size)
 
 /* One row behind another whose last tag belongs at `last`. */
 static const char *
-check_row(const struct sqlite_store *store, sqlite3_stmt *row, int64_t *last)
+check_row(struct sqlite_store *store, sqlite3_stmt *row, int64_t *last)
 {
     int64_t place = sqlite3_column_int64(row, 0), before = *last;
     uint32_t campaign = (uint32_t)(place >> 32);
@@ -272,6 +278,9 @@ check_row(const struct sqlite_store *store, sqlite3_stmt *row, int64_t *last)
     if (before >= place || !is_right(campaign, place, tags, size) ||
         (before < place_first(campaign) && place != place_first(campaign))) {
         return "its tags are not in order";
+    }
+    for (size_t at = 0; at < size; at += TAG_SIZE) {
+        sqlite_filter_add(store->filter, tags + at);
     }
     *last = place_of(campaign, tags + size - TAG_SIZE);
     return *last >> 32 == campaign ? NULL : "its tags are not in order";

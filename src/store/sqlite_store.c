@@ -148,6 +148,7 @@ close_store(void *own)
         (void)close(store->lock);
     }
     sqlite_unload(store);
+    sqlite_filter_free(store->filter);
     free(store->path);
     host_wipe_free(store, sizeof *store);
 }
@@ -164,7 +165,8 @@ open_store(const char *place, bool simulation, void **ret,
     store->lock = -1;
     store->stale = true;
     store->path = host_text_copy(place, strlen(place));
-    if (store->path == NULL) {
+    store->filter = sqlite_filter_new();
+    if (store->path == NULL || store->filter == NULL) {
         status = host_fail_memory(err);
         goto done;
     }

@@ -4,7 +4,8 @@
  *     sqlite_file.c     the schema; making a file, opening it checked
  *     sqlite_load.c     what a writer keeps of the tables in memory
  *     sqlite_tags.c     the tags of a window, in memory
- *     sqlite_seen.c     the tags of windows that have ended
+ *     sqlite_seen.c     the tags of windows that have ended, and
+ *     sqlite_filter.c   which are surely not among them
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended
@@ -87,6 +88,8 @@ enum sqlite_statement {
     STATEMENTS
 };
 
+struct sqlite_filter;
+
 struct sqlite_store {
     struct sql sql;
     char *path;
@@ -98,8 +101,9 @@ struct sqlite_store {
     struct sqlite_campaign *campaign;
     uint32_t campaigns;
     struct sqlite_tags tags[GENERATIONS];
-    struct sqlite_tag *sorted; /* those that are being merged; or NULL */
-    int frames;                /* in the log after the last commit */
+    struct sqlite_tag *sorted;    /* those that are being merged; or NULL */
+    struct sqlite_filter *filter; /* of `seen` */
+    int frames;                   /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
 };
@@ -139,6 +143,17 @@ struct sqlite_tag *sqlite_tags_sorted(const struct sqlite_tags *tags);
 /* As qsort wants it. */
 int sqlite_tags_compare(const void *a, const void *b);
 
+/* ---- sqlite_filter.c ----------------------------------------------------- */
+
+/* 16 MiB, empty; NULL: no memory. */
+struct sqlite_filter *sqlite_filter_new(void);
+void sqlite_filter_free(struct sqlite_filter *filter);
+void sqlite_filter_add(struct sqlite_filter *filter,
+                       const uint8_t tag[TAG_SIZE]);
+/* False: it was not added. */
+bool sqlite_filter_may_have(const struct sqlite_filter *filter,
+                            const uint8_t tag[TAG_SIZE]);
+
 /* ---- sqlite_seen.c ------------------------------------------------------- */
 
 /* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
@@ -150,8 +165,8 @@ SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
                                                   const struct sqlite_tag *tag,
                                                   size_t count,
                                                   struct sotto_error *err);
-/* Whether all are in order, and each of a campaign. Statuses: FORMAT, IO,
-   MEMORY. */
+/* Whether all are in order, and each of a campaign; fills the filter, without
+   which nothing is found. Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
                                                   struct sotto_error *err);
 
