@@ -10,6 +10,7 @@
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended
  *     sqlite_scrub.c    what deletions and the log leave behind
+ *     sqlite_sort.c     records in the order of random keys
  *     sqlite_reader.c   reading batches
  *
  * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
@@ -228,6 +229,12 @@ enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
 /* Writes the log back into the file if it has grown long; readers and writers
    go on. That it fails harms nothing. */
 void sqlite_scrub_log(struct sqlite_store *store);
+
+/* ---- sqlite_sort.c ------------------------------------------------------- */
+
+/* Sorts `count` records of `size` bytes by their first TAG_SIZE bytes, which
+   must be random, or there must be few. */
+void sqlite_sort(uint8_t *records, size_t count, size_t size);
 
 /* ---- sqlite_reader.c ----------------------------------------------------- */
 

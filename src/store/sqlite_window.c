@@ -201,12 +201,6 @@ gather(struct sqlite_store *store, const char *text, uint32_t number,
     return status;
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-    return memcmp(a, b, TAG_SIZE);
-}
-
 static enum sotto_status
 shuffle(struct pairs *pairs, struct sotto_error *err)
 {
@@ -220,7 +214,7 @@ shuffle(struct pairs *pairs, struct sotto_error *err)
         }
         memcpy(pairs->data + i * pairs->record, key + at, TAG_SIZE);
     }
-    qsort(pairs->data, pairs->count, pairs->record, compare_keys);
+    sqlite_sort(pairs->data, pairs->count, pairs->record);
     return SOTTO_STATUS_OK;
 }
 
