@@ -21,8 +21,7 @@
 #define SLICE_FACTOR 2u
 #define BATCH_MIN ((size_t)1000)
 
-#define FILE_BYTES ((size_t)4 << 20) /* as long as a log between checkpoints   \
-                                      */
+#define FILE_BYTES ((size_t)4 << 20) /* gone through again and again */
 
 /* ---- The store ----------------------------------------------------------- */
 
