@@ -72,6 +72,15 @@ sotto_collector_start(const struct sotto_collector_options *options,
                       struct sotto_error *err);
 /* The port it listens on. */
 unsigned sotto_collector_port(const struct sotto_collector *collector);
+/* What it has done since it was started; counted by several threads, so that
+   the numbers are not of one moment. */
+struct sotto_collector_counts {
+    uint64_t accepted; /* reports */
+    uint64_t commits;  /* flushes that they shared */
+    uint64_t windows;  /* that were moved on */
+};
+void sotto_collector_count(struct sotto_collector *collector,
+                           struct sotto_collector_counts *ret_counts);
 /* Reads the mechanisms again: new campaigns begin, those that are gone end,
    the others go on untouched. On failure all is as before. Statuses: as for
    starting; REFUSED (a name has another mechanism than before). */

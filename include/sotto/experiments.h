@@ -122,14 +122,23 @@ struct sotto_bench_row {
     double ratio_peer, ratio_limit;
     double memory_ours, memory_peer;
     const char *missing; /* the package to install for the peer; NULL: none */
+    /* "collector" alone, where `ours` and `limit` are reports a second and
+       `batch` is of a request: the kind of store, NULL elsewhere; the time
+       within which 99 of 100 requests were answered; reports that shared a
+       flush; and how many flushes of as many bytes the disk does alone. */
+    const char *store;
+    double p99_ms;
+    double group;
+    double flushes; /* a second */
 };
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
- * minutes, and the "train-" ones) on one thread ("fit": on all cores; those:
- * on two), handing each row to `row`. Answers are checked before they are
- * timed. Statuses: USAGE (no such benchmark), CHECK (a wrong answer), REFUSED
- * (the time of a report depends on its record), MEMORY, IO, ENTROPY.
+ * minutes, and the "train-" and "collector" ones) on one thread ("fit": on all
+ * cores; the "train-" ones: on two; a collector has its own), handing each row
+ * to `row`. Answers are checked before they are timed. Statuses: USAGE (no such
+ * benchmark), CHECK (a wrong answer), REFUSED (the time of a report depends on
+ * its record), MEMORY, IO, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,

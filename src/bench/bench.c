@@ -1,10 +1,10 @@
 /*
  * bench.c: timings of the device's path, each beside its limit or a peer; and
- * timing.c, whether they depend on the record; and train_vlm.c, of training.
+ * timing.c, whether they depend on the record; of training; and of a collector.
  *
- * One thread, but for training. Every benchmark checks its answer before it
- * times it, and runs what it is compared with in the same run: machines differ,
- * ratios less so.
+ * One thread, but for training and for a collector. Every benchmark checks its
+ * answer before it times it, and runs what it is compared with in the same run:
+ * machines differ, ratios less so.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "base/decimal.h"
 #include "bench/bench_fit.h"
 #include "bench/bench_forward.h"
+#include "bench/collector_bench.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
 #include "bench/train_clm.h"
@@ -387,6 +388,22 @@ bench_train_clm(struct bench *bench, struct sotto_error *err)
     return train_clm_run(&train_clm_full, bench->row, bench->context, err);
 }
 
+/* ---- Collecting ---------------------------------------------------------- */
+
+static enum sotto_status
+bench_collector(struct bench *bench, struct sotto_error *err)
+{
+    return collector_bench_run(&collector_bench_full, bench->row,
+                               bench->context, err);
+}
+
+static enum sotto_status
+bench_collector_memory(struct bench *bench, struct sotto_error *err)
+{
+    return collector_memory_run(&collector_memory_full, bench->row,
+                                bench->context, err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -403,6 +420,8 @@ static const struct {
     {"train-vlm", bench_train_vlm, true},
     {"train-clm", bench_train_clm, true},
     {"fit", bench_fit, true},
+    {"collector", bench_collector, true},
+    {"collector-memory", bench_collector_memory, true},
 };
 
 enum sotto_status
@@ -425,7 +444,8 @@ sotto_bench_run(const char *name,
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is no benchmark '%s': choose entropy, "
                          "laplace, subset, privatise, forward, timing, "
-                         "train-vlm, train-clm or fit",
+                         "train-vlm, train-clm, fit, collector or "
+                         "collector-memory",
                          name);
     }
     if (status == SOTTO_STATUS_ENTROPY) {

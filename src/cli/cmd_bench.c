@@ -69,10 +69,49 @@ whole_text(const struct sotto_bench_row *row)
     (void)fflush(stdout);
 }
 
+/* Reports a second through a collector, beside its store alone. */
+static void
+collector_json(const struct sotto_bench_row *row)
+{
+    json_begin(stdout);
+    json_text(stdout, "name", row->name);
+    json_text(stdout, "setting", row->setting);
+    json_text(stdout, "store", row->store);
+    json_size(stdout, "batch", row->batch);
+    json_number(stdout, "ours", row->ours);
+    json_number(stdout, "limit", row->limit);
+    json_number(stdout, "ratio_limit", row->ratio_limit);
+    json_number(stdout, "p99_ms", row->p99_ms);
+    json_number(stdout, "group", row->group);
+    json_number(stdout, "flushes", row->flushes);
+    json_end(stdout);
+    (void)fflush(stdout);
+}
+
+static void
+collector_text(const struct sotto_bench_row *row)
+{
+    (void)printf("%s, %s, %s, requests of %zu\n", row->name, row->store,
+                 row->setting, row->batch);
+    (void)printf("  %-10s %9.0f reports a second, 99%% of requests within "
+                 "%.1f ms\n",
+                 "sotto", row->ours, row->p99_ms);
+    (void)printf("  %-10s %9.0f reports a second, by %s: %.2f of it\n", "limit",
+                 row->limit, row->against, row->ratio_limit);
+    (void)printf("  %-10s %9.0f flushes a second alone; %.0f reports shared "
+                 "one\n",
+                 "disk", row->flushes, row->group);
+    (void)fflush(stdout);
+}
+
 static void
 row_json(void *context, const struct sotto_bench_row *row)
 {
     (void)context;
+    if (row->store != NULL) {
+        collector_json(row);
+        return;
+    }
     if (row->batch > 0) {
         whole_json(row);
         return;
@@ -85,6 +124,9 @@ row_json(void *context, const struct sotto_bench_row *row)
     if (row->ratio > 0) {
         json_number(stdout, "ratio", row->ratio);
         json_text(stdout, "against", row->against);
+    }
+    if (row->memory_ours > 0) {
+        json_number(stdout, "memory_ours", row->memory_ours);
     }
     if (row->verdict != NULL) {
         json_number(stdout, "runs", (double)row->runs);
@@ -99,6 +141,10 @@ static void
 row_text(void *context, const struct sotto_bench_row *row)
 {
     bool *started = context;
+    if (row->store != NULL) {
+        collector_text(row);
+        return;
+    }
     if (row->batch > 0) {
         whole_text(row);
         return;
@@ -106,13 +152,18 @@ row_text(void *context, const struct sotto_bench_row *row)
     if (!*started) {
         (void)printf("%-22s %-30s %12s %12s  %s\n", "what", "setting",
                      "per second", "us each",
-                     row->verdict != NULL ? "Welch's t" : "ratio");
+                     row->verdict != NULL   ? "Welch's t"
+                     : row->memory_ours > 0 ? "memory"
+                                            : "ratio");
         *started = true;
     }
     (void)printf("%-22s %-30s %12.0f %12.3f", row->name, row->setting,
                  row->rate, row->microseconds);
     if (row->ratio > 0 && row->against != NULL) {
         (void)printf("  %.2f against %s", row->ratio, row->against);
+    }
+    if (row->memory_ours > 0) {
+        (void)printf("  %.1f MB", row->memory_ours / 1e6);
     }
     if (row->verdict != NULL) {
         (void)printf("  %+.2f in %zu runs: %s", row->t, row->runs,
@@ -149,9 +200,9 @@ const struct cli_verb cmd_bench = {
     .usage = "[NAME] [--json]",
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "forward,\ntiming, train-vlm, train-clm, fit), or all but the last "
-        "four. Answers are\nchecked before they are timed: exit status 1 if "
-        "one is wrong.\n\n"
+        "forward,\ntiming, train-vlm, train-clm, fit, collector, "
+        "collector-memory), or all but the last\nsix. Answers are checked "
+        "before they are timed: exit status 1 if one is wrong.\n\n"
         "timing takes minutes and runs only "
         "if named: it times a million reports of every\nchannel, of one fixed "
         "record and of random ones in random order, and compares\nthem by "
@@ -163,7 +214,13 @@ const struct cli_verb cmd_bench = {
         "what share of a step its products are.\ntrain-clm does the same with "
         "convolutions, beside oneDNN's alone. fit learns\nfrom 13,500 reports "
         "as sotto fit does, beside PyTorch: minutes. The others use\none "
-        "thread.\n",
+        "thread.\n\n"
+        "collector sends requests of 1, 10, 100 and 1,000 simulated reports "
+        "over 64\nconnections to a collector in this program, whose store is "
+        "in a folder of its own\nin $TMPDIR or /var/tmp, removed afterwards: "
+        "reports on disk a second, beside the\nstore alone with as many "
+        "reports a flush, in turns. collector-memory sends ten\nmillion, and "
+        "says after each million how much memory is in use.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,

@@ -433,6 +433,18 @@ sotto_collector_port(const struct sotto_collector *collector)
     return collector->port;
 }
 
+void
+sotto_collector_count(struct sotto_collector *collector,
+                      struct sotto_collector_counts *ret_counts)
+{
+    struct metrics *metrics = &collector->metrics;
+    *ret_counts = (struct sotto_collector_counts){
+        .accepted = atomic_load(&metrics->reports[JUDGE_ACCEPTED]),
+        .commits = atomic_load(&metrics->commits),
+        .windows = atomic_load(&metrics->windows),
+    };
+}
+
 /* ---- Reading again ------------------------------------------------------- */
 
 enum sotto_status

@@ -70,10 +70,9 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     ") STRICT, WITHOUT ROWID"
 #define TABLE_SEEN                                                             \
     "CREATE TABLE seen (\n"                                                    \
-    "  campaign INTEGER NOT NULL,\n"                                           \
-    "  tag BLOB NOT NULL CHECK (length(tag) = 16),\n"                          \
-    "  PRIMARY KEY (campaign, tag)\n"                                          \
-    ") STRICT, WITHOUT ROWID"
+    "  place INTEGER PRIMARY KEY CHECK (place > 0),\n"                         \
+    "  tags BLOB NOT NULL CHECK (length(tags) > 0)\n"                          \
+    ") STRICT"
 
 static const struct sql_kind kind = {
     .application = 0x534f5453, /* "SOTS" */

@@ -24,12 +24,6 @@ _Static_assert(sizeof PERSONAL_TAG ==
 
 /* ---- Blocks -------------------------------------------------------------- */
 
-static int
-compare_tags(const void *a, const void *b)
-{
-    return memcmp(a, b, TAG_SIZE);
-}
-
 int
 sqlite_bind_tag(sqlite3_stmt *statement, uint32_t campaign,
                 const uint8_t tag[TAG_SIZE])
@@ -54,7 +48,7 @@ write_block(struct sqlite_store *store, uint32_t number,
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; nothing was stored");
     }
-    qsort(campaign->block, campaign->block_count, record, compare_tags);
+    sqlite_sort(campaign->block, campaign->block_count, record);
     int code = sqlite_bind_tag(insert, number, key);
     if (code == SQLITE_OK) {
         code =
@@ -113,13 +107,11 @@ static int
 find_tag(const struct sqlite_store *store, uint32_t number,
          const uint8_t tag[TAG_SIZE])
 {
-    sqlite3_stmt *select = store->statement[STATEMENT_SEEN];
     if (sqlite_tags_has(&store->tags[0], number, tag) ||
         sqlite_tags_has(&store->tags[1], number, tag)) {
         return SQLITE_ROW;
     }
-    int code = sqlite_bind_tag(select, number, tag);
-    return code == SQLITE_OK ? sqlite_step(select) : code;
+    return sqlite_seen_find(store, number, tag);
 }
 
 static enum sotto_status

@@ -23,8 +23,11 @@
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
-    [STATEMENT_SEEN] = "SELECT 1 FROM seen WHERE campaign = ?1 AND tag = ?2",
-    [STATEMENT_SEE] = "INSERT INTO seen VALUES (?1, ?2)",
+    [STATEMENT_SEEN] = "SELECT place, tags FROM seen WHERE place <= ?1 "
+                       "ORDER BY place DESC LIMIT 1",
+    [STATEMENT_SEEN_NEXT] = "SELECT place FROM seen WHERE place > ?1 "
+                            "ORDER BY place LIMIT 1",
+    [STATEMENT_SEE] = "INSERT OR REPLACE INTO seen VALUES (?1, ?2)",
     [STATEMENT_BLOCK_0] = "INSERT INTO incoming_0 VALUES (?1, ?2, ?3)",
     [STATEMENT_BLOCK_1] = "INSERT INTO incoming_1 VALUES (?1, ?2, ?3)",
 };
@@ -145,6 +148,7 @@ close_store(void *own)
         (void)close(store->lock);
     }
     sqlite_unload(store);
+    sqlite_filter_free(store->filter);
     free(store->path);
     host_wipe_free(store, sizeof *store);
 }
@@ -161,7 +165,8 @@ open_store(const char *place, bool simulation, void **ret,
     store->lock = -1;
     store->stale = true;
     store->path = host_text_copy(place, strlen(place));
-    if (store->path == NULL) {
+    store->filter = sqlite_filter_new();
+    if (store->path == NULL || store->filter == NULL) {
         status = host_fail_memory(err);
         goto done;
     }

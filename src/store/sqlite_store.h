@@ -4,10 +4,13 @@
  *     sqlite_file.c     the schema; making a file, opening it checked
  *     sqlite_load.c     what a writer keeps of the tables in memory
  *     sqlite_tags.c     the tags of a window, in memory
+ *     sqlite_seen.c     the tags of windows that have ended, and
+ *     sqlite_filter.c   which are surely not among them
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended
  *     sqlite_scrub.c    what deletions and the log leave behind
+ *     sqlite_sort.c     records in the order of random keys
  *     sqlite_reader.c   reading batches
  *
  * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
@@ -26,10 +29,10 @@
  * transaction that did the work, so a crash anywhere goes on where it was.
  *
  * Why sorted: SQLite lays the rows of a page behind one another as they are
- * inserted, in whatever order they are found again. So a table of payloads or
- * tags that outlives the window is only ever filled in the order of its keys,
- * which are random, and of the tables that were filled as reports came nothing
- * but zeros is left.
+ * inserted, in whatever order they are found again. So a table of payloads
+ * that outlives the window is only ever filled in the order of its keys, which
+ * are random; tags are in buckets that are sorted and written as a whole; and
+ * of the tables that were filled as reports came nothing but zeros is left.
  */
 #ifndef SOTTO_STORE_SQLITE_STORE_H
 #define SOTTO_STORE_SQLITE_STORE_H
@@ -78,11 +81,14 @@ enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
     STATEMENT_SEEN,
+    STATEMENT_SEEN_NEXT,
     STATEMENT_SEE,
     STATEMENT_BLOCK_0,
     STATEMENT_BLOCK_1,
     STATEMENTS
 };
+
+struct sqlite_filter;
 
 struct sqlite_store {
     struct sql sql;
@@ -95,8 +101,9 @@ struct sqlite_store {
     struct sqlite_campaign *campaign;
     uint32_t campaigns;
     struct sqlite_tags tags[GENERATIONS];
-    struct sqlite_tag *sorted; /* those that are being merged; or NULL */
-    int frames;                /* in the log after the last commit */
+    struct sqlite_tag *sorted;    /* those that are being merged; or NULL */
+    struct sqlite_filter *filter; /* of `seen` */
+    int frames;                   /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
 };
@@ -135,6 +142,33 @@ void sqlite_tags_clear(struct sqlite_tags *tags);
 struct sqlite_tag *sqlite_tags_sorted(const struct sqlite_tags *tags);
 /* As qsort wants it. */
 int sqlite_tags_compare(const void *a, const void *b);
+
+/* ---- sqlite_filter.c ----------------------------------------------------- */
+
+/* 16 MiB, empty; NULL: no memory. */
+struct sqlite_filter *sqlite_filter_new(void);
+void sqlite_filter_free(struct sqlite_filter *filter);
+void sqlite_filter_add(struct sqlite_filter *filter,
+                       const uint8_t tag[TAG_SIZE]);
+/* False: it was not added. */
+bool sqlite_filter_may_have(const struct sqlite_filter *filter,
+                            const uint8_t tag[TAG_SIZE]);
+
+/* ---- sqlite_seen.c ------------------------------------------------------- */
+
+/* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
+   or what went wrong. */
+int sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+/* Adds sorted tags. Statuses: sql_fail's; FORMAT (one is there already). */
+SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
+                                                  const struct sqlite_tag *tag,
+                                                  size_t count,
+                                                  struct sotto_error *err);
+/* Whether all are in order, and each of a campaign; fills the filter, without
+   which nothing is found. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
+                                                  struct sotto_error *err);
 
 /* ---- sqlite_load.c ------------------------------------------------------- */
 
@@ -194,6 +228,12 @@ enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
 /* Writes the log back into the file if it has grown long; readers and writers
    go on. That it fails harms nothing. */
 void sqlite_scrub_log(struct sqlite_store *store);
+
+/* ---- sqlite_sort.c ------------------------------------------------------- */
+
+/* Sorts `count` records of `size` bytes by their first TAG_SIZE bytes, which
+   must be random, or there must be few. */
+void sqlite_sort(uint8_t *records, size_t count, size_t size);
 
 /* ---- sqlite_reader.c ----------------------------------------------------- */
 

@@ -130,7 +130,6 @@ move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
           struct sotto_error *err)
 {
     const struct sqlite_tags *tags = &store->tags[1 - store->move.active];
-    sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
     struct sqlite_move move = store->move;
     if (store->sorted == NULL) {
         store->sorted = sqlite_tags_sorted(tags);
@@ -138,23 +137,25 @@ move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
             return host_fail_memory(err);
         }
     }
-    size_t first = find_cursor(store, tags->count), i = first;
-    for (; i < tags->count && i - first < rows; i++) {
-        const struct sqlite_tag *tag = &store->sorted[i];
-        int code = sqlite_bind_tag(insert, tag->campaign, tag->tag);
-        code = code == SQLITE_OK ? sqlite_step(insert) : code;
-        if (code != SQLITE_DONE) {
-            return sql_fail(&store->sql, code, err);
-        }
-        move.campaign = tag->campaign;
-        memcpy(move.tag, tag->tag, TAG_SIZE);
+    size_t first = find_cursor(store, tags->count);
+    size_t count = tags->count - first;
+    count = count < rows ? count : rows;
+    enum sotto_status status =
+        sqlite_seen_merge(store, store->sorted + first, count, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    if (i == tags->count) {
+    if (count > 0) {
+        const struct sqlite_tag *last = &store->sorted[first + count - 1];
+        move.campaign = last->campaign;
+        memcpy(move.tag, last->tag, TAG_SIZE);
+    }
+    if (first + count == tags->count) {
         free(store->sorted);
         store->sorted = NULL;
         move = (struct sqlite_move){move.active, STAGE_PAYLOADS, 0, {0}};
     }
-    *ret_rows = i - first;
+    *ret_rows = count;
     return set_move(store, &move, err);
 }
 
@@ -200,12 +201,6 @@ gather(struct sqlite_store *store, const char *text, uint32_t number,
     return status;
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-    return memcmp(a, b, TAG_SIZE);
-}
-
 static enum sotto_status
 shuffle(struct pairs *pairs, struct sotto_error *err)
 {
@@ -219,7 +214,7 @@ shuffle(struct pairs *pairs, struct sotto_error *err)
         }
         memcpy(pairs->data + i * pairs->record, key + at, TAG_SIZE);
     }
-    qsort(pairs->data, pairs->count, pairs->record, compare_keys);
+    sqlite_sort(pairs->data, pairs->count, pairs->record);
     return SOTTO_STATUS_OK;
 }
 

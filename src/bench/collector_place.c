@@ -1,0 +1,194 @@
+/*
+ * collector_place.c: a folder on disk with what a collector needs.
+ *
+ * The mechanism has eight numbers with Laplace noise, as many as P0's MNIST
+ * encoder gives, and no layers to speak of: a collector runs none.
+ */
+#include "bench/collector_place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/decimal.h"
+#include "client/device.h"
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+#include "mechanism/compose.h"
+
+#define NUMBERS 8u
+#define SEED 1u
+
+/* ---- The mechanism ------------------------------------------------------- */
+
+static enum sotto_status
+compose(uint8_t **ret_data, size_t *ret_size, struct sotto_error *err)
+{
+    static const char *const name[NUMBERS] = {"a", "b", "c", "d",
+                                              "e", "f", "g", "h"};
+    static const float bias[NUMBERS];
+    float weight[NUMBERS * NUMBERS] = {0};
+    struct compose_column column[NUMBERS];
+    const struct compose_layer layer = {.in = NUMBERS,
+                                        .out = NUMBERS,
+                                        .activation = "none",
+                                        .weight = weight,
+                                        .bias = bias};
+    const struct compose_part part = {.covers = "features",
+                                      .channel = "laplace",
+                                      .eps = 4 * DECIMAL_UNIT,
+                                      .blocks = 1,
+                                      .d = NUMBERS,
+                                      .l = 4096};
+    const struct compose_spec spec = {"bench",    COLLECTOR_PLACE_CAMPAIGN,
+                                      "not used", 4 * DECIMAL_UNIT,
+                                      column,     NUMBERS,
+                                      &layer,     1,
+                                      &part,      1};
+    for (size_t i = 0; i < NUMBERS; i++) {
+        weight[i * NUMBERS + i] = 1;
+        column[i] = (struct compose_column){
+            name[i], SOTTO_COLUMN_NUMBER, 0, NULL, true, 0, 1};
+    }
+    return compose_mechanism(&spec, ret_data, ret_size, err);
+}
+
+/* Reports of records that differ. */
+static enum sotto_status
+simulate(struct collector_place *place, struct sotto_mechanism *mechanism,
+         struct sotto_error *err)
+{
+    struct sotto_client *client = sotto_mechanism_client(mechanism);
+    struct sotto_value value[NUMBERS];
+    enum sotto_status status = SOTTO_STATUS_OK;
+    memcpy(place->hash, client->hash, sizeof place->hash);
+    place->report_size = sotto_client_report_size(client);
+    place->reports = malloc(COLLECTOR_PLACE_KINDS * place->report_size);
+    if (place->reports == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < COLLECTOR_PLACE_KINDS && status == SOTTO_STATUS_OK;
+         i++) {
+        for (size_t j = 0; j < NUMBERS; j++) {
+            value[j] = (struct sotto_value){
+                SOTTO_VALUE_NUMBER, (double)((i + j) % 3) / 2 - 0.5, NULL, 0};
+        }
+        status = sotto_simulate(mechanism, SEED, i, value, NUMBERS,
+                                place->reports + i * place->report_size,
+                                place->report_size);
+    }
+    return status == SOTTO_STATUS_OK
+               ? status
+               : host_fail(err, status, 0, "a report could not be made");
+}
+
+static enum sotto_status
+make_mechanism(struct collector_place *place, const char *keys, const char *key,
+               struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status = compose(&data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_write(place->mechanism, 0600, true, data, size, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_key_generate(keys, NULL, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sign_file(place->mechanism, key, NULL, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_parse(data, size, "bench", &mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = simulate(place, mechanism, err);
+    }
+    sotto_mechanism_free(mechanism);
+    free(data);
+    return status;
+}
+
+/* ---- The folder ---------------------------------------------------------- */
+
+static enum sotto_status
+make_folder(struct collector_place *place, const char *parent,
+            struct sotto_error *err)
+{
+    const char *given = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe) */
+    parent = parent != NULL                      ? parent
+             : given != NULL && given[0] != '\0' ? given
+                                                 : "/var/tmp";
+    char *folder = host_text_path("%s/sotto-bench.XXXXXX", parent);
+    if (folder == NULL) {
+        return host_fail_memory(err);
+    }
+    if (mkdtemp(folder) == NULL) {
+        free(folder);
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "no folder can be made in '%s': %s",
+                         host_shown(parent), strerror(errno));
+    }
+    place->folder = folder;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+collector_place_init(struct collector_place *place, const char *parent,
+                     struct sotto_error *err)
+{
+    char *keys = NULL, *key = NULL;
+    *place = (struct collector_place){0};
+    enum sotto_status status = make_folder(place, parent, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    place->mechanism =
+        host_text_path("%s/" COLLECTOR_PLACE_CAMPAIGN ".sotto", place->folder);
+    place->pub = host_text_path("%s/key.pub", place->folder);
+    keys = host_text_path("%s/key", place->folder);
+    key = host_text_path("%s/key.key", place->folder);
+    status = place->mechanism != NULL && place->pub != NULL && keys != NULL &&
+                     key != NULL
+                 ? make_mechanism(place, keys, key, err)
+                 : host_fail_memory(err);
+    free(keys);
+    free(key);
+    return status;
+}
+
+void
+collector_place_clear(struct collector_place *place)
+{
+    DIR *dir = place->folder != NULL ? opendir(place->folder) : NULL;
+    if (dir != NULL) {
+        struct dirent *entry;
+        while ((entry = readdir(dir)) != NULL) {
+            (void)unlinkat(dirfd(dir), entry->d_name, 0); /* . and .. stay */
+        }
+        (void)closedir(dir);
+        (void)rmdir(place->folder);
+    }
+    free(place->folder);
+    free(place->mechanism);
+    free(place->pub);
+    free(place->reports);
+    *place = (struct collector_place){0};
+}
+
+enum sotto_status
+collector_place_store(const struct collector_place *place, const char *name,
+                      char **ret_url, struct sotto_error *err)
+{
+    char *url = host_text_path("sqlite:%s/%s", place->folder, name);
+    if (url == NULL) {
+        return host_fail_memory(err);
+    }
+    *ret_url = url;
+    return SOTTO_STATUS_OK;
+}
