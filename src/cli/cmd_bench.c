@@ -201,8 +201,8 @@ const struct cli_verb cmd_bench = {
     .about =
         "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
         "forward,\ntiming, train-vlm, train-clm, fit, collector, "
-        "collector-memory), or all but the last\nsix. Answers are checked "
-        "before they are timed: exit status 1 if one is wrong.\n\n"
+        "collector-memory), or all but the\nlast six. Answers are checked "
+        "before they are timed: exit status 1 if one is\nwrong.\n\n"
         "timing takes minutes and runs only "
         "if named: it times a million reports of every\nchannel, of one fixed "
         "record and of random ones in random order, and compares\nthem by "
@@ -217,9 +217,9 @@ const struct cli_verb cmd_bench = {
         "thread.\n\n"
         "collector sends requests of 1, 10, 100 and 1,000 simulated reports "
         "over 64\nconnections to a collector in this program, whose store is "
-        "in a folder of its own\nin $TMPDIR or /var/tmp, removed afterwards: "
-        "reports on disk a second, beside the\nstore alone with as many "
-        "reports a flush, in turns. collector-memory sends ten\nmillion, and "
+        "in a folder of its\nown in $TMPDIR or /var/tmp, removed afterwards: "
+        "reports on disk a second, beside\nthe store alone with as many "
+        "reports a flush, in turns. collector-memory sends\nten million, and "
         "says after each million how much memory is in use.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
