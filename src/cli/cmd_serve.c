@@ -205,7 +205,7 @@ read_options(const struct cli_args *args,
         return false;
     }
     *ret_options = (struct sotto_collector_options){
-        .mechanisms = args->word[0],
+        .mechanisms = cli_value(args, "mechanism"),
         .pub = cli_value(args, "pub"),
         .store = cli_value(args, "store"),
         .listen = cli_given(args, "listen") ? cli_value(args, "listen")
@@ -213,7 +213,7 @@ read_options(const struct cli_args *args,
         .tls_cert = cli_value(args, "tls-cert"),
         .tls_key = cli_value(args, "tls-key"),
         .plain = cli_given(args, "plain-behind-proxy"),
-        .admin_token_file = cli_value(args, "token-file"),
+        .admin_token_file = cli_value(args, "admin-token-file"),
         .simulation = cli_given(args, "simulation"),
         .window_s = (unsigned)number[0].value,
         .batch_min = (size_t)number[1].value,
@@ -250,10 +250,11 @@ run(const struct cli_args *args)
     return status;
 }
 
-static const char *const wanted[] = {"M (a mechanism, or a folder of them)",
-                                     NULL};
+static const char *const wanted[] = {NULL};
 
 static const struct cli_option options[] = {
+    {0, true, false, "mechanism", "M",
+     "a signed mechanism, or a folder of them"},
     {0, true, false, "pub", "K.pub", "the public key that signed them"},
     {0, true, false, "store", "sqlite:PATH",
      "where reports are kept; made if it is not there"},
@@ -265,7 +266,7 @@ static const struct cli_option options[] = {
     {0, false, false, "plain-behind-proxy", NULL,
      "something in front of it does TLS: listen without,\n"
      "also on other addresses than loopback"},
-    {0, false, false, "token-file", "F",
+    {0, false, false, "admin-token-file", "F",
      "the analyst's token, 16 letters or more, for batches\n"
      "and metrics; without it there are none"},
     {0, false, false, "simulation", NULL,
@@ -295,23 +296,22 @@ static const struct cli_option options[] = {
 const struct cli_verb cmd_serve = {
     .name = "serve",
     .summary = "collect reports over HTTP into a store",
-    .usage = "M --pub K.pub --store sqlite:PATH [--listen HOST:PORT]\n"
-             "      [--tls-cert F --tls-key F | --plain-behind-proxy]\n"
-             "      [--token-file F] [OPTIONS]",
+    .usage =
+        "--mechanism M --pub K.pub --store sqlite:PATH\n"
+        "      [--listen HOST:PORT] [--admin-token-file F]\n"
+        "      [--tls-cert F --tls-key F | --plain-behind-proxy] [OPTIONS]",
     .about =
         "Serves signed mechanisms to devices and takes their reports: "
-        "NAME.sotto "
-        "is the\ncampaign NAME, at /v1/campaigns/NAME. An answer with success "
-        "means that the\nreports are on disk. Prints where it listens, then "
-        "runs "
-        "until SIGTERM or Ctrl-C,\nwhich answer what has come; SIGHUP reads "
-        "the "
-        "mechanisms again. No address and\nnothing of a report is logged. "
-        "docs/collector.md says what travels and what is\nkept.\n",
+        "NAME.sotto is the\ncampaign NAME, at /v1/campaigns/NAME. An answer "
+        "with success means that the\nreports are on disk. Prints where it "
+        "listens, then runs until SIGTERM or Ctrl-C,\nwhich answer what has "
+        "come; SIGHUP reads the mechanisms again. No address and\nnothing of "
+        "a report is logged. docs/collector.md says what travels and what "
+        "is\nkept.\n",
     .example = "sotto keygen -o collector\n"
                "sotto sign wdbc.sotto --key collector.key\n"
-               "sotto serve wdbc.sotto --pub collector.pub --store "
-               "sqlite:reports.db\n",
+               "sotto serve --mechanism wdbc.sotto --pub collector.pub \\\n"
+               "    --store sqlite:reports.db\n",
     .wanted = wanted,
     .options = options,
     .run = run,

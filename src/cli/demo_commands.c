@@ -92,9 +92,9 @@ put_sending(FILE *to, const struct demo *demo, const struct demo_budget *budget)
         budget->text, name, budget->text, name);
     (void)fprintf(
         to,
-        "sotto serve mine-campaigns --pub mine.pub --store sqlite:mine.db "
-        "--listen 127.0.0.1:0 \\\n    --port-file mine.port --simulation "
-        "--window 1 --batch-min %zu &\n"
+        "sotto serve --mechanism mine-campaigns --pub mine.pub \\\n"
+        "    --store sqlite:mine.db --listen 127.0.0.1:0 --port-file mine.port "
+        "\\\n    --simulation --window 1 --batch-min %zu &\n"
         "collector=$!\ntrap 'kill $collector' EXIT\n"
         "while [ ! -s mine.port ] && kill -0 $collector; do sleep 0.1; done\n"
         "curl -sS --fail -H 'Content-Type: application/octet-stream' \\\n"

@@ -28,7 +28,7 @@ for extra, store in (([], "real.db"), (["--seed", "1"], "simulated.db")):
     if os.path.exists("port"):
         os.unlink("port")
     serve = subprocess.Popen(
-        [sotto, "serve", "m.sotto", "--pub", "k.pub", "--store",
+        [sotto, "serve", "--mechanism", "m.sotto", "--pub", "k.pub", "--store",
          "sqlite:" + store, "--listen", "127.0.0.1:0", "--port-file", "port",
          "--window", "1", "--batch-min", "150",
          *(["--simulation"] if extra else [])], stdout=subprocess.DEVNULL)

@@ -5,39 +5,42 @@
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 
 make_small
-serve="serve m.sotto --pub k.pub --store sqlite:s.db --listen 127.0.0.1:0"
+kept="--pub k.pub --store sqlite:s.db"
+serve="serve --mechanism m.sotto $kept --listen 127.0.0.1:0"
 
 # ---- What is refused before anything is made ---------------------------------
-run 2 serve m.sotto --pub k.pub
+run 2 serve --mechanism m.sotto --pub k.pub
 says "store"
 run 2 serve --pub k.pub --store sqlite:s.db
-says "M (a mechanism, or a folder of them) is missing"
-run 2 serve m.sotto --pub k.pub --store s.db
+says "--mechanism M is missing"
+run 2 serve --mechanism m.sotto --pub k.pub --store s.db
 says "sqlite:"
-run 1 serve none.sotto --pub k.pub --store sqlite:s.db
+run 1 serve --mechanism none.sotto --pub k.pub --store sqlite:s.db
 says "none.sotto"
-run 1 serve m.sotto --pub none.pub --store sqlite:s.db
+run 1 serve --mechanism m.sotto --pub none.pub --store sqlite:s.db
 says "none.pub"
-run 2 serve m.sotto --pub k.pub --store sqlite:s.db --listen nowhere
+run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --listen nowhere
 says "HOST:PORT"
-run 3 serve m.sotto --pub k.pub --store sqlite:s.db --listen 0.0.0.0:0
+run 3 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db \
+    --listen 0.0.0.0:0
 says "TLS" "in front"
-run 3 serve m.sotto --pub k.pub --store sqlite:s.db --batch-min 1
+run 3 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --batch-min 1
 says "at least 2"
-run 2 serve m.sotto --pub k.pub --store sqlite:s.db --window 0
+run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --window 0
 says "from 1 to"
-run 2 serve m.sotto --pub k.pub --store sqlite:s.db --threads 65
+run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --threads 65
 says "from 1 to 64"
-run 2 serve m.sotto --pub k.pub --store sqlite:s.db --tls-cert c.pem
+run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --tls-cert c.pem
 says "certificate and its key"
-run 2 serve m.sotto --pub k.pub --store sqlite:s.db --tls-cert a --tls-key b \
-    --plain-behind-proxy
+run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db \
+    --tls-cert a --tls-key b --plain-behind-proxy
 says "plain-behind-proxy"
 echo short >token
-run 2 serve m.sotto --pub k.pub --store sqlite:s.db --token-file token
+run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db \
+    --admin-token-file token
 says "holds no token"
 printf x >>m.sotto
-run 3 serve m.sotto --pub k.pub --store sqlite:s.db
+run 3 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db
 says "signature"
 # shellcheck disable=SC2086 # names without blanks
 only $small_files token
@@ -77,6 +80,6 @@ finished INT
 json err
 
 # A store keeps its kind.
-run 3 serve m.sotto --pub k.pub --store sqlite:s.db --simulation
+run 3 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --simulation
 says "simulat"
 finish

@@ -93,9 +93,9 @@ class Collector:
         port = folder / "port"
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            [SOTTO, "serve", str(folder / "mechanisms"), "--pub",
+            [SOTTO, "serve", "--mechanism", str(folder / "mechanisms"), "--pub",
              str(campaign.pub), "--store", f"sqlite:{self.store}", "--listen",
-             listen, "--port-file", str(port), "--token-file",
+             listen, "--port-file", str(port), "--admin-token-file",
              str(folder / "token"), *map(str, options)],
             stdout=subprocess.PIPE, stderr=self.errors,
             stdin=subprocess.DEVNULL)

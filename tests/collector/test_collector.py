@@ -197,7 +197,8 @@ def test_restart(m):
     c = Collector(m, store="restart.db")
     expect(c.send(body)[1]["accepted"] == 100, "100")
     second = subprocess.run(
-        [os.environ["SOTTO"], "serve", str(m.path), "--pub", str(m.pub),
+        [os.environ["SOTTO"], "serve", "--mechanism", str(m.path), "--pub",
+         str(m.pub),
          "--store", f"sqlite:{c.store}", "--listen", "127.0.0.1:0"],
         capture_output=True, check=False, timeout=60)
     expect(second.returncode == 1, f"two writers: {second.stderr}")

@@ -46,7 +46,7 @@ def version_of(c, version, ciphers=None):
 
 def refused(m, *options):
     done = subprocess.run(
-        [SOTTO, "serve", m.path, "--pub", m.pub, "--store",
+        [SOTTO, "serve", "--mechanism", m.path, "--pub", m.pub, "--store",
          f"sqlite:{m.folder}/none.db", *options], capture_output=True,
         check=False, timeout=60)
     return done.returncode, done.stderr.decode()
