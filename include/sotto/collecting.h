@@ -104,6 +104,30 @@ SOTTO_CHECKED enum sotto_status
 sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
                     bool simulation, struct sotto_report_reader **ret_reader,
                     struct sotto_error *err);
+/*
+ * The same over HTTP, from a collector that is running: an analyst's way who is
+ * not on its machine.
+ */
+struct sotto_gather_options {
+    const char *url;        /* https://HOST[:PORT]/v1/campaigns/NAME; http for a
+                               loopback address alone */
+    const char *token_file; /* the collector's admin token */
+    const char *ca;         /* PEM file of the authorities to trust (the
+                               system's) */
+    unsigned tries;         /* of a request (8) */
+    unsigned wait_ms;       /* before the second try, then doubled, jittered
+                               (500) */
+    unsigned timeout_s;     /* of one request (30) */
+    bool simulation;        /* simulated ones are wanted */
+    struct sotto_watch watch;
+};
+/* Statuses: sotto_store_reports'; IO, FORMAT and LIMIT (the answer makes no
+   sense), STOPPED, ENTROPY. */
+SOTTO_CHECKED enum sotto_status
+sotto_gather_reports(const struct sotto_mechanism *mechanism,
+                     const struct sotto_gather_options *options,
+                     struct sotto_report_reader **ret_reader,
+                     struct sotto_error *err);
 /* Whether a text names a store (sqlite:...) and not a file. */
 bool sotto_store_named(const char *url);
 

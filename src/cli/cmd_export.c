@@ -1,6 +1,6 @@
 /*
- * cmd_export.c: sotto export: what a collector's store has released, as a file
- * of reports.
+ * cmd_export.c: sotto export: what a collector has released, as a file of
+ * reports.
  */
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
+#include "cli/watch.h"
 
 static int
 write_reports(const struct sotto_mechanism *mechanism,
@@ -51,6 +52,53 @@ tell(const struct cli_args *args, const char *path, size_t count)
 }
 
 static int
+check_source(const struct cli_args *args)
+{
+    const char *store = cli_value(args, "store");
+    if (cli_given(args, "store") == cli_given(args, "from")) {
+        return cli_bad("give --store, or --from and --admin-token-file: where "
+                       "the reports are");
+    }
+    if (store != NULL && !sotto_store_named(store)) {
+        return cli_bad("--store '%.200s' names no store: give sqlite:PATH, as "
+                       "sotto serve was given it",
+                       store);
+    }
+    if (cli_given(args, "from") != cli_given(args, "admin-token-file")) {
+        return cli_bad("--from and --admin-token-file go together: a collector "
+                       "gives reports to those who have its token");
+    }
+    if (store != NULL && cli_given(args, "ca")) {
+        return cli_bad("--ca is for --from: a store has no certificate");
+    }
+    return CLI_EXIT_DONE;
+}
+
+static enum sotto_status
+open_reports(const struct cli_args *args,
+             const struct sotto_mechanism *mechanism,
+             struct sotto_report_reader **ret_reader, struct sotto_error *err)
+{
+    bool simulation = cli_given(args, "simulation");
+    if (cli_given(args, "store")) {
+        return sotto_store_reports(mechanism, cli_value(args, "store"),
+                                   simulation, ret_reader, err);
+    }
+    struct watch watch;
+    watch_start(&watch);
+    const struct sotto_gather_options options = {
+        .url = cli_value(args, "from"),
+        .token_file = cli_value(args, "admin-token-file"),
+        .ca = cli_value(args, "ca"),
+        .simulation = simulation,
+        .watch = watch_port(&watch)};
+    enum sotto_status status =
+        sotto_gather_reports(mechanism, &options, ret_reader, err);
+    watch_end(&watch);
+    return status;
+}
+
+static int
 run(const struct cli_args *args)
 {
     const char *store = cli_value(args, "store");
@@ -58,21 +106,20 @@ run(const struct cli_args *args)
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_report_reader *reader = NULL;
     struct sotto_error err = {0};
-    int status;
-    if (!sotto_store_named(store)) {
-        return cli_bad("--store '%.200s' names no store: give sqlite:PATH, as "
-                       "sotto serve was given it",
-                       store);
+    int status = check_source(args);
+    if (status != CLI_EXIT_DONE) {
+        return status;
     }
-    const char *const inputs[] = {args->word[0], strchr(store, ':') + 1};
+    const char *const inputs[] = {
+        args->word[0], store != NULL ? strchr(store, ':') + 1
+                                     : cli_value(args, "admin-token-file")};
     status = output_file_check(path, inputs, sizeof inputs / sizeof *inputs);
     if (status != CLI_EXIT_DONE) {
         return status;
     }
     if (sotto_mechanism_read(args->word[0], &mechanism, &err) !=
             SOTTO_STATUS_OK ||
-        sotto_store_reports(mechanism, store, cli_given(args, "simulation"),
-                            &reader, &err) != SOTTO_STATUS_OK) {
+        open_reports(args, mechanism, &reader, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {
         status = write_reports(mechanism, reader, path);
@@ -88,12 +135,20 @@ run(const struct cli_args *args)
 static const char *const wanted[] = {"M (a mechanism)", NULL};
 
 static const struct cli_option options[] = {
-    {0, true, false, "store", "sqlite:PATH", "the collector's store"},
+    {0, false, false, "store", "sqlite:PATH", "the collector's store"},
+    {0, false, false, "from", "URL",
+     "https://HOST[:PORT]/v1/campaigns/NAME of a collector\n"
+     "that is running; http for loopback addresses alone"},
+    {0, false, false, "admin-token-file", "F",
+     "the collector's token for analysts, with --from"},
+    {0, false, false, "ca", "FILE",
+     "trust these certificate authorities, in PEM, and not\n"
+     "the system's"},
     {'o', true, false, "output", "R",
      "the reports: JSON Lines if it ends in .jsonl, else\n"
      "binary"},
     {0, false, false, "simulation", NULL,
-     "the store is of a collector for simulation"},
+     "the collector is one for simulation"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,
@@ -101,15 +156,16 @@ static const struct cli_option options[] = {
 
 const struct cli_verb cmd_export = {
     .name = "export",
-    .summary = "write what a collector's store has released",
-    .usage = "M --store sqlite:PATH -o R [--simulation]",
+    .summary = "write what a collector has released",
+    .usage = "M -o R (--store sqlite:PATH | --from URL --admin-token-file F\n"
+             "      [--ca FILE]) [--simulation]",
     .about =
-        "Writes all reports of the mechanism M that the store has released, "
-        "as a file\nfor sotto decode and sotto fit, which also take the store "
-        "itself in place of a\nfile: sotto fit M sqlite:PATH. A collector may "
-        "be writing to the store meanwhile.\nReports that wait for the end of "
-        "their window, or for others to be shuffled\nwith, are not among "
-        "them.\n",
+        "Writes all reports of the mechanism M that a collector has released, "
+        "as a file\nfor sotto decode and sotto fit: out of its store, while it "
+        "may be writing there,\nor over HTTP. sotto decode and sotto fit also "
+        "take the store itself in place of\na file: sotto fit M sqlite:PATH. "
+        "Reports that wait for the end of their window,\nor for others to be "
+        "shuffled with, are not among them.\n",
     .example = "sotto export wdbc.sotto --store sqlite:reports.db -o "
                "wdbc.reports\n",
     .wanted = wanted,

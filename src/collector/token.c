@@ -9,10 +9,9 @@
 #include <sodium.h>
 
 #include "host/error.h"
-#include "host/file.h"
+#include "host/token_file.h"
 #include "host/wipe.h"
 
-#define FILE_MOST ((size_t)4096)
 #define SCHEME "Bearer "
 #define SCHEME_SIZE (sizeof SCHEME - 1)
 
@@ -27,8 +26,8 @@ hash(const struct token *token, const void *text, size_t size,
 enum sotto_status
 token_read(struct token *token, const char *path, struct sotto_error *err)
 {
-    uint8_t *text = NULL;
-    size_t size = 0, length = 0;
+    char *text = NULL;
+    size_t size = 0;
     enum sotto_status status;
     memset(token, 0, sizeof *token);
     if (path == NULL) {
@@ -38,25 +37,12 @@ token_read(struct token *token, const char *path, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0, "%s",
                          sotto_status_message(SOTTO_STATUS_ENTROPY));
     }
-    status = host_file_read(path, FILE_MOST, &text, &size, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    while (length < size && text[length] > ' ' && text[length] <= '~') {
-        length++;
-    }
-    if (length < TOKEN_LEAST ||
-        (length < size && text[length] != '\n' && text[length] != '\r')) {
-        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "'%s' holds no token: its first line must have %u "
-                           "letters, digits or signs or more, without blanks; "
-                           "`openssl rand -hex 32` makes a good one",
-                           host_shown(path), TOKEN_LEAST);
-    } else {
-        hash(token, text, length, token->hash);
+    status = token_file_read(path, &text, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        hash(token, text, size, token->hash);
         token->set = true;
+        host_wipe_free(text, size + 1);
     }
-    host_wipe_free(text, size);
     return status;
 }
 

@@ -11,7 +11,6 @@
 
 #include "sotto/sotto.h"
 
-#define TOKEN_LEAST 16u /* bytes */
 #define TOKEN_HASH_SIZE 32u
 
 struct token {
@@ -19,8 +18,8 @@ struct token {
     uint8_t key[TOKEN_HASH_SIZE], hash[TOKEN_HASH_SIZE];
 };
 
-/* Reads the first line of a file; NULL: there is no token. Statuses: IO, LIMIT,
-   INPUT (too short, or with other characters than ! to ~), ENTROPY, MEMORY. */
+/* Reads it from a file; NULL: there is no token. Statuses: token_file_read's;
+   ENTROPY. */
 SOTTO_CHECKED enum sotto_status
 token_read(struct token *token, const char *path, struct sotto_error *err);
 

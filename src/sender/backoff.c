@@ -76,9 +76,8 @@ backoff_wait(uint64_t ms, const char *what, const struct sotto_watch *watch,
         if (watch->tick != NULL &&
             !watch->tick(watch->context, what, (uint64_t)(passed / 1000),
                          ms / 1000)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0,
-                             "stopped while waiting to send; what is queued "
-                             "stays for the next time");
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped while %s",
+                             what);
         }
         if (left <= 0) {
             return SOTTO_STATUS_OK;

@@ -66,7 +66,7 @@ fail_code(const char *tail, long code, struct sotto_error *err)
                      meaning(code));
 }
 
-/* One try. OK with `ret_again` clear: the answer is 200. */
+/* One try. OK with `ret_again` clear: the answer is what was asked for. */
 static enum sotto_status
 try_once(struct exchange *exchange, const struct transport_request *request,
          struct transport_answer *answer, bool *ret_again,
@@ -76,7 +76,8 @@ try_once(struct exchange *exchange, const struct transport_request *request,
     enum sotto_status status =
         transport_ask(exchange->transport, request, answer, err);
     *ret_again = answer->again;
-    if (status == SOTTO_STATUS_OK && answer->code != 200) {
+    if (status == SOTTO_STATUS_OK && answer->code != 200 &&
+        !(answer->code == 204 && request->may_be_none)) {
         *ret_again = says_later(answer->code);
         status = fail_code(request->tail, answer->code, err);
     }
@@ -84,15 +85,16 @@ try_once(struct exchange *exchange, const struct transport_request *request,
 }
 
 static enum sotto_status
-pause_for(const struct exchange *exchange, unsigned next, int64_t asked,
+pause_for(const struct exchange *exchange,
+          const struct transport_request *request, unsigned next, int64_t asked,
           struct sotto_error *err)
 {
     uint64_t ms = 0;
     if (asked > BACKOFF_ASKED_MOST) {
         return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "the collector asks to be left alone for %lld s: "
-                         "what is queued stays for another time",
-                         (long long)asked);
+                         "the collector asks to be left alone for %lld s%s%s",
+                         (long long)asked, request->stays != NULL ? ": " : "",
+                         request->stays != NULL ? request->stays : "");
     }
     enum sotto_status status =
         backoff_draw(backoff_most(exchange->wait_ms, next), &ms, err);
@@ -105,7 +107,7 @@ pause_for(const struct exchange *exchange, unsigned next, int64_t asked,
 
 enum sotto_status
 exchange_run(struct exchange *exchange, const struct transport_request *request,
-             struct host_text *ret_body, struct sotto_error *err)
+             struct transport_answer *ret_answer, struct sotto_error *err)
 {
     struct sotto_error why = {SOTTO_STATUS_OK, 0, ""};
     for (unsigned next = 1;; next++) {
@@ -114,7 +116,7 @@ exchange_run(struct exchange *exchange, const struct transport_request *request,
         enum sotto_status status =
             try_once(exchange, request, &answer, &again, &why);
         if (status == SOTTO_STATUS_OK) {
-            *ret_body = answer.body;
+            *ret_answer = answer;
             return status;
         }
         host_text_clear(&answer.body);
@@ -122,12 +124,12 @@ exchange_run(struct exchange *exchange, const struct transport_request *request,
             return host_fail(err, status, 0, "%s", why.message);
         }
         if (next >= exchange->tries) {
-            return host_fail(err, SOTTO_STATUS_IO, 0,
-                             "%.300s (tries: %u); what is queued stays for "
-                             "another time",
-                             why.message, next);
+            return host_fail(err, SOTTO_STATUS_IO, 0, "%.300s (tries: %u)%s%s",
+                             why.message, next,
+                             request->stays != NULL ? "; " : "",
+                             request->stays != NULL ? request->stays : "");
         }
-        status = pause_for(exchange, next, answer.retry_after, err);
+        status = pause_for(exchange, request, next, answer.retry_after, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }

@@ -18,12 +18,13 @@ struct exchange {
 /*
  * Asks, and asks again with the same bytes while there is no answer or one that
  * says later (408, 429, 500 and above), waiting in between: at random, and as
- * long as a Retry-After says. OK: the answer was 200, and host_text_clear frees
- * `ret_body`. Statuses: IO (all tries failed; another code; a redirect; the
- * collector wants more than an hour), LIMIT, STOPPED, MEMORY, ENTROPY.
+ * long as a Retry-After says. OK: the answer was 200, or 204 where that may be,
+ * and host_text_clear frees its body. Statuses: IO (all tries failed; another
+ * code; a redirect; the collector wants more than an hour), LIMIT, STOPPED,
+ * MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 exchange_run(struct exchange *exchange, const struct transport_request *request,
-             struct host_text *ret_body, struct sotto_error *err);
+             struct transport_answer *ret_answer, struct sotto_error *err);
 
 #endif

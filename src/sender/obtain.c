@@ -58,7 +58,12 @@ ask_for(struct exchange *exchange, const char *tail, size_t most,
 {
     const struct transport_request request = {
         .tail = tail, .most = most, .what = "fetching the mechanism"};
-    return exchange_run(exchange, &request, ret_body, err);
+    struct transport_answer answer;
+    enum sotto_status status = exchange_run(exchange, &request, &answer, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_body = answer.body;
+    }
+    return status;
 }
 
 static enum sotto_status

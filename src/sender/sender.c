@@ -135,9 +135,11 @@ enum sotto_status
 sender_connect(const struct sotto_sender *sender, struct exchange *ret_exchange,
                struct sotto_error *err)
 {
-    const struct transport_settings settings = {
-        &sender->address, sender->ca, sender->proxy, sender->timeout_s,
-        &sender->watch};
+    const struct transport_settings settings = {.address = &sender->address,
+                                                .ca = sender->ca,
+                                                .proxy = sender->proxy,
+                                                .timeout_s = sender->timeout_s,
+                                                .watch = &sender->watch};
     struct exchange exchange = {NULL, sender->tries, sender->wait_ms,
                                 &sender->watch, 0};
     if (sender->look) {
@@ -257,7 +259,7 @@ send_batch(struct sotto_sender *sender, struct exchange *exchange,
            const struct queue_batch *batch, uint64_t total,
            struct sotto_sent *sent, struct sotto_error *err)
 {
-    struct host_text body;
+    struct transport_answer came;
     struct answer answer = {0};
     const struct transport_request request = {
         .tail = "/reports",
@@ -266,14 +268,15 @@ send_batch(struct sotto_sender *sender, struct exchange *exchange,
         .most = answer_most(batch->count),
         .what = "sending",
         .done = sent->accepted + sent->duplicate + sent->refused,
-        .total = total};
-    enum sotto_status status = exchange_run(exchange, &request, &body, err);
+        .total = total,
+        .stays = "what is queued stays for another time"};
+    enum sotto_status status = exchange_run(exchange, &request, &came, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    status = answer_parse(body.data != NULL ? body.data : "", body.size,
-                          batch->count, &answer, err);
-    host_text_clear(&body);
+    status = answer_parse(came.body.data != NULL ? came.body.data : "",
+                          came.body.size, batch->count, &answer, err);
+    host_text_clear(&came.body);
     if (status == SOTTO_STATUS_OK) {
         status = settle(sender, batch, &answer, sent, err);
     }

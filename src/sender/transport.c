@@ -22,7 +22,8 @@
 #define SLOWEST 8192u                /* bytes a second, on the whole */
 #define SLOWEST_MOMENT 64L           /* bytes a second, over timeout_s */
 #define LONGEST_S ((size_t)3600)
-#define URL_SIZE (ADDRESS_URL_SIZE + 32)
+#define URL_SIZE (ADDRESS_URL_SIZE + 64)
+#define LINE_SIZE ((size_t)8192)
 
 struct transport {
     struct transport_settings settings;
@@ -79,6 +80,16 @@ read_header(const char *line, size_t size, const char *name, char *ret_value,
     return true;
 }
 
+/* Digits alone; 0: it is no such number. */
+static uint64_t
+read_number(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && digits < 20 && text[digits] == '\0'
+               ? strtoull(text, NULL, 10)
+               : 0;
+}
+
 static size_t
 take_header(char *line, size_t one, size_t size, void *context)
 {
@@ -92,9 +103,13 @@ take_header(char *line, size_t one, size_t size, void *context)
     }
     if (size > 5 && memcmp(line, "HTTP/", 5) == 0) {
         transport->answer->retry_after = -1; /* a new answer begins */
-    } else if (memchr(line, '\0', size) == NULL &&
-               read_header(line, size, "Retry-After", value, sizeof value)) {
+        transport->answer->batch = 0;
+    } else if (memchr(line, '\0', size) != NULL) {
+        return size; /* nothing that we ask for */
+    } else if (read_header(line, size, "Retry-After", value, sizeof value)) {
         transport->answer->retry_after = backoff_asked(value, time(NULL));
+    } else if (read_header(line, size, "Sotto-Batch", value, sizeof value)) {
+        transport->answer->batch = read_number(value);
     }
     return size;
 }
@@ -198,6 +213,24 @@ add_line(struct curl_slist **list, const char *line)
     return longer != NULL;
 }
 
+/* The lines of every GET and of every POST. */
+static bool
+add_lines(struct transport *transport)
+{
+    char line[LINE_SIZE];
+    const char *bearer = transport->settings.bearer;
+    bool added = add_line(&transport->get, "Accept:") &&
+                 add_line(&transport->post, "Accept:") &&
+                 add_line(&transport->post, "Expect:") &&
+                 add_line(&transport->post, "Content-Type: " TRANSPORT_TYPE);
+    if (added && bearer != NULL) {
+        (void)snprintf(line, sizeof line, "Authorization: Bearer %s", bearer);
+        added = add_line(&transport->get, line);
+        explicit_bzero(line, sizeof line);
+    }
+    return added;
+}
+
 static void
 start_library(void)
 {
@@ -217,10 +250,7 @@ transport_open(const struct transport_settings *settings,
     enum sotto_status status = SOTTO_STATUS_OK;
     transport->settings = *settings;
     transport->easy = curl_easy_init();
-    if (transport->easy == NULL || !add_line(&transport->get, "Accept:") ||
-        !add_line(&transport->post, "Accept:") ||
-        !add_line(&transport->post, "Expect:") ||
-        !add_line(&transport->post, "Content-Type: " TRANSPORT_TYPE)) {
+    if (transport->easy == NULL || !add_lines(transport)) {
         status = host_fail_memory(err);
         goto done;
     }
@@ -308,13 +338,13 @@ explain_failure(const struct transport *transport, CURLcode code,
                 struct sotto_error *err)
 {
     const char *url = transport->url;
+    const char *stays = transport->request->stays;
     const char *why =
         transport->why[0] != '\0' ? transport->why : curl_easy_strerror(code);
     if (transport->stopped) {
         return host_fail(err, SOTTO_STATUS_STOPPED, 0,
-                         "stopped while talking to %s; what is queued stays "
-                         "for the next time",
-                         host_shown(url));
+                         "stopped while talking to %s%s%s", host_shown(url),
+                         stays != NULL ? "; " : "", stays != NULL ? stays : "");
     }
     if (transport->too_long) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,

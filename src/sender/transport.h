@@ -24,8 +24,9 @@ struct transport;
 /* What the caller says once; all of it must outlive the transport. */
 struct transport_settings {
     const struct address *address;
-    const char *ca;    /* NULL: the system's */
-    const char *proxy; /* NULL: none, whatever the environment says */
+    const char *ca;     /* NULL: the system's */
+    const char *proxy;  /* NULL: none, whatever the environment says */
+    const char *bearer; /* what lets an analyst in; NULL: nothing */
     unsigned timeout_s;
     const struct sotto_watch *watch;
 };
@@ -44,8 +45,11 @@ struct transport_request {
     const uint8_t *body; /* NULL: a GET, else a POST */
     size_t size;
     size_t most;          /* bytes of the answer's body */
+    bool may_be_none;     /* 204, nothing there, is an answer as good as 200 */
     const char *what;     /* for the watch, with steps `done` of `total`; */
     uint64_t done, total; /* total 0: the bytes that came */
+    const char *stays;    /* what a failure leaves for another time; NULL:
+                             nothing */
 };
 
 /* What came back. */
@@ -53,6 +57,7 @@ struct transport_answer {
     long code;             /* of HTTP; 0: none came */
     bool again;            /* on failure: another try may do better */
     int64_t retry_after;   /* seconds; -1: none is said */
+    uint64_t batch;        /* the number that Sotto-Batch has; 0: none */
     struct host_text body; /* host_text_clear frees, also on failure */
 };
 

@@ -2,16 +2,15 @@
  * released.c: what a store has released, as a reader of reports: what every
  * learner and every verb takes.
  */
+#include "store/released.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/device.h"
 #include "host/error.h"
-#include "host/text.h"
 #include "mechanism/mechanism.h"
 #include "store/store.h"
-
-#define RELEASED_MOST ((size_t)1 << 36) /* bytes, as of a report file */
 
 bool
 sotto_store_named(const char *url)
@@ -73,10 +72,24 @@ static void
 sort_reports(const struct sotto_mechanism *mechanism, struct host_text *reports)
 {
     size_t size = mechanism->client->report_size;
-    if (reports->size > 0) {
-        qsort_r(reports->data, reports->size / size, size, compare_reports,
-                &size);
+    qsort_r(reports->data, reports->size / size, size, compare_reports, &size);
+}
+
+enum sotto_status
+released_read(const struct sotto_mechanism *mechanism,
+              struct host_text *reports, const char *from,
+              struct sotto_report_reader **ret_reader, struct sotto_error *err)
+{
+    if (reports->size == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "'%s' has released no reports of this mechanism "
+                         "yet: they wait for the end of a window, and for "
+                         "others to be shuffled with",
+                         host_shown(from));
     }
+    sort_reports(mechanism, reports);
+    return sotto_report_reader_parse(mechanism, reports->data, reports->size,
+                                     from, ret_reader, err);
 }
 
 enum sotto_status
@@ -96,17 +109,8 @@ sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
     if (status == SOTTO_STATUS_OK) {
         status = read_batches(reader, mechanism->client->hash, &reports, err);
     }
-    if (status == SOTTO_STATUS_OK && reports.size == 0) {
-        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "'%s' has released no reports of this mechanism "
-                           "yet: they wait for the end of a window, and for "
-                           "others to be shuffled with",
-                           host_shown(url));
-    }
     if (status == SOTTO_STATUS_OK) {
-        sort_reports(mechanism, &reports);
-        status = sotto_report_reader_parse(mechanism, reports.data,
-                                           reports.size, url, ret_reader, err);
+        status = released_read(mechanism, &reports, url, ret_reader, err);
     }
     host_text_clear(&reports);
     store_reader_free(reader);

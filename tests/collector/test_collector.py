@@ -184,6 +184,11 @@ def test_batches(m):
     text = sotto("export", m.path, "--store", f"sqlite:{c.store}", "-o", out)
     expect("100 released reports" in text and out.stat().st_size ==
            100 * m.size, f"export: {text}")
+    pulled = m.folder / "pulled.bin"
+    sotto("export", m.path, "--from",
+          f"http://127.0.0.1:{c.port}/v1/campaigns/m", "--admin-token-file",
+          m.folder / "token", "-o", pulled)
+    expect(pulled.read_bytes() == out.read_bytes(), "other reports over HTTP")
     expect("100 reports" in sotto("decode", m.path, f"sqlite:{c.store}"),
            "decode from a store")
     expect(c.metric('campaign_reports{campaign="m",at="released"}') == 100,

@@ -1,0 +1,24 @@
+/*
+ * token_file.h: a secret word that a service and those who may use it both
+ * have in a file.
+ */
+#ifndef SOTTO_HOST_TOKEN_FILE_H
+#define SOTTO_HOST_TOKEN_FILE_H
+
+#include <stddef.h>
+
+#include "sotto/sotto.h"
+
+#define TOKEN_FILE_LEAST 16u /* bytes of a token */
+
+/*
+ * The first line of a file, of `ret_size` characters from ! to ~ and a NUL;
+ * host_wipe_free of one more than `ret_size` wipes and frees it. Statuses: IO,
+ * LIMIT, INPUT (too short, or with other characters), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status token_file_read(const char *path,
+                                                char **ret_token,
+                                                size_t *ret_size,
+                                                struct sotto_error *err);
+
+#endif
