@@ -83,8 +83,8 @@ released_read(const struct sotto_mechanism *mechanism,
     if (reports->size == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "'%s' has released no reports of this mechanism "
-                         "yet: they wait for the end of a window, and for "
-                         "others to be shuffled with",
+                         "yet: they wait for the end of a window, and until "
+                         "there are as many as sotto serve's --batch-min",
                          host_shown(from));
     }
     sort_reports(mechanism, reports);
