@@ -141,7 +141,7 @@ put_steps(FILE *to, const struct demo *demo)
         "<li><b>Collect</b>At epsilon %s, %zu devices queued their reports on "
         "disk and sent them over HTTP to a collector on this machine. It "
         "answered when they were on disk, then shuffled them and dropped their "
-        "ids. At the other epsilons reports go by file: a person "
+        "ids. Reports at any other epsilon go by file: a person "
         "is asked once.</li>\n"
         "<li><b>Learn</b>The channel is known, so the label of each code is "
         "found from all reports together; a classifier then learns codes "
