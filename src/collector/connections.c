@@ -18,6 +18,7 @@
 
 #define SWEEP_NS 250000000L
 #define GONE_MS 1000u  /* of silence, then it is looked */
+#define GONE_LOOKS 4u  /* in turn that must find one gone in a request */
 #define ORIGIN_SIZE 9u /* family, and an IPv4 address or half an IPv6 one */
 
 enum state { OPENED, ARRIVING, ANSWERING, IDLE, LATE };
@@ -28,6 +29,7 @@ struct connection {
     uint8_t origin[ORIGIN_SIZE];
     atomic_int state;
     atomic_uint_fast64_t since; /* milliseconds of the monotonic clock */
+    unsigned gone;              /* the sweeper's: looks that found it gone */
 };
 
 struct connections {
@@ -71,22 +73,38 @@ cut(struct connections *connections, struct connection *connection, int state)
         "Content-Length: 74\r\n\r\n"
         "{\"error\":\"the request took too long to arrive: send it in one "
         "piece, now\"}";
-    if (connections->limits.plain && state == ARRIVING) {
+    bool gone = connection->gone > 0;
+    if (connections->limits.plain && state == ARRIVING && !gone) {
         (void)send(connection->fd, late, sizeof late - 1,
                    MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     (void)shutdown(connection->fd, SHUT_RDWR);
     atomic_fetch_add_explicit(&connections->metrics->late,
-                              state == IDLE ? 0 : 1, memory_order_relaxed);
+                              state == IDLE || gone ? 0 : 1,
+                              memory_order_relaxed);
 }
 
-/* Whether the other side is gone, which the server does not see if the end came
-   together with the last request. */
+/* Whether the other side has ended, and the server has read all that came. The
+   server does not see the end if it came together with the last bytes: it is
+   told of news once, reads what is there, and waits for more. */
 static bool
 is_gone(const struct connection *connection)
 {
     char byte;
     return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* Between requests one look is enough. In a request the server may just have
+   read the last bytes of one who ends his side and waits for an answer, so it
+   must stay like that for as long as nobody needs to handle what he has read.
+ */
+static bool
+is_lost(struct connection *connection, int state, uint64_t age)
+{
+    bool looked = age > GONE_MS &&
+                  (state == OPENED || state == ARRIVING || state == IDLE);
+    connection->gone = looked && is_gone(connection) ? connection->gone + 1 : 0;
+    return connection->gone >= (state == ARRIVING ? GONE_LOOKS : 1u);
 }
 
 static void
@@ -97,10 +115,8 @@ sweep(struct connections *connections)
         int state = atomic_load(&c->state);
         uint64_t since = atomic_load(&c->since);
         uint64_t age = now > since ? now - since : 0;
-        bool over =
-            age > limit_ms(connections, state) ||
-            ((state == IDLE || state == OPENED) && age > GONE_MS && is_gone(c));
-        if (state != LATE && over &&
+        if (state != LATE &&
+            (is_lost(c, state, age) || age > limit_ms(connections, state)) &&
             atomic_compare_exchange_strong(&c->state, &state, LATE)) {
             cut(connections, c, state);
         }

@@ -223,7 +223,6 @@ send_judged(struct request *request)
     struct sotto_collector *collector = request->collector;
     const struct judge *judge = &request->judge;
     struct host_text text;
-    metrics_judged(&collector->metrics, judge);
     if (judge->count == 1 && judge->found[JUDGE_ACCEPTED] == 1 &&
         !atomic_load_explicit(&collector->stopping, memory_order_relaxed)) {
         return send_answer(request, 200, collector->accepted_one);
@@ -318,12 +317,16 @@ send_batch(struct request *request)
 
 /* ---- Reports ------------------------------------------------------------- */
 
-/* The writer's thread: the connection goes on, in its own. */
+/* The writer's thread: the connection goes on, in its own, if it is still
+   there; what is on disk counts in any case. */
 static void
 resume(struct writer_job *job)
 {
     struct request *request = (struct request *)job;
     request->stage = SETTLED;
+    if (job->stored) {
+        metrics_judged(&request->collector->metrics, &request->judge);
+    }
     MHD_resume_connection(request->connection);
 }
 
@@ -344,6 +347,7 @@ judge_reports(struct request *request)
                              err.message);
     }
     if (request->judge.found[JUDGE_PENDING] == 0) {
+        metrics_judged(&collector->metrics, &request->judge);
         return send_judged(request);
     }
     if (!writer_reserve(collector->writer,

@@ -1,57 +1,156 @@
 #!/usr/bin/python3
-"""test_tls.py: certificates that are expired, self-signed, another host's or of
-another authority are refused, and nothing is sent; the right one is taken with
---ca; TLS 1.1 is not spoken; no session is resumed."""
+"""test_tls.py: certificates that are expired, not valid yet, self-signed, of
+another host, another authority or another purpose, signed by one who may not, or
+with a weak key or signature are refused, the message says why, and nothing is
+sent; the right one is taken with --ca; TLS 1.1 is not spoken; no session is
+resumed, though the server offers it."""
 import json
 import os
 import shutil
 import ssl
 import subprocess
 import sys
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from stub import Device, Stub, expect, finish, run, says  # noqa: E402
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of TLS 1.1
 
 
 def openssl(*words):
     subprocess.run(["openssl", *words], check=True, capture_output=True)
 
 
-def make_authority(name):
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key",
-            "-out", f"{name}.pem", "-days", "30", "-subj", f"/CN={name}")
+EC = ("ec", "-pkeyopt", "ec_paramgen_curve:P-256")
 
 
-def make_certificate(name, alternative, authority="ca", days="30"):
-    """NAME.pem and NAME.key for these names, signed by the authority."""
-    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-            "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj",
-            "/CN=collector")
+def make_authority(name, key=EC):
+    openssl("req", "-x509", "-newkey", *key, "-nodes", "-keyout",
+            f"{name}.key", "-out", f"{name}.pem", "-days", "30", "-subj",
+            f"/CN={name}")
+
+
+def make_request(name, alternative, key=EC, more=""):
+    openssl("req", "-newkey", *key, "-nodes", "-keyout", f"{name}.key", "-out",
+            f"{name}.csr", "-subj", "/CN=collector")
     with open(f"{name}.ext", "w", encoding="utf-8") as file:
-        file.write(f"subjectAltName={alternative}\n")
+        file.write(f"subjectAltName={alternative}\n{more}\n")
+
+
+def make_certificate(name, alternative, authority="ca", days="30", digest=
+                     "-sha256", key=EC, more=""):
+    """NAME.pem and NAME.key for these names, signed by the authority."""
+    make_request(name, alternative, key, more)
     openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{authority}.pem",
             "-CAkey", f"{authority}.key", "-CAcreateserial", "-out",
-            f"{name}.pem", "-days", days, "-extfile", f"{name}.ext")
+            f"{name}.pem", "-days", days, "-extfile", f"{name}.ext", digest)
+
+
+def make_later(name, alternative):
+    """One that is valid from a day to come on."""
+    make_request(name, alternative)
+    with open("ca.cnf", "w", encoding="utf-8") as file:
+        file.write("[ca]\ndefault_ca=own\n[own]\ndatabase=ca.index\nserial="
+                   "ca.serial\nnew_certs_dir=.\npolicy=any\n"
+                   "[any]\ncommonName=supplied\n")
+    with open("ca.index", "w", encoding="utf-8"):
+        pass
+    openssl("ca", "-batch", "-config", "ca.cnf", "-create_serial", "-cert",
+            "ca.pem", "-keyfile", "ca.key", "-md", "sha256", "-startdate",
+            "20480101000000Z", "-enddate", "20481231000000Z", "-extfile",
+            f"{name}.ext", "-notext", "-in", f"{name}.csr", "-out",
+            f"{name}.pem")
 
 
 def serve(device, name, version=None):
+    """A server that would do anything: it is the device that must not."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers("ALL:@SECLEVEL=0")
     if version:
-        context.set_ciphers("ALL:@SECLEVEL=0")
         context.minimum_version = context.maximum_version = version
     context.load_cert_chain(f"{name}.pem", f"{name}.key")
     return Stub(device.size, context=context)
 
 
-def check_refused(device, name, *pieces, ca="ca.pem", version=None):
+def check_refused(device, name, *pieces, ca="ca.pem", version=None,
+                  host="127.0.0.1"):
     """Nothing arrives, and there is no second try."""
     stub = serve(device, name, version)
     words = ("--ca", ca) if ca else ()
-    done = run(1, *device.words(stub.url(), "--json", "--tries", "1", *words))
-    says(done, *pieces)
+    done = run(1, *device.words(stub.url(host=host), "--json", "--tries", "1",
+                                *words))
+    says(done, f"cannot talk to {stub.url(host=host)}", *pieces)
     expect(json.loads(done.stdout)["left"] == 5, f"{name}: something was sent")
     expect(not stub.requests, f"{name}: a request arrived")
+    stub.close()
+    if os.environ.get("SOTTO_SHOW"):
+        print(f"{name}: {done.stderr.strip()}")
+
+
+def test_wrong(device):
+    here = "IP:127.0.0.1,DNS:localhost"
+    make_certificate("right", here)
+    make_certificate("expired", here, days="-1")
+    make_later("later", here)
+    make_certificate("elsewhere", "IP:127.0.0.2,DNS:example.org")
+    make_certificate("anothers", here, authority="other")
+    make_certificate("purpose", here, more="extendedKeyUsage=clientAuth")
+    make_certificate("unsigned", here, authority="right")
+    with open("unsigned.pem", "a", encoding="utf-8") as file, \
+            open("right.pem", encoding="utf-8") as signer:
+        file.write(signer.read())
+    openssl("req", "-x509", "-newkey", *EC, "-nodes", "-keyout", "self.key",
+            "-out", "self.pem", "-days", "30", "-subj", "/CN=x", "-addext",
+            f"subjectAltName={here}")
+    check_refused(device, "expired", "certificate has expired")
+    check_refused(device, "later", "certificate is not yet valid")
+    for ca in ("ca.pem", None):
+        check_refused(device, "self", "self-signed certificate", ca=ca)
+    check_refused(device, "elsewhere", "no alternative certificate subject",
+                  "127.0.0.1")
+    check_refused(device, "elsewhere", "no alternative certificate subject",
+                  "localhost", host="localhost")
+    check_refused(device, "anothers", "unable to get local issuer certificate")
+    check_refused(device, "purpose", "certificate purpose")
+    check_refused(device, "unsigned", "invalid CA certificate")
+    check_refused(device, "right", "unable to get local issuer certificate",
+                  ca=None)
+    check_refused(device, "right", "not-there.pem", ca="not-there.pem")
+    check_refused(device, "right", "protocol version",
+                  version=ssl.TLSVersion.TLSv1_1)
+
+
+def test_weak(device):
+    """What the system's OpenSSL refuses by itself, at its second level."""
+    here = "IP:127.0.0.1"
+    make_authority("small", ("rsa:1024",))
+    make_certificate("short", here, key=("rsa:1024",))
+    make_certificate("sha1", here, digest="-sha1")
+    make_certificate("smalls", here, authority="small")
+    check_refused(device, "short", "EE certificate key too weak")
+    check_refused(device, "sha1", "CA signature digest algorithm too weak")
+    check_refused(device, "smalls", "CA certificate key too weak",
+                  ca="small.pem")
+
+
+def test_right(device):
+    """One connection for all; and if the server ends it after each answer, no
+    session of one is resumed in the next, nor in another run."""
+    stub = serve(device, "right")
+    done = run(0, *device.words(stub.url(), "--ca", "ca.pem", "--batch", "2",
+                                "--json"))
+    told = json.loads(done.stdout)
+    expect(told["accepted"] == 5 and told["requests"] == 3, f"{told}")
+    expect(stub.connections == 1, "more than one connection")
+    stub.act = lambda own, connection, request: (
+        own.reply(connection, request) or True)
+    for _ in range(2):
+        device.new_ledger()
+        run(0, *device.words(stub.url(), "--ca", "ca.pem", "--batch", "2"))
+    expect(stub.connections >= 7, f"{stub.connections} connections")
+    reused = stub.context.session_stats()["hits"]
+    expect(reused == 0, f"{reused} sessions were resumed")
     stub.close()
 
 
@@ -59,37 +158,12 @@ def main():
     if shutil.which("openssl") is None:
         sys.exit(77)
     device = Device()
-    here = "IP:127.0.0.1"
     make_authority("ca")
     make_authority("other")
-    make_certificate("right", here)
-    make_certificate("expired", here, days="-1")
-    make_certificate("elsewhere", "IP:127.0.0.2,DNS:example.org")
-    make_certificate("anothers", here, authority="other")
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:P-256", "-nodes", "-keyout", "self.key", "-out",
-            "self.pem", "-days", "30", "-subj", "/CN=x", "-addext",
-            f"subjectAltName={here}")
-    check_refused(device, "expired", "expired")
-    check_refused(device, "self", "certificate")
-    check_refused(device, "self", "certificate", ca=None)
-    check_refused(device, "elsewhere", "127.0.0.1")
-    check_refused(device, "anothers", "certificate")
-    check_refused(device, "right", "certificate", ca=None)
-    check_refused(device, "right", "not-there.pem", ca="not-there.pem")
-    check_refused(device, "right", "", version=ssl.TLSVersion.TLSv1_1)
+    test_wrong(device)
+    test_weak(device)
 
-    stub = serve(device, "right")
-    done = run(0, *device.words(stub.url(), "--ca", "ca.pem", "--batch", "2",
-                                "--json"))
-    told = json.loads(done.stdout)
-    expect(told["accepted"] == 5 and told["requests"] == 3, f"{told}")
-    expect(stub.connections == 1, "more than one connection")
-    device.new_ledger()
-    run(0, *device.words(stub.url(), "--ca", "ca.pem"))
-    reused = stub.context.session_stats()["hits"]
-    expect(reused == 0, f"{reused} sessions were resumed")
-    stub.close()
+    test_right(device)
     finish()
 
 
