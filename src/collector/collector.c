@@ -77,6 +77,23 @@ or_else(size_t given, size_t other)
     return given != 0 ? given : other;
 }
 
+/* A body that could never be put into the queue would be told to come again
+   for ever. */
+static enum sotto_status
+check_waiting(const struct sotto_collector_options *options,
+              struct sotto_error *err)
+{
+    size_t reports = or_else(options->reports_most, REPORTS_MOST);
+    size_t waiting = or_else(options->waiting_most, WAITING_MOST);
+    return reports <= waiting
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "a request may have %zu reports, and only %zu may "
+                           "wait for the disk: let more wait, or take fewer "
+                           "at a time",
+                           reports, waiting);
+}
+
 static enum sotto_status
 check_options(const struct sotto_collector_options *options,
               struct sotto_error *err)
@@ -104,7 +121,7 @@ check_options(const struct sotto_collector_options *options,
                          "a batch of one report shows when it came: at least "
                          "2 are released together, and 1,000 are better");
     }
-    return SOTTO_STATUS_OK;
+    return check_waiting(options, err);
 }
 
 static bool
