@@ -259,7 +259,7 @@ has_new(const struct writer_job *group)
 static bool
 run_group(struct writer *writer, struct writer_job *group, size_t reports)
 {
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""}, first;
+    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
     struct mover *mover = &writer->mover;
     bool alone = group == NULL, suspect = false, stored;
     struct mover_step step = mover_plan(mover, host_seconds(), alone, reports);
@@ -268,10 +268,9 @@ run_group(struct writer *writer, struct writer_job *group, size_t reports)
     }
     stored = write_group(writer, group, &step, &suspect, &err);
     if (!stored && (suspect || alone)) {
-        first = err;
         step.rows = 0;
         stored = !alone && write_group(writer, group, &step, &suspect, &err);
-        mover_failed(mover, &step, stored || alone ? &first : NULL);
+        mover_failed(mover, &step, stored || alone ? &err : NULL);
     }
     if (stored && mover_stepped(mover, &step, has_new(group))) {
         count_campaigns(writer);
