@@ -52,7 +52,8 @@ struct sotto_collector_options {
                                 as many as in all) */
     unsigned request_s;      /* for all of a request to arrive (20) */
     unsigned idle_s;         /* for the next one to begin (60) */
-    size_t waiting_most; /* reports waiting for the disk, then 503 (65,536) */
+    size_t waiting_most; /* reports waiting for the disk, then 503 (65,536; not
+                            fewer than reports_most) */
     unsigned window_s;   /* of the store (600) */
     size_t batch_min;    /* reports released together (1,000; at least 2) */
     unsigned threads;    /* that answer requests (2) */
@@ -77,7 +78,7 @@ unsigned sotto_collector_port(const struct sotto_collector *collector);
 struct sotto_collector_counts {
     uint64_t accepted; /* reports */
     uint64_t commits;  /* flushes that they shared */
-    uint64_t windows;  /* that were moved on */
+    uint64_t windows;  /* with reports in them, that were moved on */
 };
 void sotto_collector_count(struct sotto_collector *collector,
                            struct sotto_collector_counts *ret_counts);
@@ -87,7 +88,8 @@ void sotto_collector_count(struct sotto_collector *collector,
 SOTTO_CHECKED enum sotto_status
 sotto_collector_reload(struct sotto_collector *collector,
                        struct sotto_error *err);
-/* Takes no new connection, answers what has come, flushes, and frees. */
+/* Takes no new connection, answers what has come, ends the window and moves it
+   on, for some seconds at most, and frees. */
 void sotto_collector_stop(struct sotto_collector *collector);
 
 /* ---- What was collected -------------------------------------------------- */

@@ -33,6 +33,11 @@
 #define FILES_OF_OURS 64u                 /* besides connections */
 #define ANSWER_S 600u                     /* for an answer to be taken */
 #define GRACE_S 5.0                       /* for what has come, when stopping */
+#define FINISH_S 10.0                     /* and for the last window */
+#define AGAIN_S 1.0     /* until a move that failed is tried again */
+#define PATIENCE_S 60.0 /* with a reader that keeps the log from being cut */
+#define REPORTS_MOST ((size_t)10000)
+#define WAITING_MOST ((size_t)65536)
 
 /* TLS 1.2 and 1.3 alone, each with an elliptic curve's forward secrecy and an
    authenticated cipher: finite fields cost a server far more than who asks. No
@@ -69,6 +74,29 @@ collector_campaigns(struct sotto_collector *collector)
 
 /* ---- Options ------------------------------------------------------------- */
 
+static size_t
+or_else(size_t given, size_t other)
+{
+    return given != 0 ? given : other;
+}
+
+/* A body that could never be put into the queue would be told to come again
+   for ever. */
+static enum sotto_status
+check_waiting(const struct sotto_collector_options *options,
+              struct sotto_error *err)
+{
+    size_t reports = or_else(options->reports_most, REPORTS_MOST);
+    size_t waiting = or_else(options->waiting_most, WAITING_MOST);
+    return reports <= waiting
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "a request may have %zu reports, and only %zu may "
+                           "wait for the disk: let more wait, or take fewer "
+                           "at a time",
+                           reports, waiting);
+}
+
 static enum sotto_status
 check_options(const struct sotto_collector_options *options,
               struct sotto_error *err)
@@ -96,13 +124,7 @@ check_options(const struct sotto_collector_options *options,
                          "a batch of one report shows when it came: at least "
                          "2 are released together, and 1,000 are better");
     }
-    return SOTTO_STATUS_OK;
-}
-
-static size_t
-or_else(size_t given, size_t other)
-{
-    return given != 0 ? given : other;
+    return check_waiting(options, err);
 }
 
 static bool
@@ -130,7 +152,7 @@ fill_options(struct sotto_collector_options *options)
         options->listen = "127.0.0.1:8470";
     }
     options->body_most = or_else(options->body_most, (size_t)4 << 20);
-    options->reports_most = or_else(options->reports_most, 10000);
+    options->reports_most = or_else(options->reports_most, REPORTS_MOST);
     options->connections_most = or_else(options->connections_most, 1024);
     /* Behind a proxy all connections are of one address. */
     options->address_most =
@@ -138,7 +160,7 @@ fill_options(struct sotto_collector_options *options)
                 options->plain ? options->connections_most : 256);
     options->request_s = (unsigned)or_else(options->request_s, 20);
     options->idle_s = (unsigned)or_else(options->idle_s, 60);
-    options->waiting_most = or_else(options->waiting_most, 65536);
+    options->waiting_most = or_else(options->waiting_most, WAITING_MOST);
     options->window_s = (unsigned)or_else(options->window_s, 600);
     options->batch_min = or_else(options->batch_min, 1000);
     options->threads = (unsigned)or_else(options->threads, 2);
@@ -325,12 +347,18 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
     const struct writer_options own = {
         .store = options->store,
         .simulation = options->simulation,
-        .window_s = options->window_s,
-        .batch_min = options->batch_min,
         .waiting_most = options->waiting_most,
-        .metrics = &collector->metrics,
-        .log = options->log,
-        .log_context = options->log_context,
+        .stop_s = FINISH_S,
+        .mover =
+            {
+                .window_s = options->window_s,
+                .batch_min = options->batch_min,
+                .again_s = AGAIN_S,
+                .patience_s = PATIENCE_S,
+                .metrics = &collector->metrics,
+                .log = options->log,
+                .log_context = options->log_context,
+            },
     };
     enum sotto_status status = writer_new(&own, &collector->writer, err);
     if (status == SOTTO_STATUS_OK) {

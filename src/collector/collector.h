@@ -4,8 +4,11 @@
  *     collector.c   its life: starting, reading mechanisms again, stopping
  *     handler.c     one request: from the server's callbacks to an answer
  *     answers.c     an answer as the server takes it
- *     routes.c, judge.c       what is asked, and what of it is taken: no
- * sockets writer.c, connections.c the store's thread, the clock over requests
+ *     routes.c      what is asked, without a socket
+ *     judge.c       what of it is taken, the same
+ *     writer.c      the store's thread, and
+ *     mover.c       what it does about windows
+ *     connections.c the clock over requests
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
 #define SOTTO_COLLECTOR_COLLECTOR_H

@@ -403,6 +403,7 @@ plan_request(struct request *request, const char *path, const char *method)
         .token = &collector->token,
         .body_most = collector->options.body_most,
         .healthy = atomic_load(&collector->metrics.healthy),
+        .behind = atomic_load(&collector->metrics.behind),
     };
     routes_plan(&state, &head, &request->plan);
 }

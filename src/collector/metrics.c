@@ -4,7 +4,10 @@
 #include "collector/metrics.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+
+#include "host/clock.h"
 
 void
 metrics_init(struct metrics *metrics)
@@ -49,8 +52,8 @@ put_type(struct host_text *text, const char *name, const char *type,
                     help, name, type);
 }
 
-void
-metrics_write(struct metrics *metrics, struct host_text *text)
+static void
+put_answers(struct metrics *metrics, struct host_text *text)
 {
     char label[64];
     put_type(text, "answers_total", "counter", "answers by class of status");
@@ -65,6 +68,13 @@ metrics_write(struct metrics *metrics, struct host_text *text)
                        judge_verdict_name((enum judge_verdict)i));
         put(text, "reports_total", label, &metrics->reports[i]);
     }
+}
+
+/* What the writer and the mover do. */
+static void
+put_store(struct metrics *metrics, struct host_text *text)
+{
+    double clean_at = (double)atomic_load(&metrics->clean_at);
     put_type(text, "commits_total", "counter", "groups of requests on disk");
     put(text, "commits_total", "", &metrics->commits);
     put_type(text, "commit_failures_total", "counter",
@@ -72,6 +82,30 @@ metrics_write(struct metrics *metrics, struct host_text *text)
     put(text, "commit_failures_total", "", &metrics->failures);
     put_type(text, "windows_total", "counter", "windows moved on");
     put(text, "windows_total", "", &metrics->windows);
+    put_type(text, "move_failures_total", "counter",
+             "tries to move a window on that failed");
+    put(text, "move_failures_total", "", &metrics->move_failures);
+    put_type(text, "scrub_failures_total", "counter",
+             "tries to clean the store's files that failed, or met a reader");
+    put(text, "scrub_failures_total", "", &metrics->scrub_failures);
+    put_type(text, "clean_age_seconds", "gauge",
+             "since the store last held nothing of a window that has ended: "
+             "much longer than a window is wrong");
+    host_text_print(text, "sotto_clean_age_seconds %.0f\n",
+                    floor(host_seconds() - clean_at));
+    put_type(text, "waiting_reports", "gauge",
+             "reports that wait for the disk");
+    put(text, "waiting_reports", "", &metrics->waiting);
+    put_type(text, "healthy", "gauge", "1 while the disk takes reports");
+    host_text_print(text, "sotto_healthy %d\n",
+                    atomic_load(&metrics->healthy) ? 1 : 0);
+}
+
+void
+metrics_write(struct metrics *metrics, struct host_text *text)
+{
+    put_answers(metrics, text);
+    put_store(metrics, text);
     put_type(text, "batches_total", "counter", "batches handed out");
     put(text, "batches_total", "", &metrics->batches);
     put_type(text, "connections_late_total", "counter",
@@ -82,10 +116,4 @@ metrics_write(struct metrics *metrics, struct host_text *text)
     put(text, "connections_turned_away_total", "", &metrics->turned_away);
     put_type(text, "connections", "gauge", "open connections");
     put(text, "connections", "", &metrics->connections);
-    put_type(text, "waiting_reports", "gauge",
-             "reports that wait for the disk");
-    put(text, "waiting_reports", "", &metrics->waiting);
-    put_type(text, "healthy", "gauge", "1 while the disk takes reports");
-    host_text_print(text, "sotto_healthy %d\n",
-                    atomic_load(&metrics->healthy) ? 1 : 0);
 }

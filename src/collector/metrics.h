@@ -19,12 +19,17 @@ struct metrics {
     atomic_uint_fast64_t answers[METRICS_CLASSES];
     atomic_uint_fast64_t reports[JUDGE_VERDICTS];
     atomic_uint_fast64_t commits, failures; /* groups put on disk, or not */
-    atomic_uint_fast64_t windows, batches;  /* ended; handed out */
-    atomic_uint_fast64_t late;              /* connections cut: too slow */
-    atomic_uint_fast64_t turned_away;       /* connections: too many */
-    atomic_uint_fast64_t connections;       /* now */
-    atomic_uint_fast64_t waiting;           /* reports that wait for the disk */
-    atomic_bool healthy; /* the last group went to the disk */
+    atomic_uint_fast64_t windows, batches;  /* moved on; handed out */
+    atomic_uint_fast64_t move_failures, scrub_failures;
+    atomic_uint_fast64_t clean_at;    /* host_seconds, whole, when the
+                                         store last held nothing of a
+                                         window that has ended */
+    atomic_uint_fast64_t late;        /* connections cut: too slow */
+    atomic_uint_fast64_t turned_away; /* connections: too many */
+    atomic_uint_fast64_t connections; /* now */
+    atomic_uint_fast64_t waiting;     /* reports that wait for the disk */
+    atomic_bool healthy;              /* the last group went to the disk */
+    atomic_bool behind; /* windows are not moved on, or files not clean */
 };
 
 void metrics_init(struct metrics *metrics);

@@ -213,6 +213,22 @@ plan_campaign(const struct routes_state *state, const struct routes_head *head,
     }
 }
 
+/* Reports are taken also while windows are not moved on: 200. */
+static void
+plan_health(const struct routes_state *state, const struct routes_head *head,
+            struct routes_plan *plan)
+{
+    static const char good[] = "ok\n";
+    static const char behind[] = "ok, but reports of past windows are still "
+                                 "where they came: the log says why\n";
+    serve(head, plan, "text/plain; charset=utf-8",
+          state->behind ? behind : good,
+          state->behind ? sizeof behind - 1 : sizeof good - 1);
+    if (plan->answer.status == 200 && !state->healthy) {
+        refuse(plan, 503);
+    }
+}
+
 void
 routes_plan(const struct routes_state *state, const struct routes_head *head,
             struct routes_plan *ret_plan)
@@ -225,10 +241,7 @@ routes_plan(const struct routes_state *state, const struct routes_head *head,
     if (strncmp(head->path, PREFIX, PREFIX_SIZE) == 0) {
         plan_campaign(state, head, &plan);
     } else if (strcmp(head->path, "/healthz") == 0) {
-        serve(head, &plan, "text/plain; charset=utf-8", "ok\n", 3);
-        if (plan.answer.status == 200 && !state->healthy) {
-            refuse(&plan, 503);
-        }
+        plan_health(state, head, &plan);
     } else if (strcmp(head->path, "/metrics") == 0 &&
                check_analyst(state, head, &plan) &&
                check_reading(head, &plan)) {

@@ -27,6 +27,7 @@ struct routes_state {
     const struct token *token;
     size_t body_most;
     bool healthy;
+    bool behind; /* healthy, but windows that ended are still there */
 };
 
 enum routes_task {

@@ -1,8 +1,21 @@
 /*
  * writer.c: the one thread that owns the store.
  *
- * Times are of the monotonic clock: setting the system's clock ends no window
- * and delays none.
+ * A round of the thread: wait for jobs, or for the mover's moment; take those
+ * there are; write them, with a step of a move, in one transaction:
+ *
+ *     begin, put..., step, commit -----------------------> on disk
+ *        |              |      |
+ *        |              +------+--> once more, without the step
+ *        |                             |        |
+ *        |                             |        +--------> on disk, and the
+ *        |                             |                   move is at fault
+ *        +-----------------------------+-----------------> the disk takes
+ *                                                          nothing
+ *
+ * Whoever sent the jobs is told after that, and never before. mover.h has the
+ * states of a window. Times are of the monotonic clock: setting the system's
+ * clock ends no window and delays none.
  */
 #include "collector/writer.h"
 
@@ -12,16 +25,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "collector/mover.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "store/store.h"
 
 #define GROUP_MOST ((size_t)16384) /* reports that share a flush */
-#define SLICE_LEAST ((size_t)512)  /* rows moved on with a group, and */
-#define SLICE_FACTOR 2u            /* for each report that it puts */
-#define SLICE_IDLE ((size_t)8192)  /* with nothing else to do */
-#define GATHER_S 0.0005            /* for others to join a group */
-#define AGAIN_S 1.0                /* until what failed is tried again */
+#define OTHERS_S 0.0005            /* for others to join a group */
 #define SICK_S 5.0                 /* that a failure makes it unhealthy */
 
 struct writer {
@@ -44,9 +54,8 @@ struct writer {
 
     /* The thread's own. */
     struct campaigns *campaigns;
-    double window_end, again; /* moments; again: not before, after a failure */
-    size_t last_jobs;         /* of the last group */
-    bool moving, dirty;       /* a window is to be moved on; to be scrubbed */
+    struct mover mover;
+    size_t last_jobs; /* of the last group */
     bool sick;
     double well_at; /* when it is worth asking it again, if nobody has */
 };
@@ -54,8 +63,9 @@ struct writer {
 static void
 say(const struct writer *writer, enum sotto_log_level level, const char *text)
 {
-    if (writer->options.log != NULL) {
-        writer->options.log(writer->options.log_context, level, text);
+    const struct mover_options *options = &writer->options.mover;
+    if (options->log != NULL) {
+        options->log(options->log_context, level, text);
     }
 }
 
@@ -67,12 +77,11 @@ writer_reserve(struct writer *writer, size_t count)
     bool room;
     (void)pthread_mutex_lock(&writer->lock);
     room = !writer->closing &&
-           (writer->waiting == 0 ||
-            count <= writer->options.waiting_most - writer->waiting);
+           count <= writer->options.waiting_most - writer->waiting;
     if (room) {
         writer->waiting += count;
         writer->reserved++;
-        atomic_store_explicit(&writer->options.metrics->waiting,
+        atomic_store_explicit(&writer->options.mover.metrics->waiting,
                               writer->waiting, memory_order_relaxed);
     }
     (void)pthread_mutex_unlock(&writer->lock);
@@ -136,8 +145,8 @@ finish_group(struct writer *writer, struct writer_job *group, size_t reports,
     (void)pthread_mutex_lock(&writer->lock);
     writer->waiting -= reports;
     writer->reserved -= jobs;
-    atomic_store_explicit(&writer->options.metrics->waiting, writer->waiting,
-                          memory_order_relaxed);
+    atomic_store_explicit(&writer->options.mover.metrics->waiting,
+                          writer->waiting, memory_order_relaxed);
     if (writer->reserved == 0) {
         (void)pthread_cond_broadcast(&writer->settled);
     }
@@ -164,35 +173,14 @@ put_job(struct writer *writer, struct writer_job *job, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Ends the window if it is time, and moves a slice of an ended one. */
-static enum sotto_status
-move_on(struct writer *writer, size_t slice, bool end, bool *ret_done,
-        struct sotto_error *err)
+/* All of a group and the step in one transaction; false: nothing of it counts.
+   `ret_suspect`: then the step may be why. */
+static bool
+write_group(struct writer *writer, struct writer_job *group,
+            struct mover_step *step, bool *ret_suspect, struct sotto_error *err)
 {
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (end) {
-        status = store_end_window(writer->store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_advance(writer->store, slice, writer->options.batch_min,
-                               ret_done, err);
-    }
-    return status;
-}
-
-/* What one group came to. */
-struct outcome {
-    bool stored;
-    bool ended; /* the window was */
-    bool moved; /* there is nothing to be moved any more */
-};
-
-static void
-write_group(struct writer *writer, struct writer_job *group, size_t slice,
-            bool end, struct outcome *ret_outcome, struct sotto_error *err)
-{
-    struct outcome outcome = {.ended = end};
     enum sotto_status status = store_begin(writer->store, err);
+    bool suspect = false;
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -200,8 +188,9 @@ write_group(struct writer *writer, struct writer_job *group, size_t slice,
          status == SOTTO_STATUS_OK && job != NULL; job = job->next) {
         status = put_job(writer, job, err);
     }
-    if (status == SOTTO_STATUS_OK && slice > 0) {
-        status = move_on(writer, slice, end, &outcome.moved, err);
+    if (status == SOTTO_STATUS_OK && step->rows > 0) {
+        status = mover_step(&writer->mover, step, err);
+        suspect = step->needed || status != SOTTO_STATUS_OK;
     }
     if (status == SOTTO_STATUS_OK) {
         status = store_commit(writer->store, err);
@@ -209,19 +198,19 @@ write_group(struct writer *writer, struct writer_job *group, size_t slice,
         store_rollback(writer->store);
     }
 done:
-    outcome.stored = status == SOTTO_STATUS_OK;
-    for (struct writer_job *job = group; !outcome.stored && job != NULL;
-         job = job->next) {
+    for (struct writer_job *job = group;
+         status != SOTTO_STATUS_OK && job != NULL; job = job->next) {
         judge_unsettle(job->judge);
     }
-    *ret_outcome = outcome;
+    *ret_suspect = suspect;
+    return status == SOTTO_STATUS_OK;
 }
 
 /* Says once that the disk takes nothing, and once that it does again. */
 static void
 note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
 {
-    struct metrics *metrics = writer->options.metrics;
+    struct metrics *metrics = writer->options.mover.metrics;
     char text[sizeof err->message + 64];
     atomic_fetch_add_explicit(healthy ? &metrics->commits : &metrics->failures,
                               1, memory_order_relaxed);
@@ -240,8 +229,6 @@ note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
     }
 }
 
-/* ---- Windows ------------------------------------------------------------- */
-
 static void
 count_campaigns(struct writer *writer)
 {
@@ -258,62 +245,41 @@ count_campaigns(struct writer *writer)
     }
 }
 
-static void
-scrub(struct writer *writer)
+static bool
+has_new(const struct writer_job *group)
 {
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
-    bool clean = false;
-    if (store_scrub(writer->store, &clean, &err) != SOTTO_STATUS_OK) {
-        say(writer, SOTTO_LOG_WARNING, err.message);
-        clean = false;
+    while (group != NULL && group->judge->found[JUDGE_ACCEPTED] == 0) {
+        group = group->next;
     }
-    writer->dirty = !clean;
-    writer->again = clean ? 0 : host_seconds() + AGAIN_S;
+    return group != NULL;
 }
 
-/* Where a move stands now. The store ends a window that is full by itself. */
-static void
-note_moves(struct writer *writer, const struct outcome *outcome)
-{
-    bool ended = outcome->ended || (!writer->moving && !outcome->moved);
-    if (ended) {
-        writer->window_end = host_seconds() + writer->options.window_s;
-    }
-    if (outcome->moved && (ended || writer->moving)) {
-        writer->dirty = true;
-        atomic_fetch_add_explicit(&writer->options.metrics->windows, 1,
-                                  memory_order_relaxed);
-        count_campaigns(writer);
-    }
-    writer->moving = !outcome->moved;
-}
-
-/* Writes a group, or a slice of a move alone if there is none. */
-static void
+/* Writes a group, or a step of a move alone if there is none; whether that was
+   committed, or there was nothing to be done. */
+static bool
 run_group(struct writer *writer, struct writer_job *group, size_t reports)
 {
     struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
-    struct outcome outcome;
-    double now = host_seconds();
-    bool may = now >= writer->again;
-    bool end = may && !writer->moving && now >= writer->window_end;
-    bool moves = end || (may && writer->moving), tried = may;
-    size_t slice = !may            ? 0
-                   : group == NULL ? SLICE_IDLE
-                                   : SLICE_LEAST + SLICE_FACTOR * reports;
-    write_group(writer, group, slice, end, &outcome, &err);
-    if (!outcome.stored && moves) { /* the move may be what failed */
-        writer->again = now + AGAIN_S;
-        if (group != NULL) {
-            write_group(writer, group, 0, false, &outcome, &err);
-            tried = false;
-        }
+    struct mover *mover = &writer->mover;
+    bool alone = group == NULL, suspect = false, stored;
+    struct mover_step step = mover_plan(mover, host_seconds(), alone, reports);
+    if (alone && step.rows == 0) {
+        return true;
     }
-    note_health(writer, outcome.stored, &err);
-    if (outcome.stored && tried) {
-        note_moves(writer, &outcome);
+    stored = write_group(writer, group, &step, &suspect, &err);
+    if (!stored && (suspect || alone)) {
+        step.rows = 0;
+        stored = !alone && write_group(writer, group, &step, &suspect, &err);
+        mover_failed(mover, &step, stored || alone ? &err : NULL);
     }
-    writer->last_jobs = finish_group(writer, group, reports, outcome.stored);
+    if (stored && mover_stepped(mover, &step, has_new(group))) {
+        count_campaigns(writer);
+    }
+    if (!alone) {
+        note_health(writer, stored, &err);
+        writer->last_jobs = finish_group(writer, group, reports, stored);
+    }
+    return stored;
 }
 
 /* ---- The thread ---------------------------------------------------------- */
@@ -364,9 +330,9 @@ wait_for(struct writer *writer, double seconds, size_t goal)
  * single sender never waits.
  */
 static void
-gather(struct writer *writer)
+wait_for_others(struct writer *writer)
 {
-    double end = host_seconds() + GATHER_S, left = GATHER_S;
+    double end = host_seconds() + OTHERS_S, left = OTHERS_S;
     size_t goal = writer->last_jobs - writer->last_jobs / 8;
     while (writer->queued < goal && !writer->ending && left > 0) {
         wait_for(writer, left, goal);
@@ -378,18 +344,21 @@ gather(struct writer *writer)
 static void
 wait_for_work(struct writer *writer)
 {
-    double now = host_seconds(), moment = writer->window_end;
-    if (writer->moving || writer->dirty) {
-        moment = writer->again;
-    }
-    if (moment < writer->again) {
-        moment = writer->again;
-    }
+    double now = host_seconds(), moment = mover_next(&writer->mover);
     if (writer->sick && now < writer->well_at && moment > writer->well_at) {
         moment = writer->well_at;
     }
     if (moment > now) {
         wait_for(writer, moment - now, 1);
+    }
+}
+
+/* Whoever asks before sending must get to send again. */
+static void
+note_time(struct writer *writer)
+{
+    if (writer->sick && host_seconds() >= writer->well_at) {
+        atomic_store(&writer->options.mover.metrics->healthy, true);
     }
 }
 
@@ -402,34 +371,31 @@ write_on(void *context)
         struct writer_job *group;
         size_t reports = 0;
         bool asked;
-        double now;
         (void)pthread_mutex_lock(&writer->lock);
         if (writer->first == NULL && !writer->ending && writer->asked == NULL) {
             wait_for_work(writer);
         }
         if (writer->first != NULL) {
-            gather(writer);
+            wait_for_others(writer);
         }
         group = take_group(writer, &reports);
         asked = writer->asked != NULL;
         ending = writer->ending && group == NULL;
         (void)pthread_mutex_unlock(&writer->lock);
-        now = host_seconds();
-        if (writer->sick && now >= writer->well_at) {
-            /* Whoever asks before sending must get to send again. */
-            atomic_store(&writer->options.metrics->healthy, true);
-        }
         if (asked) {
             register_campaigns(writer);
         }
-        if (group != NULL || (!ending && now >= writer->again &&
-                              (writer->moving || now >= writer->window_end))) {
-            run_group(writer, group, reports);
-        }
-        if (writer->dirty && !writer->moving && now >= writer->again) {
-            scrub(writer);
+        if (!ending) {
+            if (!run_group(writer, group, reports)) {
+                /* A store that is full of what is to be moved takes no group,
+                   and no step with it; alone it may make room. */
+                (void)run_group(writer, NULL, 0);
+            }
+            mover_tend(&writer->mover);
+            note_time(writer);
         }
     }
+    mover_finish(&writer->mover, writer->options.stop_s);
     return NULL;
 }
 
@@ -448,8 +414,6 @@ writer_new(const struct writer_options *options, struct writer **ret_writer,
     }
     writer->options = *options;
     writer->end = &writer->first;
-    writer->window_end = host_seconds() + options->window_s;
-    writer->moving = true; /* an earlier life may have left one half moved */
     (void)pthread_mutex_init(&writer->lock, NULL);
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -461,6 +425,7 @@ writer_new(const struct writer_options *options, struct writer **ret_writer,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
+    mover_init(&writer->mover, &options->mover, writer->store);
     failed = pthread_create(&writer->thread, NULL, write_on, writer);
     if (failed != 0) {
         status = host_fail(err, SOTTO_STATUS_IO, 0, "cannot start a thread: %s",

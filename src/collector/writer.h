@@ -6,9 +6,9 @@
  *              <---------------- done(job) ----------------+
  *
  * While one group is being flushed the next one queues up, so that the more
- * comes the more share a flush. Moving a window on shares them, too, in slices.
- * When the disk takes nothing, the jobs of the group are told so and the next
- * group tries again.
+ * comes the more share a flush. Moving a window on shares them, too, in slices;
+ * if that fails, the group is written without it. When the disk takes nothing,
+ * the jobs of the group are told so and the next group tries again.
  */
 #ifndef SOTTO_COLLECTOR_WRITER_H
 #define SOTTO_COLLECTOR_WRITER_H
@@ -18,7 +18,7 @@
 
 #include "collector/campaigns.h"
 #include "collector/judge.h"
-#include "collector/metrics.h"
+#include "collector/mover.h"
 #include "sotto/sotto.h"
 
 struct writer;
@@ -36,18 +36,17 @@ struct writer_job {
 struct writer_options {
     const char *store;
     bool simulation;
-    unsigned window_s;
-    size_t batch_min, waiting_most;
-    struct metrics *metrics;
-    void (*log)(void *context, enum sotto_log_level level, const char *text);
-    void *log_context;
+    size_t waiting_most;
+    double stop_s; /* for the last window to be moved on when it stops */
+    struct mover_options mover;
 };
 
 /* Opens the store and starts. Statuses: store_open's, MEMORY, IO. */
 SOTTO_CHECKED enum sotto_status writer_new(const struct writer_options *options,
                                            struct writer **ret_writer,
                                            struct sotto_error *err);
-/* Finishes what was submitted and closes the store. NULL is fine. */
+/* Finishes what was submitted, ends the window, moves all on, in stop_s seconds
+   or not wholly, and closes the store. NULL is fine. */
 void writer_free(struct writer *writer);
 
 /* Gives every campaign the store's number and counts from now on; waits until
@@ -57,8 +56,8 @@ SOTTO_CHECKED enum sotto_status writer_campaigns(struct writer *writer,
                                                  struct campaigns *campaigns,
                                                  struct sotto_error *err);
 
-/* A place in the queue for `count` reports; false: too many wait, or it is
-   closing. What was reserved must be submitted. */
+/* A place in the queue for `count` reports; false: more than waiting_most would
+   wait, or it is closing. What was reserved must be submitted. */
 bool writer_reserve(struct writer *writer, size_t count);
 void writer_submit(struct writer *writer, struct writer_job *job);
 /* No place is given any more; returns when all jobs are done. */

@@ -89,7 +89,10 @@ class Collector:
         folder = campaign.folder
         self.campaign = campaign
         self.store = folder / store
-        self.errors = open(folder / "errors", "w+b")
+        # Read by its name: a handle of ours would share its place in the file
+        # with the collector's, which would write wherever we have just read.
+        self.log = folder / "errors"
+        self.errors = open(self.log, "wb")
         port = folder / "port"
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
@@ -107,8 +110,7 @@ class Collector:
         self.port = int(match.group(1))
 
     def said(self):
-        self.errors.seek(0)
-        return self.errors.read().decode()
+        return self.log.read_bytes().decode()
 
     def alive(self):
         return self.process.poll() is None

@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 
 from collecting import (BINARY, LINES, TOKEN, Campaign, Collector, expect,
@@ -142,7 +143,7 @@ def test_bad_bodies(c, m):
             (b"\r\n", b" 411 "),
             (b"Transfer-Encoding: chunked\r\n\r\n1\r\nS\r\n0\r\n\r\n",
              b" 411 ")):
-        got = c.raw(head + more, timeout=3)
+        got = c.raw(head + more, timeout=30)  # it closes by itself
         expect(wanted in got[:20], f"{more}: {got[:60]}")
         expect(b"\r\nConnection: close\r\n" in got, "it stays open")
 
@@ -162,8 +163,8 @@ def test_batches(m):
     c = Collector(m, "--window", 1, "--batch-min", 50, store="w.db")
     body = m.new(40)
     expect(c.send(body)[1]["accepted"] == 40, "40")
-    expect(not until(lambda: c.metric("windows_total") >= 2 and
-                     c.admin("/v1/campaigns/m/batches")[0] == 200, 0.3),
+    expect(until(lambda: c.metric("windows_total") == 1), "no window ended")
+    expect(c.admin("/v1/campaigns/m/batches")[0] == 204,
            "fewer than batch-min came out")
     more = m.new(60)
     expect(c.send(more)[1]["accepted"] == 60, "60")
@@ -191,8 +192,12 @@ def test_batches(m):
     expect(pulled.read_bytes() == out.read_bytes(), "other reports over HTTP")
     expect("100 reports" in sotto("decode", m.path, f"sqlite:{c.store}"),
            "decode from a store")
-    expect(c.metric('campaign_reports{campaign="m",at="released"}') == 100,
-           "the count of released ones")
+    expect(until(lambda: c.metric(
+        'campaign_reports{campaign="m",at="released"}') == 100),
+        "the count of released ones")
+    expect(c.metric("windows_total") == 2, "windows without reports count")
+    expect(c.metric("clean_age_seconds") < 60 and
+           c.metric("move_failures_total") == 0, "what the mover counts")
     expect(c.stop() == 0, "it stopped with a failure")
 
 
@@ -216,6 +221,53 @@ def test_restart(m):
     c = Collector(m, store="restart.db")
     expect(c.send(body + more)[1]["duplicate"] == 110, "after a stop")
     expect(c.stop() == 0, "SIGTERM")
+
+
+def test_lives(m):
+    """A window ends with the life that fills it, or when the next one begins:
+    what connects ids with payloads is gone."""
+
+    def kept(table):
+        store = sqlite3.connect(f"file:{c.store}?mode=ro", uri=True)
+        count = store.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        store.close()
+        return count
+
+    def incoming():
+        return kept("incoming_0") + kept("incoming_1")
+
+    c = Collector(m, store="lives.db")
+    expect(c.metric("windows_total") == 0, "a start is no window")
+    expect(c.send(m.new(40))[1]["accepted"] == 40, "40")
+    expect(incoming() > 0, "the window is open")
+    expect(c.stop() == 0, "SIGTERM")
+    expect((incoming(), kept("held")) == (0, 40), "a stop leaves the window")
+    c = Collector(m, store="lives.db")
+    expect(c.send(m.new(5))[1]["accepted"] == 5, "5")
+    c.kill()
+    expect(incoming() > 0, "a kill ends nothing")
+    c = Collector(m, store="lives.db")
+    expect(until(lambda: (incoming(), kept("held")) == (0, 45)),
+           "a start leaves the window of a kill")
+    expect(until(lambda: c.metric("windows_total") == 1), "it is not counted")
+    expect(c.stop() == 0 and "before" not in c.said(), c.said())
+
+
+def test_waiting(m):
+    """No body is taken that could never wait for the disk."""
+    words = (os.environ["SOTTO"], "serve", "--mechanism", str(m.path), "--pub",
+             str(m.pub), "--store", f"sqlite:{m.folder / 'waiting.db'}",
+             "--listen", "127.0.0.1:0")
+    for more in (("--waiting-most", "9999"), ("--reports-most", "65537")):
+        done = subprocess.run((*words, *more), capture_output=True,
+                              check=False, timeout=60)
+        expect(done.returncode == 2 and b"may wait for the disk" in done.stderr,
+               f"{more}: {done}")
+    c = Collector(m, "--waiting-most", 100, "--reports-most", 100,
+                  store="waiting.db")
+    expect(c.send(m.new(100))[1]["accepted"] == 100, "as many as may wait")
+    expect(c.send(m.new(101))[0] == 413, "more than a body has")
+    expect(c.stop() == 0, "it stopped with a failure")
 
 
 def test_quick_stop(m):
@@ -284,6 +336,8 @@ def main():
         expect(c.stop() == 0, f"it stopped with a failure: {c.said()}")
         test_batches(m)
         test_restart(m)
+        test_lives(m)
+        test_waiting(m)
         test_quick_stop(m)
         test_reload(m)
         test_simulation(m)

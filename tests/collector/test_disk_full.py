@@ -44,12 +44,19 @@ def test_window(m):
     c = Collector(m, "--window", 1, "--batch-min", 2, store="window.db")
     expect(c.send(m.new(30))[1]["accepted"] == 30, "before")
     fill(c, True)
-    expect(until(lambda: "takes nothing" in c.said()), "it says nothing")
+    expect(until(lambda: "not moved on" in c.said()), "it says nothing")
+    status, _, body = c.ask("GET", "/healthz")
+    expect(status == 200 and body.startswith(b"ok, but "), f"health: {body}")
     fill(c, False)
     expect(until(lambda: c.metric(
         'campaign_reports{campaign="m",at="released"}') == 30, 20),
         "the window did not move")
-    expect(c.ask("GET", "/healthz")[0] == 200, "healthy again")
+    expect(until(lambda: c.ask("GET", "/healthz")[2] == b"ok\n"),
+           "healthy again")
+    expect(c.metric("move_failures_total") > 0, "failures are not counted")
+    said = c.said()
+    expect(said.count("not moved on") == 1 and "takes nothing" not in said and
+           said.count("moved on again") == 1, f"it says: {said}")
     expect(c.stop() == 0, f"it stopped with a failure: {c.said()}")
 
 
