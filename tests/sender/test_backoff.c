@@ -87,7 +87,7 @@ static bool
 stop(void *context, const char *what, uint64_t done, uint64_t total)
 {
     size_t *ticks = context;
-    assert_string_equal(what, "a while");
+    assert_string_equal(what, "waiting");
     assert_int_equal(total, 60);
     assert_true(done <= total);
     return ++*ticks < 3;
