@@ -57,6 +57,21 @@ test_right(void **state)
     assert_false(token_right(&token, NULL));
 }
 
+/* All of a token counts: a guess is not right by a part of its hash. */
+static void
+test_guesses(void **state)
+{
+    struct token token;
+    char guess[64];
+    (void)state;
+    assert_int_equal(read_text("0123456789abcdef", 16, &token),
+                     SOTTO_STATUS_OK);
+    for (unsigned i = 0; i < 4096; i++) {
+        (void)snprintf(guess, sizeof guess, "Bearer a-guess-of-mine-%u", i);
+        assert_false(token_right(&token, guess));
+    }
+}
+
 static void
 test_none(void **state)
 {
@@ -90,6 +105,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),
+        cmocka_unit_test(test_guesses),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_bad),
     };
