@@ -28,6 +28,8 @@ struct sotto_collector;
 /* What a collector says of its work; never anything of a report. */
 enum sotto_log_level { SOTTO_LOG_INFO, SOTTO_LOG_WARNING, SOTTO_LOG_ERROR };
 
+#define SOTTO_LISTEN_DEFAULT "127.0.0.1:8470"
+
 /* 0 and NULL are the defaults. */
 struct sotto_collector_options {
     /* A signed mechanism file, or a folder of them: NAME.sotto and
@@ -37,7 +39,8 @@ struct sotto_collector_options {
     const char *pub;
     const char *store;              /* sqlite:PATH */
     const char *listen;             /* HOST:PORT, or :PORT for every address
-                                       (127.0.0.1:8470); port 0: any that is free */
+                                       (SOTTO_LISTEN_DEFAULT); port 0: any that
+                                       is free */
     const char *tls_cert, *tls_key; /* PEM files; without them plain HTTP, and
                                        only on a loopback address unless: */
     bool plain;                     /* something in front does TLS */
