@@ -44,9 +44,9 @@ struct sotto_collector_options {
     const char *tls_cert, *tls_key; /* PEM files; without them plain HTTP, and
                                        only on a loopback address unless: */
     bool plain;                     /* something in front does TLS */
-    const char
-        *admin_token_file; /* 16 bytes or more; NULL: no analyst's side */
-    bool simulation;       /* takes simulated reports, and no others */
+    const char *admin_token_file;   /* 16 bytes or more, in a file of mode 0600;
+                                       NULL:   no analyst's side */
+    bool simulation;                /* takes simulated reports, and no others */
 
     size_t body_most;        /* bytes of a request's body (4 MiB) */
     size_t reports_most;     /* of a request (10,000) */
