@@ -16,8 +16,9 @@
 
 /* Whether there is more than blanks between where a text ends and the next one
    begins. The server keeps a head in one piece and ends its texts with NULs: so
-   there is if a NUL came with it. Where it does not look like one piece (a
-   header over several lines was put together elsewhere) nothing is said. */
+   there is if a NUL came with it, or if a header went over several lines, which
+   need not be taken either. Where it does not look like one piece nothing is
+   said. */
 static bool
 holds_more(const char *end, const char *next)
 {

@@ -12,6 +12,7 @@
 #include "fail_alloc.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "mechanism/minisign.h"
 #include "scratch.h"
 
 static struct sotto_error err;
@@ -209,6 +210,50 @@ test_past(void **state)
     campaigns_release(now);
 }
 
+/* Only channels that devices can run: a mechanism with another one, however
+   well it is signed, is neither served nor used by a device, which reads
+   mechanisms with the second function. `sotto sign` would not have signed it.
+ */
+static void
+test_channel(void **state)
+{
+    static const char from[] = "channel\\\":\\\"laplace\\\"";
+    static const char to[] = "channel\\\":\\\"perfect\\\"";
+    struct sotto_mechanism *opened = NULL;
+    uint8_t *data = NULL, *at;
+    size_t size = 0;
+    char path[600];
+    (void)state;
+    assert_int_equal(compose_mechanism(&fixture_plain, &data, &size, &err),
+                     SOTTO_STATUS_OK);
+    (void)snprintf(path, sizeof path, "%s/one.sotto", mechanisms);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(host_file_write(path, 0644, false, data, size, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(minisign_sign_bytes(path, data, size,
+                                             in_folder("k.key"), NULL, &err),
+                         SOTTO_STATUS_OK);
+        enum sotto_status status =
+            sotto_mechanism_read_verified(path, pub, NULL, &opened, &err);
+        if (i == 0) {
+            assert_int_equal(status, SOTTO_STATUS_OK);
+            sotto_mechanism_free(opened);
+            opened = NULL;
+        } else {
+            assert_int_not_equal(status, SOTTO_STATUS_OK);
+            assert_null(opened);
+            assert_non_null(strstr(err.message, "does not know"));
+            expect_fail(path, status, "does not know");
+            expect_fail(mechanisms, status, "does not know");
+        }
+        at = memmem(data, size, from, sizeof from - 1);
+        if (at != NULL) {
+            memcpy(at, to, sizeof to - 1);
+        }
+    }
+    free(data);
+}
+
 /* What a signature's file, a pipe, gives at the first and at the second
    reading. */
 struct pipe {
@@ -298,6 +343,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_bad, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_past, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_channel, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_signature_changes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
