@@ -300,7 +300,7 @@ campaigns_follow(const struct campaigns *now, struct campaigns *next,
     if (past == NULL) {
         return host_fail_memory(err);
     }
-    if (count > 0) {
+    if (now->past != NULL) {
         memcpy(past, now->past, count * sizeof *past);
     }
     for (size_t i = 0; i < now->count; i++) {

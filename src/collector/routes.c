@@ -177,8 +177,13 @@ plan_campaign(const struct routes_state *state, const struct routes_head *head,
               struct routes_plan *plan)
 {
     const char *name = head->path + PREFIX_SIZE, *what = strchr(name, '/');
-    size_t size = what != NULL ? (size_t)(what - name) : 0;
-    struct campaign *campaign = campaigns_find(state->campaigns, name, size);
+    struct campaign *campaign;
+    size_t size;
+    if (what == NULL) {
+        return;
+    }
+    size = (size_t)(what - name);
+    campaign = campaigns_find(state->campaigns, name, size);
     plan->campaign = campaign;
     plan->hash = campaigns_find_hash(state->campaigns, name, size);
     if (plan->hash != NULL && strcmp(what, "/batches") == 0) {
