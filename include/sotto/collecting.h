@@ -28,6 +28,8 @@ struct sotto_collector;
 /* What a collector says of its work; never anything of a report. */
 enum sotto_log_level { SOTTO_LOG_INFO, SOTTO_LOG_WARNING, SOTTO_LOG_ERROR };
 
+#define SOTTO_LISTEN_DEFAULT "127.0.0.1:8470"
+
 /* 0 and NULL are the defaults. */
 struct sotto_collector_options {
     /* A signed mechanism file, or a folder of them: NAME.sotto and
@@ -37,13 +39,14 @@ struct sotto_collector_options {
     const char *pub;
     const char *store;              /* sqlite:PATH */
     const char *listen;             /* HOST:PORT, or :PORT for every address
-                                       (127.0.0.1:8470); port 0: any that is free */
+                                       (SOTTO_LISTEN_DEFAULT); port 0: any that
+                                       is free */
     const char *tls_cert, *tls_key; /* PEM files; without them plain HTTP, and
                                        only on a loopback address unless: */
     bool plain;                     /* something in front does TLS */
-    const char
-        *admin_token_file; /* 16 bytes or more; NULL: no analyst's side */
-    bool simulation;       /* takes simulated reports, and no others */
+    const char *admin_token_file;   /* 16 bytes or more, in a file of mode 0600;
+                                       NULL:   no analyst's side */
+    bool simulation;                /* takes simulated reports, and no others */
 
     size_t body_most;        /* bytes of a request's body (4 MiB) */
     size_t reports_most;     /* of a request (10,000) */

@@ -17,8 +17,6 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 
-#define LISTEN_DEFAULT "127.0.0.1:8470"
-
 /* ---- What it says -------------------------------------------------------- */
 
 struct speaker {
@@ -209,7 +207,7 @@ read_options(const struct cli_args *args,
         .pub = cli_value(args, "pub"),
         .store = cli_value(args, "store"),
         .listen = cli_given(args, "listen") ? cli_value(args, "listen")
-                                            : LISTEN_DEFAULT,
+                                            : SOTTO_LISTEN_DEFAULT,
         .tls_cert = cli_value(args, "tls-cert"),
         .tls_key = cli_value(args, "tls-key"),
         .plain = cli_given(args, "plain-behind-proxy"),
@@ -259,7 +257,7 @@ static const struct cli_option options[] = {
     {0, true, false, "store", "sqlite:PATH",
      "where reports are kept; made if it is not there"},
     {0, false, false, "listen", "HOST:PORT",
-     "where to listen (" LISTEN_DEFAULT "); port 0: any,\n"
+     "where to listen (" SOTTO_LISTEN_DEFAULT "); port 0: any,\n"
      "no HOST: every address of the machine"},
     {0, false, false, "tls-cert", "F", "certificate and chain, PEM"},
     {0, false, false, "tls-key", "F", "its key, PEM"},

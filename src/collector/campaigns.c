@@ -252,15 +252,18 @@ campaigns_from(const char *name, struct sotto_mechanism *mechanism,
     return SOTTO_STATUS_OK;
 }
 
-enum sotto_status
-campaigns_check_next(const struct campaigns *now, const struct campaigns *next,
-                     struct sotto_error *err)
+/* ---- One behind the other ------------------------------------------------ */
+
+static enum sotto_status
+check_names(const struct campaigns *now, const struct campaigns *next,
+            struct sotto_error *err)
 {
     for (size_t i = 0; i < next->count; i++) {
         const struct campaign *after = &next->campaign[i];
-        const struct campaign *before =
-            campaigns_find(now, after->name, strlen(after->name));
-        if (before != NULL && !same_mechanism(before, after)) {
+        const uint8_t *before =
+            campaigns_find_hash(now, after->name, strlen(after->name));
+        if (before != NULL && memcmp(before, after->mechanism->client->hash,
+                                     SOTTO_HASH_SIZE) != 0) {
             return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                              "'%s' is another mechanism than before: devices "
                              "that fetch one name must get one mechanism; give "
@@ -268,6 +271,50 @@ campaigns_check_next(const struct campaigns *now, const struct campaigns *next,
                              after->name);
         }
     }
+    return SOTTO_STATUS_OK;
+}
+
+static const struct campaigns_past *
+find_past(const struct campaigns *campaigns, const char *name, size_t size)
+{
+    for (size_t i = 0; i < campaigns->pasts; i++) {
+        const struct campaigns_past *past = &campaigns->past[i];
+        if (strlen(past->name) == size && memcmp(past->name, name, size) == 0) {
+            return past;
+        }
+    }
+    return NULL;
+}
+
+enum sotto_status
+campaigns_follow(const struct campaigns *now, struct campaigns *next,
+                 struct sotto_error *err)
+{
+    enum sotto_status status = check_names(now, next, err);
+    struct campaigns_past *past;
+    size_t count = now->pasts;
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    past = calloc(now->pasts + now->count, sizeof *past);
+    if (past == NULL) {
+        return host_fail_memory(err);
+    }
+    if (now->past != NULL) {
+        memcpy(past, now->past, count * sizeof *past);
+    }
+    for (size_t i = 0; i < now->count; i++) {
+        const struct campaign *one = &now->campaign[i];
+        size_t size = strlen(one->name);
+        if (find_past(now, one->name, size) == NULL) {
+            memcpy(past[count].name, one->name, size);
+            memcpy(past[count++].hash, one->mechanism->client->hash,
+                   SOTTO_HASH_SIZE);
+        }
+    }
+    free(next->past);
+    next->past = past;
+    next->pasts = count;
     return SOTTO_STATUS_OK;
 }
 
@@ -295,6 +342,7 @@ campaigns_release(struct campaigns *campaigns)
         free(campaign->signature);
     }
     free(campaigns->campaign);
+    free(campaigns->past);
     free(campaigns);
 }
 
@@ -309,4 +357,16 @@ campaigns_find(const struct campaigns *campaigns, const char *name, size_t size)
         }
     }
     return NULL;
+}
+
+const uint8_t *
+campaigns_find_hash(const struct campaigns *campaigns, const char *name,
+                    size_t size)
+{
+    const struct campaign *campaign = campaigns_find(campaigns, name, size);
+    const struct campaigns_past *past = find_past(campaigns, name, size);
+    if (campaign != NULL) {
+        return campaign->mechanism->client->hash;
+    }
+    return past != NULL ? past->hash : NULL;
 }

@@ -10,6 +10,7 @@
 #define SOTTO_COLLECTOR_CAMPAIGNS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,10 +30,18 @@ struct campaign {
     atomic_uint_fast64_t waiting, released, batches;
 };
 
+/* A name that was served before, by this snapshot's forerunners. */
+struct campaigns_past {
+    char name[CAMPAIGNS_NAME_MOST + 1];
+    uint8_t hash[SOTTO_HASH_SIZE];
+};
+
 struct campaigns {
     atomic_size_t holders;
     size_t count;
     struct campaign *campaign; /* by name */
+    size_t pasts;
+    struct campaigns_past *past; /* those that go on may be among them */
 };
 
 /* Whether a text can name a campaign: 1 to CAMPAIGNS_NAME_MOST letters, digits,
@@ -56,12 +65,14 @@ campaigns_from(const char *name, struct sotto_mechanism *mechanism,
                const char *signature, struct campaigns **ret_campaigns,
                struct sotto_error *err);
 /*
- * That `next` can follow `now`: a name keeps its mechanism, for a device that
- * fetches it twice must get the same. Statuses: REFUSED.
+ * Makes `next` follow `now`: a name keeps its mechanism, also one that ended
+ * some readings ago, for a device that fetches it twice must get the same. It
+ * is remembered in memory alone: not from one start to the next. Statuses:
+ * REFUSED, MEMORY.
  */
-SOTTO_CHECKED enum sotto_status
-campaigns_check_next(const struct campaigns *now, const struct campaigns *next,
-                     struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status campaigns_follow(const struct campaigns *now,
+                                                 struct campaigns *next,
+                                                 struct sotto_error *err);
 
 struct campaigns *campaigns_hold(struct campaigns *campaigns);
 /* The last holder frees. NULL is fine. */
@@ -70,5 +81,9 @@ void campaigns_release(struct campaigns *campaigns);
 /* NULL: there is none of that name. */
 struct campaign *campaigns_find(const struct campaigns *campaigns,
                                 const char *name, size_t size);
+/* The hash of the mechanism that has, or had, that name; NULL: there is none,
+   and was none. */
+const uint8_t *campaigns_find_hash(const struct campaigns *campaigns,
+                                   const char *name, size_t size);
 
 #endif

@@ -29,6 +29,7 @@
 
 #define PEM_MOST ((size_t)1 << 20)
 #define THREADS_MOST 64u
+#define BODIES_MOST 64u                   /* bodies' worth of memory in all */
 #define CONNECTION_MEMORY ((size_t)32768) /* of the server: heads, pieces */
 #define FILES_OF_OURS 64u                 /* besides connections */
 #define ANSWER_S 600u                     /* for an answer to be taken */
@@ -148,9 +149,6 @@ free_text(const char *text)
 static void
 fill_options(struct sotto_collector_options *options)
 {
-    if (options->listen == NULL) {
-        options->listen = "127.0.0.1:8470";
-    }
     options->body_most = or_else(options->body_most, (size_t)4 << 20);
     options->reports_most = or_else(options->reports_most, REPORTS_MOST);
     options->connections_most = or_else(options->connections_most, 1024);
@@ -331,8 +329,8 @@ make_answers(struct sotto_collector *collector, struct sotto_error *err)
                                            .body = one,
                                            .size = sizeof one - 1};
     const struct routes_answer busy =
-        routes_error(503, "{\"error\":\"too much is going on: try again "
-                          "later\"}\n");
+        routes_error(503, ROUTES_SENTENCE("too much is going on: try again "
+                                          "later"));
     collector->accepted_one = answers_make(&accepted, NULL);
     collector->busy = answers_make(&busy, NULL);
     return collector->accepted_one != NULL && collector->busy != NULL
@@ -372,9 +370,19 @@ start_connections(struct sotto_collector *collector, bool tls,
                   struct sotto_error *err)
 {
     const struct sotto_collector_options *options = &collector->options;
+    /* The longest body with the longest answer must have room. */
+    size_t least =
+        options->body_most + judge_answer_most(options->reports_most, 0);
+    size_t memory = BODIES_MOST * options->body_most;
+    if (memory < 4 * least) {
+        memory = 4 * least;
+    }
     const struct connections_limits limits = {
         .most = options->connections_most,
         .address_most = options->address_most,
+        .memory_most = memory,
+        .memory_address_most =
+            options->plain ? memory : memory / 4, /* a proxy: all */
         .request_s = options->request_s,
         .idle_s = options->idle_s,
         .answer_s =
@@ -391,7 +399,7 @@ start(struct sotto_collector *collector,
 {
     bool tls = options->tls_cert != NULL;
     const char *place =
-        options->listen != NULL ? options->listen : "127.0.0.1:8470";
+        options->listen != NULL ? options->listen : SOTTO_LISTEN_DEFAULT;
     enum sotto_status status = take_options(collector, options, err);
     if (status == SOTTO_STATUS_OK) {
         status = raise_files(collector, err);
@@ -488,7 +496,7 @@ sotto_collector_reload(struct sotto_collector *collector,
     status = campaigns_read(collector->options.mechanisms,
                             collector->options.pub, &next, err);
     if (status == SOTTO_STATUS_OK) {
-        status = campaigns_check_next(collector->campaigns, next, err);
+        status = campaigns_follow(collector->campaigns, next, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = writer_campaigns(collector->writer, next, err);

@@ -3,12 +3,13 @@
  *
  *     collector.c   its life: starting, reading mechanisms again, stopping
  *     handler.c     one request: from the server's callbacks to an answer
+ *     head.c        what of its head decides
  *     answers.c     an answer as the server takes it
- *     routes.c      what is asked, without a socket
- *     judge.c       what of it is taken, the same
+ *     routes.c      what is asked: no socket
+ *     judge.c       what of a body is taken: no socket
  *     writer.c      the store's thread, and
  *     mover.c       what it does about windows
- *     connections.c the clock over requests
+ *     connections.c who is connected, the clock over requests, their memory
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
 #define SOTTO_COLLECTOR_COLLECTOR_H
@@ -41,8 +42,8 @@ struct sotto_collector {
     unsigned port;
 
     struct MHD_Response *accepted_one, *busy; /* the commonest; for no memory */
-    atomic_size_t active;    /* requests between first line and last byte */
-    atomic_size_t body_held; /* bytes of bodies in memory */
+    atomic_size_t active;       /* requests between first line and last byte */
+    atomic_size_t batches_held; /* in memory, until their reader has them */
     atomic_bool stopping;
 };
 
@@ -68,6 +69,13 @@ enum MHD_Result handler_access(void *collector,
                                size_t *data_size, void **request);
 void handler_completed(void *collector, struct MHD_Connection *connection,
                        void **request, enum MHD_RequestTerminationCode code);
+
+/* ---- head.c -------------------------------------------------------------- */
+
+/* Fills all of a head but method and path; `line_end` is where the path and the
+   query, as they came, ended. */
+void head_read(struct MHD_Connection *connection, const char *line_end,
+               const char *version, struct routes_head *head);
 
 /* ---- answers.c ----------------------------------------------------------- */
 

@@ -3,30 +3,39 @@
  */
 #include "collector/connections.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "host/error.h"
 #include "host/wipe.h"
 
 #define SWEEP_NS 250000000L
-#define GONE_MS 1000u  /* of silence, then it is looked */
-#define GONE_LOOKS 4u  /* in turn that must find one gone in a request */
-#define ORIGIN_SIZE 9u /* family, and an IPv4 address or half an IPv6 one */
+#define GONE_MS 1000u /* of silence, then it is looked */
+#define GONE_LOOKS 4u /* in turn that must find one gone in a request */
+#define SLOW_MS 1000u /* to arrive: then it may have to give way */
+#define LEAVING_MOST 32u
+#define SIX_SIZE 7u    /* bytes of an IPv6 address that make an origin: /56 */
+#define ORIGIN_SIZE 8u /* family, and an IPv4 address or SIX_SIZE */
 
 enum state { OPENED, ARRIVING, ANSWERING, IDLE, LATE };
+
+/* As long as it has a connection. */
+struct origin {
+    struct origin *next, *last;
+    uint8_t name[ORIGIN_SIZE];
+    size_t count; /* connections */
+    size_t taken; /* bytes */
+};
 
 struct connection {
     struct connection *next, *last;
     int fd;
-    uint8_t origin[ORIGIN_SIZE];
+    struct origin *origin;
+    bool leaving; /* cut for another: it is counted no more */
     atomic_int state;
     atomic_uint_fast64_t since; /* milliseconds of the monotonic clock */
     unsigned gone;              /* the sweeper's: looks that found it gone */
@@ -36,11 +45,13 @@ struct connections {
     struct connections_limits limits;
     struct metrics *metrics;
     pthread_t sweeper;
-    pthread_mutex_t lock; /* of the list, and of closing against shutting */
+    pthread_mutex_t lock; /* of the lists, and of closing against shutting */
     pthread_cond_t stop;
     bool stopping;
     struct connection *first;
-    size_t count;
+    struct origin *origins;
+    size_t count, leaving; /* all; those that are leaving */
+    size_t taken;          /* bytes */
 };
 
 static uint64_t
@@ -189,46 +200,167 @@ connections_free(struct connections *connections)
     }
 }
 
-/* ---- One ----------------------------------------------------------------- */
+/* ---- Origins ------------------------------------------------------------- */
 
 static void
-find_origin(const struct sockaddr *address, uint8_t ret_origin[ORIGIN_SIZE])
+name_origin(const struct sockaddr *address, uint8_t ret_name[ORIGIN_SIZE])
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
     struct sockaddr_in6 six;
     struct sockaddr_in four;
-    memset(ret_origin, 0, ORIGIN_SIZE);
+    memset(ret_name, 0, ORIGIN_SIZE);
     if (address != NULL && address->sa_family == AF_INET) {
         memcpy(&four, address, sizeof four);
-        ret_origin[0] = 4;
-        memcpy(ret_origin + 1, &four.sin_addr, 4);
+        ret_name[0] = 4;
+        memcpy(ret_name + 1, &four.sin_addr, 4);
     } else if (address != NULL && address->sa_family == AF_INET6) {
         memcpy(&six, address, sizeof six);
         if (memcmp(&six.sin6_addr, mapped, sizeof mapped) == 0) {
-            ret_origin[0] = 4;
-            memcpy(ret_origin + 1, six.sin6_addr.s6_addr + 12, 4);
+            ret_name[0] = 4;
+            memcpy(ret_name + 1, six.sin6_addr.s6_addr + 12, 4);
         } else {
-            ret_origin[0] = 6;
-            memcpy(ret_origin + 1, &six.sin6_addr, 8);
+            ret_name[0] = 6;
+            memcpy(ret_name + 1, &six.sin6_addr, SIX_SIZE);
         }
         explicit_bzero(&six, sizeof six);
     }
+}
+
+/* NULL: it has no connection. */
+static struct origin *
+find_origin(const struct connections *connections,
+            const uint8_t name[ORIGIN_SIZE])
+{
+    struct origin *origin = connections->origins;
+    while (origin != NULL && memcmp(origin->name, name, ORIGIN_SIZE) != 0) {
+        origin = origin->next;
+    }
+    return origin;
+}
+
+/* One connection more of that name; NULL: no memory. */
+static struct origin *
+join_origin(struct connections *connections, const uint8_t name[ORIGIN_SIZE])
+{
+    struct origin *origin = find_origin(connections, name);
+    if (origin == NULL) {
+        origin = calloc(1, sizeof *origin);
+        if (origin == NULL) {
+            return NULL;
+        }
+        memcpy(origin->name, name, ORIGIN_SIZE);
+        origin->next = connections->origins;
+        if (origin->next != NULL) {
+            origin->next->last = origin;
+        }
+        connections->origins = origin;
+    }
+    origin->count++;
+    return origin;
+}
+
+static void
+leave_origin(struct connections *connections, struct origin *origin)
+{
+    if (--origin->count > 0) {
+        return;
+    }
+    if (origin->last != NULL) {
+        origin->last->next = origin->next;
+    } else {
+        connections->origins = origin->next;
+    }
+    if (origin->next != NULL) {
+        origin->next->last = origin->last;
+    }
+    host_wipe_free(origin, sizeof *origin);
+}
+
+/* ---- Giving way ---------------------------------------------------------- */
+
+struct choice {
+    struct connection *connection; /* NULL: none yet */
+    int state;
+    uint64_t since;
+};
+
+/* Whether a connection may be cut for one of the origin `own`, which may be
+   NULL. */
+static bool
+may_leave(const struct connections *connections, const struct connection *c,
+          const struct origin *own, int state, uint64_t age)
+{
+    size_t has = own != NULL ? own->count : 0;
+    if (c->origin != own && c->origin->count <= has) {
+        return false;
+    }
+    if (state == IDLE) {
+        return true;
+    }
+    return (state == OPENED || state == ARRIVING) && age >= SLOW_MS &&
+           c->origin != own && c->origin->count > connections->limits.most / 8;
+}
+
+/* Of an origin with more; then rather one between requests; then the older. */
+static bool
+is_better(const struct connection *c, int state, uint64_t since,
+          const struct choice *best)
+{
+    size_t count = c->origin->count;
+    if (best->connection == NULL || count != best->connection->origin->count) {
+        return best->connection == NULL ||
+               count > best->connection->origin->count;
+    }
+    if ((state == IDLE) != (best->state == IDLE)) {
+        return state == IDLE;
+    }
+    return since < best->since;
+}
+
+/* Cuts one for a newcomer; false: none gives way. */
+static bool
+make_way(struct connections *connections, const struct origin *own)
+{
+    struct choice best = {0};
+    uint64_t now = now_ms();
+    if (connections->leaving >= LEAVING_MOST) {
+        return false;
+    }
+    for (struct connection *c = connections->first; c != NULL; c = c->next) {
+        int state = atomic_load(&c->state);
+        uint64_t since = atomic_load(&c->since);
+        uint64_t age = now > since ? now - since : 0;
+        if (may_leave(connections, c, own, state, age) &&
+            is_better(c, state, since, &best)) {
+            best = (struct choice){c, state, since};
+        }
+    }
+    if (best.connection == NULL ||
+        !atomic_compare_exchange_strong(&best.connection->state, &best.state,
+                                        LATE)) {
+        return false;
+    }
+    best.connection->leaving = true;
+    connections->leaving++;
+    (void)shutdown(best.connection->fd, SHUT_RDWR);
+    return true;
 }
 
 bool
 connections_room(struct connections *connections,
                  const struct sockaddr *address)
 {
-    uint8_t origin[ORIGIN_SIZE];
-    size_t same = 0;
+    uint8_t name[ORIGIN_SIZE];
+    const struct origin *own;
     bool room;
-    find_origin(address, origin);
+    name_origin(address, name);
     (void)pthread_mutex_lock(&connections->lock);
-    for (struct connection *c = connections->first; c != NULL; c = c->next) {
-        same += memcmp(c->origin, origin, sizeof origin) == 0 ? 1 : 0;
+    own = find_origin(connections, name);
+    room = own == NULL || own->count < connections->limits.address_most;
+    if (room &&
+        connections->count - connections->leaving >= connections->limits.most) {
+        room = make_way(connections, own);
     }
-    room = connections->count < connections->limits.most &&
-           same < connections->limits.address_most;
     (void)pthread_mutex_unlock(&connections->lock);
     if (!room) {
         atomic_fetch_add_explicit(&connections->metrics->turned_away, 1,
@@ -237,19 +369,28 @@ connections_room(struct connections *connections,
     return room;
 }
 
+/* ---- One ----------------------------------------------------------------- */
+
 struct connection *
 connections_open(struct connections *connections, int fd,
                  const struct sockaddr *address)
 {
     struct connection *connection = calloc(1, sizeof *connection);
+    uint8_t name[ORIGIN_SIZE];
     if (connection == NULL) {
         return NULL;
     }
     connection->fd = fd;
-    find_origin(address, connection->origin);
     atomic_init(&connection->state, OPENED);
     atomic_init(&connection->since, now_ms());
+    name_origin(address, name);
     (void)pthread_mutex_lock(&connections->lock);
+    connection->origin = join_origin(connections, name);
+    if (connection->origin == NULL) {
+        (void)pthread_mutex_unlock(&connections->lock);
+        free(connection);
+        return NULL;
+    }
     connection->next = connections->first;
     if (connections->first != NULL) {
         connections->first->last = connection;
@@ -276,9 +417,45 @@ connections_close(struct connections *connections,
     if (connection->next != NULL) {
         connection->next->last = connection->last;
     }
+    connections->leaving -= connection->leaving ? 1 : 0;
+    leave_origin(connections, connection->origin);
     atomic_store(&connections->metrics->connections, --connections->count);
     (void)pthread_mutex_unlock(&connections->lock);
     host_wipe_free(connection, sizeof *connection);
+}
+
+bool
+connections_take(struct connections *connections, struct connection *connection,
+                 size_t size)
+{
+    const struct connections_limits *limits = &connections->limits;
+    struct origin *origin;
+    bool room;
+    if (size == 0 || connection == NULL) {
+        return size == 0;
+    }
+    origin = connection->origin;
+    (void)pthread_mutex_lock(&connections->lock);
+    room = size <= limits->memory_most - connections->taken &&
+           size <= limits->memory_address_most - origin->taken;
+    if (room) {
+        connections->taken += size;
+        origin->taken += size;
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+    return room;
+}
+
+void
+connections_give(struct connections *connections, struct connection *connection,
+                 size_t size)
+{
+    if (size > 0 && connection != NULL) {
+        (void)pthread_mutex_lock(&connections->lock);
+        connections->taken -= size;
+        connection->origin->taken -= size;
+        (void)pthread_mutex_unlock(&connections->lock);
+    }
 }
 
 void

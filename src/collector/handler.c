@@ -1,13 +1,17 @@
 /*
  * handler.c: one request, from the server's callbacks to an answer.
  *
- *     line --> access (head) --> access (body, in pieces) --> access (all
- * there)
- *                                                                  |
- *          a body of reports: judged, suspended, submitted --------+
+ *     line --> access: head --> access: body, in pieces --> access: the end
+ *                                                                 |
+ *          a body of reports: judged, suspended, submitted -------+
  *                 | the writer: on disk, or not
  *                 v
- *              resumed --> access: the answer --> completed: wiped and freed
+ *              resumed --> access: the answer --> completed: freed
+ *
+ * A request's first HELD_FREE bytes of memory are its own; what is beyond them
+ * is taken from what all share and its origin has a part of, as bytes come and
+ * not as they are announced. The body is wiped and given back before its answer
+ * is on its way, for that may take a client as long as it likes.
  *
  * A body that is refused is read to its end and dropped, so that the client
  * gets to read why; one that is too long for that ends the connection.
@@ -20,11 +24,11 @@
 #include "host/wipe.h"
 #include "store/store.h"
 
-#define BODY_FIRST ((size_t)16384) /* bytes that a body gets at first */
-#define BODIES_MOST 64u            /* bodies' worth of memory in all */
-#define ANSWER_MOST ((size_t)16 << 20)
+#define HELD_FREE ((size_t)16384) /* bytes of a request outside the pool */
+#define BATCHES_MOST 8u           /* in memory at a time */
+#define TEXT_MOST ((size_t)1 << 20)
 
-enum stage { ARRIVING, SUSPENDED, SETTLED };
+enum stage { LINE, ARRIVING, SUSPENDED, SETTLED };
 
 struct request {
     struct writer_job job; /* first: the writer hands it back */
@@ -34,9 +38,13 @@ struct request {
     struct campaigns *campaigns;
     struct routes_plan plan;
     enum stage stage;
-    bool drop; /* the rest of the body */
+    const char *line_end; /* of the path and query, where the server has them */
+    bool drop;            /* the rest of the body */
+    bool batch;           /* it counts among batches_held */
     uint8_t *body;
     size_t size, room;
+    size_t answer_most; /* bytes, and memory, of what the reports come to */
+    size_t taken;       /* bytes of the shared memory */
 };
 
 static struct connection *
@@ -78,27 +86,56 @@ handler_connection(void *collector, struct MHD_Connection *connection,
     }
 }
 
+/* NULL, no memory, is answered when the head is there. */
 void *
 handler_line(void *collector, const char *uri,
              struct MHD_Connection *connection)
 {
-    (void)collector;
-    (void)uri;
+    struct request *request = calloc(1, sizeof *request);
     connection_line(known(connection));
-    return NULL;
+    if (request != NULL) {
+        request->collector = collector;
+        request->connection = connection;
+        request->line_end = uri + strlen(uri);
+    }
+    return request;
 }
 
 /* ---- Bodies -------------------------------------------------------------- */
 
+/* Makes `size` what the request has of memory; false: it cannot be more. */
+static bool
+hold(struct request *request, size_t size)
+{
+    struct connections *connections = request->collector->connections;
+    struct connection *connection = known(request->connection);
+    size_t taken = size > HELD_FREE ? size - HELD_FREE : 0;
+    if (taken < request->taken) {
+        connections_give(connections, connection, request->taken - taken);
+    } else if (!connections_take(connections, connection,
+                                 taken - request->taken)) {
+        return false;
+    }
+    request->taken = taken;
+    return true;
+}
+
 static void
 drop_body(struct request *request)
 {
-    if (request->body != NULL) {
-        atomic_fetch_sub(&request->collector->body_held, request->room);
-        host_wipe_free(request->body, request->size);
-    }
+    host_wipe_free(request->body, request->size);
     request->body = NULL;
     request->size = request->room = 0;
+}
+
+/* What was judged is forgotten: memory is only for the answer. */
+static void
+forget(struct request *request, size_t answer_most)
+{
+    judge_clear(&request->judge);
+    drop_body(request);
+    request->answer_most = answer_most;
+    (void)hold(request, answer_most);
 }
 
 /* Room for `more` bytes, doubled but never beyond what was announced: memory
@@ -106,27 +143,20 @@ drop_body(struct request *request)
 static bool
 grow(struct request *request, size_t more)
 {
-    struct sotto_collector *collector = request->collector;
     size_t most = request->plan.length, need = request->size + more;
-    size_t room =
-        2 * request->room > BODY_FIRST ? 2 * request->room : BODY_FIRST;
-    size_t added;
+    size_t room = 2 * request->room > HELD_FREE ? 2 * request->room : HELD_FREE;
     uint8_t *moved;
     if (need <= request->room) {
         return true;
     }
     room = room < need ? need : room;
     room = room > most ? most : room;
-    added = room - request->room;
-    if (need > room) {
+    if (need > room || !hold(request, room)) {
         return false;
     }
-    moved = atomic_fetch_add(&collector->body_held, added) + added <=
-                    BODIES_MOST * collector->options.body_most
-                ? host_wipe_resize(request->body, request->size, room)
-                : NULL;
+    moved = host_wipe_resize(request->body, request->size, room);
     if (moved == NULL) {
-        atomic_fetch_sub(&collector->body_held, added);
+        (void)hold(request, request->room);
         return false;
     }
     request->body = moved;
@@ -140,15 +170,24 @@ refuse(struct request *request, unsigned status, const char *sentence)
     request->plan.task = ROUTES_ANSWER;
     request->plan.answer = routes_error(status, sentence);
     request->drop = true;
-    drop_body(request);
+    forget(request, 0);
 }
 
+static const char full[] = ROUTES_SENTENCE(
+    "too many long requests are on their way at once: send fewer reports at a "
+    "time, or try again after as many seconds as Retry-After says");
 static const char waits[] =
-    "{\"error\":\"too much waits for the disk: try again after as many seconds "
-    "as Retry-After says\"}\n";
-static const char unstored[] =
-    "{\"error\":\"the disk did not take the reports: none of them counts yet, "
-    "send all again after as many seconds as Retry-After says\"}\n";
+    ROUTES_SENTENCE("too much waits for the disk: try again after as many "
+                    "seconds as Retry-After says");
+static const char unstored[] = ROUTES_SENTENCE(
+    "the disk did not take the reports: none of them counts yet, send all "
+    "again after as many seconds as Retry-After says");
+static const char unread[] =
+    ROUTES_SENTENCE("the batch cannot be read: the collector's log says why");
+static const char queued[] =
+    ROUTES_SENTENCE("too many batches are on their way at once: take one after "
+                    "the other, or try again after as many seconds as "
+                    "Retry-After says");
 
 static void
 take_piece(struct request *request, const char *data, size_t size)
@@ -157,7 +196,7 @@ take_piece(struct request *request, const char *data, size_t size)
         return;
     }
     if (!grow(request, size)) {
-        refuse(request, 503, waits);
+        refuse(request, 503, full);
         return;
     }
     memcpy(request->body + request->size, data, size);
@@ -166,7 +205,8 @@ take_piece(struct request *request, const char *data, size_t size)
 
 /* ---- Answers ------------------------------------------------------------- */
 
-/* Hands the answer to the server; the connection ends where it must. */
+/* Hands the answer to the server; the connection ends where it must. Nothing
+   of the body is there any more when the client begins to read. */
 static enum MHD_Result
 send_answer(struct request *request, unsigned status,
             struct MHD_Response *response)
@@ -183,6 +223,7 @@ send_answer(struct request *request, unsigned status,
                                       "close");
     }
     metrics_answered(&collector->metrics, status);
+    forget(request, shared ? 0 : request->answer_most);
     result = MHD_queue_response(request->connection, status, response);
     if (!shared) {
         MHD_destroy_response(response);
@@ -206,8 +247,8 @@ static enum MHD_Result
 send_sentence(struct request *request, unsigned status, const char *sentence)
 {
     struct host_text text;
-    host_text_init(&text, ANSWER_MOST);
-    host_text_print(&text, "{\"error\":\"%s\"}\n", sentence);
+    host_text_init(&text, TEXT_MOST);
+    host_text_print(&text, ROUTES_SENTENCE("%s"), sentence);
     if (text.failed) {
         host_text_clear(&text);
         return send_answer(request, status, NULL);
@@ -216,23 +257,28 @@ send_sentence(struct request *request, unsigned status, const char *sentence)
                        answers_own(ROUTES_JSON, text.data, text.size));
 }
 
-/* What the reports came to: all of them are on disk. */
+/* What the reports came to: all of them are on disk. An answer for which there
+   is no memory is none, since 503 would say that nothing counts. */
 static enum MHD_Result
 send_judged(struct request *request)
 {
     struct sotto_collector *collector = request->collector;
     const struct judge *judge = &request->judge;
     struct host_text text;
+    char *fitting;
     if (judge->count == 1 && judge->found[JUDGE_ACCEPTED] == 1 &&
         !atomic_load_explicit(&collector->stopping, memory_order_relaxed)) {
         return send_answer(request, 200, collector->accepted_one);
     }
-    host_text_init(&text, ANSWER_MOST);
+    host_text_init(&text, request->answer_most);
     judge_write(judge, &text);
     if (text.failed) {
         host_text_clear(&text);
-        return send_answer(request, 503, NULL);
+        return MHD_NO;
     }
+    fitting = realloc(text.data, text.size); /* it grew by doubling */
+    text.data = fitting != NULL ? fitting : text.data;
+    request->answer_most = text.size;
     return send_answer(request, 200,
                        answers_own(ROUTES_JSON, text.data, text.size));
 }
@@ -243,7 +289,7 @@ send_metrics(struct request *request)
     struct sotto_collector *collector = request->collector;
     const struct campaigns *campaigns = request->campaigns;
     struct host_text text;
-    host_text_init(&text, ANSWER_MOST);
+    host_text_init(&text, TEXT_MOST);
     metrics_write(&collector->metrics, &text);
     host_text_print(&text,
                     "# HELP sotto_campaign_reports reports in the store, "
@@ -280,9 +326,8 @@ read_batch(struct request *request, struct store_batch *ret_batch,
     (void)pthread_mutex_lock(&collector->batches);
     status = store_reader_open(collector->options.store, &reader, NULL, err);
     if (status == SOTTO_STATUS_OK) {
-        status = store_reader_next(
-            reader, request->plan.campaign->mechanism->client->hash,
-            request->plan.after, ret_batch, err);
+        status = store_reader_next(reader, request->plan.hash,
+                                   request->plan.after, ret_batch, err);
     }
     store_reader_free(reader);
     (void)pthread_mutex_unlock(&collector->batches);
@@ -296,10 +341,16 @@ send_batch(struct request *request)
     struct store_batch batch = {0};
     struct MHD_Response *response;
     static const struct routes_answer none = {.status = 204};
+    request->batch = true;
+    if (atomic_fetch_add(&request->collector->batches_held, 1) >=
+        BATCHES_MOST) {
+        refuse(request, 503, queued);
+        return send_plain(request);
+    }
     if (read_batch(request, &batch, &err) != SOTTO_STATUS_OK) {
         collector_log(request->collector, SOTTO_LOG_ERROR,
                       "a batch cannot be read: %s", err.message);
-        refuse(request, 503, NULL);
+        refuse(request, 503, unread);
         return send_plain(request);
     }
     if (batch.number == 0) {
@@ -339,6 +390,7 @@ judge_reports(struct request *request)
         &request->judge, request->plan.campaign->mechanism, request->plan.form,
         collector->options.simulation, request->body, request->size,
         collector->options.reports_most, &err);
+    size_t pending;
     if (status == SOTTO_STATUS_MEMORY) {
         return send_answer(request, 503, NULL);
     }
@@ -346,12 +398,18 @@ judge_reports(struct request *request)
         return send_sentence(request, status == SOTTO_STATUS_LIMIT ? 413 : 400,
                              err.message);
     }
-    if (request->judge.found[JUDGE_PENDING] == 0) {
+    pending = request->judge.found[JUDGE_PENDING];
+    request->answer_most =
+        judge_answer_most(request->judge.count - pending, pending);
+    if (!hold(request, request->room + request->answer_most)) {
+        refuse(request, 503, full);
+        return send_plain(request);
+    }
+    if (pending == 0) {
         metrics_judged(&collector->metrics, &request->judge);
         return send_judged(request);
     }
-    if (!writer_reserve(collector->writer,
-                        request->judge.found[JUDGE_PENDING])) {
+    if (!writer_reserve(collector->writer, pending)) {
         refuse(request, 503, waits);
         return send_plain(request);
     }
@@ -376,28 +434,12 @@ send_settled(struct request *request)
 
 /* ---- The request --------------------------------------------------------- */
 
-static const char *
-header(struct MHD_Connection *connection, const char *name)
-{
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
 static void
-plan_request(struct request *request, const char *path, const char *method)
+plan_request(struct request *request, const char *path, const char *method,
+             const char *version)
 {
     struct sotto_collector *collector = request->collector;
-    struct MHD_Connection *connection = request->connection;
-    const struct routes_head head = {
-        .method = method,
-        .path = path,
-        .after = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND,
-                                             "after"),
-        .type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
-        .coding = header(connection, MHD_HTTP_HEADER_CONTENT_ENCODING),
-        .length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH),
-        .transfer = header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING),
-        .authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
-    };
+    struct routes_head head = {.method = method, .path = path};
     const struct routes_state state = {
         .campaigns = request->campaigns,
         .token = &collector->token,
@@ -405,27 +447,22 @@ plan_request(struct request *request, const char *path, const char *method)
         .healthy = atomic_load(&collector->metrics.healthy),
         .behind = atomic_load(&collector->metrics.behind),
     };
+    head_read(request->connection, request->line_end, version, &head);
     routes_plan(&state, &head, &request->plan);
 }
 
 static enum MHD_Result
-begin(struct sotto_collector *collector, struct MHD_Connection *connection,
-      const char *path, const char *method, void **ret_request)
+begin(struct request *request, const char *path, const char *method,
+      const char *version)
 {
-    struct request *request = calloc(1, sizeof *request);
-    if (request == NULL) {
-        metrics_answered(&collector->metrics, 503);
-        return MHD_queue_response(connection, 503, collector->busy);
-    }
-    atomic_fetch_add(&collector->active, 1);
-    request->collector = collector;
-    request->connection = connection;
-    request->campaigns = collector_campaigns(collector);
-    *ret_request = request;
-    plan_request(request, path, method);
+    atomic_fetch_add(&request->collector->active, 1);
+    request->stage = ARRIVING;
+    request->campaigns = collector_campaigns(request->collector);
+    plan_request(request, path, method, version);
     if (request->plan.cut) {
-        return connection_complete(known(connection)) ? send_plain(request)
-                                                      : MHD_NO;
+        return connection_complete(known(request->connection))
+                   ? send_plain(request)
+                   : MHD_NO;
     }
     return MHD_YES;
 }
@@ -457,10 +494,14 @@ handler_access(void *collector, struct MHD_Connection *connection,
                const char *path, const char *method, const char *version,
                const char *data, size_t *data_size, void **request)
 {
+    struct sotto_collector *all = collector;
     struct request *own = *request;
-    (void)version;
     if (own == NULL) {
-        return begin(collector, connection, path, method, request);
+        metrics_answered(&all->metrics, 503);
+        return MHD_queue_response(connection, 503, all->busy);
+    }
+    if (own->stage == LINE) {
+        return begin(own, path, method, version);
     }
     if (*data_size > 0) {
         take_piece(own, data, *data_size);
@@ -479,11 +520,15 @@ handler_completed(void *collector, struct MHD_Connection *connection,
     (void)code;
     connection_sent(known(connection));
     if (done != NULL) {
-        judge_clear(&done->judge);
-        drop_body(done);
-        campaigns_release(done->campaigns);
+        forget(done, 0);
+        if (done->batch) {
+            atomic_fetch_sub(&own->batches_held, 1);
+        }
+        if (done->stage != LINE) {
+            campaigns_release(done->campaigns);
+            atomic_fetch_sub(&own->active, 1);
+        }
         free(done);
         *request = NULL;
-        atomic_fetch_sub(&own->active, 1);
     }
 }

@@ -393,6 +393,23 @@ write_refusal(const struct judge *judge, size_t at, size_t nth,
     host_text_add(text, "}", 1);
 }
 
+size_t
+judge_answer_most(size_t refused, size_t others)
+{
+    static const char head[] = "{\"accepted\":,\"duplicate\":,\"refused\":,"
+                               "\"duplicates\":[],\"refusals\":[]}\n";
+    static const char refusal[] = ",{\"report\":,\"code\":\"impossible\"}";
+    static const char why[] = ",\"why\":\"\"";
+    size_t digits = 1;
+    size_t whys = refused < JUDGE_WHY_MOST ? refused : JUDGE_WHY_MOST;
+    for (size_t rest = refused + others; rest >= 10; rest /= 10) {
+        digits++;
+    }
+    return sizeof head + 3 * digits + others * (1 + digits) +
+           refused * (sizeof refusal + digits) +
+           whys * (sizeof why + 2 * (size_t)JUDGE_WHY_SIZE);
+}
+
 void
 judge_write(const struct judge *judge, struct host_text *text)
 {

@@ -74,6 +74,9 @@ void judge_settle(struct judge *judge, size_t at, bool duplicate);
 /* Makes all that the store settled pending again: it was not committed. */
 void judge_unsettle(struct judge *judge);
 
+/* The most bytes that the answer to so many refused and so many other reports
+   has: known before any of them is stored. */
+size_t judge_answer_most(size_t refused, size_t others);
 /* Appends the answer; nothing may be pending any more. */
 void judge_write(const struct judge *judge, struct host_text *text);
 

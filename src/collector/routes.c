@@ -12,62 +12,47 @@
 #define PREFIX "/v1/campaigns/"
 #define PREFIX_SIZE (sizeof PREFIX - 1)
 
-/* Every sentence that is sent: a body of its own, so that none is put together
-   from what a client wrote. */
-#define SENTENCE(text) "{\"error\":\"" text "\"}\n"
-
-static const struct {
-    unsigned status;
-    const char *body;
-} sentences[] = {
-    {400, SENTENCE("the Content-Length is no number of bytes")},
-    {401, SENTENCE("this needs the analyst's token: send "
-                   "'Authorization: Bearer TOKEN'")},
-    {404, SENTENCE("there is nothing here: the paths are "
-                   "/v1/campaigns/NAME/mechanism, mechanism.minisig, reports "
-                   "and batches, /healthz and /metrics, and the campaign may "
-                   "have ended")},
-    {405, SENTENCE("this path takes another method: Allow says which")},
-    {411, SENTENCE("send a Content-Length: a body in chunks is not taken")},
-    {413, SENTENCE("the body is too long: send fewer reports at a time")},
-    {415, SENTENCE("send reports as application/octet-stream or "
-                   "application/x-ndjson, without compression")},
-    {422, SENTENCE("'after' is the number of a batch: a whole number from 0")},
-    {503, SENTENCE("reports are not being taken: the disk takes nothing; try "
-                   "again later")},
-};
+/* Every sentence that is sent is a whole body: none is put together from what a
+   client wrote. */
+static const char bad_after[] =
+    ROUTES_SENTENCE("'after' is the number of a batch: a whole number from 0");
+static const char bad_length[] =
+    ROUTES_SENTENCE("the Content-Length is no number of bytes");
+static const char no_length[] =
+    ROUTES_SENTENCE("send a Content-Length: a body in chunks is not taken");
+static const char no_method[] =
+    ROUTES_SENTENCE("this path takes another method: Allow says which");
+static const char no_path[] = ROUTES_SENTENCE(
+    "there is nothing here: the paths are /v1/campaigns/NAME/mechanism, "
+    "mechanism.minisig, reports and batches, /healthz and /metrics, and the "
+    "campaign may have ended");
+static const char no_token[] =
+    ROUTES_SENTENCE("this needs the analyst's token: send "
+                    "'Authorization: Bearer TOKEN'");
+static const char other_type[] =
+    ROUTES_SENTENCE("send reports as application/octet-stream or "
+                    "application/x-ndjson, without compression");
+static const char sick[] = ROUTES_SENTENCE(
+    "reports are not being taken: the disk takes nothing; try again later");
+static const char too_long[] =
+    ROUTES_SENTENCE("the body is too long: send fewer reports at a time");
+static const char twofold[] = ROUTES_SENTENCE(
+    "two readers could take this request for two different ones: send each "
+    "header once, either a Content-Length or chunks, and no NUL");
 
 struct routes_answer
 routes_error(unsigned status, const char *sentence)
 {
-    struct routes_answer answer = {.status = status, .type = ROUTES_JSON};
-    answer.body = sentence;
-    for (size_t i = 0; sentence == NULL && answer.body == NULL &&
-                       i < sizeof sentences / sizeof *sentences;
-         i++) {
-        if (sentences[i].status == status) {
-            answer.body = sentences[i].body;
-        }
-    }
-    if (answer.body == NULL) {
-        answer.body = SENTENCE("the request cannot be answered");
-    }
-    answer.size = strlen(answer.body);
-    return answer;
+    return (struct routes_answer){.status = status,
+                                  .type = ROUTES_JSON,
+                                  .body = sentence,
+                                  .size = strlen(sentence)};
 }
 
 static void
-refuse(struct routes_plan *plan, unsigned status)
+refuse(struct routes_plan *plan, unsigned status, const char *sentence)
 {
-    plan->answer = routes_error(status, NULL);
-}
-
-/* 422 is only the sentence's key: what a client gets is 400. */
-static void
-refuse_after(struct routes_plan *plan)
-{
-    refuse(plan, 422);
-    plan->answer.status = 400;
+    plan->answer = routes_error(status, sentence);
 }
 
 /* ---- Parts of a head ----------------------------------------------------- */
@@ -109,7 +94,7 @@ static bool
 check_reading(const struct routes_head *head, struct routes_plan *plan)
 {
     if (!reads(head)) {
-        refuse(plan, 405);
+        refuse(plan, 405, no_method);
         plan->answer.allow = "GET, HEAD";
         return false;
     }
@@ -122,11 +107,11 @@ check_analyst(const struct routes_state *state, const struct routes_head *head,
               struct routes_plan *plan)
 {
     if (!state->token->set) {
-        refuse(plan, 404);
+        refuse(plan, 404, no_path);
         return false;
     }
     if (!token_right(state->token, head->authorization)) {
-        refuse(plan, 401);
+        refuse(plan, 401, no_token);
         return false;
     }
     return true;
@@ -140,21 +125,21 @@ plan_reports(const struct routes_state *state, const struct routes_head *head,
 {
     uint64_t length = 0;
     if (strcmp(head->method, "POST") != 0) {
-        refuse(plan, 405);
+        refuse(plan, 405, no_method);
         plan->answer.allow = "POST";
-    } else if (head->length == NULL || head->transfer != NULL) {
-        refuse(plan, 411);
+    } else if (head->length == NULL) {
+        refuse(plan, 411, no_length);
         plan->cut = true;
     } else if (!read_whole(head->length, &length)) {
-        refuse(plan, 400);
+        refuse(plan, 400, bad_length);
     } else if (length > state->body_most) {
-        refuse(plan, 413);
+        refuse(plan, 413, too_long);
     } else if (head->type == NULL ||
                (!is_type(head->type, ROUTES_BINARY) &&
                 !is_type(head->type, ROUTES_LINES)) ||
                (head->coding != NULL &&
                 strcasecmp(head->coding, "identity") != 0)) {
-        refuse(plan, 415);
+        refuse(plan, 415, other_type);
     } else {
         plan->task = ROUTES_BODY;
         plan->length = (size_t)length;
@@ -171,7 +156,7 @@ plan_batches(const struct routes_state *state, const struct routes_head *head,
         return;
     }
     if (head->after != NULL && !read_whole(head->after, &plan->after)) {
-        refuse_after(plan);
+        refuse(plan, 400, bad_after);
         return;
     }
     plan->task = ROUTES_BATCH;
@@ -192,15 +177,21 @@ plan_campaign(const struct routes_state *state, const struct routes_head *head,
               struct routes_plan *plan)
 {
     const char *name = head->path + PREFIX_SIZE, *what = strchr(name, '/');
-    struct campaign *campaign =
-        what != NULL
-            ? campaigns_find(state->campaigns, name, (size_t)(what - name))
-            : NULL;
-    plan->campaign = campaign;
-    if (campaign == NULL) {
+    struct campaign *campaign;
+    size_t size;
+    if (what == NULL) {
         return;
     }
-    if (strcmp(what, "/reports") == 0) {
+    size = (size_t)(what - name);
+    campaign = campaigns_find(state->campaigns, name, size);
+    plan->campaign = campaign;
+    plan->hash = campaigns_find_hash(state->campaigns, name, size);
+    if (plan->hash != NULL && strcmp(what, "/batches") == 0) {
+        /* Those of one that has ended, too. */
+        plan_batches(state, head, plan);
+    } else if (campaign == NULL) {
+        return;
+    } else if (strcmp(what, "/reports") == 0) {
         plan_reports(state, head, plan);
     } else if (strcmp(what, "/mechanism") == 0) {
         serve(head, plan, ROUTES_BINARY, campaign->mechanism->data,
@@ -208,8 +199,6 @@ plan_campaign(const struct routes_state *state, const struct routes_head *head,
     } else if (strcmp(what, "/mechanism.minisig") == 0) {
         serve(head, plan, "text/plain; charset=utf-8", campaign->signature,
               campaign->signature_size);
-    } else if (strcmp(what, "/batches") == 0) {
-        plan_batches(state, head, plan);
     }
 }
 
@@ -225,8 +214,15 @@ plan_health(const struct routes_state *state, const struct routes_head *head,
           state->behind ? behind : good,
           state->behind ? sizeof behind - 1 : sizeof good - 1);
     if (plan->answer.status == 200 && !state->healthy) {
-        refuse(plan, 503);
+        refuse(plan, 503, sick);
     }
+}
+
+/* Whether somebody in front of us may see another request in these bytes. */
+static bool
+is_twofold(const struct routes_head *head)
+{
+    return head->twofold || (head->length != NULL && head->transfer != NULL);
 }
 
 void
@@ -235,10 +231,14 @@ routes_plan(const struct routes_state *state, const struct routes_head *head,
 {
     struct routes_plan plan = {.task = ROUTES_ANSWER};
     uint64_t length = 0;
-    refuse(&plan, 404);
-    plan.cut = head->length != NULL && (!read_whole(head->length, &length) ||
-                                        length > state->body_most);
-    if (strncmp(head->path, PREFIX, PREFIX_SIZE) == 0) {
+    refuse(&plan, 404, no_path);
+    plan.cut = head->transfer != NULL ||
+               (head->length != NULL && (!read_whole(head->length, &length) ||
+                                         length > state->body_most));
+    if (is_twofold(head)) {
+        refuse(&plan, 400, twofold);
+        plan.cut = true;
+    } else if (strncmp(head->path, PREFIX, PREFIX_SIZE) == 0) {
         plan_campaign(state, head, &plan);
     } else if (strcmp(head->path, "/healthz") == 0) {
         plan_health(state, head, &plan);

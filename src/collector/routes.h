@@ -20,6 +20,7 @@ struct routes_head {
     const char *path;  /* as it came: nothing is unescaped */
     const char *after; /* of the query */
     const char *type, *coding, *length, *transfer, *authorization;
+    bool twofold; /* one of these or Host is there twice, or a NUL is */
 };
 
 struct routes_state {
@@ -33,7 +34,7 @@ struct routes_state {
 enum routes_task {
     ROUTES_ANSWER, /* it is all there */
     ROUTES_BODY,   /* `length` bytes of reports in `form`, for `campaign` */
-    ROUTES_BATCH,  /* the batch of `campaign` behind number `after` */
+    ROUTES_BATCH,  /* of the mechanism with `hash`, behind number `after` */
     ROUTES_METRICS
 };
 
@@ -48,18 +49,20 @@ struct routes_answer {
 struct routes_plan {
     enum routes_task task;
     struct campaign *campaign; /* NULL where it is about none */
+    const uint8_t *hash;       /* the snapshot's, of one that may have ended */
     enum judge_form form;
     size_t length;
     uint64_t after;
-    bool cut; /* the body is too long to be read to its end: close */
+    bool cut; /* the body's end is too far away, or not known: close */
     struct routes_answer answer;
 };
 
 void routes_plan(const struct routes_state *state,
                  const struct routes_head *head, struct routes_plan *ret_plan);
 
-/* A status with {"error":"..."}; the sentence is plain text of ours. */
+/* A status with a sentence of ours, static: {"error":"..."}. */
 struct routes_answer routes_error(unsigned status, const char *sentence);
+#define ROUTES_SENTENCE(text) "{\"error\":\"" text "\"}\n"
 
 #define ROUTES_JSON "application/json"
 #define ROUTES_BINARY "application/octet-stream"

@@ -9,12 +9,15 @@
 
 #include "sotto/sotto.h"
 
-#define TOKEN_FILE_LEAST 16u /* bytes of a token */
+#define TOKEN_FILE_LEAST 16u    /* bytes of a token */
+#define TOKEN_FILE_DIFFERENT 8u /* of them */
 
 /*
  * The first line of a file, of `ret_size` characters from ! to ~ and a NUL;
  * host_wipe_free of one more than `ret_size` wipes and frees it. Statuses: IO,
- * LIMIT, INPUT (too short, or with other characters), MEMORY.
+ * LIMIT, INPUT (too short, too few different ones, or others), REFUSED (others
+ * than its owner may read or write it; that of root may be a group's to read),
+ * MEMORY.
  */
 SOTTO_CHECKED enum sotto_status token_file_read(const char *path,
                                                 char **ret_token,

@@ -20,6 +20,7 @@
 
 #define KEYS 4u
 #define LINE_MOST ((size_t)1 << 30)
+#define LINE_BLANKS ((size_t)1024)
 
 size_t
 report_json_values(const struct sotto_mechanism *mechanism)
@@ -31,6 +32,23 @@ report_json_values(const struct sotto_mechanism *mechanism)
         most = values > most ? values : most;
     }
     return most;
+}
+
+size_t
+report_json_most(const struct sotto_mechanism *mechanism)
+{
+    static const char frame[] = "{\"mechanism\":\"\",\"id\":\"\","
+                                "\"simulated\":false,\"parts\":[]}";
+    static const char value[] = "-9007199254740992"; /* and a comma */
+    const struct sotto_client *client = mechanism->client;
+    size_t most =
+        sizeof frame + (size_t)2 * SOTTO_HASH_SIZE + (size_t)2 * SOTTO_ID_SIZE;
+    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+        const struct device_part *part = &client->part[i];
+        most += sizeof "[]" +
+                (size_t)part->blocks * part->instance.values * sizeof value;
+    }
+    return 2 * most + LINE_BLANKS;
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -281,8 +299,15 @@ report_json_read(const struct sotto_mechanism *mechanism, const char *line,
                  struct sotto_error *err)
 {
     json_error_t problem;
-    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
+    json_t *object;
     enum sotto_status status;
+    if (size > report_json_most(mechanism)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "it has %zu bytes, and a report of this mechanism at "
+                         "most %zu: it is another mechanism's, or none",
+                         size, report_json_most(mechanism));
+    }
+    object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
     if (object == NULL && is_memory(&problem)) {
         return host_fail_memory(err);
     }

@@ -18,6 +18,10 @@
 /* The most integers a block of any part has; at least 1. */
 size_t report_json_values(const struct sotto_mechanism *mechanism);
 
+/* The most bytes that a line with a report is read from: twice what the longest
+   one written has, and 1,024, for blanks and escapes. */
+size_t report_json_most(const struct sotto_mechanism *mechanism);
+
 /* Appends a valid report, without a line break. `values` has room for
    report_json_values integers. */
 void report_json_write(const struct sotto_mechanism *mechanism,
@@ -28,8 +32,9 @@ void report_json_write(const struct sotto_mechanism *mechanism,
  * Reads one line into the client's report_size bytes at `ret_report`, which
  * are written even on failure, the first REPORT_MAGIC_SIZE only once the header
  * was right; `values` as above. The message says what is wrong within the line;
- * the caller says which line. Statuses: INPUT, PIN (of another mechanism),
- * MEMORY.
+ * the caller says which line. One above report_json_most is refused
+ * before it is parsed, so that memory depends on the mechanism and not on the
+ * line. Statuses: INPUT, PIN (of another mechanism), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 report_json_read(const struct sotto_mechanism *mechanism, const char *line,

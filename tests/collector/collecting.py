@@ -57,6 +57,7 @@ class Campaign:
         self.key, self.pub = self.folder / "k.key", self.folder / "k.pub"
         sotto("keygen", "-o", self.folder / "k")
         self.make(self.path, eps)
+        (self.folder / "token").touch(0o600)
         (self.folder / "token").write_text(TOKEN + "\n")
         self.report, self.line = self.reports(self.path)
         self.size = len(self.report)

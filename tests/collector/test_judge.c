@@ -54,6 +54,12 @@ assert_answer(const struct judge *judge, const char *wanted)
     judge_write(judge, &text);
     assert_false(text.failed);
     assert_string_equal(text.data, wanted);
+    assert_in_range(text.size, 1,
+                    judge_answer_most(judge->count -
+                                          judge->found[JUDGE_ACCEPTED] -
+                                          judge->found[JUDGE_DUPLICATE],
+                                      judge->found[JUDGE_ACCEPTED] +
+                                          judge->found[JUDGE_DUPLICATE]));
     host_text_clear(&text);
 }
 
@@ -355,14 +361,59 @@ test_memory(void **state)
     free(body);
 }
 
+/* The longest answers there are: every report refused, with quoted text in the
+   explanations; and every report a duplicate. */
+static void
+test_answer_most(void **state)
+{
+    static const char line[] = "{\"\\u0022\\u0022\\u0022\\u0022\\\\\\\\\":1}\n";
+    enum { LINES_OF = 1000 };
+    size_t line_size = sizeof line - 1;
+    char *body = malloc(LINES_OF * line_size);
+    uint8_t *reports = malloc(LINES_OF * size);
+    struct host_text text;
+    struct judge judge;
+    const uint8_t *report;
+    (void)state;
+    assert_true(body != NULL && reports != NULL);
+    for (size_t i = 0; i < LINES_OF; i++) {
+        memcpy(body + i * line_size, line, line_size);
+        put_report(reports + i * size, i);
+    }
+    assert_int_equal(judge_body(&judge, mechanism, JUDGE_LINES, false,
+                                (const uint8_t *)body, LINES_OF * line_size,
+                                LINES_OF, &err),
+                     SOTTO_STATUS_OK);
+    host_text_init(&text, judge_answer_most(LINES_OF, 0));
+    judge_write(&judge, &text);
+    assert_false(text.failed);
+    assert_in_range(judge_answer_most(LINES_OF, 0), text.size, 2 * text.size);
+    host_text_clear(&text);
+    judge_clear(&judge);
+    assert_int_equal(judge_body(&judge, mechanism, JUDGE_BINARY, false, reports,
+                                LINES_OF * size, LINES_OF, &err),
+                     SOTTO_STATUS_OK);
+    for (size_t at = 0, slot = 0; judge_next(&judge, &at, &slot, &report);) {
+        judge_settle(&judge, at, true);
+    }
+    host_text_init(&text, judge_answer_most(0, LINES_OF));
+    judge_write(&judge, &text);
+    assert_false(text.failed);
+    host_text_clear(&text);
+    judge_clear(&judge);
+    free(reports);
+    free(body);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binary),  cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_bits),    cmocka_unit_test(test_no_list),
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_line_codes),
-        cmocka_unit_test(test_quoting), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_binary),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_bits),        cmocka_unit_test(test_no_list),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_line_codes),
+        cmocka_unit_test(test_quoting),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_answer_most),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

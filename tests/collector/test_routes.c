@@ -4,6 +4,8 @@
 #include "../mechanism/mechanism_fixture.h"
 
 #include "collector/routes.h"
+#include "host/file.h"
+#include "scratch.h"
 
 static struct campaigns *campaigns;
 static struct token token = {.set = true};
@@ -51,7 +53,8 @@ test_reports(void **state)
         {"1000", ROUTES_LINES, "identity", NULL, 0, false},
         {"57", "APPLICATION/X-NDJSON;charset=utf-8", NULL, NULL, 0, false},
         {NULL, ROUTES_BINARY, NULL, NULL, 411, true},
-        {"5", ROUTES_BINARY, NULL, "chunked", 411, true},
+        {NULL, ROUTES_BINARY, NULL, "chunked", 411, true},
+        {"5", ROUTES_BINARY, NULL, "chunked", 400, true},
         {"1001", ROUTES_BINARY, NULL, NULL, 413, true},
         {"18446744073709551616", ROUTES_BINARY, NULL, NULL, 400, true},
         {"", ROUTES_BINARY, NULL, NULL, 400, true},
@@ -179,13 +182,110 @@ test_any_length(void **state)
     assert_false(made.cut);
 }
 
+/* What two readers could read in two ways is 400 wherever it goes, and the end
+   of the connection; so is what comes in chunks, whatever it is answered. */
+static void
+test_twofold(void **state)
+{
+    static const char *const paths[] = {"/healthz",
+                                        "/metrics",
+                                        "/nowhere",
+                                        REPORTS,
+                                        "/v1/campaigns/m/batches",
+                                        "/v1/campaigns/m/mechanism"};
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct routes_plan made = plan((struct routes_head){
+            .method = "GET", .path = paths[i], .twofold = true});
+        assert_int_equal(made.task, ROUTES_ANSWER);
+        assert_int_equal(made.answer.status, 400);
+        assert_true(made.cut);
+        made = plan((struct routes_head){.method = "GET",
+                                         .path = paths[i],
+                                         .length = "0",
+                                         .transfer = "chunked"});
+        assert_int_equal(made.answer.status, 400);
+        assert_true(made.cut);
+        made = plan((struct routes_head){
+            .method = "GET", .path = paths[i], .transfer = "chunked"});
+        assert_int_not_equal(made.answer.status, 400);
+        assert_true(made.cut);
+    }
+}
+
+/* The analyst's side, with the token: also of a campaign that has ended. */
+static void
+test_analyst(void **state)
+{
+    static const struct {
+        const char *method, *path, *after;
+        unsigned status; /* 0: a batch is read */
+    } cases[] = {
+        {"GET", "/v1/campaigns/m/batches", NULL, 0},
+        {"HEAD", "/v1/campaigns/m/batches", "7", 0},
+        {"GET", "/v1/campaigns/m/batches", "x", 400},
+        {"POST", "/v1/campaigns/m/batches", NULL, 405},
+        {"DELETE", "/v1/campaigns/m/batches", NULL, 405},
+        {"GET", "/v1/campaigns/ended/batches", NULL, 0},
+        {"POST", "/v1/campaigns/ended/batches", NULL, 405},
+        {"GET", "/v1/campaigns/ended/mechanism", NULL, 404},
+        {"POST", "/v1/campaigns/ended/reports", NULL, 404},
+        {"GET", "/v1/campaigns/never/batches", NULL, 404},
+        {"POST", "/metrics", NULL, 405},
+    };
+    struct campaigns *ended = NULL;
+    const char *file;
+    struct token right;
+    (void)state;
+    assert_int_equal(scratch_make(), 0);
+    file = in_folder("token");
+    assert_int_equal(
+        host_file_write(file, 0600, false, "0123456789abcdef", 16, NULL),
+        SOTTO_STATUS_OK);
+    assert_int_equal(token_read(&right, file, NULL), SOTTO_STATUS_OK);
+    assert_int_equal(scratch_remove(), 0);
+    assert_int_equal(campaigns_from("ended", fixture_open(&fixture_encoded),
+                                    "signature\n", &ended, NULL),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(campaigns_follow(ended, campaigns, NULL), SOTTO_STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct routes_state open = {campaigns, &right, 1000, true};
+        const struct routes_head head = {.method = cases[i].method,
+                                         .path = cases[i].path,
+                                         .after = cases[i].after,
+                                         .authorization =
+                                             "Bearer 0123456789abcdef"};
+        bool of_ended = strstr(cases[i].path, "ended") != NULL;
+        struct routes_plan made;
+        routes_plan(&open, &head, &made);
+        assert_int_equal(made.task,
+                         cases[i].status == 0 ? ROUTES_BATCH : ROUTES_ANSWER);
+        if (cases[i].status != 0) {
+            assert_int_equal(made.answer.status, cases[i].status);
+        } else {
+            assert_memory_equal(made.hash,
+                                (of_ended ? ended : campaigns)
+                                    ->campaign->mechanism->client->hash,
+                                SOTTO_HASH_SIZE);
+            assert_int_equal(made.after, cases[i].after != NULL ? 7 : 0);
+        }
+    }
+    assert_int_equal(
+        plan((struct routes_head){.method = "GET",
+                                  .path = "/v1/campaigns/ended/batches"})
+            .answer.status,
+        401);
+    campaigns_release(ended);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reports),    cmocka_unit_test(test_paths),
         cmocka_unit_test(test_unhealthy),  cmocka_unit_test(test_no_token),
-        cmocka_unit_test(test_any_length),
+        cmocka_unit_test(test_any_length), cmocka_unit_test(test_twofold),
+        cmocka_unit_test(test_analyst),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

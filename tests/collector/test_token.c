@@ -8,6 +8,9 @@
 
 #include <cmocka.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "collector/token.h"
 #include "host/file.h"
 #include "scratch.h"
@@ -57,6 +60,21 @@ test_right(void **state)
     assert_false(token_right(&token, NULL));
 }
 
+/* All of a token counts: a guess is not right by a part of its hash. */
+static void
+test_guesses(void **state)
+{
+    struct token token;
+    char guess[64];
+    (void)state;
+    assert_int_equal(read_text("0123456789abcdef", 16, &token),
+                     SOTTO_STATUS_OK);
+    for (unsigned i = 0; i < 4096; i++) {
+        (void)snprintf(guess, sizeof guess, "Bearer a-guess-of-mine-%u", i);
+        assert_false(token_right(&token, guess));
+    }
+}
+
 static void
 test_none(void **state)
 {
@@ -77,6 +95,13 @@ test_bad(void **state)
     assert_non_null(strstr(err.message, "openssl rand"));
     assert_false(token.set);
     assert_int_equal(read_text("", 0, &token), SOTTO_STATUS_INPUT);
+    assert_int_equal(read_text("aaaaaaaaaaaaaaaaaaaaaaaa", 24, &token),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "8 of them different"));
+    assert_int_equal(read_text("0123456012345601234560", 22, &token),
+                     SOTTO_STATUS_INPUT);
+    assert_int_equal(read_text("0123456701234567", 16, &token),
+                     SOTTO_STATUS_OK);
     assert_int_equal(read_text("0123456789abcdef with blanks", 28, &token),
                      SOTTO_STATUS_INPUT);
     assert_int_equal(read_text("0123456789abcdef\0", 17, &token),
@@ -85,13 +110,49 @@ test_bad(void **state)
                      SOTTO_STATUS_IO);
 }
 
+/* Whoever else can read or write the file has, or chooses, the token. */
+static void
+test_mode(void **state)
+{
+    static const struct {
+        mode_t mode;
+        bool good, good_of_root;
+    } cases[] = {
+        {0600, true, true},   {0400, true, true},   {0440, false, true},
+        {0640, false, true},  {0660, false, false}, {0620, false, false},
+        {0604, false, false}, {0644, false, false}, {0602, false, false},
+        {0601, false, false}, {0610, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool good = geteuid() == 0 ? cases[i].good_of_root : cases[i].good;
+        struct token token;
+        (void)read_text("0123456789abcdef", 16, &token);
+        assert_int_equal(chmod(in_folder("t"), cases[i].mode), 0);
+        memset(&err, 0xa5, sizeof err);
+        assert_int_equal(token_read(&token, in_folder("t"), &err),
+                         good ? SOTTO_STATUS_OK : SOTTO_STATUS_REFUSED);
+        assert_int_equal(token.set, good);
+        if (!good) {
+            assert_non_null(strstr(err.message, "chmod 600"));
+        }
+        /* Another's, where we may make it so. */
+        if (geteuid() == 0 && chown(in_folder("t"), 1, 1) == 0) {
+            assert_int_equal(token_read(&token, in_folder("t"), &err),
+                             cases[i].good ? SOTTO_STATUS_OK
+                                           : SOTTO_STATUS_REFUSED);
+        }
+        assert_int_equal(unlink(in_folder("t")), 0);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_right), cmocka_unit_test(test_guesses),
+        cmocka_unit_test(test_none),  cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_mode),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

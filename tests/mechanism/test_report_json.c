@@ -121,6 +121,41 @@ test_numbers(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* However a right line is spelt it is read; one that is longer than that is
+   not even parsed: it would take no memory to refuse it. */
+static void
+test_most(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
+    size_t most = report_json_most(mechanism);
+    uint8_t report[256], back[256];
+    int64_t values[8];
+    char *line = NULL, *padded = malloc(most + 1);
+    (void)state;
+    fixture_report(mechanism, 1, report, mechanism->client->report_size);
+    assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
+                     SOTTO_STATUS_OK);
+    assert_non_null(padded);
+    assert_in_range(most, 2 * strlen(line) + 1024, 16 * strlen(line));
+    memset(padded, ' ', most + 1);
+    memcpy(padded, line, strlen(line));
+    assert_int_equal(
+        report_json_read(mechanism, padded, most, values, back, &err),
+        SOTTO_STATUS_OK);
+    memset(back, 0, sizeof back);
+    fail_alloc_at(1);
+    assert_int_equal(
+        report_json_read(mechanism, padded, most + 1, values, back, &err),
+        SOTTO_STATUS_INPUT);
+    assert_int_equal(fail_alloc_count(), 0);
+    fail_alloc_at(0);
+    assert_non_null(strstr(err.message, "another mechanism's"));
+    assert_int_equal(back[0], 0);
+    free(padded);
+    free(line);
+    sotto_mechanism_free(mechanism);
+}
+
 static void
 test_memory(void **state)
 {
@@ -147,9 +182,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_spelling), cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_most),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

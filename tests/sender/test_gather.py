@@ -100,6 +100,7 @@ def check_nonsense(device, reports):
 
 
 def check_usage(stub):
+    pathlib.Path("short").touch(0o600)
     pathlib.Path("short").write_text("short\n")
     says(run(2, *words(stub, token="short")), "holds no token")
     says(run(1, *words(stub, token="none")), "none")
@@ -118,6 +119,7 @@ def check_usage(stub):
 
 def main():
     device = Device()
+    pathlib.Path("token").touch(0o600)
     pathlib.Path("token").write_text(TOKEN + "\n")
     run(0, "privatise", "m.sotto", "people.csv", "-o", "all.bin")
     reports = pathlib.Path("all.bin").read_bytes()
