@@ -71,7 +71,7 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
 #define TABLE_SEEN                                                             \
     "CREATE TABLE seen (\n"                                                    \
     "  place INTEGER PRIMARY KEY CHECK (place > 0),\n"                         \
-    "  tags BLOB NOT NULL CHECK (length(tags) > 0)\n"                          \
+    "  tags BLOB NOT NULL\n"                                                   \
     ") STRICT"
 
 static const struct sql_kind kind = {
