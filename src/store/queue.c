@@ -21,6 +21,7 @@
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
+#include "store/sql_file.h"
 
 #define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
 #define PERSONAL_TO "sotto.to\0\0\0\0\0\0\0\0"
@@ -72,9 +73,15 @@ queue_open(const char *path, bool look, struct queue **ret_queue,
     }
     queue->look = look;
     queue->lock = -1;
-    queue->path = host_text_copy(path, strlen(path));
-    enum sotto_status status =
-        queue->path == NULL ? host_fail_memory(err) : open_file(queue, err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!look) {
+        status = sql_file_resolve(path, &queue->path, err);
+    } else if ((queue->path = host_text_copy(path, strlen(path))) == NULL) {
+        status = host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = open_file(queue, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         *ret_queue = queue;
     } else {

@@ -278,7 +278,13 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
     }
     sqlite_unload(store);
     store->move.active = GENERATIONS; /* none, until it is read */
-    status = load_campaigns(store, err);
+    if (store->version == 0) { /* first: what somebody writes is noticed */
+        status = sql_integer(&store->sql, "PRAGMA data_version",
+                             &store->version, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = load_campaigns(store, err);
+    }
     for (size_t i = 0;
          i < sizeof query / sizeof query[0] && status == SOTTO_STATUS_OK; i++) {
         status = each_row(store, query[i].text, query[i].take, err);

@@ -80,6 +80,7 @@ struct sqlite_campaign {
 enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
+    STATEMENT_VERSION,
     STATEMENT_SEEN,
     STATEMENT_SEEN_NEXT,
     STATEMENT_SEE,
@@ -95,8 +96,10 @@ struct sqlite_store {
     char *path;
     int lock; /* descriptor of PATH.lock; -1: not held */
     bool simulation;
-    bool failed; /* since it was begun: nothing of it may be committed */
-    bool stale;  /* what follows must be read again */
+    bool failed;     /* since it was begun: nothing of it may be committed */
+    bool others;     /* somebody else wrote: it is of no use any more */
+    bool stale;      /* what follows must be read again */
+    int64_t version; /* data_version that all this goes with; 0: unknown */
     struct sqlite_move move;
     struct sqlite_campaign *campaign;
     uint32_t campaigns;

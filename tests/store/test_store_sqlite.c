@@ -194,6 +194,72 @@ test_damage(void **state)
     free(image.data);
 }
 
+/* ---- Two writers --------------------------------------------------------- */
+
+static void
+expect_writer(const char *name, const char *piece)
+{
+    char other[600];
+    struct store *store = NULL;
+    (void)snprintf(other, sizeof other, "sqlite:%s", in_folder(name));
+    assert_int_equal(store_open(other, false, &store, &said), SOTTO_STATUS_IO);
+    if (strstr(said.message, piece) == NULL) {
+        fail_msg("'%s' is not in '%s'", piece, said.message);
+    }
+}
+
+/* The lock is the file's, by whatever name it is opened. */
+static void
+test_one_writer(void **state)
+{
+    const char *path = new_path();
+    char lock[700];
+    (void)state;
+    assert_int_equal(symlink(path, in_folder("link")), 0);
+    struct store *store = open_store(url);
+    expect_writer("link", "has a writer");
+    assert_int_equal(link(path, in_folder("hard")), 0);
+    expect_writer("hard", "another name");
+    store_free(store);
+    assert_int_equal(unlink(in_folder("hard")), 0);
+    (void)snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(symlink("elsewhere", lock), 0);
+    expect_writer("link", "cannot lock");
+    assert_int_equal(access(in_folder("elsewhere"), F_OK), -1);
+}
+
+/* Somebody who minds no lock is noticed, and nothing is written any more. */
+static void
+test_others_write(void **state)
+{
+    bool clean = false;
+    const char *path = new_path();
+    (void)state;
+    struct store *store = open_store(url);
+    uint32_t c = campaign_of(store, 1);
+    (void)put_many(store, c, 0, 100);
+    move_window(store, 10, 2);
+    scrub(store);
+    (void)put_many(store, c, 100, 110);
+    MUST(store_begin(store, &said));
+    (void)put(store, c, 1, 110);
+    store_rollback(store);
+    MUST(store_begin(store, &said)); /* it was I who wrote */
+    store_rollback(store);
+    alter(path, "UPDATE campaign SET name = 'other'");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(store_begin(store, &said), SOTTO_STATUS_FORMAT);
+        assert_non_null(strstr(said.message, "another program has written"));
+        store_rollback(store);
+    }
+    MUST(store_scrub(store, &clean, &said));
+    store_free(store);
+    store = open_store(url);
+    assert_int_equal(counts_of(store, campaign_of(store, 1)).waiting, 10);
+    store_free(store);
+}
+
 /* ---- Full disks ---------------------------------------------------------- */
 
 static void
@@ -326,6 +392,8 @@ main(void)
         cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_one_writer),
+        cmocka_unit_test(test_others_write),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_sqlite_memory),
     };
