@@ -159,6 +159,8 @@ take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row)
         }
     }
     campaign->incoming[generation] += count;
+    store->incoming[generation].reports += count;
+    store->incoming[generation].bytes += count * campaign->payload_size;
     return NULL;
 }
 
@@ -182,6 +184,7 @@ take_held(struct sqlite_store *store, sqlite3_stmt *row)
         return "a report is of the wrong size";
     }
     campaign->held = (uint64_t)sqlite3_column_int64(row, 1);
+    store->held += campaign->held;
     return NULL;
 }
 
@@ -249,6 +252,8 @@ sqlite_unload(struct sqlite_store *store)
     }
     free(store->campaign);
     free(store->sorted);
+    memset(store->incoming, 0, sizeof store->incoming);
+    store->held = 0;
     store->campaign = NULL;
     store->sorted = NULL;
     store->campaigns = 0;

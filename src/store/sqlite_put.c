@@ -133,6 +133,8 @@ add_report(struct sqlite_store *store, uint32_t number,
         memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
         (void)sqlite_tags_add(tags, number, tag);
         campaign->incoming[store->move.active]++;
+        store->incoming[store->move.active].reports++;
+        store->incoming[store->move.active].bytes += campaign->payload_size;
     }
     return status;
 }

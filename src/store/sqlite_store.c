@@ -23,6 +23,13 @@
 #include "host/wipe.h"
 #include "store/sql_file.h"
 
+static const struct sqlite_limits usual_limits = {
+    .window_bytes = (uint64_t)256 << 20,
+    .batch_bytes = (uint64_t)512 << 20,
+    .aside_bytes = (size_t)4 << 20,
+    .log_frames = 4096,
+};
+
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
@@ -42,25 +49,6 @@ sqlite_step(sqlite3_stmt *statement)
     int code = sqlite3_step(statement);
     int again = sqlite3_reset(statement);
     return code == SQLITE_ROW || code == SQLITE_DONE ? code : again;
-}
-
-enum sotto_status
-sqlite_run(struct sqlite_store *store, const char *text, int64_t number,
-           struct sotto_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum sotto_status status = sql_prepare(&store->sql, text, &statement, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code =
-        number == 0 ? SQLITE_OK : sqlite3_bind_int64(statement, 1, number);
-    code = code == SQLITE_OK ? sqlite_step(statement) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(statement);
-    return status;
 }
 
 enum sotto_status
@@ -167,6 +155,7 @@ open_store(const char *place, bool simulation, void **ret,
         return host_fail_memory(err);
     }
     store->lock = -1;
+    store->limits = usual_limits;
     store->stale = true;
     store->filter = sqlite_filter_new();
     if (store->filter == NULL) {
@@ -291,10 +280,7 @@ note_campaign(void *own, const uint8_t *hash, const char *name,
                          store->campaign[i].payload_size, payload_size);
     }
     if (i == store->campaigns) {
-        status = payload_size == 0 || payload_size > UINT32_MAX
-                     ? host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                                 "no report has %zu bytes", payload_size)
-                     : add_campaign(store, hash, name, payload_size, err);
+        status = add_campaign(store, hash, name, payload_size, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_campaign = i + 1;

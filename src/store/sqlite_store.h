@@ -8,7 +8,8 @@
  *     sqlite_filter.c   which are surely not among them
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
- *     sqlite_window.c   moving on a window that has ended
+ *     sqlite_window.c   moving on a window that has ended, and
+ *     sqlite_payloads.c its payloads, released or held
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_sort.c     records in the order of random keys
  *     sqlite_reader.c   reading batches
@@ -67,6 +68,19 @@ struct sqlite_tags {
     size_t count, room;
 };
 
+/* Reports of all campaigns, and the bytes of their payloads. */
+struct sqlite_total {
+    uint64_t reports, bytes;
+};
+
+/* What bounds memory, pauses and files. */
+struct sqlite_limits {
+    uint64_t window_bytes; /* of payloads: then a window is full */
+    uint64_t batch_bytes;  /* of one batch, unless batch_min asks for more */
+    size_t aside_bytes;    /* of what is shuffled at once without memory */
+    int log_frames;        /* of a page each: then the log is written back */
+};
+
 /* A campaign and how many reports of it are where. Numbers are from 1. */
 struct sqlite_campaign {
     uint8_t hash[SOTTO_HASH_SIZE];
@@ -100,9 +114,13 @@ struct sqlite_store {
     bool others;     /* somebody else wrote: it is of no use any more */
     bool stale;      /* what follows must be read again */
     int64_t version; /* data_version that all this goes with; 0: unknown */
+    struct sqlite_limits limits;
     struct sqlite_move move;
+    uint32_t aside; /* a campaign that could not be moved; 0: none */
     struct sqlite_campaign *campaign;
     uint32_t campaigns;
+    struct sqlite_total incoming[GENERATIONS];
+    uint64_t held;
     struct sqlite_tags tags[GENERATIONS];
     struct sqlite_tag *sorted;    /* those that are being merged; or NULL */
     struct sqlite_filter *filter; /* of `seen` */
@@ -192,11 +210,6 @@ SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
    SQLITE_DONE or what went wrong. */
 int sqlite_step(sqlite3_stmt *statement);
 
-/* Runs a statement with this integer (0: none) and no result. Statuses:
-   sql_fail's. */
-SOTTO_CHECKED enum sotto_status sqlite_run(struct sqlite_store *store,
-                                           const char *text, int64_t number,
-                                           struct sotto_error *err);
 /* Whether something was begun and has not failed: else USAGE. */
 SOTTO_CHECKED enum sotto_status
 sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
@@ -214,6 +227,21 @@ enum sotto_status sqlite_put(void *own, uint32_t campaign,
                              const uint8_t *report,
                              enum store_answer *ret_answer,
                              struct sotto_error *err);
+
+/* ---- sqlite_payloads.c --------------------------------------------------- */
+
+/* Releases what waits of a campaign, if it is `batch_min` or more, and holds
+   the rest. Statuses: IO, FORMAT, ENTROPY; of this campaign's own: MEMORY,
+   REFUSED, USAGE. */
+SOTTO_CHECKED enum sotto_status sqlite_payloads_move(struct sqlite_store *store,
+                                                     uint32_t number,
+                                                     size_t batch_min,
+                                                     struct sotto_error *err);
+/* Holds what came of it in the window, and no more, with little memory.
+   Statuses: IO, FORMAT, ENTROPY, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
+                          struct sotto_error *err);
 
 /* ---- sqlite_window.c and sqlite_scrub.c ---------------------------------- */
 
