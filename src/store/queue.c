@@ -4,8 +4,9 @@
  *     tag         = BLAKE2b-256(secret, "sotto.tag",  destination, 0, id)
  *     destination = BLAKE2b-256(secret, "sotto.to",   destination)
  *
- * Putting is one statement and settling one transaction, so a kill leaves a
- * report waiting or not, a batch settled or not.
+ * Putting is one statement, or many in one transaction, and settling one
+ * transaction, so a kill leaves a report waiting or not, a batch settled or
+ * not.
  */
 #include "store/queue.h"
 
@@ -219,6 +220,48 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
     }
     (void)sqlite3_finalize(insert);
     return status;
+}
+
+/* In the order of their keys, into a table that is empty: then neither the
+   places of rows nor those of tags in their index say more than the keys. */
+#define REWRITE                                                                \
+    "CREATE TEMP TABLE kept AS SELECT * FROM report;"                          \
+    "DELETE FROM report;"                                                      \
+    "INSERT INTO report SELECT * FROM kept ORDER BY key;"                      \
+    "DROP TABLE kept"
+
+static bool
+is_begun(const struct queue *queue)
+{
+    return queue->sql.db != NULL && sqlite3_get_autocommit(queue->sql.db) == 0;
+}
+
+enum sotto_status
+queue_begin(struct queue *queue, struct sotto_error *err)
+{
+    if (queue->look) {
+        return fail_look(queue, err);
+    }
+    return is_begun(queue)
+               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "something was begun in the queue '%s' already",
+                           host_shown(queue->path))
+               : queue_file_fail(queue->path,
+                                 sql_run(&queue->sql, "BEGIN IMMEDIATE", err),
+                                 err);
+}
+
+enum sotto_status
+queue_commit(struct queue *queue, struct sotto_error *err)
+{
+    if (!is_begun(queue)) {
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = sql_run(&queue->sql, REWRITE ";COMMIT", err);
+    if (is_begun(queue)) {
+        (void)sqlite3_exec(queue->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return queue_file_fail(queue->path, status, err);
 }
 
 /* ---- Taking ------------------------------------------------------------- */
