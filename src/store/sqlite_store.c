@@ -178,7 +178,7 @@ open_store(const char *place, bool simulation, void **ret,
         status = check_simulation(store, simulation, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sqlite_file_check(&store->sql, err);
+        status = sqlite_file_prepare(&store->sql, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = prepare_all(store, err);

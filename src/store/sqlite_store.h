@@ -136,17 +136,19 @@ struct sqlite_store {
 SOTTO_CHECKED enum sotto_status
 sqlite_file_make(const char *path, bool simulation, struct sotto_error *err);
 /*
- * Connects to the store at `sql->path`, and reads whose it is; `writer`: with
- * all that makes it durable. sqlite3_close frees `sql->db`, after a failure,
- * too. `ret_key` may be NULL. Statuses: FORMAT, IO, MEMORY.
+ * Connects to the store at `sql->path`, and reads whose it is; nothing in it is
+ * changed. sqlite3_close frees `sql->db`, after a failure, too. `ret_key` may
+ * be NULL. Statuses: FORMAT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
                                                  bool *ret_simulation,
                                                  uint8_t *ret_key,
                                                  struct sotto_error *err);
-/* Looks at every page of it. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_file_check(const struct sql *sql,
-                                                  struct sotto_error *err);
+/* Looks at every page of it, and then makes it durable: with a log, all that is
+   kept flushed and all that is deleted overwritten. Statuses: FORMAT, IO,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
+                                                    struct sotto_error *err);
 
 /* ---- sqlite_tags.c ------------------------------------------------------- */
 
@@ -216,9 +218,6 @@ sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
 
 /* ---- sqlite_put.c -------------------------------------------------------- */
 
-/* Binds ?1 and ?2. */
-int sqlite_bind_tag(sqlite3_stmt *statement, uint32_t campaign,
-                    const uint8_t tag[TAG_SIZE]);
 /* Writes the blocks that were begun, as commit and the end of a window want.
    Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,

@@ -149,6 +149,28 @@ test_stuck(void **state)
     }
 }
 
+/* Two of them: what was set aside for one is not undone by the other. */
+static void
+test_both_stuck(void **state)
+{
+    struct sqlite_store *store = open_own(new_path());
+    (void)state;
+    int usual = sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, 30000);
+    for (uint64_t i = 0; i < STUCK; i += 100) {
+        put_all(store, 1, i, i + 100);
+        put_all(store, 2, i, i + 100);
+    }
+    assert_int_equal(move_on(store, 100, SOTTO_STATUS_REFUSED), 2);
+    check_totals(store);
+    assert_int_equal(counts(store, 1).waiting, STUCK);
+    assert_int_equal(counts(store, 2).waiting, STUCK);
+    (void)sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, usual);
+    assert_int_equal(move_on(store, 100, SOTTO_STATUS_OK), 0);
+    assert_int_equal(counts(store, 1).released, STUCK);
+    assert_int_equal(counts(store, 2).released, STUCK);
+    store_sqlite.close(store);
+}
+
 /* A batch that no store can hold back is refused before it is too late. */
 static void
 test_batch_bytes(void **state)
@@ -276,6 +298,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_both_stuck),
         cmocka_unit_test(test_batch_bytes),
         cmocka_unit_test(test_usual_limits),
         cmocka_unit_test(test_window_bytes),

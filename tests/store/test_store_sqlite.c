@@ -137,6 +137,80 @@ test_contradictions(void **state)
     }
 }
 
+/* And what `move` says, at every stage: `rows` of 20 are moved. */
+static void
+test_wrong_move(void **state)
+{
+    static const struct {
+        size_t rows;
+        const char *change;
+    } wrong[] = {
+        {ALL, "UPDATE move SET campaign = 1"},
+        {ALL, "UPDATE move SET tag = randomblob(16)"},
+        {10, "UPDATE move SET campaign = 99, tag = zeroblob(16)"},
+        {10, "UPDATE move SET campaign = 0"},
+        {10, "UPDATE move SET tag = CAST(substr(tag, 1, 15) || x'00' AS BLOB)"},
+        {10, "UPDATE move SET stage = 2, campaign = 0, tag = zeroblob(16)"},
+        {20, "UPDATE move SET campaign = 99"},
+        {20, "UPDATE move SET campaign = 1"},
+        {20, "UPDATE move SET tag = randomblob(16)"},
+        {21, "UPDATE move SET campaign = 2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        bool done = false;
+        const char *path = new_path();
+        struct store *store = open_store(url);
+        uint32_t first = campaign_of(store, 1), second = campaign_of(store, 2);
+        MUST(store_begin(store, &said));
+        for (uint64_t j = 0; j < 10; j++) {
+            (void)put(store, first, 1, j);
+            (void)put(store, second, 2, j);
+        }
+        MUST(store_end_window(store, &said));
+        MUST(store_advance(store, wrong[i].rows, 5, &done, &said));
+        MUST(store_commit(store, &said));
+        store_free(store);
+        store_free(open_store(url));
+        alter(path, wrong[i].change);
+        store = NULL;
+        if (store_open(url, false, &store, &said) != SOTTO_STATUS_FORMAT) {
+            fail_msg("'%s' was not seen", wrong[i].change);
+        }
+    }
+}
+
+/* A page that nothing uses contradicts no table, and is seen all the same; and
+   then the file is as it was. */
+static void
+test_every_page(void **state)
+{
+    static const size_t log_mark = 18; /* in SQLite's header: 1, or 2 */
+    const char *path = new_path();
+    struct store *store = open_store(url);
+    (void)state;
+    (void)put_many(store, campaign_of(store, 1), 0, 100);
+    store_free(store);
+    alter(path, "PRAGMA journal_mode=DELETE");
+    struct bytes file = raw(path, "");
+    uint8_t *more = calloc(1, file.size + PAGE);
+    assert_non_null(more);
+    memcpy(more, file.data, file.size);
+    assert_int_equal(more[log_mark], 1);
+    assert_true(more[31] < 255);
+    more[31]++; /* the number of pages */
+    spill(path, more, file.size + PAGE);
+    assert_int_equal(store_open(url, false, &store, &said),
+                     SOTTO_STATUS_FORMAT);
+    assert_non_null(strstr(said.message, "contradict"));
+    struct bytes after = raw(path, "");
+    assert_int_equal(after.size, file.size + PAGE);
+    assert_memory_equal(after.data, more, after.size);
+    free(after.data);
+    free(file.data);
+    free(more);
+}
+
 /* Any byte may be wrong: it is seen or it is not, and nothing worse. */
 static void
 test_damage(void **state)
@@ -391,6 +465,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_wrong_move),
+        cmocka_unit_test(test_every_page),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_one_writer),
         cmocka_unit_test(test_others_write),
