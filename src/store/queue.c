@@ -75,12 +75,13 @@ queue_open(const char *path, bool look, struct queue **ret_queue,
     queue->look = look;
     queue->lock = -1;
     enum sotto_status status = SOTTO_STATUS_OK;
-    if (!look) {
+    if (look) {
+        queue->path = host_text_copy(path, strlen(path));
+        status = queue->path == NULL ? host_fail_memory(err) : status;
+    } else {
         status = sql_file_resolve(path, &queue->path, err);
-    } else if ((queue->path = host_text_copy(path, strlen(path))) == NULL) {
-        status = host_fail_memory(err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && queue->path != NULL) {
         status = open_file(queue, err);
     }
     if (status == SOTTO_STATUS_OK) {

@@ -324,8 +324,8 @@ close_row(struct walk *walk, int64_t end)
     bool is_half = width < place_first(1) && walk->left_width == width &&
                    walk->left + width == walk->place &&
                    walk->left % (2 * width) == 0;
-    bool right = (width & (width - 1)) == 0 && walk->place % width == 0 &&
-                 walk->last < end &&
+    bool right = width > 0 && (width & (width - 1)) == 0 &&
+                 walk->place % width == 0 && walk->last < end &&
                  (walk->count <= BUCKET_MOST || width == 1) &&
                  (!is_half || walk->left_count + walk->count > BUCKET_MOST);
     walk->left = walk->place;

@@ -247,8 +247,8 @@ test_not_leaves(void **state)
         /* a bucket that begins at a tag, and no leaf */
         "UPDATE seen SET place = place + 1 WHERE place > 4294967296",
         /* one too many: two halves that are one leaf */
-        "INSERT INTO seen VALUES (12884901888, x''), "
-        "(12884901888 + 2147483648, x'')",
+        ("INSERT INTO seen VALUES (12884901888, x''), "
+         "(12884901888 + 2147483648, x'')"),
         /* one too few */
         "DELETE FROM seen WHERE place = 4294967296",
     };

@@ -115,7 +115,7 @@ test_stuck(void **state)
     uint64_t one = 0, two = 0;
     (void)state;
     memset(times, 0, sizeof times);
-    store->limits.aside_bytes = 300 * (TAG_SIZE + PAYLOAD_SIZE);
+    store->limits.aside_bytes = (size_t)300 * (TAG_SIZE + PAYLOAD_SIZE);
     int usual = sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, 30000);
     for (int window = 0; window < 10; window++, two += EACH) {
         for (int i = 0; i < 10 && one < STUCK; i++, one += STUCK / 20) {

@@ -137,7 +137,28 @@ test_contradictions(void **state)
     }
 }
 
-/* And what `move` says, at every stage: `rows` of 20 are moved. */
+/* A new store with two campaigns, and `rows` of 20 moved. */
+static const char *
+half_moved(size_t rows)
+{
+    bool done = false;
+    const char *path = new_path();
+    struct store *store = open_store(url);
+    uint32_t first = campaign_of(store, 1), second = campaign_of(store, 2);
+    MUST(store_begin(store, &said));
+    for (uint64_t j = 0; j < 10; j++) {
+        (void)put(store, first, 1, j);
+        (void)put(store, second, 2, j);
+    }
+    MUST(store_end_window(store, &said));
+    MUST(store_advance(store, rows, 5, &done, &said));
+    MUST(store_commit(store, &said));
+    store_free(store);
+    store_free(open_store(url));
+    return path;
+}
+
+/* And what `move` says, at every stage. */
 static void
 test_wrong_move(void **state)
 {
@@ -158,22 +179,8 @@ test_wrong_move(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        bool done = false;
-        const char *path = new_path();
-        struct store *store = open_store(url);
-        uint32_t first = campaign_of(store, 1), second = campaign_of(store, 2);
-        MUST(store_begin(store, &said));
-        for (uint64_t j = 0; j < 10; j++) {
-            (void)put(store, first, 1, j);
-            (void)put(store, second, 2, j);
-        }
-        MUST(store_end_window(store, &said));
-        MUST(store_advance(store, wrong[i].rows, 5, &done, &said));
-        MUST(store_commit(store, &said));
-        store_free(store);
-        store_free(open_store(url));
-        alter(path, wrong[i].change);
-        store = NULL;
+        struct store *store = NULL;
+        alter(half_moved(wrong[i].rows), wrong[i].change);
         if (store_open(url, false, &store, &said) != SOTTO_STATUS_FORMAT) {
             fail_msg("'%s' was not seen", wrong[i].change);
         }
