@@ -196,9 +196,20 @@ SOTTO_CHECKED enum sotto_status
 sotto_mechanism_pinned(const struct sotto_mechanism *mechanism, const char *pin,
                        struct sotto_error *err);
 
-/* Queues a report, durably; one that is queued or was acknowledged is left as
-   it is. Statuses: REFUSED (simulated, or not), USAGE (look), IO, MEMORY,
-   FORMAT, ENTROPY. */
+/*
+ * From begin to commit what is queued is not durable yet: keep it elsewhere, as
+ * the ledger does. The commit makes all of it durable at once, and the queue
+ * then holds no order in which it was queued. Sending commits first. Statuses:
+ * USAGE (look, begun twice), IO, MEMORY, FORMAT.
+ */
+SOTTO_CHECKED enum sotto_status sotto_sender_begin(struct sotto_sender *sender,
+                                                   struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_sender_commit(struct sotto_sender *sender,
+                                                    struct sotto_error *err);
+
+/* Queues a report, durably unless something is begun; one that is queued or was
+   acknowledged is left as it is. Statuses: REFUSED (simulated, or not), USAGE
+   (look), IO, MEMORY, FORMAT, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
                                                    const uint8_t *report,
                                                    size_t size,

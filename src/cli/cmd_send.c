@@ -149,19 +149,26 @@ queue_rows(struct job *job)
 {
     size_t rows = sotto_table_rows(job->inquiry.table);
     struct sotto_error err = {0};
-    enum sotto_status status = SOTTO_STATUS_OK;
     uint8_t *report = malloc(job->inquiry.info.report_size);
     bool going = true;
     if (report == NULL) {
         cli_error("out of memory");
         return CLI_EXIT_FAILED;
     }
+    enum sotto_status status = sotto_sender_begin(job->sender, &err);
     for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
          row++) {
         status = queue_row(job, row, report, &err);
         going = is_going(job, row + 1, rows);
     }
     free(report);
+    /* After a failure, too: whoever was asked before it is queued. */
+    struct sotto_error late = {0};
+    enum sotto_status kept = sotto_sender_commit(job->sender, &late);
+    if (status == SOTTO_STATUS_OK && kept != SOTTO_STATUS_OK) {
+        status = kept;
+        err = late;
+    }
     if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }

@@ -157,6 +157,18 @@ sender_connect(const struct sotto_sender *sender, struct exchange *ret_exchange,
 /* ---- Queueing ----------------------------------------------------------- */
 
 enum sotto_status
+sotto_sender_begin(struct sotto_sender *sender, struct sotto_error *err)
+{
+    return queue_begin(sender->queue, err);
+}
+
+enum sotto_status
+sotto_sender_commit(struct sotto_sender *sender, struct sotto_error *err)
+{
+    return queue_commit(sender->queue, err);
+}
+
+enum sotto_status
 sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
                    size_t size, struct sotto_error *err)
 {
@@ -321,7 +333,10 @@ sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
     struct exchange exchange = {0};
     struct sotto_sent sent = {0};
     size_t waiting = 0;
-    enum sotto_status status = sotto_sender_waiting(sender, &waiting, err);
+    enum sotto_status status = queue_commit(sender->queue, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_waiting(sender, &waiting, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = sender_connect(sender, &exchange, err);
     }

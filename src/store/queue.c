@@ -4,8 +4,9 @@
  *     tag         = BLAKE2b-256(secret, "sotto.tag",  destination, 0, id)
  *     destination = BLAKE2b-256(secret, "sotto.to",   destination)
  *
- * Putting is one statement and settling one transaction, so a kill leaves a
- * report waiting or not, a batch settled or not.
+ * Putting is one statement, or many in one transaction, and settling one
+ * transaction, so a kill leaves a report waiting or not, a batch settled or
+ * not.
  */
 #include "store/queue.h"
 
@@ -21,6 +22,7 @@
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
+#include "store/sql_file.h"
 
 #define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
 #define PERSONAL_TO "sotto.to\0\0\0\0\0\0\0\0"
@@ -72,9 +74,16 @@ queue_open(const char *path, bool look, struct queue **ret_queue,
     }
     queue->look = look;
     queue->lock = -1;
-    queue->path = host_text_copy(path, strlen(path));
-    enum sotto_status status =
-        queue->path == NULL ? host_fail_memory(err) : open_file(queue, err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (look) {
+        queue->path = host_text_copy(path, strlen(path));
+        status = queue->path == NULL ? host_fail_memory(err) : status;
+    } else {
+        status = sql_file_resolve(path, &queue->path, err);
+    }
+    if (status == SOTTO_STATUS_OK && queue->path != NULL) {
+        status = open_file(queue, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         *ret_queue = queue;
     } else {
@@ -212,6 +221,48 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
     }
     (void)sqlite3_finalize(insert);
     return status;
+}
+
+/* In the order of their keys, into a table that is empty: then neither the
+   places of rows nor those of tags in their index say more than the keys. */
+#define REWRITE                                                                \
+    "CREATE TEMP TABLE kept AS SELECT * FROM report;"                          \
+    "DELETE FROM report;"                                                      \
+    "INSERT INTO report SELECT * FROM kept ORDER BY key;"                      \
+    "DROP TABLE kept"
+
+static bool
+is_begun(const struct queue *queue)
+{
+    return queue->sql.db != NULL && sqlite3_get_autocommit(queue->sql.db) == 0;
+}
+
+enum sotto_status
+queue_begin(struct queue *queue, struct sotto_error *err)
+{
+    if (queue->look) {
+        return fail_look(queue, err);
+    }
+    return is_begun(queue)
+               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "something was begun in the queue '%s' already",
+                           host_shown(queue->path))
+               : queue_file_fail(queue->path,
+                                 sql_run(&queue->sql, "BEGIN IMMEDIATE", err),
+                                 err);
+}
+
+enum sotto_status
+queue_commit(struct queue *queue, struct sotto_error *err)
+{
+    if (!is_begun(queue)) {
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = sql_run(&queue->sql, REWRITE ";COMMIT", err);
+    if (is_begun(queue)) {
+        (void)sqlite3_exec(queue->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return queue_file_fail(queue->path, status, err);
 }
 
 /* ---- Taking ------------------------------------------------------------- */

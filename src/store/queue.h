@@ -9,10 +9,12 @@
  *     queue.c        the queue itself
  *
  * A report waits for one destination. The keys that rows are ordered by are
- * drawn from the system's entropy: neither the file nor what queue_next gives
- * has the order in which reports were put. A tag is a keyed hash of destination
- * and id. The key is in the file itself: it keeps the tags of two files from
- * being compared, and no more.
+ * drawn from the system's entropy: what queue_next gives has not the order in
+ * which reports were put. Nor has the file after queue_commit, which writes all
+ * that wait anew in the order of their keys: SQLite lays rows one behind the
+ * other as they come. A tag is a keyed hash of destination and id. The key is
+ * in the file itself: it keeps the tags of two files from being compared, and
+ * no more.
  *
  * Nothing here is the only copy: the ledger has every report, and what a lost
  * queue had acknowledged is a duplicate for the collector.
@@ -48,8 +50,21 @@ SOTTO_CHECKED enum sotto_status queue_open(const char *path, bool look,
                                            struct sotto_error *err);
 void queue_free(struct queue *queue);
 
-/* Puts a report, flushed to the disk; one that is there, or was acknowledged,
-   is left as it is. Statuses: USAGE (look), IO, FORMAT, MEMORY, ENTROPY. */
+/*
+ * From begin to commit what is put is neither flushed nor seen by others; the
+ * commit flushes all of it, and nothing in the file then tells which reports
+ * that wait were put before others. Committing what was not begun does nothing;
+ * queue_free forgets what was not committed. Statuses: USAGE (look, or begun
+ * twice), IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status queue_begin(struct queue *queue,
+                                            struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status queue_commit(struct queue *queue,
+                                             struct sotto_error *err);
+
+/* Puts a report, flushed to the disk unless something is begun; one that is
+   there, or was acknowledged, is left as it is. Statuses: USAGE (look), IO,
+   FORMAT, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status queue_put(struct queue *queue,
                                           const char *destination,
                                           const uint8_t *report, size_t size,

@@ -153,7 +153,9 @@ set_durable(const struct sql *sql, struct sotto_error *err)
     enum sotto_status status =
         sql_run(sql,
                 "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
-                "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON",
+                "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON;"
+                /* what is not committed is not written: it has an order */
+                "PRAGMA cache_spill=OFF",
                 err);
     if (status == SOTTO_STATUS_OK) {
         status = sql_expect(sql, "PRAGMA journal_mode=DELETE", "delete",

@@ -46,9 +46,15 @@ sql_fail(const struct sql *sql, int code, struct sotto_error *err)
         return host_fail_memory(err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
         return host_fail(err, SOTTO_STATUS_IO, 0,
                          "'%s' is in use by another program for too long; "
                          "try again",
+                         host_shown(sql->path));
+    case SQLITE_TOOBIG:
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "what should be kept in '%s' is longer than SQLite "
+                         "takes at once",
                          host_shown(sql->path));
     case SQLITE_CANTOPEN:
     case SQLITE_FULL:

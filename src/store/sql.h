@@ -20,7 +20,8 @@ struct sql {
 /*
  * What SQLite's result `code` means, its last message in ours: MEMORY; FORMAT
  * for what is no database or a damaged one; IO for what the system would not
- * do, and for a lock that another program kept too long.
+ * do, and for a lock that another program kept too long; REFUSED for what is
+ * longer than SQLite takes.
  */
 enum sotto_status sql_fail(const struct sql *sql, int code,
                            struct sotto_error *err);

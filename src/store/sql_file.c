@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/error.h"
@@ -51,6 +52,85 @@ sql_file_write(const struct sql *sql, struct sotto_error *err)
 
 /* ---- Opening ------------------------------------------------------------ */
 
+/* The name of a file that is not there in the folder that is. */
+static char *
+resolve_new(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char *folder = slash != NULL
+                       ? host_text_copy(path, (size_t)(slash - path) + 1)
+                       : host_text_copy(".", 1);
+    char *real = folder != NULL ? realpath(folder, NULL) : NULL;
+    int error = folder == NULL ? ENOMEM : errno;
+    char *joined =
+        real == NULL ? NULL
+                     : host_text_path("%s%s%s", real,
+                                      strcmp(real, "/") == 0 ? "" : "/", name);
+    errno = real == NULL ? error : ENOMEM;
+    free(folder);
+    free(real);
+    return joined;
+}
+
+enum sotto_status
+sql_file_resolve(const char *path, char **ret_real, struct sotto_error *err)
+{
+    struct stat info;
+    char *real = realpath(path, NULL);
+    if (real == NULL && errno == ENOENT && lstat(path, &info) != 0) {
+        real = resolve_new(path);
+    }
+    if (real != NULL) {
+        *ret_real = real;
+        return SOTTO_STATUS_OK;
+    }
+    return errno == ENOMEM
+               ? host_fail_memory(err)
+               : host_fail(err, SOTTO_STATUS_IO, 0, "cannot find '%s': %s",
+                           host_shown(path), strerror(errno));
+}
+
+/* Takes from others what they may do with a file: what SQLite makes beside it
+   gets the same. By its name: to close a descriptor of it would drop the locks
+   that this program has on it. */
+static enum sotto_status
+make_private(const char *path, struct sotto_error *err)
+{
+    static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < 4 && status == SOTTO_STATUS_OK; i++) {
+        struct stat info;
+        char *name = host_text_path("%s%s", path, suffix[i]);
+        if (name == NULL) {
+            return host_fail_memory(err);
+        }
+        if (stat(name, &info) == 0 && S_ISREG(info.st_mode) &&
+            (info.st_mode & (S_IRWXG | S_IRWXO)) != 0 &&
+            chmod(name, info.st_mode & S_IRWXU) != 0) {
+            status = host_fail(err, SOTTO_STATUS_IO, 0,
+                               "others may read '%s', and that cannot be "
+                               "changed (%s); its owner can: chmod 600",
+                               host_shown(name), strerror(errno));
+        }
+        free(name);
+    }
+    return status;
+}
+
+static enum sotto_status
+check_names(const char *path, struct sotto_error *err)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 1
+               ? host_fail(err, SOTTO_STATUS_IO, 0,
+                           "'%s' has another name, a hard link, by which "
+                           "another program could write to it at the same "
+                           "time; remove that name, or take a copy",
+                           host_shown(path))
+               : SOTTO_STATUS_OK;
+}
+
 /* A name that SQLite takes for a file's, not for memory or an address. */
 static enum sotto_status
 connect(struct sql *sql, const struct sql_kind *kind, int flags,
@@ -79,7 +159,13 @@ sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
               struct sotto_error *err)
 {
     int64_t application = 0, version = 0;
-    enum sotto_status status = connect(sql, kind, flags, err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if ((flags & SQLITE_OPEN_READWRITE) != 0) {
+        status = check_names(sql->path, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = connect(sql, kind, flags, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = sql_integer(sql, "PRAGMA application_id", &application, err);
     }
@@ -97,6 +183,9 @@ sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
                          " alone; use the program that made it",
                          host_shown(sql->path), sql->what, version,
                          kind->version);
+    }
+    if (status == SOTTO_STATUS_OK && (flags & SQLITE_OPEN_READWRITE) != 0) {
+        status = make_private(sql->path, err);
     }
     return status;
 }

@@ -33,11 +33,18 @@ SOTTO_CHECKED enum sotto_status sql_file_build(struct sql *sql,
 SOTTO_CHECKED enum sotto_status sql_file_write(const struct sql *sql,
                                                struct sotto_error *err);
 
+/* The one name of a file, which the caller frees: symbolic links are followed.
+   The file need not be there, but its folder. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sql_file_resolve(const char *path, char **ret_real, struct sotto_error *err);
+
 /*
  * Opens the file at `sql->path` with SQLite's `flags`, for reading alone or
  * writing too, and looks whose it is. sqlite3_close frees `sql->db`, also after
- * a failure. Statuses: IO (also: there is none), FORMAT (another's, another
- * version), sql_fail's.
+ * a failure. What is written to is made its owner's alone, with what lies
+ * beside it, and may have one name in the file system and no more: a journal
+ * or log is found by the name. Statuses: IO (also: there is none, it has more
+ * names), FORMAT (another's, another version), sql_fail's.
  */
 SOTTO_CHECKED enum sotto_status sql_file_open(struct sql *sql,
                                               const struct sql_kind *kind,

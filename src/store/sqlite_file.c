@@ -71,7 +71,7 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
 #define TABLE_SEEN                                                             \
     "CREATE TABLE seen (\n"                                                    \
     "  place INTEGER PRIMARY KEY CHECK (place > 0),\n"                         \
-    "  tags BLOB NOT NULL CHECK (length(tags) > 0)\n"                          \
+    "  tags BLOB NOT NULL\n"                                                   \
     ") STRICT"
 
 static const struct sql_kind kind = {
@@ -227,9 +227,6 @@ sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
         status = sql_run(
             sql, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err);
     }
-    if (status == SOTTO_STATUS_OK && writer) {
-        status = set_durable(sql, err);
-    }
     if (status == SOTTO_STATUS_OK) {
         status = sql_file_tables(sql, &kind, err);
     }
@@ -239,8 +236,10 @@ sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
 }
 
 enum sotto_status
-sqlite_file_check(const struct sql *sql, struct sotto_error *err)
+sqlite_file_prepare(const struct sql *sql, struct sotto_error *err)
 {
-    return sql_expect(sql, "PRAGMA quick_check(1)", "ok",
-                      "its parts contradict each other", err);
+    enum sotto_status status =
+        sql_expect(sql, "PRAGMA quick_check(1)", "ok",
+                   "its parts contradict each other", err);
+    return status == SOTTO_STATUS_OK ? set_durable(sql, err) : status;
 }

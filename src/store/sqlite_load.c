@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "store/sqlite_store.h"
 
 static enum sotto_status
@@ -20,8 +21,6 @@ fail_damaged(const struct sqlite_store *store, const char *what,
                      "the store '%s' is damaged: %s", host_shown(store->path),
                      what);
 }
-
-static const char no_memory[] = "no memory";
 
 /* The 0 to 2^32 - 1 that a column must have. */
 static bool
@@ -47,29 +46,26 @@ read_bytes(sqlite3_stmt *row, int column, uint8_t *ret_bytes, size_t size)
     return true;
 }
 
-/* Runs a query and hands every row to `take`, which says what is wrong with
-   it, or NULL. */
+/* What is made of a row: its statuses are FORMAT and MEMORY. */
+typedef enum sotto_status take_row(struct sqlite_store *store,
+                                   sqlite3_stmt *row, struct sotto_error *err);
+
+/* Runs a query and hands every row to `take`. */
 static enum sotto_status
-each_row(struct sqlite_store *store, const char *text,
-         const char *(*take)(struct sqlite_store *store, sqlite3_stmt *row),
+each_row(struct sqlite_store *store, const char *text, take_row *take,
          struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
-    const char *fault = NULL;
     int code = SQLITE_OK;
     enum sotto_status status = sql_prepare(&store->sql, text, &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    while (status == SOTTO_STATUS_OK &&
+           (code = sqlite3_step(select)) == SQLITE_ROW) {
+        status = take(store, select, err);
     }
-    while (fault == NULL && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        fault = take(store, select);
-    }
-    if (fault != NULL) {
-        status =
-            fault == no_memory || sqlite3_errcode(store->sql.db) == SQLITE_NOMEM
-                ? host_fail_memory(err)
-                : fail_damaged(store, fault, err);
-    } else if (code != SQLITE_DONE) {
+    if (status == SOTTO_STATUS_FORMAT &&
+        sqlite3_errcode(store->sql.db) == SQLITE_NOMEM) {
+        status = host_fail_memory(err); /* so a column could not be read */
+    } else if (status == SOTTO_STATUS_OK && code != SQLITE_DONE) {
         status = sql_fail(&store->sql, code, err);
     }
     (void)sqlite3_finalize(select);
@@ -78,19 +74,20 @@ each_row(struct sqlite_store *store, const char *text,
 
 /* ---- Campaigns ----------------------------------------------------------- */
 
-static const char *
-take_campaign(struct sqlite_store *store, sqlite3_stmt *row)
+static enum sotto_status
+take_campaign(struct sqlite_store *store, sqlite3_stmt *row,
+              struct sotto_error *err)
 {
     uint32_t number = 0, size = 0;
     if (!read_u32(row, 0, &number) || number != store->campaigns + 1 ||
         !read_u32(row, 2, &size) || size == 0 ||
         !read_bytes(row, 1, store->campaign[number - 1].hash,
                     SOTTO_HASH_SIZE)) {
-        return "a campaign is wrong";
+        return fail_damaged(store, "a campaign is wrong", err);
     }
     store->campaign[number - 1].payload_size = size;
     store->campaigns = number;
-    return NULL;
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -133,122 +130,163 @@ counted(struct sqlite_store *store, sqlite3_stmt *row)
 }
 
 /* The blocks of one generation: their tags, and how many they are. */
-static const char *
-take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row)
+static enum sotto_status
+take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
+           struct sotto_error *err)
 {
     uint32_t number = 0;
     struct sqlite_tags *tags = &store->tags[generation];
     if (!read_u32(row, 0, &number) || number == 0 ||
         number > store->campaigns) {
-        return "a block is of no campaign";
+        return fail_damaged(store, "a block is of no campaign", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
     size_t record = TAG_SIZE + campaign->payload_size;
     const uint8_t *pair = sqlite3_column_blob(row, 1);
     size_t size = (size_t)sqlite3_column_bytes(row, 1), count = size / record;
     if (pair == NULL || count == 0 || size % record != 0) {
-        return "a block is of the wrong size";
+        return fail_damaged(store, "a block is of the wrong size", err);
     }
     if (!sqlite_tags_reserve(tags, count)) {
-        return no_memory;
+        return host_fail_memory(err);
     }
     for (size_t i = 0; i < count; i++, pair += record) {
         if (sqlite_tags_has(&store->tags[1 - generation], number, pair) ||
             !sqlite_tags_add(tags, number, pair)) {
-            return "a report is in it twice";
+            return fail_damaged(store, "a report is in it twice", err);
         }
     }
     campaign->incoming[generation] += count;
-    return NULL;
+    store->incoming[generation].reports += count;
+    store->incoming[generation].bytes += count * campaign->payload_size;
+    return SOTTO_STATUS_OK;
 }
 
-static const char *
-take_block_0(struct sqlite_store *store, sqlite3_stmt *row)
+static enum sotto_status
+take_block_0(struct sqlite_store *store, sqlite3_stmt *row,
+             struct sotto_error *err)
 {
-    return take_block(store, 0, row);
+    return take_block(store, 0, row, err);
 }
 
-static const char *
-take_block_1(struct sqlite_store *store, sqlite3_stmt *row)
+static enum sotto_status
+take_block_1(struct sqlite_store *store, sqlite3_stmt *row,
+             struct sotto_error *err)
 {
-    return take_block(store, 1, row);
+    return take_block(store, 1, row, err);
 }
 
-static const char *
-take_held(struct sqlite_store *store, sqlite3_stmt *row)
+static enum sotto_status
+take_held(struct sqlite_store *store, sqlite3_stmt *row,
+          struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = counted(store, row);
     if (campaign == NULL) {
-        return "a report is of the wrong size";
+        return fail_damaged(store, "a report is of the wrong size", err);
     }
     campaign->held = (uint64_t)sqlite3_column_int64(row, 1);
-    return NULL;
+    store->held += campaign->held;
+    return SOTTO_STATUS_OK;
 }
 
 /* One batch: its campaign, number, count and bytes. */
-static const char *
-take_batch(struct sqlite_store *store, sqlite3_stmt *row)
+static enum sotto_status
+take_batch(struct sqlite_store *store, sqlite3_stmt *row,
+           struct sotto_error *err)
 {
     uint32_t number = 0, count = 0;
     if (!read_u32(row, 0, &number) || number == 0 ||
         number > store->campaigns || !read_u32(row, 2, &count) || count == 0) {
-        return "a batch is of no campaign, or empty";
+        return fail_damaged(store, "a batch is of no campaign, or empty", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
     uint64_t record = TAG_SIZE + campaign->payload_size;
     if ((uint64_t)sqlite3_column_int64(row, 1) != campaign->batches + 1 ||
         (uint64_t)sqlite3_column_int64(row, 3) != record * count) {
-        return "a batch is missing or of the wrong size";
+        return fail_damaged(store, "a batch is missing or of the wrong size",
+                            err);
     }
     campaign->batches++;
     campaign->released += count;
-    return NULL;
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- The move ------------------------------------------------------------ */
 
-static const char *
-take_move(struct sqlite_store *store, sqlite3_stmt *row)
+static enum sotto_status
+take_move(struct sqlite_store *store, sqlite3_stmt *row,
+          struct sotto_error *err)
 {
     int active = sqlite3_column_int(row, 0), stage = sqlite3_column_int(row, 1);
     struct sqlite_move *move = &store->move;
     if ((active != 0 && active != 1) || stage < STAGE_NONE ||
         stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign) ||
         !read_bytes(row, 3, move->tag, TAG_SIZE)) {
-        return "how far its window was moved is wrong";
+        return fail_damaged(store, "how far its window was moved is wrong",
+                            err);
     }
     move->active = (unsigned)active;
     move->stage = (enum sqlite_stage)stage;
-    return NULL;
+    return SOTTO_STATUS_OK;
 }
 
-/* The generation that is not active has something only while it is moved. */
+/* Whether the move can be where it says: no further than the campaigns go, and
+   with what it says is done, done. */
+static bool
+move_is_right(const struct sqlite_store *store)
+{
+    static const uint8_t none[TAG_SIZE];
+    const struct sqlite_move *move = &store->move;
+    unsigned old = 1 - move->active;
+    bool no_tag = memcmp(move->tag, none, TAG_SIZE) == 0;
+    if (move->campaign > store->campaigns) {
+        return false;
+    }
+    switch (move->stage) {
+    case STAGE_NONE:
+        return move->campaign == 0 && no_tag &&
+               store->incoming[old].reports == 0;
+    case STAGE_TAGS:
+        return move->campaign == 0 ? no_tag
+                                   : sqlite_tags_has(&store->tags[old],
+                                                     move->campaign, move->tag);
+    case STAGE_PAYLOADS:
+        for (uint32_t i = 0; i < move->campaign; i++) {
+            no_tag = no_tag && store->campaign[i].incoming[old] == 0;
+        }
+        return no_tag;
+    }
+    return false;
+}
+
 static enum sotto_status
 check_move(const struct sqlite_store *store, struct sotto_error *err)
 {
     if (store->move.active >= GENERATIONS) {
         return fail_damaged(store, "how far its window was moved is gone", err);
     }
-    for (uint32_t i = 0;
-         i < store->campaigns && store->move.stage == STAGE_NONE; i++) {
-        if (store->campaign[i].incoming[1 - store->move.active] > 0) {
-            return fail_damaged(store, "a window is left behind", err);
-        }
-    }
-    return SOTTO_STATUS_OK;
+    return move_is_right(store)
+               ? SOTTO_STATUS_OK
+               : fail_damaged(store, "how far its window was moved is wrong",
+                              err);
 }
 
 void
 sqlite_unload(struct sqlite_store *store)
 {
     for (uint32_t i = 0; i < store->campaigns; i++) {
-        free(store->campaign[i].block);
+        const struct sqlite_campaign *campaign = &store->campaign[i];
+        host_wipe_free(campaign->block,
+                       campaign->block_room *
+                           (TAG_SIZE + campaign->payload_size));
     }
     for (int i = 0; i < GENERATIONS; i++) {
         sqlite_tags_clear(&store->tags[i]);
     }
     free(store->campaign);
     free(store->sorted);
+    memset(store->incoming, 0, sizeof store->incoming);
+    store->held = 0;
     store->campaign = NULL;
     store->sorted = NULL;
     store->campaigns = 0;
@@ -260,7 +298,7 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
 {
     static const struct {
         const char *text;
-        const char *(*take)(struct sqlite_store *, sqlite3_stmt *);
+        take_row *take;
     } query[] = {
         {"SELECT active, stage, campaign, tag FROM move", take_move},
         {"SELECT campaign, reports FROM incoming_0", take_block_0},
@@ -278,7 +316,13 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
     }
     sqlite_unload(store);
     store->move.active = GENERATIONS; /* none, until it is read */
-    status = load_campaigns(store, err);
+    if (store->version == 0) { /* first: what somebody writes is noticed */
+        status = sql_integer(&store->sql, "PRAGMA data_version",
+                             &store->version, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = load_campaigns(store, err);
+    }
     for (size_t i = 0;
          i < sizeof query / sizeof query[0] && status == SOTTO_STATUS_OK; i++) {
         status = each_row(store, query[i].text, query[i].take, err);

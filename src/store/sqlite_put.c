@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "host/error.h"
+#include "host/wipe.h"
 #include "store/sqlite_store.h"
 
 #define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
@@ -23,16 +24,6 @@ _Static_assert(sizeof PERSONAL_TAG ==
 #define BLOCK_FIRST ((size_t)16)      /* pairs it has room for at first */
 
 /* ---- Blocks -------------------------------------------------------------- */
-
-int
-sqlite_bind_tag(sqlite3_stmt *statement, uint32_t campaign,
-                const uint8_t tag[TAG_SIZE])
-{
-    int code = sqlite3_bind_int64(statement, 1, campaign);
-    return code == SQLITE_OK
-               ? sqlite3_bind_blob(statement, 2, tag, TAG_SIZE, SQLITE_STATIC)
-               : code;
-}
 
 /* In the order of its tags: not even of one commit it says who came first. */
 static enum sotto_status
@@ -49,13 +40,17 @@ write_block(struct sqlite_store *store, uint32_t number,
                          "the system gave no entropy; nothing was stored");
     }
     sqlite_sort(campaign->block, campaign->block_count, record);
-    int code = sqlite_bind_tag(insert, number, key);
+    int code = sqlite3_bind_int64(insert, 1, number);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob(insert, 2, key, TAG_SIZE, SQLITE_STATIC);
+    }
     if (code == SQLITE_OK) {
         code =
             sqlite3_bind_blob64(insert, 3, campaign->block,
                                 campaign->block_count * record, SQLITE_STATIC);
     }
     code = code == SQLITE_OK ? sqlite_step(insert) : code;
+    sodium_memzero(campaign->block, campaign->block_count * record);
     campaign->block_count = 0;
     return code == SQLITE_DONE ? SOTTO_STATUS_OK
                                : sql_fail(&store->sql, code, err);
@@ -91,7 +86,8 @@ reserve_pair(struct sqlite_store *store, uint32_t number,
     size_t room = campaign->block_room > 0 ? 2 * campaign->block_room
                   : record < BLOCK_BYTES / BLOCK_FIRST ? BLOCK_FIRST
                                                        : 1;
-    uint8_t *grown = realloc(campaign->block, room * record);
+    uint8_t *grown = host_wipe_resize(
+        campaign->block, campaign->block_room * record, room * record);
     if (grown == NULL) {
         return host_fail_memory(err);
     }
@@ -133,6 +129,8 @@ add_report(struct sqlite_store *store, uint32_t number,
         memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
         (void)sqlite_tags_add(tags, number, tag);
         campaign->incoming[store->move.active]++;
+        store->incoming[store->move.active].reports++;
+        store->incoming[store->move.active].bytes += campaign->payload_size;
     }
     return status;
 }

@@ -17,15 +17,14 @@
 #include "store/sql_file.h"
 #include "store/sqlite_store.h"
 
-#define LOG_FRAMES 4096 /* of a page each: then it is written back */
-#define SCRUB_MS 50     /* that readers are waited for */
-#define FIRST_TRUNK 32  /* in the file's header */
+#define SCRUB_MS 50    /* that readers are waited for */
+#define FIRST_TRUNK 32 /* in the file's header */
 #define FREE_PAGES 36
 
 void
 sqlite_scrub_log(struct sqlite_store *store)
 {
-    if (store->frames > LOG_FRAMES) {
+    if (store->frames > store->limits.log_frames) {
         store->frames = 0;
         (void)sqlite3_wal_checkpoint_v2(store->sql.db, NULL,
                                         SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);

@@ -6,11 +6,18 @@
  *     campaign 2^32 + p           those from p on      p: the first 32 bits
  *     campaign 2^32 + p'
  *
- * A row is a bucket of up to BUCKET_MOST tags, about a page: those of its
- * campaign whose first 32 bits are at least its own and below the next row's.
- * Tags are keyed hashes, so that buckets fill evenly. One that gets new tags is
- * written anew, all of it in order: nothing in it tells which tags came
- * together.
+ * A row is a bucket, about a page: those tags of its campaign whose first 32
+ * bits are at least its own and below the next row's. The buckets of a campaign
+ * are the leaves of the tree in which a range of 2^32 numbers is halved, and
+ * its halves are, as long as there are more than BUCKET_MOST tags in one:
+ *
+ *     [0, 2^32) --> [0, 2^31) --> [0, 2^30), [2^30, 2^31)
+ *               `-> [2^31, 2^32)
+ *
+ * So where buckets begin depends on which tags there are, and not on which
+ * came first, or together; no tag gives a bucket its name. A bucket that gets
+ * tags is written anew, all of it in order. Tags are keyed hashes, so that
+ * buckets fill evenly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +42,13 @@ place_first(uint32_t campaign)
     return (int64_t)((uint64_t)campaign << 32);
 }
 
+/* Where the campaign of a place ends. */
+static int64_t
+place_end(int64_t place)
+{
+    return ((place >> 32) + 1) * (INT64_C(1) << 32);
+}
+
 /* ---- Finding ------------------------------------------------------------- */
 
 /* How many of `count` sorted tags are below `tag`. */
@@ -53,6 +67,14 @@ count_below(const uint8_t *tags, size_t count, const uint8_t *tag)
     return low;
 }
 
+/* Whether there was no memory to read a bucket, which is not an empty one. */
+static bool
+is_missing(sqlite3_stmt *row)
+{
+    return sqlite3_column_blob(row, 1) == NULL &&
+           sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM;
+}
+
 /* Steps to the bucket where a tag belongs: SQLITE_ROW, and the statement is to
    be reset when it was read; SQLITE_DONE: the campaign has none yet. */
 static int
@@ -66,10 +88,11 @@ step_to(sqlite3_stmt *select, uint32_t campaign, const uint8_t *tag)
     if (sqlite3_column_int64(select, 0) < place_first(campaign)) {
         return SQLITE_DONE;
     }
-    return sqlite3_column_blob(select, 1) == NULL ||
-                   sqlite3_column_bytes(select, 1) % (int)TAG_SIZE != 0
-               ? SQLITE_CORRUPT
-               : SQLITE_ROW;
+    if (is_missing(select)) {
+        return SQLITE_NOMEM;
+    }
+    return sqlite3_column_bytes(select, 1) % (int)TAG_SIZE != 0 ? SQLITE_CORRUPT
+                                                                : SQLITE_ROW;
 }
 
 int
@@ -103,11 +126,10 @@ struct bucket {
 };
 
 static int
-find_end(const struct sqlite_store *store, uint32_t campaign, int64_t place,
-         int64_t *ret_end)
+find_end(const struct sqlite_store *store, int64_t place, int64_t *ret_end)
 {
     sqlite3_stmt *select = store->statement[STATEMENT_SEEN_NEXT];
-    int64_t end = place_first(campaign + 1);
+    int64_t end = place_end(place);
     int code = sqlite3_bind_int64(select, 1, place);
     code = code == SQLITE_OK ? sqlite3_step(select) : code;
     if (code == SQLITE_ROW && sqlite3_column_int64(select, 0) < end) {
@@ -169,7 +191,7 @@ read_bucket(const struct sqlite_store *store, const struct sqlite_tag *tag,
         old_count = (size_t)sqlite3_column_bytes(select, 1) / TAG_SIZE;
     }
     if (found == SQLITE_ROW || found == SQLITE_DONE) {
-        code = find_end(store, campaign, bucket->place, &bucket->end);
+        code = find_end(store, bucket->place, &bucket->end);
     }
     if (code == SQLITE_DONE) {
         taken = count_before(tag, count, bucket->end);
@@ -186,38 +208,59 @@ read_bucket(const struct sqlite_store *store, const struct sqlite_tag *tag,
     return code;
 }
 
-/* Writes it, cut into as few as it needs. A cut is between two tags that differ
-   in their first 32 bits, for those are a bucket's name. */
+/* How many of the sorted tags belong before `end`. */
+static size_t
+count_up_to(uint32_t campaign, const uint8_t *tags, size_t count, int64_t end)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (place_of(campaign, tags + middle * TAG_SIZE) < end) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int
+insert_bucket(const struct sqlite_store *store, int64_t place,
+              const uint8_t *tags, size_t count)
+{
+    sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
+    int code = sqlite3_bind_int64(insert, 1, place);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob64(insert, 2, tags, count * TAG_SIZE,
+                                   SQLITE_STATIC);
+    }
+    return code == SQLITE_OK ? sqlite_step(insert) : code;
+}
+
+/*
+ * Writes it, cut into the leaves of its range. From where a leaf begins, the
+ * largest range that could be one is that which the bits of its place allow;
+ * it is halved until it holds few enough. 32 bits are all that a place has:
+ * tags that share them stay together.
+ */
 static int
 write_bucket(const struct sqlite_store *store, uint32_t campaign,
              const struct bucket *bucket)
 {
-    sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
-    size_t parts = (bucket->count + BUCKET_MOST - 1) / BUCKET_MOST;
-    int64_t place = bucket->place;
+    const uint8_t *tags = bucket->tags;
+    size_t left = bucket->count;
     int code = SQLITE_DONE;
-    for (size_t i = 0, first = 0; code == SQLITE_DONE && first < bucket->count;
-         i++) {
-        size_t end = bucket->count * (i + 1) / parts;
-        const uint8_t *tags = bucket->tags + first * TAG_SIZE;
-        int64_t next = 0;
-        while (end < bucket->count) {
-            next = place_of(campaign, bucket->tags + end * TAG_SIZE);
-            if (end > first &&
-                next >
-                    place_of(campaign, bucket->tags + (end - 1) * TAG_SIZE)) {
-                break;
-            }
-            end++;
+    for (int64_t place = bucket->place, width = 0;
+         code == SQLITE_DONE && place < bucket->end; place += width) {
+        width = place == bucket->place ? bucket->end - place : place & -place;
+        size_t count = count_up_to(campaign, tags, left, place + width);
+        while (count > BUCKET_MOST && width > 1) {
+            width /= 2;
+            count = count_up_to(campaign, tags, left, place + width);
         }
-        code = sqlite3_bind_int64(insert, 1, place);
-        if (code == SQLITE_OK) {
-            code = sqlite3_bind_blob64(insert, 2, tags,
-                                       (end - first) * TAG_SIZE, SQLITE_STATIC);
-        }
-        code = code == SQLITE_OK ? sqlite_step(insert) : code;
-        place = next;
-        first = end;
+        code = insert_bucket(store, place, tags, count);
+        tags += count * TAG_SIZE;
+        left -= count;
     }
     return code;
 }
@@ -247,13 +290,21 @@ sqlite_seen_merge(struct sqlite_store *store, const struct sqlite_tag *tag,
 
 /* ---- Checking ------------------------------------------------------------ */
 
-/* Whether a bucket's tags are in order and where they belong: from `place` on
-   and, the last one, behind all of the bucket before it. */
+/* Rows that follow one another: where the last one begins, where its last tag
+   belongs and how many it has; and the row before it. */
+struct walk {
+    int64_t place, last;
+    size_t count;
+    int64_t left, left_width;
+    size_t left_count;
+};
+
+/* Whether a bucket's tags are in order, from `place` on. */
 static bool
-is_right(uint32_t campaign, int64_t place, const uint8_t *tags, size_t size)
+is_sorted(uint32_t campaign, int64_t place, const uint8_t *tags, size_t size)
 {
-    if (tags == NULL || size == 0 || size % TAG_SIZE != 0 ||
-        place_of(campaign, tags) < place) {
+    if (size % TAG_SIZE != 0 ||
+        (size > 0 && place_of(campaign, tags) < place)) {
         return false;
     }
     for (size_t at = TAG_SIZE; at < size; at += TAG_SIZE) {
@@ -264,26 +315,53 @@ is_right(uint32_t campaign, int64_t place, const uint8_t *tags, size_t size)
     return true;
 }
 
-/* One row behind another whose last tag belongs at `last`. */
-static const char *
-check_row(struct sqlite_store *store, sqlite3_stmt *row, int64_t *last)
+/* The last row ends at `end`: whether it is a leaf of the tree, and holds what
+   belongs there. Two halves that are leaves must be too many for one. */
+static bool
+close_row(struct walk *walk, int64_t end)
 {
-    int64_t place = sqlite3_column_int64(row, 0), before = *last;
+    int64_t width = end - walk->place;
+    bool is_half = width < place_first(1) && walk->left_width == width &&
+                   walk->left + width == walk->place &&
+                   walk->left % (2 * width) == 0;
+    bool right = width > 0 && (width & (width - 1)) == 0 &&
+                 walk->place % width == 0 && walk->last < end &&
+                 (walk->count <= BUCKET_MOST || width == 1) &&
+                 (!is_half || walk->left_count + walk->count > BUCKET_MOST);
+    walk->left = walk->place;
+    walk->left_width = width;
+    walk->left_count = walk->count;
+    return right;
+}
+
+/* What is wrong with a row, or with where it makes the one before it end. */
+static const char *
+check_row(struct sqlite_store *store, sqlite3_stmt *row, struct walk *walk)
+{
+    static const char out_of_order[] = "its tags are not in order";
+    int64_t place = sqlite3_column_int64(row, 0);
     uint32_t campaign = (uint32_t)(place >> 32);
     const uint8_t *tags = sqlite3_column_blob(row, 1);
     size_t size = (size_t)sqlite3_column_bytes(row, 1);
+    int64_t before = walk->place > 0 ? place_end(walk->place) : 0;
     if (place < place_first(1) || place >> 32 > (int64_t)store->campaigns) {
         return "it has tags of no campaign";
     }
-    if (before >= place || !is_right(campaign, place, tags, size) ||
-        (before < place_first(campaign) && place != place_first(campaign))) {
-        return "its tags are not in order";
+    if (is_missing(row) ||
+        (place >= before && place != place_first(campaign)) ||
+        !is_sorted(campaign, place, tags, size)) {
+        return out_of_order;
+    }
+    if (before > 0 && !close_row(walk, place < before ? place : before)) {
+        return out_of_order;
     }
     for (size_t at = 0; at < size; at += TAG_SIZE) {
         sqlite_filter_add(store->filter, tags + at);
     }
-    *last = place_of(campaign, tags + size - TAG_SIZE);
-    return *last >> 32 == campaign ? NULL : "its tags are not in order";
+    walk->place = place;
+    walk->count = size / TAG_SIZE;
+    walk->last = size > 0 ? place_of(campaign, tags + size - TAG_SIZE) : place;
+    return NULL;
 }
 
 enum sotto_status
@@ -291,7 +369,7 @@ sqlite_seen_check(struct sqlite_store *store, struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
     const char *fault = NULL;
-    int64_t last = 0;
+    struct walk walk = {0};
     int code = SQLITE_OK;
     enum sotto_status status =
         sql_prepare(&store->sql, "SELECT place, tags FROM seen ORDER BY place",
@@ -300,7 +378,11 @@ sqlite_seen_check(struct sqlite_store *store, struct sotto_error *err)
         return status;
     }
     while (fault == NULL && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        fault = check_row(store, select, &last);
+        fault = check_row(store, select, &walk);
+    }
+    if (code == SQLITE_DONE && walk.place > 0 &&
+        !close_row(&walk, place_end(walk.place))) {
+        fault = "its tags are not in order";
     }
     if (fault != NULL) {
         status = sqlite3_errcode(store->sql.db) == SQLITE_NOMEM

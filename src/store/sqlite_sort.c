@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/wipe.h"
 #include "store/sqlite_store.h"
 
 #define FEW ((size_t)32)          /* no more than these are compared as usual */
@@ -125,5 +126,5 @@ sqlite_sort(uint8_t *records, size_t count, size_t size)
     }
     free(entry);
     free(next);
-    free(aside);
+    host_wipe_free(aside, size);
 }

@@ -5,7 +5,9 @@
  * What is counted in memory is read again after a rollback.
  *
  * PATH.lock is locked for as long as the writer lives; it is never removed,
- * or two could hold a lock of that name.
+ * or two could hold a lock of that name. PATH is the file's one name, whatever
+ * the store was opened by. Should somebody write there all the same, what is in
+ * memory is wrong, and nothing more is written.
  */
 #include "store/sqlite_store.h"
 
@@ -19,10 +21,19 @@
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
+#include "store/sql_file.h"
+
+static const struct sqlite_limits usual_limits = {
+    .window_bytes = (uint64_t)256 << 20,
+    .batch_bytes = (uint64_t)512 << 20,
+    .aside_bytes = (size_t)4 << 20,
+    .log_frames = 4096,
+};
 
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
+    [STATEMENT_VERSION] = "PRAGMA data_version",
     [STATEMENT_SEEN] = "SELECT place, tags FROM seen WHERE place <= ?1 "
                        "ORDER BY place DESC LIMIT 1",
     [STATEMENT_SEEN_NEXT] = "SELECT place FROM seen WHERE place > ?1 "
@@ -38,25 +49,6 @@ sqlite_step(sqlite3_stmt *statement)
     int code = sqlite3_step(statement);
     int again = sqlite3_reset(statement);
     return code == SQLITE_ROW || code == SQLITE_DONE ? code : again;
-}
-
-enum sotto_status
-sqlite_run(struct sqlite_store *store, const char *text, int64_t number,
-           struct sotto_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum sotto_status status = sql_prepare(&store->sql, text, &statement, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code =
-        number == 0 ? SQLITE_OK : sqlite3_bind_int64(statement, 1, number);
-    code = code == SQLITE_OK ? sqlite_step(statement) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(statement);
-    return status;
 }
 
 enum sotto_status
@@ -78,7 +70,7 @@ take_lock(struct sqlite_store *store, struct sotto_error *err)
     if (name == NULL) {
         return host_fail_memory(err);
     }
-    store->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    store->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     int error = store->lock < 0 || flock(store->lock, LOCK_EX | LOCK_NB) != 0
                     ? errno
                     : 0;
@@ -163,15 +155,18 @@ open_store(const char *place, bool simulation, void **ret,
         return host_fail_memory(err);
     }
     store->lock = -1;
+    store->limits = usual_limits;
     store->stale = true;
-    store->path = host_text_copy(place, strlen(place));
     store->filter = sqlite_filter_new();
-    if (store->path == NULL || store->filter == NULL) {
+    if (store->filter == NULL) {
         status = host_fail_memory(err);
         goto done;
     }
-    store->sql = (struct sql){NULL, store->path, "store"};
-    status = take_lock(store, err);
+    status = sql_file_resolve(place, &store->path, err);
+    if (status == SOTTO_STATUS_OK) {
+        store->sql = (struct sql){NULL, store->path, "store"};
+        status = take_lock(store, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = sqlite_file_make(store->path, simulation, err);
     }
@@ -183,7 +178,7 @@ open_store(const char *place, bool simulation, void **ret,
         status = check_simulation(store, simulation, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sqlite_file_check(&store->sql, err);
+        status = sqlite_file_prepare(&store->sql, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = prepare_all(store, err);
@@ -285,10 +280,7 @@ note_campaign(void *own, const uint8_t *hash, const char *name,
                          store->campaign[i].payload_size, payload_size);
     }
     if (i == store->campaigns) {
-        status = payload_size == 0 || payload_size > UINT32_MAX
-                     ? host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                                 "no report has %zu bytes", payload_size)
-                     : add_campaign(store, hash, name, payload_size, err);
+        status = add_campaign(store, hash, name, payload_size, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_campaign = i + 1;
@@ -298,6 +290,19 @@ note_campaign(void *own, const uint8_t *hash, const char *name,
 
 /* ---- Transactions -------------------------------------------------------- */
 
+/* SQLite's number of the file's state as this connection left it. */
+static int
+read_version(const struct sqlite_store *store, int64_t *ret_version)
+{
+    sqlite3_stmt *select = store->statement[STATEMENT_VERSION];
+    int code = sqlite3_step(select);
+    if (code == SQLITE_ROW) {
+        *ret_version = sqlite3_column_int64(select, 0);
+    }
+    int again = sqlite3_reset(select);
+    return code == SQLITE_ROW ? SQLITE_DONE : again;
+}
+
 static void
 rollback(void *own)
 {
@@ -305,8 +310,22 @@ rollback(void *own)
     if (sqlite3_get_autocommit(store->sql.db) == 0) {
         (void)sqlite3_exec(store->sql.db, "ROLLBACK", NULL, NULL, NULL);
     }
+    /* A failure of the disk changes the number, too: nobody else can have
+       written in between. */
+    if (read_version(store, &store->version) != SQLITE_DONE) {
+        store->version = 0;
+    }
     store->stale = true;
     store->failed = false;
+}
+
+static enum sotto_status
+fail_others(const struct sqlite_store *store, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                     "another program has written to the store '%s'; end it, "
+                     "and open the store again",
+                     host_shown(store->path));
 }
 
 static enum sotto_status
@@ -318,13 +337,22 @@ begin(void *own, struct sotto_error *err)
                          "something was begun in '%s' already",
                          host_shown(store->path));
     }
-    enum sotto_status status = sqlite_load(store, err);
+    enum sotto_status status =
+        store->others ? fail_others(store, err) : sqlite_load(store, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
+    int64_t version = 0;
     int code = sqlite_step(store->statement[STATEMENT_BEGIN]);
-    return code == SQLITE_DONE ? SOTTO_STATUS_OK
-                               : sql_fail(&store->sql, code, err);
+    code = code == SQLITE_DONE ? read_version(store, &version) : code;
+    if (code == SQLITE_DONE && version == store->version) {
+        return SOTTO_STATUS_OK;
+    }
+    store->others = code == SQLITE_DONE;
+    status = store->others ? fail_others(store, err)
+                           : sql_fail(&store->sql, code, err);
+    rollback(store);
+    return status;
 }
 
 static enum sotto_status

@@ -8,7 +8,8 @@
  *     sqlite_filter.c   which are surely not among them
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
- *     sqlite_window.c   moving on a window that has ended
+ *     sqlite_window.c   moving on a window that has ended, and
+ *     sqlite_payloads.c its payloads, released or held
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_sort.c     records in the order of random keys
  *     sqlite_reader.c   reading batches
@@ -67,6 +68,19 @@ struct sqlite_tags {
     size_t count, room;
 };
 
+/* Reports of all campaigns, and the bytes of their payloads. */
+struct sqlite_total {
+    uint64_t reports, bytes;
+};
+
+/* What bounds memory, pauses and files. */
+struct sqlite_limits {
+    uint64_t window_bytes; /* of payloads: then a window is full */
+    uint64_t batch_bytes;  /* of one batch, unless batch_min asks for more */
+    size_t aside_bytes;    /* of what is shuffled at once without memory */
+    int log_frames;        /* of a page each: then the log is written back */
+};
+
 /* A campaign and how many reports of it are where. Numbers are from 1. */
 struct sqlite_campaign {
     uint8_t hash[SOTTO_HASH_SIZE];
@@ -80,6 +94,7 @@ struct sqlite_campaign {
 enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
+    STATEMENT_VERSION,
     STATEMENT_SEEN,
     STATEMENT_SEEN_NEXT,
     STATEMENT_SEE,
@@ -95,11 +110,17 @@ struct sqlite_store {
     char *path;
     int lock; /* descriptor of PATH.lock; -1: not held */
     bool simulation;
-    bool failed; /* since it was begun: nothing of it may be committed */
-    bool stale;  /* what follows must be read again */
+    bool failed;     /* since it was begun: nothing of it may be committed */
+    bool others;     /* somebody else wrote: it is of no use any more */
+    bool stale;      /* what follows must be read again */
+    int64_t version; /* data_version that all this goes with; 0: unknown */
+    struct sqlite_limits limits;
     struct sqlite_move move;
+    uint32_t aside; /* a campaign that could not be moved; 0: none */
     struct sqlite_campaign *campaign;
     uint32_t campaigns;
+    struct sqlite_total incoming[GENERATIONS];
+    uint64_t held;
     struct sqlite_tags tags[GENERATIONS];
     struct sqlite_tag *sorted;    /* those that are being merged; or NULL */
     struct sqlite_filter *filter; /* of `seen` */
@@ -115,17 +136,19 @@ struct sqlite_store {
 SOTTO_CHECKED enum sotto_status
 sqlite_file_make(const char *path, bool simulation, struct sotto_error *err);
 /*
- * Connects to the store at `sql->path`, and reads whose it is; `writer`: with
- * all that makes it durable. sqlite3_close frees `sql->db`, after a failure,
- * too. `ret_key` may be NULL. Statuses: FORMAT, IO, MEMORY.
+ * Connects to the store at `sql->path`, and reads whose it is; nothing in it is
+ * changed. sqlite3_close frees `sql->db`, after a failure, too. `ret_key` may
+ * be NULL. Statuses: FORMAT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
                                                  bool *ret_simulation,
                                                  uint8_t *ret_key,
                                                  struct sotto_error *err);
-/* Looks at every page of it. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_file_check(const struct sql *sql,
-                                                  struct sotto_error *err);
+/* Looks at every page of it, and then makes it durable: with a log, all that is
+   kept flushed and all that is deleted overwritten. Statuses: FORMAT, IO,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
+                                                    struct sotto_error *err);
 
 /* ---- sqlite_tags.c ------------------------------------------------------- */
 
@@ -189,20 +212,12 @@ SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
    SQLITE_DONE or what went wrong. */
 int sqlite_step(sqlite3_stmt *statement);
 
-/* Runs a statement with this integer (0: none) and no result. Statuses:
-   sql_fail's. */
-SOTTO_CHECKED enum sotto_status sqlite_run(struct sqlite_store *store,
-                                           const char *text, int64_t number,
-                                           struct sotto_error *err);
 /* Whether something was begun and has not failed: else USAGE. */
 SOTTO_CHECKED enum sotto_status
 sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
 
 /* ---- sqlite_put.c -------------------------------------------------------- */
 
-/* Binds ?1 and ?2. */
-int sqlite_bind_tag(sqlite3_stmt *statement, uint32_t campaign,
-                    const uint8_t tag[TAG_SIZE]);
 /* Writes the blocks that were begun, as commit and the end of a window want.
    Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,
@@ -211,6 +226,21 @@ enum sotto_status sqlite_put(void *own, uint32_t campaign,
                              const uint8_t *report,
                              enum store_answer *ret_answer,
                              struct sotto_error *err);
+
+/* ---- sqlite_payloads.c --------------------------------------------------- */
+
+/* Releases what waits of a campaign, if it is `batch_min` or more, and holds
+   the rest. Statuses: IO, FORMAT, ENTROPY; of this campaign's own: MEMORY,
+   REFUSED, USAGE. */
+SOTTO_CHECKED enum sotto_status sqlite_payloads_move(struct sqlite_store *store,
+                                                     uint32_t number,
+                                                     size_t batch_min,
+                                                     struct sotto_error *err);
+/* Holds what came of it in the window, and no more, with little memory.
+   Statuses: IO, FORMAT, ENTROPY, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
+                          struct sotto_error *err);
 
 /* ---- sqlite_window.c and sqlite_scrub.c ---------------------------------- */
 

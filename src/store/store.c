@@ -83,8 +83,11 @@ store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
                const char *name, size_t payload_size, uint32_t *ret_campaign,
                struct sotto_error *err)
 {
-    return store->backend->campaign(store->own, hash, name, payload_size,
-                                    ret_campaign, err);
+    enum sotto_status status = store_check_batch(2, payload_size, err);
+    return status == SOTTO_STATUS_OK
+               ? store->backend->campaign(store->own, hash, name, payload_size,
+                                          ret_campaign, err)
+               : status;
 }
 
 enum sotto_status
@@ -119,15 +122,36 @@ store_end_window(struct store *store, struct sotto_error *err)
 }
 
 enum sotto_status
-store_advance(struct store *store, size_t rows, size_t batch_min,
-              bool *ret_done, struct sotto_error *err)
+store_check_batch(size_t batch_min, size_t payload_size,
+                  struct sotto_error *err)
 {
+    size_t most = STORE_BATCH_BYTES / 2; /* of one report: neither overflows */
     if (batch_min < 2 || batch_min > STORE_WINDOW_MOST) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a batch must have at least 2 to %zu reports, not %zu",
                          STORE_WINDOW_MOST, batch_min);
     }
-    return store->backend->advance(store->own, rows, batch_min, ret_done, err);
+    if (payload_size == 0 || payload_size > most - SOTTO_ID_SIZE ||
+        batch_min > STORE_BATCH_BYTES / (SOTTO_ID_SIZE + payload_size)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "batches of at least %zu reports of %zu bytes each "
+                         "cannot be held back: they may have %zu MiB together, "
+                         "with a key of %u bytes each",
+                         batch_min, payload_size, STORE_BATCH_BYTES >> 20,
+                         (unsigned)SOTTO_ID_SIZE);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+store_advance(struct store *store, size_t rows, size_t batch_min,
+              bool *ret_done, struct sotto_error *err)
+{
+    enum sotto_status status = store_check_batch(batch_min, 1, err);
+    return status == SOTTO_STATUS_OK
+               ? store->backend->advance(store->own, rows, batch_min, ret_done,
+                                         err)
+               : status;
 }
 
 enum sotto_status

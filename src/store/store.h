@@ -45,6 +45,15 @@
 /* Reports of one window: then it ends by itself, whatever the clock says; and
    of one batch. It bounds memory and pauses. */
 #define STORE_WINDOW_MOST ((size_t)131072)
+/* Bytes of the smallest batch, of keys and payloads: as many are held back, in
+   memory, too, when a window is moved on. */
+#define STORE_BATCH_BYTES ((size_t)256 << 20)
+
+/* Whether a store can hold back `batch_min` reports with such payloads: 2 to
+   STORE_WINDOW_MOST, and STORE_BATCH_BYTES at most. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status store_check_batch(size_t batch_min,
+                                                  size_t payload_size,
+                                                  struct sotto_error *err);
 
 /* ---- Writing ------------------------------------------------------------- */
 
@@ -66,7 +75,8 @@ void store_free(struct store *store);
 /*
  * The store's number for the reports of a mechanism, by its hash; the first
  * time it is noted down, with a name for people, durably. Not between begin and
- * commit. Statuses: FORMAT (known with another payload size), IO, MEMORY.
+ * commit. Statuses: FORMAT (known with another payload size), USAGE (not even
+ * 2 of them could be held back: store_check_batch), IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
@@ -108,8 +118,13 @@ SOTTO_CHECKED enum sotto_status store_end_window(struct store *store,
  * of them (2 or more) waiting are released, shuffled with numbers of the
  * system's entropy; fewer are held. A campaign is released in one go, however
  * few `rows` are. `ret_done`: there is nothing to be moved (any more).
- * Statuses: IO, MEMORY, ENTROPY, FORMAT, USAGE (batch_min is not 2 to
- * STORE_WINDOW_MOST).
+ *
+ * On failure all since store_begin must be rolled back. What keeps one campaign
+ * from being moved, MEMORY for all of its reports or USAGE, fails once: called
+ * again, it holds the reports of this window back, unreleased, and goes on with
+ * the next campaign. The next window tries anew.
+ * Statuses: IO, MEMORY, ENTROPY, FORMAT, REFUSED (too much for the back-end),
+ * USAGE (store_check_batch).
  */
 SOTTO_CHECKED enum sotto_status store_advance(struct store *store, size_t rows,
                                               size_t batch_min, bool *ret_done,

@@ -13,7 +13,7 @@
 
 static char url[600];
 
-static const char *
+static inline const char *
 new_path(void)
 {
     static unsigned number;
@@ -30,7 +30,7 @@ struct bytes {
 
 /* A copy of a file as it is on disk: to open and close it here would lose
    SQLite its locks. */
-static struct bytes
+static inline struct bytes
 raw(const char *path, const char *suffix)
 {
     char command[1400], copy[700];

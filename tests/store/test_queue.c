@@ -352,6 +352,115 @@ test_kill(void **state)
     }
 }
 
+/* ---- What the file tells ------------------------------------------------- */
+
+/* Where bytes are in a file of at most 1 MiB. */
+static size_t
+find_in(const uint8_t *file, size_t size, const void *bytes, size_t length)
+{
+    for (size_t at = 0; at + length <= size; at++) {
+        if (memcmp(file + at, bytes, length) == 0) {
+            return at;
+        }
+    }
+    fail_msg("a report is not in the file");
+    return 0;
+}
+
+/* Reports should lie in a page in the order of their keys, from its end on: how
+   many pairs do not? */
+static size_t
+count_out_of_order(const char *path)
+{
+    enum { PAGE = 4096, MOST = 200 };
+    static uint8_t file[1 << 20];
+    static size_t at[MOST];
+    size_t rows = 0, wrong = 0;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *select = NULL;
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    size_t size = fread(file, 1, sizeof file, in);
+    (void)fclose(in);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT report FROM report ORDER BY key", -1,
+                           &select, NULL),
+        SQLITE_OK);
+    for (; sqlite3_step(select) == SQLITE_ROW && rows < MOST; rows++) {
+        at[rows] = find_in(file, size, sqlite3_column_blob(select, 0),
+                           (size_t)sqlite3_column_bytes(select, 0));
+        for (size_t i = 0; i < rows; i++) {
+            wrong += at[i] / PAGE == at[rows] / PAGE && at[i] < at[rows];
+        }
+    }
+    (void)sqlite3_finalize(select);
+    (void)sqlite3_close(db);
+    assert_true(rows > 1);
+    return wrong;
+}
+
+/* Neither in one run nor in several: not even which run was first. */
+static void
+test_no_order_in_file(void **state)
+{
+    const char *path = in_folder("order");
+    struct sotto_error err = {0};
+    struct queue *queue = open_queue(path, false);
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++) {
+        put(queue, TO, 0, i);
+    }
+    assert_true(count_out_of_order(path) > MANY);
+    for (unsigned run = 0; run < 3; run++) {
+        assert_int_equal(queue_begin(queue, &err), SOTTO_STATUS_OK);
+        for (unsigned i = 0; i < MANY / 3; i++) {
+            put(queue, TO, 0, MANY + run * MANY / 3 + i);
+        }
+        assert_int_equal(queue_commit(queue, &err), SOTTO_STATUS_OK);
+        assert_int_equal(count_out_of_order(path), 0);
+        queue_free(queue);
+        queue = open_queue(path, false);
+    }
+    assert_int_equal(count_of(queue, TO), 2 * MANY);
+    queue_free(queue);
+}
+
+/* What was begun is there when it is committed, and not before. */
+static void
+test_begin(void **state)
+{
+    const char *path = in_folder("begun");
+    struct sotto_error err = {0};
+    struct queue *queue = open_queue(path, false);
+    (void)state;
+    assert_int_equal(queue_commit(queue, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_begin(queue, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_begin(queue, &err), SOTTO_STATUS_USAGE);
+    put(queue, TO, 0, 1);
+    static uint8_t big[1 << 20]; /* more of it than a cache keeps by itself */
+    for (unsigned i = 0; i < 4; i++) {
+        fake_report(mechanism[0], 100 + i, big);
+        assert_int_equal(queue_put(queue, TO, big, sizeof big, &err),
+                         SOTTO_STATUS_OK);
+    }
+    struct queue *look = open_queue(path, true);
+    assert_int_equal(count_of(look, TO), 0);
+    assert_int_equal(queue_begin(look, &err), SOTTO_STATUS_USAGE);
+    queue_free(queue);
+    assert_int_equal(count_of(look, TO), 0);
+    queue = open_queue(path, false);
+    assert_int_equal(queue_begin(queue, &err), SOTTO_STATUS_OK);
+    put(queue, TO, 0, 1);
+    put(queue, TO, 0, 1);
+    put(queue, TO, 1, 2);
+    assert_int_equal(queue_commit(queue, &err), SOTTO_STATUS_OK);
+    assert_int_equal(count_of(look, TO), 2);
+    queue_free(look);
+    queue_free(queue);
+}
+
 int
 main(void)
 {
@@ -361,6 +470,9 @@ main(void)
         cmocka_unit_test_setup_teardown(test_long, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_order, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_forgotten, setup_queue, teardown),
+        cmocka_unit_test_setup_teardown(test_no_order_in_file, setup_queue,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_begin, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_two, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_kill, setup_queue, teardown),

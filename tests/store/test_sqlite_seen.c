@@ -6,16 +6,22 @@
 #include "store/sqlite_store.h"
 #include "store_fixture.h"
 
+#include <math.h>
+
 #define TAGS 5000u
 #define SAME 1800u
 #define BUCKET_MOST 248
+#define WINDOWS 30u /* for a histogram of them */
+#define WINDOW 500u
+
+static const char *own_name = "s";
 
 static struct sqlite_store *
 open_own(void)
 {
     void *own = NULL;
     uint32_t campaign = 0;
-    MUST(store_sqlite.open(in_folder("s"), false, &own, &said));
+    MUST(store_sqlite.open(in_folder(own_name), false, &own, &said));
     for (uint8_t i = 1; i <= 3; i++) {
         MUST(store_sqlite.campaign(own, hash_of(i), "c", 8, &campaign, &said));
         assert_int_equal(campaign, i);
@@ -99,7 +105,7 @@ test_all_found(void **state)
     assert_true(ask(store, "SELECT max(length(tags)) / 16 FROM seen") <=
                 BUCKET_MOST);
     assert_true(ask(store, "SELECT avg(length(tags)) / 16 FROM seen") >=
-                BUCKET_MOST / 2);
+                BUCKET_MOST / 3);
     store_sqlite.close(store);
 }
 
@@ -128,7 +134,147 @@ test_same_beginning(void **state)
     store_sqlite.close(store);
 }
 
+/* ---- What buckets tell --------------------------------------------------- */
+
+/* A hash of all rows. */
+static uint64_t
+all_rows(const struct sqlite_store *store)
+{
+    uint64_t sum = 0;
+    sqlite3_stmt *select = NULL;
+    MUST(sql_prepare(&store->sql, "SELECT place, tags FROM seen ORDER BY place",
+                     &select, &said));
+    while (sqlite3_step(select) == SQLITE_ROW) {
+        const uint8_t *tags = sqlite3_column_blob(select, 1);
+        sum = mix(sum ^ (uint64_t)sqlite3_column_int64(select, 0));
+        for (int i = 0; i < sqlite3_column_bytes(select, 1); i++) {
+            sum = mix(sum ^ tags[i]);
+        }
+    }
+    (void)sqlite3_finalize(select);
+    return sum;
+}
+
+/* Number `i` of tags many of which begin alike. */
+static struct sqlite_tag
+crowded_tag(uint64_t i)
+{
+    struct sqlite_tag tag = tag_of(2, i);
+    if (i % 5 == 4) {
+        memset(tag.tag, 0xa5, 3);
+    }
+    return tag;
+}
+
+/* Whatever came first, and however it was cut into windows and slices: the
+   same tags make the same rows. */
+static void
+test_no_history(void **state)
+{
+    static struct sqlite_tag tag[TAGS];
+    static const size_t window[] = {TAGS, 250, 1000, 7, 3};
+    uint64_t first = 0;
+    (void)state;
+    for (size_t trial = 0; trial < 5; trial++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "s%zu", trial);
+        own_name = name;
+        struct sqlite_store *store = open_own();
+        for (uint32_t i = 0; i < TAGS; i++) {
+            tag[i] = crowded_tag(trial % 2 == 0 ? i : TAGS - 1 - i);
+        }
+        MUST(store_sqlite.begin(store, &said));
+        for (size_t i = 0; i < TAGS; i += window[trial]) {
+            size_t left = TAGS - i;
+            size_t count = window[trial] < left ? window[trial] : left;
+            qsort(tag + i, count, sizeof *tag, sqlite_tags_compare);
+            MUST(sqlite_seen_merge(store, tag + i, count, &said));
+        }
+        store = reopen(store);
+        first = trial == 0 ? all_rows(store) : first;
+        assert_true(all_rows(store) == first);
+        store_sqlite.close(store);
+    }
+    own_name = "s";
+}
+
+/* The windows of tags that stand first in a bucket, or give it its name: as
+   many of any window as of any other. The last byte of a tag is its window. */
+static void
+test_names_tell_no_window(void **state)
+{
+    static struct sqlite_tag tag[WINDOW];
+    double sum = 0, count = 0;
+    size_t named = 0;
+    struct sqlite_store *store = open_own();
+    sqlite3_stmt *select = NULL;
+    (void)state;
+    MUST(store_sqlite.begin(store, &said));
+    for (uint64_t window = 0; window < WINDOWS; window++) {
+        for (uint64_t i = 0; i < WINDOW; i++) {
+            tag[i] = tag_of(1, window * WINDOW + i);
+            tag[i].tag[15] = (uint8_t)window;
+        }
+        qsort(tag, WINDOW, sizeof *tag, sqlite_tags_compare);
+        MUST(sqlite_seen_merge(store, tag, WINDOW, &said));
+    }
+    MUST(sql_prepare(&store->sql, "SELECT place & 0xffffffff, tags FROM seen",
+                     &select, &said));
+    while (sqlite3_step(select) == SQLITE_ROW) {
+        const uint8_t *tags = sqlite3_column_blob(select, 1);
+        int64_t begins = (int64_t)tags[0] << 24 | (int64_t)tags[1] << 16 |
+                         (int64_t)tags[2] << 8 | tags[3];
+        named += begins == sqlite3_column_int64(select, 0);
+        sum += tags[15];
+        count++;
+    }
+    (void)sqlite3_finalize(select);
+    store_sqlite.close(store);
+    double sigma = sqrt((WINDOWS * WINDOWS - 1) / 12.0 / count);
+    double z = (sum / count - (WINDOWS - 1) / 2.0) / sigma;
+    print_message("%.0f buckets: %zu named by a tag, first tags z = %.2f\n",
+                  count, named, z);
+    assert_true(count > 50 && named == 0 && fabs(z) < 5);
+}
+
 /* ---- Wrong --------------------------------------------------------------- */
+
+/* Rows that are sorted, but not the leaves that these tags make. */
+static void
+test_not_leaves(void **state)
+{
+    static const char *const change[] = {
+        /* a bucket that begins at a tag, and no leaf */
+        "UPDATE seen SET place = place + 1 WHERE place > 4294967296",
+        /* one too many: two halves that are one leaf */
+        ("INSERT INTO seen VALUES (12884901888, x''), "
+         "(12884901888 + 2147483648, x'')"),
+        /* one too few */
+        "DELETE FROM seen WHERE place = 4294967296",
+    };
+    static struct sqlite_tag tag[TAGS];
+    (void)state;
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        char name[8];
+        void *own = NULL;
+        (void)snprintf(name, sizeof name, "n%zu", i);
+        own_name = name;
+        struct sqlite_store *store = open_own();
+        for (uint32_t j = 0; j < TAGS; j++) {
+            tag[j] = tag_of(1, j);
+        }
+        merge_all(store, tag, TAGS, TAGS);
+        store = reopen(store);
+        MUST(sql_run(&store->sql, change[i], &said));
+        store_sqlite.close(store);
+        if (store_sqlite.open(in_folder(name), false, &own, &said) !=
+            SOTTO_STATUS_FORMAT) {
+            fail_msg("'%s' was not seen", change[i]);
+        }
+        assert_non_null(strstr(said.message, "tags are not in order"));
+    }
+    own_name = "s";
+}
 
 static void
 test_twice(void **state)
@@ -163,6 +309,10 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_found, setup, teardown),
         cmocka_unit_test_setup_teardown(test_same_beginning, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_history, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names_tell_no_window, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_not_leaves, setup, teardown),
         cmocka_unit_test_setup_teardown(test_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
     };

@@ -137,6 +137,87 @@ test_contradictions(void **state)
     }
 }
 
+/* A new store with two campaigns, and `rows` of 20 moved. */
+static const char *
+half_moved(size_t rows)
+{
+    bool done = false;
+    const char *path = new_path();
+    struct store *store = open_store(url);
+    uint32_t first = campaign_of(store, 1), second = campaign_of(store, 2);
+    MUST(store_begin(store, &said));
+    for (uint64_t j = 0; j < 10; j++) {
+        (void)put(store, first, 1, j);
+        (void)put(store, second, 2, j);
+    }
+    MUST(store_end_window(store, &said));
+    MUST(store_advance(store, rows, 5, &done, &said));
+    MUST(store_commit(store, &said));
+    store_free(store);
+    store_free(open_store(url));
+    return path;
+}
+
+/* And what `move` says, at every stage. */
+static void
+test_wrong_move(void **state)
+{
+    static const struct {
+        size_t rows;
+        const char *change;
+    } wrong[] = {
+        {ALL, "UPDATE move SET campaign = 1"},
+        {ALL, "UPDATE move SET tag = randomblob(16)"},
+        {10, "UPDATE move SET campaign = 99, tag = zeroblob(16)"},
+        {10, "UPDATE move SET campaign = 0"},
+        {10, "UPDATE move SET tag = CAST(substr(tag, 1, 15) || x'00' AS BLOB)"},
+        {10, "UPDATE move SET stage = 2, campaign = 0, tag = zeroblob(16)"},
+        {20, "UPDATE move SET campaign = 99"},
+        {20, "UPDATE move SET campaign = 1"},
+        {20, "UPDATE move SET tag = randomblob(16)"},
+        {21, "UPDATE move SET campaign = 2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct store *store = NULL;
+        alter(half_moved(wrong[i].rows), wrong[i].change);
+        if (store_open(url, false, &store, &said) != SOTTO_STATUS_FORMAT) {
+            fail_msg("'%s' was not seen", wrong[i].change);
+        }
+    }
+}
+
+/* A page that nothing uses contradicts no table, and is seen all the same; and
+   then the file is as it was. */
+static void
+test_every_page(void **state)
+{
+    static const size_t log_mark = 18; /* in SQLite's header: 1, or 2 */
+    const char *path = new_path();
+    struct store *store = open_store(url);
+    (void)state;
+    (void)put_many(store, campaign_of(store, 1), 0, 100);
+    store_free(store);
+    alter(path, "PRAGMA journal_mode=DELETE");
+    struct bytes file = raw(path, "");
+    uint8_t *more = calloc(1, file.size + PAGE);
+    assert_non_null(more);
+    memcpy(more, file.data, file.size);
+    assert_int_equal(more[log_mark], 1);
+    assert_true(more[31] < 255);
+    more[31]++; /* the number of pages */
+    spill(path, more, file.size + PAGE);
+    assert_int_equal(store_open(url, false, &store, &said),
+                     SOTTO_STATUS_FORMAT);
+    assert_non_null(strstr(said.message, "contradict"));
+    struct bytes after = raw(path, "");
+    assert_int_equal(after.size, file.size + PAGE);
+    assert_memory_equal(after.data, more, after.size);
+    free(after.data);
+    free(file.data);
+    free(more);
+}
+
 /* Any byte may be wrong: it is seen or it is not, and nothing worse. */
 static void
 test_damage(void **state)
@@ -192,6 +273,72 @@ test_damage(void **state)
                   trials, refused, failed, harmless);
     assert_true(refused > trials / 4);
     free(image.data);
+}
+
+/* ---- Two writers --------------------------------------------------------- */
+
+static void
+expect_writer(const char *name, const char *piece)
+{
+    char other[600];
+    struct store *store = NULL;
+    (void)snprintf(other, sizeof other, "sqlite:%s", in_folder(name));
+    assert_int_equal(store_open(other, false, &store, &said), SOTTO_STATUS_IO);
+    if (strstr(said.message, piece) == NULL) {
+        fail_msg("'%s' is not in '%s'", piece, said.message);
+    }
+}
+
+/* The lock is the file's, by whatever name it is opened. */
+static void
+test_one_writer(void **state)
+{
+    const char *path = new_path();
+    char lock[700];
+    (void)state;
+    assert_int_equal(symlink(path, in_folder("link")), 0);
+    struct store *store = open_store(url);
+    expect_writer("link", "has a writer");
+    assert_int_equal(link(path, in_folder("hard")), 0);
+    expect_writer("hard", "another name");
+    store_free(store);
+    assert_int_equal(unlink(in_folder("hard")), 0);
+    (void)snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(symlink("elsewhere", lock), 0);
+    expect_writer("link", "cannot lock");
+    assert_int_equal(access(in_folder("elsewhere"), F_OK), -1);
+}
+
+/* Somebody who minds no lock is noticed, and nothing is written any more. */
+static void
+test_others_write(void **state)
+{
+    bool clean = false;
+    const char *path = new_path();
+    (void)state;
+    struct store *store = open_store(url);
+    uint32_t c = campaign_of(store, 1);
+    (void)put_many(store, c, 0, 100);
+    move_window(store, 10, 2);
+    scrub(store);
+    (void)put_many(store, c, 100, 110);
+    MUST(store_begin(store, &said));
+    (void)put(store, c, 1, 110);
+    store_rollback(store);
+    MUST(store_begin(store, &said)); /* it was I who wrote */
+    store_rollback(store);
+    alter(path, "UPDATE campaign SET name = 'other'");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(store_begin(store, &said), SOTTO_STATUS_FORMAT);
+        assert_non_null(strstr(said.message, "another program has written"));
+        store_rollback(store);
+    }
+    MUST(store_scrub(store, &clean, &said));
+    store_free(store);
+    store = open_store(url);
+    assert_int_equal(counts_of(store, campaign_of(store, 1)).waiting, 10);
+    store_free(store);
 }
 
 /* ---- Full disks ---------------------------------------------------------- */
@@ -325,7 +472,11 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_wrong_move),
+        cmocka_unit_test(test_every_page),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_one_writer),
+        cmocka_unit_test(test_others_write),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_sqlite_memory),
     };
