@@ -328,7 +328,7 @@ static int
 send_records(const struct cli_args *args, struct job *job)
 {
     int status =
-        inquiry_open(args, job->mechanism, args->word[1], &job->inquiry);
+        inquiry_open(args, job->mechanism, args->word[1], NULL, &job->inquiry);
     if (status == CLI_EXIT_DONE) {
         status = queue_rows(job);
     }
