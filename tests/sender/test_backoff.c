@@ -108,16 +108,30 @@ test_wait(void **state)
                      SOTTO_STATUS_STOPPED);
     assert_true(host_seconds() - began < 30);
     assert_int_equal(err.status, SOTTO_STATUS_STOPPED);
-    assert_non_null(strstr(err.message, "stays"));
+    assert_non_null(strstr(err.message, "a while"));
+}
+
+/* The time itself while it has not passed, then the next step from there. */
+static void
+test_align(void **state)
+{
+    (void)state;
+    assert_true(backoff_align(7.25, 1, 3) == 7.25);
+    assert_true(backoff_align(7.25, 1, 7.25) == 7.25);
+    assert_true(backoff_align(7.25, 1, 7.5) == 8.25);
+    assert_true(backoff_align(7.25, 1, 8.25) == 8.25);
+    assert_true(backoff_align(7.25, 1, 9) == 9.25);
+    assert_true(backoff_align(7.25, 60, 127.5) == 187.25);
+    assert_true(backoff_align(7.25, 0, 9) == 9);
+    assert_true(backoff_align(7.25, 0, 3) == 7.25);
 }
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_draw),
+        cmocka_unit_test(test_align), cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_most),  cmocka_unit_test(test_draw),
         cmocka_unit_test(test_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
