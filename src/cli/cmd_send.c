@@ -652,7 +652,7 @@ const struct cli_verb cmd_send = {
                "data/wdbc.csv >people.csv\n"
                "sotto ledger new l --lifetime-eps 4\n"
                "sotto send wdbc.sotto people.csv --person name --ledger l \\\n"
-               "    --pub collector.pub \\\n"
+               "    --pub collector.pub --dry-run \\\n"
                "    --to http://127.0.0.1:8470/v1/campaigns/wdbc\n",
     .wanted = wanted,
     .options = options,
