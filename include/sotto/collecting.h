@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "sotto/client.h"
+#include "sotto/ledgers.h"
 #include "sotto/mechanisms.h"
 #include "sotto/reports.h"
 #include "sotto/work.h"
@@ -161,6 +162,8 @@ struct sotto_sender_options {
     unsigned timeout_s; /* of one request (30) */
     unsigned spread_s;  /* sending begins at a time drawn when the sender is
                            opened, up to so many seconds after that (0) */
+    unsigned grid_s;    /* or, if that has passed, a multiple of so many seconds
+                           after it (0: at once) */
     bool simulation;    /* sends simulated reports, and no others */
     bool look; /* at the queue, and no more: it is neither made nor changed,
                   and nothing is sent */
@@ -179,9 +182,33 @@ sotto_sender_open(const struct sotto_sender_options *options,
 void sotto_sender_free(struct sotto_sender *sender);
 
 /*
+ * Makes the queue this ledger's, before anybody is asked: reports of two
+ * ledgers in it could be of the same people. Statuses: REFUSED (it is another
+ * ledger's), IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_bind(struct sotto_sender *sender,
+                  const struct sotto_ledger *ledger, struct sotto_error *err);
+
+/*
+ * Asks the collector for the signature of its mechanism, and whether that is
+ * one of `mechanism` by the key at `pub`: before a record is read, so that
+ * nobody is charged for a report that the collector would refuse, and whether
+ * it is asked does not depend on a record. From then on reports of `mechanism`,
+ * which must outlive the sender, are only sent if a device can have made them.
+ * Statuses: SIGNATURE (it has another mechanism), IO (also: no such campaign),
+ * FORMAT (the key), USAGE (look), LIMIT, STOPPED, MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_sender_check(struct sotto_sender *sender,
+                   const struct sotto_mechanism *mechanism, const char *pub,
+                   struct sotto_error *err);
+
+/*
  * Fetches the campaign's mechanism and its signature, to PATH and
  * PATH.minisig, both or neither; verifies them with the key at `pub`, and that
- * the hash is `pin` (64 hexadecimal digits; NULL: none is pinned). What was
+ * the hash is `pin` (64 hexadecimal digits): a signature says who, not which,
+ * and its owner could give each device a mechanism of its own. What was
  * there is only replaced by the same bytes' like: a file with another hash is
  * REFUSED. Statuses: IO, SIGNATURE, PIN, REFUSED, USAGE (the pin), FORMAT,
  * LIMIT, STOPPED, MEMORY, ENTROPY.
@@ -218,41 +245,57 @@ SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
 /* What sending came to. */
 struct sotto_sent {
     size_t accepted, duplicate, refused, left; /* left: still in the queue */
-    size_t requests;
+    size_t marked;     /* refused, now or before, and still in the queue */
+    size_t requests;   /* with reports */
     char refusal[160]; /* why, of the first; "" */
 };
 /*
  * Sends what is queued for this address, over one connection, in an order drawn
  * at random; what gets no answer, or "later" for one, is sent again, the same
- * bytes. Refused reports stay, marked, and are not sent again. `ret_sent` is
- * filled also on failure. Statuses: IO (some could not be sent, and stay),
- * FORMAT and LIMIT (the answer makes no sense, and they stay), STOPPED, USAGE,
- * MEMORY, ENTROPY.
+ * bytes. Refused reports stay, marked, and are not sent again before
+ * sotto_sender_retry. A request is checked first: no report of another kind
+ * (simulated, or not) is sent, and none that no device can have made with the
+ * mechanism of sotto_sender_check. `ret_sent` is filled also on failure.
+ * Statuses: IO (some could not be sent, and stay), FORMAT (the queue has what
+ * is no report, or the answer makes no sense, and they stay), LIMIT (such an
+ * answer), STOPPED, USAGE, MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status sotto_sender_flush(struct sotto_sender *sender,
                                                    struct sotto_sent *ret_sent,
                                                    struct sotto_error *err);
 
-/* How many wait for this address; and the next request's, up to `batch` of
-   them, of this mechanism alone, one behind the other: the caller frees them.
-   Statuses: IO, FORMAT, MEMORY. */
+/* Lets what was refused wait again, the same bytes. Statuses: USAGE (look), IO,
+   FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_sender_retry(struct sotto_sender *sender,
+                                                   struct sotto_error *err);
+
+/* How many wait for this address, and how many are refused; and the next
+   request's, up to `batch` of them, of one mechanism, each of `ret_size` bytes,
+   one behind the other: the caller frees them. Those of `mechanism` are
+   checked. Statuses: IO, FORMAT, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
                      struct sotto_error *err);
-SOTTO_CHECKED enum sotto_status sotto_sender_next(
-    struct sotto_sender *sender, const struct sotto_mechanism *mechanism,
-    uint8_t **ret_reports, size_t *ret_count, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+sotto_sender_refused(struct sotto_sender *sender, size_t *ret_count,
+                     struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+sotto_sender_next(struct sotto_sender *sender,
+                  const struct sotto_mechanism *mechanism,
+                  uint8_t **ret_reports, size_t *ret_size, size_t *ret_count,
+                  struct sotto_error *err);
 
 /*
- * Every byte that a request with these reports would be, but for TLS: `text` is
- * the bytes with an explanation of each part beside it, in lines for people.
- * The caller frees it. Statuses: MEMORY.
+ * Every byte that a request with these reports, of `size` bytes each, would be,
+ * but for TLS: `text` is the bytes with an explanation of each part beside it,
+ * in lines for people; of a report of another mechanism the payload is shown
+ * alone. The caller frees it. Statuses: MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_sender_explain(const struct sotto_sender *sender,
                      const struct sotto_mechanism *mechanism,
-                     const uint8_t *reports, size_t count, char **ret_text,
-                     struct sotto_error *err);
+                     const uint8_t *reports, size_t size, size_t count,
+                     char **ret_text, struct sotto_error *err);
 
 #ifdef __cplusplus
 }

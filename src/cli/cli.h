@@ -143,6 +143,8 @@ void cli_put(FILE *to, const char *text, size_t size);
 int cli_bad(const char *format, ...) CLI_PRINTF(1);
 void cli_error(const char *format, ...) CLI_PRINTF(1);
 void cli_note(const char *format, ...) CLI_PRINTF(1);
+/* Whether notes are left out from now on. */
+void cli_hush(bool hush);
 
 /* Prints what went wrong; the exit status that goes with it. */
 int cli_fail(const struct sotto_error *err);

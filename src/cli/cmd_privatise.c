@@ -168,7 +168,7 @@ check_output(const struct cli_args *args)
     if (ledger != NULL) {
         (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
     }
-    int status = people_check_output(args);
+    int status = people_check_output(args, "output");
     return status != CLI_EXIT_DONE
                ? status
                : output_file_check(cli_value(args, "output"), inputs,
@@ -191,7 +191,8 @@ run(const struct cli_args *args)
         status = open_mechanism(args, &job);
     }
     if (status == CLI_EXIT_DONE) {
-        status = inquiry_open(args, job.mechanism, args->word[1], &job.inquiry);
+        status = inquiry_open(args, job.mechanism, args->word[1], NULL,
+                              &job.inquiry);
     }
     if (status == CLI_EXIT_DONE) {
         status = write_reports(&job, sotto_table_rows(job.inquiry.table), path);

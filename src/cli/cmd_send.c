@@ -2,15 +2,18 @@
  * cmd_send.c: sotto send: the records of a file become reports, once, and
  * travel to a collector.
  *
- *     draw the time of sending -> mechanism, verified -> records -> ledger
- *       -> queue -> wait -> collector
+ *     ledger opened -> time of sending drawn -> queue locked, the ledger's
+ *       -> mechanism, verified -> the collector has the same
+ *       -> records -> charged -> queued -> wait -> collector
  *
- * The queue is locked first and all that can be wrong is told before anybody is
- * charged. What was charged is in the ledger and what is queued in the queue,
- * so whatever ends this program, the next run goes on.
+ * All that can be wrong is told before anybody is charged. What was charged is
+ * in the ledger and what is queued in the queue, so whatever ends this program,
+ * the next run goes on.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -19,11 +22,14 @@
 #include "cli/watch.h"
 
 #define QUEUE_SUFFIX ".queue"
+#define GRID_S 1
 
 struct job {
     char *queue; /* its path */
+    struct sotto_ledger *ledger;
     struct sotto_sender *sender;
     struct sotto_mechanism *mechanism;
+    struct sotto_mechanism_info info;
     struct inquiry inquiry;
     struct watch watch;
     struct sotto_sent sent;
@@ -61,21 +67,87 @@ queue_path(const struct cli_args *args)
     return text;
 }
 
-static int
-open_sender(const struct cli_args *args, struct job *job)
+static bool
+is_same_file(const char *one, const char *other)
 {
-    struct sotto_error err = {0};
-    uint64_t batch = 0, tries = 0, timeout = 0, spread = 0;
-    if (!read_whole(args, "batch", 1, 10000, &batch) ||
-        !read_whole(args, "tries", 1, 1000, &tries) ||
-        !read_whole(args, "timeout", 1, 3600, &timeout) ||
-        !read_whole(args, "spread", 0, 604800, &spread)) {
-        return CLI_EXIT_BAD;
+    struct stat a, b;
+    return one != NULL && other != NULL && stat(one, &a) == 0 &&
+           stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The queue is none of the other files, and no name that the ledger needs. */
+static int
+check_queue(const struct cli_args *args, const char *queue)
+{
+    const char *ledger = cli_value(args, "ledger");
+    char secret[4200] = "", signature[4200] = "";
+    (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
+    (void)snprintf(signature, sizeof signature, "%s.minisig", args->word[0]);
+    const char *const others[] = {ledger,
+                                  secret,
+                                  args->word[0],
+                                  signature,
+                                  args->word[1],
+                                  cli_value(args, "pub"),
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "ca")};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (is_same_file(queue, others[i])) {
+            return cli_bad("the queue would be '%.240s', which is needed as it "
+                           "is: choose another name",
+                           others[i]);
+        }
     }
+    return people_check_output(args, "queue");
+}
+
+/* What can be said before anything is opened. */
+static int
+check_words(const struct cli_args *args, struct job *job)
+{
     job->queue = queue_path(args);
     if (job->queue == NULL) {
         cli_error("out of memory");
         return CLI_EXIT_FAILED;
+    }
+    if (cli_given(args, "dry-run") && cli_given(args, "retry-refused")) {
+        return cli_bad("--dry-run changes nothing, so there is nothing that "
+                       "--retry-refused could do");
+    }
+    if (access(args->word[0], F_OK) != 0 && !cli_given(args, "dry-run") &&
+        !cli_given(args, "pin")) {
+        return cli_bad("there is no '%.240s', and one is only fetched with "
+                       "--pin HASH: whoever has the key could sign a mechanism "
+                       "for each device; take the hash from where you trust, "
+                       "as 'sotto verify' or 'sotto inspect' say it there",
+                       args->word[0]);
+    }
+    return check_queue(args, job->queue);
+}
+
+/* Before the queue is made: a name that is wrong leaves nothing behind. */
+static int
+open_ledger(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    return cli_given(args, "dry-run") ||
+                   sotto_ledger_open(cli_value(args, "ledger"), &job->ledger,
+                                     &err) == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
+}
+
+static int
+open_sender(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    uint64_t batch = 0, tries = 0, timeout = 0, spread = 0, grid = GRID_S;
+    if (!read_whole(args, "batch", 1, 10000, &batch) ||
+        !read_whole(args, "tries", 1, 1000, &tries) ||
+        !read_whole(args, "timeout", 1, 3600, &timeout) ||
+        !read_whole(args, "spread", 0, 604800, &spread) ||
+        !read_whole(args, "grid", 0, 86400, &grid)) {
+        return CLI_EXIT_BAD;
     }
     const struct sotto_sender_options options = {
         .url = cli_value(args, "to"),
@@ -86,17 +158,20 @@ open_sender(const struct cli_args *args, struct job *job)
         .tries = (unsigned)tries,
         .timeout_s = (unsigned)timeout,
         .spread_s = (unsigned)spread,
+        .grid_s = (unsigned)grid,
         .look = cli_given(args, "dry-run"),
         .watch = watch_port(&job->watch)};
-    return sotto_sender_open(&options, &job->sender, &err) == SOTTO_STATUS_OK
-               ? CLI_EXIT_DONE
-               : cli_fail(&err);
+    enum sotto_status status = sotto_sender_open(&options, &job->sender, &err);
+    if (status == SOTTO_STATUS_OK && job->ledger != NULL) {
+        status = sotto_sender_bind(job->sender, job->ledger, &err);
+    }
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 
 /* ---- The mechanism ------------------------------------------------------ */
 
-/* Fetched if it is not there; signed and, if asked for, pinned, whoever
-   brought it. */
+/* Fetched if it is not there, and then pinned; signed and, if asked for,
+   pinned, whoever brought it. */
 static int
 open_mechanism(const struct cli_args *args, struct job *job)
 {
@@ -119,6 +194,9 @@ open_mechanism(const struct cli_args *args, struct job *job)
     }
     if (status == SOTTO_STATUS_OK && pin != NULL) {
         status = sotto_mechanism_pinned(job->mechanism, pin, &err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        sotto_mechanism_info(job->mechanism, &job->info);
     }
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
@@ -186,6 +264,7 @@ tell_json(const struct job *job, const char *why)
     json_size(stdout, "accepted", job->sent.accepted);
     json_size(stdout, "duplicate", job->sent.duplicate);
     json_size(stdout, "refused", job->sent.refused);
+    json_size(stdout, "marked", job->sent.marked);
     json_size(stdout, "left", job->sent.left);
     json_size(stdout, "requests", job->sent.requests);
     json_text(stdout, "refusal",
@@ -194,7 +273,7 @@ tell_json(const struct job *job, const char *why)
     json_size(stdout, "new", job->inquiry.people.made);
     json_size(stdout, "replayed", job->inquiry.people.replayed);
     json_size(stdout, "over_cap", job->inquiry.people.refused);
-    json_text(stdout, "mechanism", job->inquiry.info.hash);
+    json_text(stdout, "mechanism", job->info.hash);
     json_text(stdout, "queue", job->queue);
     json_end(stdout);
 }
@@ -206,37 +285,79 @@ tell(const struct job *job)
     const struct sotto_sent *sent = &job->sent;
     if (isatty(STDOUT_FILENO) == 1) {
         (void)printf("Sent: %zu accepted, %zu known already, %zu refused; "
-                     "left in the queue: %zu; requests: %zu\n"
+                     "left in the queue: %zu; refused in all: %zu; requests: "
+                     "%zu\n"
                      "new: %zu; replayed: %zu; refused by the ledger: %zu\n",
                      sent->accepted, sent->duplicate, sent->refused, sent->left,
-                     sent->requests, job->inquiry.people.made,
+                     sent->marked, sent->requests, job->inquiry.people.made,
                      job->inquiry.people.replayed, job->inquiry.people.refused);
     }
     if (sent->refused > 0) {
-        cli_note("the collector refused %zu report%s, which stay%s in the "
-                 "queue and are not sent again; the first: %s",
-                 sent->refused, sent->refused == 1 ? "" : "s",
-                 sent->refused == 1 ? "s" : "", sent->refusal);
+        cli_note("the collector refused %zu report%s; the first: %s",
+                 sent->refused, sent->refused == 1 ? "" : "s", sent->refusal);
     }
+    if (sent->marked > 0) {
+        cli_note("%zu report%s that the collector refused, now or before, "
+                 "stay%s in the queue '%.240s'; once the cause is gone, "
+                 "--retry-refused sends the same bytes again",
+                 sent->marked, sent->marked == 1 ? "" : "s",
+                 sent->marked == 1 ? "s" : "", job->queue);
+    }
+}
+
+static void
+tell_all(const struct cli_args *args, const struct job *job,
+         const struct sotto_error *failure)
+{
+    if (cli_given(args, "json")) {
+        tell_json(job, failure != NULL ? failure->message : NULL);
+    } else {
+        tell(job);
+    }
+}
+
+/* Before a record is read: else people were charged for what the collector does
+   not want. */
+static int
+check_collector(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0}, inner = {0};
+    enum sotto_status status = sotto_sender_check(job->sender, job->mechanism,
+                                                  cli_value(args, "pub"), &err);
+    progress_end(&job->watch.bar);
+    if (status == SOTTO_STATUS_OK) {
+        return CLI_EXIT_DONE;
+    }
+    if (sotto_sender_waiting(job->sender, &job->sent.left, &inner) !=
+            SOTTO_STATUS_OK ||
+        sotto_sender_refused(job->sender, &job->sent.marked, &inner) !=
+            SOTTO_STATUS_OK) {
+        return cli_fail(&inner);
+    }
+    tell_all(args, job, &err);
+    int exit_status = cli_fail(&err);
+    cli_note("nobody was charged, and what is queued stays (%zu)",
+             job->sent.left);
+    return status == SOTTO_STATUS_LIMIT ? CLI_EXIT_FAILED : exit_status;
 }
 
 static int
 flush(const struct cli_args *args, struct job *job)
 {
     struct sotto_error err = {0};
-    enum sotto_status status =
-        sotto_sender_flush(job->sender, &job->sent, &err);
-    progress_end(&job->watch.bar);
-    if (cli_given(args, "json")) {
-        tell_json(job, status != SOTTO_STATUS_OK ? err.message : NULL);
-    } else {
-        tell(job);
+    enum sotto_status status = cli_given(args, "retry-refused")
+                                   ? sotto_sender_retry(job->sender, &err)
+                                   : SOTTO_STATUS_OK;
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_flush(job->sender, &job->sent, &err);
     }
+    progress_end(&job->watch.bar);
+    tell_all(args, job, status != SOTTO_STATUS_OK ? &err : NULL);
     if (status != SOTTO_STATUS_OK) {
         (void)cli_fail(&err);
         return CLI_EXIT_FAILED;
     }
-    if (job->sent.refused > 0) {
+    if (job->sent.marked > 0) {
         return CLI_EXIT_FAILED;
     }
     return job->inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
@@ -249,15 +370,14 @@ flush(const struct cli_args *args, struct job *job)
 static enum sotto_status
 make_blank(struct job *job, uint8_t **ret_report, struct sotto_error *err)
 {
-    struct sotto_mechanism_info info;
-    sotto_mechanism_info(job->mechanism, &info);
-    struct sotto_value *values = calloc(info.columns + 1, sizeof *values);
-    uint8_t *report = malloc(info.report_size);
+    const struct sotto_mechanism_info *info = &job->info;
+    struct sotto_value *values = calloc(info->columns + 1, sizeof *values);
+    uint8_t *report = malloc(info->report_size);
     enum sotto_status status = SOTTO_STATUS_MEMORY;
     if (values != NULL && report != NULL) {
         status = sotto_client_privatise(sotto_mechanism_client(job->mechanism),
-                                        values, info.columns, report,
-                                        info.report_size);
+                                        values, info->columns, report,
+                                        info->report_size);
     }
     free(values);
     if (status == SOTTO_STATUS_OK) {
@@ -272,72 +392,165 @@ make_blank(struct job *job, uint8_t **ret_report, struct sotto_error *err)
     return status;
 }
 
+/* What the next request is made of; nothing queued: a blank report. */
+struct view {
+    uint8_t *reports;
+    size_t waiting, refused, size, count;
+    bool blank, other; /* other: of another mechanism than M */
+    char *text;
+};
+
 static void
-show(const struct cli_args *args, size_t waiting, size_t count,
-     const char *text)
+show_json(const struct view *view)
 {
-    if (cli_given(args, "json")) {
-        json_begin(stdout);
-        json_bool(stdout, "dry_run", true);
-        json_size(stdout, "waiting", waiting);
-        json_size(stdout, "shown", count);
-        json_bool(stdout, "blank", count == 0);
-        json_text(stdout, "request", text);
-        json_end(stdout);
-        return;
-    }
-    if (count > 0) {
-        (void)printf("In the queue: %zu report%s. The next request holds %zu "
-                     "of them; this is all of it. Nothing is\nsent, read or "
-                     "charged now.\n\n",
-                     waiting, waiting == 1 ? "" : "s", count);
+    json_begin(stdout);
+    json_bool(stdout, "dry_run", true);
+    json_size(stdout, "waiting", view->waiting);
+    json_size(stdout, "marked", view->refused);
+    json_size(stdout, "shown", view->blank ? 0 : view->count);
+    json_bool(stdout, "blank", view->blank);
+    json_bool(stdout, "other_mechanism", view->other);
+    json_text(stdout, "request", view->text);
+    json_end(stdout);
+}
+
+static void
+show(const struct view *view)
+{
+    if (view->blank) {
+        (void)printf("Nothing is in the queue for this campaign. This is what "
+                     "a request would be, with the\nreport of a record of "
+                     "which everything is missing.");
     } else {
-        (void)printf("No report of this mechanism is in the queue (%zu of "
-                     "others). This is what a request would be,\nwith the "
-                     "report of a record of which everything is missing. "
-                     "Nothing is sent, read or charged.\n\n",
-                     waiting);
+        (void)printf("In the queue: %zu report%s. The next request holds %zu "
+                     "of them%s; this is all of it.",
+                     view->waiting, view->waiting == 1 ? "" : "s", view->count,
+                     view->other ? ", of another mechanism" : "");
     }
-    (void)fputs(text, stdout);
+    (void)printf(" Nothing is sent,\nread or charged now. A run first asks "
+                 "for mechanism.minisig (and, without M, for the\nmechanism), "
+                 "and the reports of new people in F are shuffled in.\n\n");
+    (void)fputs(view->text, stdout);
+}
+
+static enum sotto_status
+take_view(struct job *job, struct view *view, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sotto_sender_waiting(job->sender, &view->waiting, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_refused(job->sender, &view->refused, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_next(job->sender, job->mechanism, &view->reports,
+                                   &view->size, &view->count, err);
+    }
+    if (status == SOTTO_STATUS_OK && view->count == 0) {
+        view->blank = true;
+        view->count = 1;
+        view->size = job->info.report_size;
+        status = make_blank(job, &view->reports, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        /* The hash stands before the id (docs/format.md). */
+        view->other =
+            memcmp(sotto_report_id(view->reports) - SOTTO_HASH_SIZE,
+                   sotto_client_hash(sotto_mechanism_client(job->mechanism)),
+                   SOTTO_HASH_SIZE) != 0;
+        status =
+            sotto_sender_explain(job->sender, job->mechanism, view->reports,
+                                 view->size, view->count, &view->text, err);
+    }
+    return status;
 }
 
 static int
 look(const struct cli_args *args, struct job *job)
 {
     struct sotto_error err = {0};
-    uint8_t *reports = NULL;
-    char *text = NULL;
-    size_t waiting = 0, count = 0;
-    enum sotto_status status =
-        sotto_sender_waiting(job->sender, &waiting, &err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_next(job->sender, job->mechanism, &reports,
-                                   &count, &err);
+    struct view view = {0};
+    enum sotto_status status = take_view(job, &view, &err);
+    if (status == SOTTO_STATUS_OK && cli_given(args, "json")) {
+        show_json(&view);
+    } else if (status == SOTTO_STATUS_OK) {
+        show(&view);
     }
-    if (status == SOTTO_STATUS_OK && count == 0) {
-        status = make_blank(job, &reports, &err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_explain(job->sender, job->mechanism, reports,
-                                      count > 0 ? count : 1, &text, &err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        show(args, waiting, count, text);
-    }
-    free(text);
-    free(reports);
+    free(view.text);
+    free(view.reports);
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 
 /* ---- The verb ----------------------------------------------------------- */
 
+/* The first line of a file that has no other, but for blank ones, in memory
+   that the caller frees; NULL: it has others, or cannot be read. */
+static char *
+only_line(const char *path)
+{
+    FILE *from = fopen(path, "r");
+    char *first = NULL, *line = NULL;
+    size_t room = 0, lines = 0;
+    while (from != NULL && lines < 2 && getline(&line, &room, from) > 0) {
+        if (strspn(line, " \t\r\n") < strlen(line) && ++lines == 1) {
+            first = strdup(line);
+        }
+    }
+    if (from != NULL) {
+        (void)fclose(from);
+    }
+    free(line);
+    if (lines != 1) {
+        free(first);
+        first = NULL;
+    }
+    return first;
+}
+
+/* Whether F names columns and nobody: the people of a day without any. */
+static bool
+is_nobody(const struct cli_args *args)
+{
+    const char *person = cli_value(args, "person");
+    const struct sotto_table_options options = {.header = 0};
+    struct sotto_table *table = NULL;
+    struct sotto_error err = {0};
+    int header = -1;
+    char *line = only_line(args->word[1]);
+    bool named = false;
+    if (line != NULL && cli_yes(args, "header", &header) && header != 0 &&
+        sotto_table_parse(line, strlen(line), args->word[1], &options, &table,
+                          &err) == SOTTO_STATUS_OK) {
+        for (size_t i = 0; i < sotto_table_columns(table); i++) {
+            struct sotto_value cell = sotto_table_cell(table, 0, i);
+            named = named || (cell.size == strlen(person) &&
+                              memcmp(cell.data, person, cell.size) == 0);
+        }
+    }
+    sotto_table_free(table);
+    free(line);
+    return named;
+}
+
+/* Notes about columns would come with every run of cron. */
+static int
+ask_people(const struct cli_args *args, struct job *job)
+{
+    if (is_nobody(args)) {
+        return CLI_EXIT_DONE;
+    }
+    cli_hush(isatty(STDERR_FILENO) != 1);
+    int status = inquiry_open(args, job->mechanism, args->word[1], job->ledger,
+                              &job->inquiry);
+    cli_hush(false);
+    return status == CLI_EXIT_DONE ? queue_rows(job) : status;
+}
+
 static int
 send_records(const struct cli_args *args, struct job *job)
 {
-    int status =
-        inquiry_open(args, job->mechanism, args->word[1], &job->inquiry);
+    int status = check_collector(args, job);
     if (status == CLI_EXIT_DONE) {
-        status = queue_rows(job);
+        status = ask_people(args, job);
     }
     if (status == CLI_EXIT_DONE) {
         status = flush(args, job);
@@ -351,7 +564,13 @@ run(const struct cli_args *args)
     struct job job;
     memset(&job, 0, sizeof job);
     watch_start(&job.watch);
-    int status = open_sender(args, &job);
+    int status = check_words(args, &job);
+    if (status == CLI_EXIT_DONE) {
+        status = open_ledger(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = open_sender(args, &job);
+    }
     if (status == CLI_EXIT_DONE) {
         status = open_mechanism(args, &job);
     }
@@ -362,6 +581,7 @@ run(const struct cli_args *args)
     watch_end(&job.watch);
     inquiry_clear(&job.inquiry);
     sotto_sender_free(job.sender);
+    sotto_ledger_free(job.ledger);
     sotto_mechanism_free(job.mechanism);
     free(job.queue);
     return status;
@@ -382,7 +602,7 @@ static const struct cli_option options[] = {
      "the key that must have signed the mechanism"},
     {0, false, false, "pin", "HASH",
      "the mechanism's hash, as sotto verify says it: no\n"
-     "other is used"},
+     "other is used; needed if M is to be fetched"},
     {0, false, false, "queue", "Q",
      "the reports that wait, an SQLite file (L.queue)"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
@@ -392,6 +612,9 @@ static const struct cli_option options[] = {
     {0, false, false, "spread", "S",
      "begin to send after a time drawn at random, up to S\n"
      "seconds (0)"},
+    {0, false, false, "grid", "S",
+     "if that has passed, a multiple of S seconds later, so\n"
+     "that what took long does not show (1)"},
     {0, false, false, "batch", "N", "reports in a request (100)"},
     {0, false, false, "tries", "N",
      "of a request before it is left for another run (8)"},
@@ -403,6 +626,9 @@ static const struct cli_option options[] = {
     {0, false, false, "proxy", "URL",
      "send through it, socks5h://HOST:PORT, say; else there\n"
      "is none, whatever the environment says"},
+    {0, false, false, "retry-refused", NULL,
+     "send again, the same bytes, what the collector\n"
+     "refused"},
     {0, false, false, "dry-run", NULL,
      "show every byte that a request would hold, and what\n"
      "it says; send, read and charge nothing"},
@@ -420,15 +646,21 @@ const struct cli_verb cmd_send = {
         "through the ledger,\nwhich waits in a queue until the collector "
         "has it on disk. Run it as often as\nyou like, from cron, say: who "
         "was asked before gives the stored report, what\narrived is not "
-        "sent again, and a run that was killed is gone on with. If M "
-        "is\nnot there, it is fetched from the collector with its "
-        "signature. Without a\nterminal only what went wrong is told. The "
-        "exit status is 0 when nothing is left\nto send, 1 when something "
-        "is, or was refused, or another run has the queue, and\n3 when the "
-        "ledger refused somebody, or the mechanism is not the right one.\n",
-    .example = "sotto send wdbc.sotto data/wdbc.csv --person id --ledger l \\\n"
+        "sent again, and a run that was killed is gone on with. First the\n"
+        "collector is asked whether it has this mechanism; if not, or if it "
+        "does not\nanswer, nobody is charged. If M is not there, it is "
+        "fetched with its signature,\nand --pin must be given. Without a "
+        "terminal only what went wrong is told. The\nexit status is 0 when "
+        "nothing is left to send, 1 when something is, or was\nrefused by the "
+        "collector, or a file cannot be read, or another run has the\nqueue, "
+        "2 for bad usage or input, and 3 when the ledger refused somebody, "
+        "or the\nmechanism or the queue is not the right one.\n",
+    .example = "awk '{ print (NR > 1 ? \"p\" NR : \"name\") \",\" $0 }' "
+               "data/wdbc.csv >people.csv\n"
+               "sotto ledger new l --lifetime-eps 4\n"
+               "sotto send wdbc.sotto people.csv --person name --ledger l \\\n"
                "    --pub collector.pub --dry-run \\\n"
-               "    --to https://example.org/v1/campaigns/wdbc\n",
+               "    --to http://127.0.0.1:8470/v1/campaigns/wdbc\n",
     .wanted = wanted,
     .options = options,
     .run = run,

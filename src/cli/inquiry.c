@@ -7,7 +7,8 @@
 
 int
 inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
-             const char *data, struct inquiry *ret_inquiry)
+             const char *data, struct sotto_ledger *ledger,
+             struct inquiry *ret_inquiry)
 {
     memset(ret_inquiry, 0, sizeof *ret_inquiry);
     ret_inquiry->data = data;
@@ -21,7 +22,7 @@ inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
                           cli_value(args, "person"), &ret_inquiry->records);
     }
     if (status == CLI_EXIT_DONE) {
-        status = people_open(args, mechanism, ret_inquiry->table, data,
+        status = people_open(args, mechanism, ret_inquiry->table, data, ledger,
                              &ret_inquiry->people);
     }
     return status;

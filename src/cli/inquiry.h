@@ -19,12 +19,13 @@ struct inquiry {
 
 /*
  * Reads the file `data`, with --labels and --header, matches its columns with
- * the mechanism's, which stays the caller's, and opens --ledger if it is given.
- * Returns the exit status, the message printed; inquiry_clear frees, also on
- * failure.
+ * the mechanism's, which stays the caller's, and opens --ledger if it is given
+ * and not open already: then it is `ledger`, and stays the caller's. Returns
+ * the exit status, the message printed; inquiry_clear frees, also on failure.
  */
 int inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
-                 const char *data, struct inquiry *ret_inquiry);
+                 const char *data, struct sotto_ledger *ledger,
+                 struct inquiry *ret_inquiry);
 void inquiry_clear(struct inquiry *inquiry);
 
 /*

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -101,6 +102,9 @@ main(int argc, char **argv)
        other: reported, and nothing half-written is left behind. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
+    /* libcurl would write the keys of every connection there. Only here, where
+       there are no threads yet, may the environment be changed. */
+    (void)unsetenv("SSLKEYLOGFILE");
     int status = dispatch(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout) != 0) &&

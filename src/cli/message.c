@@ -78,10 +78,21 @@ cli_bad(const char *format, ...)
     return CLI_EXIT_BAD;
 }
 
+static bool hushed;
+
+void
+cli_hush(bool hush)
+{
+    hushed = hush;
+}
+
 void
 cli_note(const char *format, ...)
 {
     va_list list;
+    if (hushed) {
+        return;
+    }
     va_start(list, format);
     say_list("note: ", format, list);
     va_end(list);

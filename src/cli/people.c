@@ -33,14 +33,14 @@ people_check(const struct cli_args *args)
 /* SQLite deletes what it finds under these names, or takes it for its own; the
    ledger's are those of the file behind a link. */
 int
-people_check_output(const struct cli_args *args)
+people_check_output(const struct cli_args *args, const char *option)
 {
     static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
     const char *ledger = cli_value(args, "ledger");
-    const char *output = cli_value(args, "output");
+    const char *output = cli_value(args, option);
     char *real = ledger != NULL ? realpath(ledger, NULL) : NULL;
     bool taken = false;
-    if (real != NULL) {
+    if (real != NULL && output != NULL) {
         const char *name = strrchr(real, '/') + 1;
         const char *slash = strrchr(output, '/');
         const char *base = slash != NULL ? slash + 1 : output;
@@ -50,9 +50,9 @@ people_check_output(const struct cli_args *args)
         }
     }
     free(real);
-    return taken ? cli_bad("-o '%.240s' is a name that the ledger needs for "
+    return taken ? cli_bad("--%s '%.240s' is a name that the ledger needs for "
                            "itself: choose another",
-                           output)
+                           option, output)
                  : CLI_EXIT_DONE;
 }
 
@@ -109,12 +109,13 @@ int
 people_open(const struct cli_args *args,
             const struct sotto_mechanism *mechanism,
             const struct sotto_table *table, const char *path,
-            struct people *ret_people)
+            struct sotto_ledger *ledger, struct people *ret_people)
 {
-    const char *ledger = cli_value(args, "ledger");
-    struct people people = {.table = table};
+    const char *name = cli_value(args, "ledger");
+    struct people people = {
+        .ledger = ledger, .borrowed = ledger != NULL, .table = table};
     struct sotto_error err = {0};
-    if (ledger == NULL) {
+    if (name == NULL) {
         *ret_people = people;
         return CLI_EXIT_DONE;
     }
@@ -123,8 +124,8 @@ people_open(const struct cli_args *args,
     if (status == CLI_EXIT_DONE) {
         status = check_names(table, people.column, path);
     }
-    if (status == CLI_EXIT_DONE &&
-        sotto_ledger_open(ledger, &people.ledger, &err) != SOTTO_STATUS_OK) {
+    if (status == CLI_EXIT_DONE && ledger == NULL &&
+        sotto_ledger_open(name, &people.ledger, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     }
     if (status == CLI_EXIT_DONE) {
@@ -137,7 +138,9 @@ people_open(const struct cli_args *args,
 void
 people_close(struct people *people)
 {
-    sotto_ledger_free(people->ledger);
+    if (!people->borrowed) {
+        sotto_ledger_free(people->ledger);
+    }
     people->ledger = NULL;
 }
 

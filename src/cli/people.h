@@ -8,6 +8,7 @@
 
 struct people {
     struct sotto_ledger *ledger; /* NULL: none is used */
+    bool borrowed;               /* the ledger is the caller's */
     struct sotto_ledger_port inner;
     const struct sotto_table *table;
     size_t column; /* that tells people apart */
@@ -19,12 +20,13 @@ struct people {
    message printed. */
 int people_check(const struct cli_args *args);
 
-/* Whether -o is none of the names beside the ledger that are SQLite's own; the
-   exit status, the message printed. */
-int people_check_output(const struct cli_args *args);
+/* Whether what an option names ("output") is none of the names beside the
+   ledger that are SQLite's own; the exit status, the message printed. */
+int people_check_output(const struct cli_args *args, const char *option);
 
 /*
- * Opens --ledger, if it is given, and finds the column --person of the table,
+ * Opens --ledger, if it is given and `ledger` is NULL, which else is one that
+ * is open and stays the caller's, and finds the column --person of the table,
  * which must name somebody in every row and be nothing that the mechanism asks
  * for. `path` is the table's, for messages. Returns the exit status, the
  * message printed; people_close frees.
@@ -32,7 +34,7 @@ int people_check_output(const struct cli_args *args);
 int people_open(const struct cli_args *args,
                 const struct sotto_mechanism *mechanism,
                 const struct sotto_table *table, const char *path,
-                struct people *ret_people);
+                struct sotto_ledger *ledger, struct people *ret_people);
 void people_close(struct people *people);
 
 /* The report of the person in a row, as sotto_client_report makes it, and

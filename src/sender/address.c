@@ -148,6 +148,12 @@ address_parse(const char *text, struct address *ret_address,
     char name[ADDRESS_HOST_MOST + 1];
     unsigned long number = 0;
     memset(&address, 0, sizeof address);
+    if (strchr(text, '@') != NULL) { /* what stands before it is not shown */
+        return host_fail(
+            err, SOTTO_STATUS_USAGE, 0,
+            "an address of a campaign has no user and no "
+            "password, and no @: it must be https://HOST[:PORT]" PREFIX "NAME");
+    }
     address.tls = strncasecmp(text, "https://", 8) == 0;
     if (!address.tls && strncasecmp(text, "http://", 7) != 0) {
         return fail(text, "it begins neither with https:// nor with http://",

@@ -7,6 +7,7 @@
  */
 #include "sender/backoff.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <curl/curl.h>
@@ -63,6 +64,15 @@ backoff_most(uint64_t first, unsigned next)
         most *= 2;
     }
     return most < BACKOFF_MOST_MS ? most : BACKOFF_MOST_MS;
+}
+
+double
+backoff_align(double due, unsigned grid, double now)
+{
+    if (due >= now) {
+        return due;
+    }
+    return grid > 0 ? due + grid * ceil((now - due) / grid) : now;
 }
 
 enum sotto_status

@@ -26,6 +26,10 @@ SOTTO_CHECKED enum sotto_status backoff_draw(uint64_t most, uint64_t *ret_drawn,
    `first`, doubled each time, up to BACKOFF_MOST_MS. */
 uint64_t backoff_most(uint64_t first, unsigned next);
 
+/* `due`, or if that is before `now`, the first of `due` + `grid`, `due` + 2
+   `grid`, ... that is not; `grid` 0: `now`. All in seconds. */
+double backoff_align(double due, unsigned grid, double now);
+
 /* Waits so many milliseconds, telling the watch of `what`, in seconds.
    Statuses: STOPPED. */
 SOTTO_CHECKED enum sotto_status backoff_wait(uint64_t ms, const char *what,

@@ -150,31 +150,37 @@ put_payload(struct host_text *text, const struct sotto_mechanism *mechanism,
 
 static void
 put_report(struct host_text *text, const struct sotto_mechanism *mechanism,
-           const uint8_t *report)
+           const uint8_t *report, size_t size)
 {
+    bool known =
+        memcmp(report + REPORT_MAGIC_SIZE, sotto_client_hash(mechanism->client),
+               SOTTO_HASH_SIZE) == 0;
     bool simulated = sotto_report_simulated(report);
     put_bytes(text, report, 0, REPORT_MAGIC_SIZE,
               simulated ? "SIM1: simulated, not private"
                         : "STO1: a report; its noise is of the system's "
                           "entropy");
     put_bytes(text, report, REPORT_MAGIC_SIZE, SOTTO_HASH_SIZE,
-              "the mechanism's hash: the same for all");
+              known ? "the mechanism's hash: the same for all"
+                    : "another mechanism's hash");
     put_bytes(text, report, REPORT_MAGIC_SIZE + SOTTO_HASH_SIZE, SOTTO_ID_SIZE,
               "id, drawn at random for this report alone: so that one that "
               "is sent twice counts once");
-    put_payload(text, mechanism, report);
+    if (known) {
+        put_payload(text, mechanism, report);
+    } else {
+        put_bytes(text, report, REPORT_HEADER_SIZE, size - REPORT_HEADER_SIZE,
+                  "what that mechanism says");
+    }
 }
 
 enum sotto_status
 sotto_sender_explain(const struct sotto_sender *sender,
                      const struct sotto_mechanism *mechanism,
-                     const uint8_t *reports, size_t count, char **ret_text,
-                     struct sotto_error *err)
+                     const uint8_t *reports, size_t size, size_t count,
+                     char **ret_text, struct sotto_error *err)
 {
-    struct sotto_mechanism_info info;
     struct host_text text;
-    sotto_mechanism_info(mechanism, &info);
-    size_t size = info.report_size;
     host_text_init(&text, TEXT_MOST);
     host_text_print(&text, "To %s, %s\n", sender->address.url,
                     sender->address.tls
@@ -186,7 +192,7 @@ sotto_sender_explain(const struct sotto_sender *sender,
                     count * size, count, count == 1 ? "" : "s", size);
     for (size_t i = 0; i < count && !text.failed; i++) {
         host_text_print(&text, "Report %zu:\n", i + 1);
-        put_report(&text, mechanism, reports + i * size);
+        put_report(&text, mechanism, reports + i * size, size);
     }
     if (text.failed) {
         host_text_clear(&text);

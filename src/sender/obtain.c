@@ -7,6 +7,10 @@
  * All checks are in memory: what was not checked never has a name. The
  * signature gets its name first, so that a mechanism that is there has one; a
  * crash in between leaves a signature, and all is fetched again.
+ *
+ * One that is there is compared with the collector's by the signature alone,
+ * which is short: who has the key can sign two mechanisms, but not both with
+ * one signature.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +61,7 @@ ask_for(struct exchange *exchange, const char *tail, size_t most,
         struct host_text *ret_body, struct sotto_error *err)
 {
     const struct transport_request request = {
-        .tail = tail, .most = most, .what = "fetching the mechanism"};
+        .tail = tail, .most = most, .what = "asking for the mechanism"};
     struct transport_answer answer;
     enum sotto_status status = exchange_run(exchange, &request, &answer, err);
     if (status == SOTTO_STATUS_OK) {
@@ -84,9 +88,11 @@ ask_both(const struct sotto_sender *sender, struct pair *pair,
     return status;
 }
 
+/* Whether a signature is of these bytes; else the message is `what` and why. */
 static enum sotto_status
-check_signature(const struct pair *pair, const char *pub_path,
-                struct sotto_error *err)
+check_signature(const void *data, size_t size,
+                const struct host_text *signature, const char *pub_path,
+                const char *what, struct sotto_error *err)
 {
     struct sotto_error inner = {SOTTO_STATUS_OK, 0, ""};
     char *pub = NULL;
@@ -95,20 +101,16 @@ check_signature(const struct pair *pair, const char *pub_path,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    status = minisign_verify((const uint8_t *)pair->data.data, pair->data.size,
-                             pair->signature.data != NULL ? pair->signature.data
-                                                          : "",
-                             pair->signature.size, pub, pub_size, NULL, &inner);
+    status = minisign_verify(data, size,
+                             signature->data != NULL ? signature->data : "",
+                             signature->size, pub, pub_size, NULL, &inner);
     key_text_free(pub, pub_size);
     if (status == SOTTO_STATUS_FORMAT) {
         return key_fail_in(err, pub_path, &inner);
     }
     return status == SOTTO_STATUS_OK
                ? status
-               : host_fail(err, status, inner.position,
-                           "the mechanism that the collector gave is not "
-                           "signed as it should be, and was thrown away: "
-                           "%.300s",
+               : host_fail(err, status, inner.position, "%s: %.300s", what,
                            inner.message);
 }
 
@@ -126,7 +128,7 @@ check_content(const struct pair *pair, const char *url, const char *pin,
             err->status = status;
         }
     }
-    if (status == SOTTO_STATUS_OK && pin != NULL) {
+    if (status == SOTTO_STATUS_OK) {
         status = sotto_mechanism_pinned(mechanism, pin, err);
     }
     sotto_mechanism_free(mechanism);
@@ -186,13 +188,22 @@ sotto_sender_fetch(struct sotto_sender *sender, const char *path,
 {
     struct pair pair = {{0}, {0}};
     bool there = false;
+    if (pin == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "no hash is pinned: a mechanism that is fetched must "
+                         "be one that was agreed to");
+    }
     enum sotto_status status = ask_both(sender, &pair, err);
     if (status == SOTTO_STATUS_OK && pair.data.data == NULL) {
         status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
                            "the collector gave an empty mechanism");
     }
     if (status == SOTTO_STATUS_OK) {
-        status = check_signature(&pair, pub, err);
+        status = check_signature(
+            pair.data.data, pair.data.size, &pair.signature, pub,
+            "the mechanism that the collector gave is not signed as it should "
+            "be, and was thrown away",
+            err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = check_content(&pair, sender->address.url, pin, err);
@@ -205,5 +216,32 @@ sotto_sender_fetch(struct sotto_sender *sender, const char *path,
     }
     host_text_clear(&pair.data);
     host_text_clear(&pair.signature);
+    return status;
+}
+
+enum sotto_status
+sotto_sender_check(struct sotto_sender *sender,
+                   const struct sotto_mechanism *mechanism, const char *pub,
+                   struct sotto_error *err)
+{
+    struct exchange exchange = {0};
+    struct host_text signature = {0};
+    enum sotto_status status = sender_connect(sender, &exchange, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = ask_for(&exchange, "/mechanism.minisig", MINISIGN_TEXT_MAX,
+                         &signature, err);
+    }
+    transport_free(exchange.transport);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_signature(
+            mechanism->data, mechanism->size, &signature, pub,
+            "the collector has another mechanism than this one, and would "
+            "refuse its reports",
+            err);
+    }
+    host_text_clear(&signature);
+    if (status == SOTTO_STATUS_OK) {
+        sender->mechanism = mechanism;
+    }
     return status;
 }

@@ -2,17 +2,22 @@
  * sender.c: the device's queue of reports and their way to a collector.
  *
  *     open    the delay is drawn, before any record can have been read
+ *     bind    the queue is this ledger's
+ *     check   the collector has this mechanism (obtain.c)
  *     queue   durable
  *     flush   wait for the end of the delay
- *             next batch --same bytes until answered--> settle --> next batch
+ *             next batch --looked at--> the same bytes until answered
+ *                ^------------------ settle <----------'
  *
  * A kill anywhere leaves reports waiting that may have arrived: they are sent
  * again, byte for byte, and the collector knows them by their ids.
  */
 #include "sender/sender.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/device.h"
 #include "host/clock.h"
@@ -21,6 +26,7 @@
 #include "mechanism/mechanism.h"
 #include "sender/answer.h"
 #include "sender/backoff.h"
+#include "store/ledger.h"
 
 #define BATCH 100u
 #define BATCH_MOST 10000u
@@ -53,6 +59,11 @@ check_options(const struct sotto_sender_options *options,
     if (options->proxy != NULL && !address->tls) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a proxy would see what is sent without TLS");
+    }
+    if (options->ca != NULL && access(options->ca, R_OK) != 0) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "cannot read the authorities in '%s': %s",
+                         host_shown(options->ca), strerror(errno));
     }
     if (options->queue == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0, "no queue is named");
@@ -89,6 +100,7 @@ set_up(struct sotto_sender *sender, const struct sotto_sender_options *options,
     sender->tries = options->tries > 0 ? options->tries : TRIES;
     sender->wait_ms = options->wait_ms > 0 ? options->wait_ms : WAIT_MS;
     sender->timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S;
+    sender->grid = options->grid_s;
     sender->simulation = options->simulation;
     sender->look = options->look;
     sender->watch = options->watch;
@@ -169,15 +181,29 @@ sotto_sender_commit(struct sotto_sender *sender, struct sotto_error *err)
 }
 
 enum sotto_status
+sotto_sender_bind(struct sotto_sender *sender,
+                  const struct sotto_ledger *ledger, struct sotto_error *err)
+{
+    uint8_t check[LEDGER_CHECK_SIZE];
+    ledger_check(ledger, check);
+    return queue_bind(sender->queue, check, sizeof check, err);
+}
+
+/* What every report of this sender begins with. */
+static const char *
+magic_of(const struct sotto_sender *sender)
+{
+    return sender->simulation ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
+}
+
+enum sotto_status
 sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
                    size_t size, struct sotto_error *err)
 {
-    const char *magic =
-        sender->simulation ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
     if (size <= REPORT_HEADER_SIZE) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0, "that is no report");
     }
-    if (memcmp(report, magic, REPORT_MAGIC_SIZE) != 0) {
+    if (memcmp(report, magic_of(sender), REPORT_MAGIC_SIZE) != 0) {
         return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                          sender->simulation
                              ? "this sender takes simulated reports alone"
@@ -194,41 +220,101 @@ sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
     return queue_count(sender->queue, sender->address.url, ret_count, err);
 }
 
-/* What a file holds is believed no more than what a network brings. */
+enum sotto_status
+sotto_sender_refused(struct sotto_sender *sender, size_t *ret_count,
+                     struct sotto_error *err)
+{
+    return queue_refused(sender->queue, sender->address.url, ret_count, err);
+}
+
+enum sotto_status
+sotto_sender_retry(struct sotto_sender *sender, struct sotto_error *err)
+{
+    return queue_retry(sender->queue, sender->address.url, err);
+}
+
+/* ---- The next request --------------------------------------------------- */
+
+static bool
+is_of(const struct queue_batch *batch, const struct sotto_mechanism *mechanism)
+{
+    return mechanism != NULL &&
+           memcmp(batch->reports + REPORT_MAGIC_SIZE,
+                  sotto_client_hash(mechanism->client), SOTTO_HASH_SIZE) == 0;
+}
+
+/* Whether a batch, which is of one mechanism, is what devices make: of any
+   mechanism its kind, of the one at hand every bit. */
 static enum sotto_status
-check_batch(const struct queue_batch *batch,
-            const struct sotto_mechanism *mechanism, struct sotto_error *err)
+judge(const struct sotto_sender *sender, const struct queue_batch *batch,
+      const struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
     struct sotto_report_reader *reader = NULL;
-    enum sotto_status status =
-        batch->size != mechanism->client->report_size
-            ? SOTTO_STATUS_INPUT
-            : sotto_report_reader_parse(mechanism, batch->reports,
-                                        batch->count * batch->size, "queue",
-                                        &reader, err);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (memcmp(batch->reports + i * batch->size, magic_of(sender),
+                   REPORT_MAGIC_SIZE) != 0) {
+            return SOTTO_STATUS_INPUT;
+        }
+    }
+    if (!is_of(batch, mechanism)) {
+        return SOTTO_STATUS_OK;
+    }
+    if (batch->size != mechanism->client->report_size) {
+        return SOTTO_STATUS_INPUT;
+    }
+    enum sotto_status status = sotto_report_reader_parse(
+        mechanism, batch->reports, batch->count * batch->size, "queue", &reader,
+        err);
     sotto_report_reader_free(reader);
-    return status == SOTTO_STATUS_INPUT
-               ? host_fail(err, SOTTO_STATUS_FORMAT, 0,
+    return status;
+}
+
+/* What a file holds is believed no more than what a network brings. */
+static enum sotto_status
+check_batch(const struct sotto_sender *sender, const struct queue_batch *batch,
+            const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    enum sotto_status status = judge(sender, batch, mechanism, err);
+    return status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY
+               ? status
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
                            "the queue is damaged: it has reports that no "
-                           "device makes")
-               : status;
+                           "device makes, which are not sent; move it away: "
+                           "the ledger has every report, and asking it again "
+                           "queues them anew");
+}
+
+/* None waits: count is 0. */
+static enum sotto_status
+take_batch(const struct sotto_sender *sender,
+           const struct sotto_mechanism *mechanism,
+           struct queue_batch *ret_batch, struct sotto_error *err)
+{
+    struct queue_batch batch = {0};
+    enum sotto_status status = queue_next(sender->queue, sender->address.url,
+                                          NULL, sender->batch, &batch, err);
+    if (status == SOTTO_STATUS_OK && batch.count > 0) {
+        status = check_batch(sender, &batch, mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_batch = batch;
+    } else {
+        queue_batch_clear(&batch);
+    }
+    return status;
 }
 
 enum sotto_status
 sotto_sender_next(struct sotto_sender *sender,
                   const struct sotto_mechanism *mechanism,
-                  uint8_t **ret_reports, size_t *ret_count,
+                  uint8_t **ret_reports, size_t *ret_size, size_t *ret_count,
                   struct sotto_error *err)
 {
     struct queue_batch batch = {0};
-    enum sotto_status status = queue_next(sender->queue, sender->address.url,
-                                          sotto_client_hash(mechanism->client),
-                                          sender->batch, &batch, err);
-    if (status == SOTTO_STATUS_OK && batch.count > 0) {
-        status = check_batch(&batch, mechanism, err);
-    }
+    enum sotto_status status = take_batch(sender, mechanism, &batch, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_reports = batch.reports;
+        *ret_size = batch.size;
         *ret_count = batch.count;
         batch.reports = NULL;
     }
@@ -305,8 +391,7 @@ send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
     bool more = true;
     while (status == SOTTO_STATUS_OK && more) {
         struct queue_batch batch = {0};
-        status = queue_next(sender->queue, sender->address.url, NULL,
-                            sender->batch, &batch, err);
+        status = take_batch(sender, sender->mechanism, &batch, err);
         more = batch.count > 0;
         if (status == SOTTO_STATUS_OK && more) {
             status = send_batch(sender, exchange, &batch, total, sent, err);
@@ -316,21 +401,41 @@ send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
     return status;
 }
 
+/* Until the time that was drawn, or the next step of the grid from there: how
+   long all of it took so far does not show but by the step. */
 static enum sotto_status
 wait_due(const struct sotto_sender *sender, struct sotto_error *err)
 {
-    double left = sender->due - host_seconds();
+    double now = host_seconds();
+    double left = backoff_align(sender->due, sender->grid, now) - now;
     return left > 0 ? backoff_wait((uint64_t)(1000 * left),
                                    "waiting for the time to send",
                                    &sender->watch, err)
                     : SOTTO_STATUS_OK;
 }
 
+static enum sotto_status
+flush(struct sotto_sender *sender, size_t waiting, struct sotto_sent *sent,
+      struct sotto_error *err)
+{
+    struct exchange exchange = {0};
+    enum sotto_status status = sender_connect(sender, &exchange, err);
+    if (status == SOTTO_STATUS_OK && waiting > 0) {
+        status = wait_due(sender, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = send_all(sender, &exchange, waiting, sent, err);
+    }
+    transport_free(exchange.transport);
+    sent->requests = exchange.requests;
+    sent->left = waiting - (sent->accepted + sent->duplicate + sent->refused);
+    return status;
+}
+
 enum sotto_status
 sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
                    struct sotto_error *err)
 {
-    struct exchange exchange = {0};
     struct sotto_sent sent = {0};
     size_t waiting = 0;
     enum sotto_status status = queue_commit(sender->queue, err);
@@ -338,17 +443,12 @@ sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
         status = sotto_sender_waiting(sender, &waiting, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sender_connect(sender, &exchange, err);
+        status = sotto_sender_refused(sender, &sent.marked, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = wait_due(sender, err);
+        status = flush(sender, waiting, &sent, err);
+        sent.marked += sent.refused;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = send_all(sender, &exchange, waiting, &sent, err);
-    }
-    transport_free(exchange.transport);
-    sent.requests = exchange.requests;
-    sent.left = waiting - (sent.accepted + sent.duplicate + sent.refused);
     *ret_sent = sent;
     return status;
 }

@@ -1,10 +1,14 @@
 /*
  * sender.h: what the sender's files share.
  *
- *     address.c    where reports go            backoff.c   when, after a
- * failure transport.c  one connection, libcurl     exchange.c  tries answer.c
- * what the collector says     explain.c   every byte, for people obtain.c the
- * mechanism               sender.c    the queue, and sending
+ *     address.c     where reports go
+ *     backoff.c     when, and again after a failure
+ *     transport.c   one connection, by libcurl
+ *     exchange.c    a request, with its tries
+ *     answer.c      what the collector says
+ *     obtain.c      the mechanism: fetched, or the same as the collector's
+ *     explain.c     every byte, for people
+ *     sender.c      the queue, and sending
  */
 #ifndef SOTTO_SENDER_SENDER_H
 #define SOTTO_SENDER_SENDER_H
@@ -22,7 +26,10 @@ struct sotto_sender {
     unsigned tries, wait_ms, timeout_s;
     bool simulation, look;
     struct sotto_watch watch;
-    double due; /* when sending may begin, on host_seconds' clock */
+    double due;    /* when sending may begin, on host_seconds' clock, */
+    unsigned grid; /* or so many seconds later, or twice as many, ... */
+    const struct sotto_mechanism *mechanism; /* that the collector has; NULL: it
+                                                was not asked */
 };
 
 /* An exchange over a new connection, which transport_free closes. Statuses:

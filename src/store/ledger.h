@@ -50,6 +50,10 @@ void ledger_secret_person(const uint8_t secret[LEDGER_SECRET_SIZE],
 void ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
                          uint8_t ret_check[LEDGER_CHECK_SIZE]);
 
+/* The check of an open ledger's secret: what tells it from all others. */
+void ledger_check(const struct sotto_ledger *ledger,
+                  uint8_t ret_check[LEDGER_CHECK_SIZE]);
+
 /* ---- The file ----------------------------------------------------------- */
 
 /* Writes an empty ledger to `path`, for the owner alone, in one step; never

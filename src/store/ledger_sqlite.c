@@ -106,6 +106,13 @@ sotto_ledger_free(struct sotto_ledger *ledger)
     host_wipe_free(ledger, sizeof *ledger);
 }
 
+void
+ledger_check(const struct sotto_ledger *ledger,
+             uint8_t ret_check[LEDGER_CHECK_SIZE])
+{
+    ledger_secret_check(ledger->secret, ret_check);
+}
+
 static enum sotto_status
 check_usable(const struct sotto_ledger *ledger, bool locked,
              struct sotto_error *err)

@@ -3,6 +3,7 @@
  *
  *     tag         = BLAKE2b-256(secret, "sotto.tag",  destination, 0, id)
  *     destination = BLAKE2b-256(secret, "sotto.to",   destination)
+ *     ledger      = BLAKE2b-256(secret, "sotto.of",   the ledger's check)
  *
  * Putting is one statement, or many in one transaction, and settling one
  * transaction, so a kill leaves a report waiting or not, a batch settled or
@@ -26,13 +27,14 @@
 
 #define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
 #define PERSONAL_TO "sotto.to\0\0\0\0\0\0\0\0"
+#define PERSONAL_OF "sotto.of\0\0\0\0\0\0\0\0"
 #define KEY_TRIES 3
 
-_Static_assert(sizeof PERSONAL_TAG ==
-                       crypto_generichash_blake2b_PERSONALBYTES + 1 &&
-                   sizeof PERSONAL_TO ==
-                       crypto_generichash_blake2b_PERSONALBYTES + 1,
-               "as many bytes as BLAKE2b takes");
+_Static_assert(
+    sizeof PERSONAL_TAG == crypto_generichash_blake2b_PERSONALBYTES + 1 &&
+        sizeof PERSONAL_TO == crypto_generichash_blake2b_PERSONALBYTES + 1 &&
+        sizeof PERSONAL_OF == crypto_generichash_blake2b_PERSONALBYTES + 1,
+    "as many bytes as BLAKE2b takes");
 
 struct queue {
     struct sql sql; /* no db: a look at a queue that is not there */
@@ -50,8 +52,9 @@ open_file(struct queue *queue, struct sotto_error *err)
     if (queue->look && access(queue->path, F_OK) != 0) {
         return SOTTO_STATUS_OK;
     }
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (!queue->look) {
+    enum sotto_status status =
+        queue->look ? SOTTO_STATUS_OK : queue_file_known(queue->path, err);
+    if (status == SOTTO_STATUS_OK && !queue->look) {
         status = queue_file_lock(queue->path, &queue->lock, err);
     }
     if (status == SOTTO_STATUS_OK && !queue->look) {
@@ -378,9 +381,10 @@ queue_next(struct queue *queue, const char *destination,
     return status;
 }
 
-enum sotto_status
-queue_count(struct queue *queue, const char *destination, size_t *ret_count,
-            struct sotto_error *err)
+/* Of one destination's rows, those that a condition on `refused` picks. */
+static enum sotto_status
+count_rows(const struct queue *queue, const char *text, const char *destination,
+           size_t *ret_count, struct sotto_error *err)
 {
     uint8_t to[QUEUE_TAG_SIZE];
     sqlite3_stmt *select = NULL;
@@ -388,8 +392,7 @@ queue_count(struct queue *queue, const char *destination, size_t *ret_count,
         *ret_count = 0;
         return SOTTO_STATUS_OK;
     }
-    enum sotto_status status = prepare(
-        queue, "SELECT count(*) FROM report WHERE " WAITING, &select, err);
+    enum sotto_status status = prepare(queue, text, &select, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -403,6 +406,14 @@ queue_count(struct queue *queue, const char *destination, size_t *ret_count,
     }
     (void)sqlite3_finalize(select);
     return status;
+}
+
+enum sotto_status
+queue_count(struct queue *queue, const char *destination, size_t *ret_count,
+            struct sotto_error *err)
+{
+    return count_rows(queue, "SELECT count(*) FROM report WHERE " WAITING,
+                      destination, ret_count, err);
 }
 
 /* ---- Settling ----------------------------------------------------------- */
@@ -492,6 +503,114 @@ queue_settle(struct queue *queue, const struct queue_batch *batch,
     (void)sqlite3_finalize(with.mark);
     if (sqlite3_get_autocommit(queue->sql.db) == 0) {
         (void)sqlite3_exec(queue->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return status;
+}
+
+/* ---- Refused ------------------------------------------------------------ */
+
+#define MARKED "destination = ?1 AND refused IS NOT NULL"
+
+enum sotto_status
+queue_refused(struct queue *queue, const char *destination, size_t *ret_count,
+              struct sotto_error *err)
+{
+    return count_rows(queue, "SELECT count(*) FROM report WHERE " MARKED,
+                      destination, ret_count, err);
+}
+
+enum sotto_status
+queue_retry(struct queue *queue, const char *destination,
+            struct sotto_error *err)
+{
+    uint8_t to[QUEUE_TAG_SIZE];
+    sqlite3_stmt *update = NULL;
+    if (queue->look) {
+        return fail_look(queue, err);
+    }
+    enum sotto_status status = prepare(
+        queue, "UPDATE report SET refused = NULL WHERE " MARKED, &update, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    hash(queue, destination, NULL, to);
+    int code = bind_hash(update, 1, to);
+    code = code == SQLITE_OK ? sqlite3_step(update) : code;
+    if (code != SQLITE_DONE) {
+        status = fail_sql(queue, code, err);
+    }
+    (void)sqlite3_finalize(update);
+    return status;
+}
+
+/* ---- The ledger --------------------------------------------------------- */
+
+/* Keeps a ledger's hash if there is none. */
+static enum sotto_status
+adopt(const struct queue *queue, const uint8_t of[QUEUE_TAG_SIZE],
+      struct sotto_error *err)
+{
+    sqlite3_stmt *update = NULL;
+    enum sotto_status status =
+        prepare(queue, "UPDATE queue SET ledger = ?1 WHERE ledger IS NULL",
+                &update, err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = bind_hash(update, 1, of);
+        code = code == SQLITE_OK ? sqlite3_step(update) : code;
+        if (code != SQLITE_DONE) {
+            status = fail_sql(queue, code, err);
+        }
+    }
+    (void)sqlite3_finalize(update);
+    return status;
+}
+
+/* Whether another ledger's hash is kept. */
+static enum sotto_status
+compare(const struct queue *queue, const uint8_t of[QUEUE_TAG_SIZE],
+        bool *ret_other, struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status = prepare(
+        queue, "SELECT coalesce(ledger, ?1) <> ?1 FROM queue", &select, err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = bind_hash(select, 1, of);
+        code = code == SQLITE_OK ? sqlite3_step(select) : code;
+        if (code == SQLITE_ROW) {
+            *ret_other = sqlite3_column_int(select, 0) != 0;
+        } else {
+            status = fail_sql(queue,
+                              code == SQLITE_DONE ? SQLITE_CORRUPT : code, err);
+        }
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+enum sotto_status
+queue_bind(struct queue *queue, const uint8_t *check, size_t size,
+           struct sotto_error *err)
+{
+    uint8_t of[QUEUE_TAG_SIZE];
+    bool other = false;
+    if (queue->sql.db == NULL) {
+        return SOTTO_STATUS_OK;
+    }
+    (void)crypto_generichash_blake2b_salt_personal(
+        of, sizeof of, check, size, queue->secret, sizeof queue->secret, NULL,
+        (const unsigned char *)PERSONAL_OF);
+    enum sotto_status status =
+        queue->look ? SOTTO_STATUS_OK : adopt(queue, of, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = compare(queue, of, &other, err);
+    }
+    if (status == SOTTO_STATUS_OK && other) {
+        status = host_fail(
+            err, SOTTO_STATUS_REFUSED, 0,
+            "the queue '%s' is of another ledger: the two could ask the same "
+            "people, and somebody's record would be told twice; put the ledger "
+            "it was made with back, or name another queue",
+            host_shown(queue->path));
     }
     return status;
 }

@@ -3,7 +3,8 @@
  * tags of those that a collector has.
  *
  *     put ------> waiting --settle: acknowledged--> its tag alone
- *                    `------settle: refused-------> stays, marked
+ *                  |  ^-----retry---------------.
+ *                  `--settle: refused--> stays, marked
  *
  *     queue_file.c   the file: its lock, its schema, opening it checked
  *     queue.c        the queue itself
@@ -104,7 +105,32 @@ SOTTO_CHECKED enum sotto_status queue_settle(struct queue *queue,
                                              const char *const *refusal,
                                              struct sotto_error *err);
 
+/* How many reports for a destination are marked as refused; and lets them wait
+   again, as they are, flushed. Statuses: IO, FORMAT, MEMORY; USAGE (look). */
+SOTTO_CHECKED enum sotto_status queue_refused(struct queue *queue,
+                                              const char *destination,
+                                              size_t *ret_count,
+                                              struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status queue_retry(struct queue *queue,
+                                            const char *destination,
+                                            struct sotto_error *err);
+
+/*
+ * Makes this the queue of one ledger, known by its check value
+ * (store/ledger.h), of which a hash under the queue's secret is kept: reports
+ * of two ledgers could be of the same people. One that is looked at is only
+ * compared. Statuses: REFUSED (it is another ledger's), IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status queue_bind(struct queue *queue,
+                                           const uint8_t *check, size_t size,
+                                           struct sotto_error *err);
+
 /* ---- The file ----------------------------------------------------------- */
+
+/* Whether `path` is a queue's or nobody's yet: asked before anything is made
+   beside it. Statuses: FORMAT. */
+SOTTO_CHECKED enum sotto_status queue_file_known(const char *path,
+                                                 struct sotto_error *err);
 
 /* Locks PATH.lock, which is made if it is not there, for this process; closing
    `ret_fd` unlocks. Statuses: IO, MEMORY. */
@@ -126,7 +152,8 @@ SOTTO_CHECKED enum sotto_status
 queue_file_open(const char *path, bool look, struct sql *ret_sql,
                 uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err);
 
-/* A failure of SQL as one of a queue: the message says what to do. */
+/* A failure of SQL as one of a queue: the message says what to do, and to move
+   it away only if it is one. */
 enum sotto_status queue_file_fail(const char *path, enum sotto_status status,
                                   struct sotto_error *err);
 

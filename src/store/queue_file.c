@@ -34,7 +34,8 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
 #define TABLE_QUEUE                                                            \
     "CREATE TABLE queue (\n"                                                   \
     "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
-    "  secret BLOB NOT NULL CHECK (length(secret) = 32)\n"                     \
+    "  secret BLOB NOT NULL CHECK (length(secret) = 32),\n"                    \
+    "  ledger BLOB CHECK (length(ledger) = 32)\n"                              \
     ") STRICT"
 #define TABLE_REPORT                                                           \
     "CREATE TABLE report (\n"                                                  \
@@ -45,8 +46,15 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
     "  report BLOB NOT NULL CHECK (length(report) > 52)\n"                     \
     ") STRICT"
 
+#define APPLICATION 0x534f5451 /* "SOTQ" */
+
+/* Where SQLite's header has the application_id, its high byte first. */
+#define HEADER_SIZE 72u
+#define HEADER_WORD "SQLite format 3"
+#define HEADER_APPLICATION 68u
+
 /* No advice: queue_file_fail has it. */
-static const struct sql_kind kind = {.application = 0x534f5451, /* "SOTQ" */
+static const struct sql_kind kind = {.application = APPLICATION,
                                      .version = 1,
                                      .schema = TABLE_ACKNOWLEDGED
                                      ";" TABLE_QUEUE ";" TABLE_REPORT,
@@ -55,11 +63,47 @@ static const struct sql_kind kind = {.application = 0x534f5451, /* "SOTQ" */
 
 /* ---- Messages ----------------------------------------------------------- */
 
+/* Whether the file begins as a queue does; also if nobody can tell. It is read
+   as it is: SQLite would play a journal back, or take a lock. */
+static bool
+is_queue(const char *path)
+{
+    uint8_t head[HEADER_SIZE] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        return true;
+    }
+    ssize_t size = read(fd, head, sizeof head);
+    (void)close(fd);
+    if (size < 0) {
+        return errno != EISDIR;
+    }
+    uint32_t application = 0;
+    for (size_t i = 0; i < sizeof application; i++) {
+        application = application << 8 | head[HEADER_APPLICATION + i];
+    }
+    return memcmp(head, HEADER_WORD, sizeof HEADER_WORD) == 0 &&
+           application == APPLICATION;
+}
+
+enum sotto_status
+queue_file_known(const char *path, struct sotto_error *err)
+{
+    if (access(path, F_OK) != 0 || is_queue(path)) {
+        return SOTTO_STATUS_OK;
+    }
+    return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                     "'%s' is no queue, and was left as it is: choose another "
+                     "name for the queue",
+                     host_shown(path));
+}
+
 enum sotto_status
 queue_file_fail(const char *path, enum sotto_status status,
                 struct sotto_error *err)
 {
-    if (status != SOTTO_STATUS_FORMAT) {
+    if (status != SOTTO_STATUS_FORMAT ||
+        queue_file_known(path, err) != SOTTO_STATUS_OK) {
         return status;
     }
     return host_fail(err, status, 0,
@@ -111,8 +155,8 @@ insert_secret(const struct sql *sql, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; no queue was made");
     }
-    enum sotto_status status =
-        sql_prepare(sql, "INSERT INTO queue VALUES (1, ?1)", &insert, err);
+    enum sotto_status status = sql_prepare(
+        sql, "INSERT INTO queue (one, secret) VALUES (1, ?1)", &insert, err);
     if (status == SOTTO_STATUS_OK) {
         int code = sqlite3_bind_blob(insert, 1, secret, sizeof secret,
                                      SQLITE_TRANSIENT);
@@ -209,6 +253,22 @@ read_secret(const struct sql *sql, uint8_t ret_secret[QUEUE_SECRET_SIZE],
     return status;
 }
 
+/* A look cannot play back the journal of a run that was killed. */
+static enum sotto_status
+fail_open(const struct sql *sql, bool look, enum sotto_status status,
+          struct sotto_error *err)
+{
+    if (look && sql->db != NULL &&
+        (sqlite3_errcode(sql->db) & 0xff) == SQLITE_READONLY) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "a run was interrupted while it wrote to '%s', which "
+                         "cannot be looked at before the next run has put it "
+                         "in order: send once",
+                         host_shown(sql->path));
+    }
+    return queue_file_fail(sql->path, status, err);
+}
+
 enum sotto_status
 queue_file_open(const char *path, bool look, struct sql *ret_sql,
                 uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err)
@@ -231,8 +291,8 @@ queue_file_open(const char *path, bool look, struct sql *ret_sql,
     if (status == SOTTO_STATUS_OK) {
         *ret_sql = sql;
     } else {
+        status = fail_open(&sql, look, status, err);
         (void)sqlite3_close(sql.db);
-        status = queue_file_fail(path, status, err);
     }
     return status;
 }

@@ -107,7 +107,7 @@ class Device:
         done = subprocess.run(
             [SOTTO, "send", "mine.sotto", "me.csv", "--person", "name",
              "--ledger", "l", "--pub", "k.pub", "--pin", self.pin, "--to",
-             f"http://127.0.0.1:{port}/v1/campaigns/m", "--json"],
+             f"http://127.0.0.1:{port}/v1/campaigns/m", "--json", "--grid", "0"],
             cwd=self.folder, env=own, capture_output=True, check=False,
             stdin=subprocess.DEVNULL)
         expect(done.returncode == 0, f"send: {done.stderr}")
@@ -115,20 +115,21 @@ class Device:
 
 
 def check_device(recorder, device, lost):
-    """Two GETs and a POST of one report; with `lost`, its answer is, and the
+    """The mechanism fetched, its signature asked for, and a POST of one report; with `lost`, its answer is, and the
     same bytes come again."""
     host = f"127.0.0.1:{recorder.port}"
     fetch = [(f"GET /v1/campaigns/m/{what} HTTP/1.1\r\nHost: {host}\r\n"
               "User-Agent: sotto\r\n\r\n".encode(), b"")
-             for what in ("mechanism.minisig", "mechanism")]
+             for what in ("mechanism.minisig", "mechanism",
+                          "mechanism.minisig")]
     recorder.sent.clear()
     recorder.drop = lost
     told = device.send(recorder.port)
     expect((told["accepted"], told["duplicate"]) == ((0, 1) if lost else
                                                      (1, 0)), f"told: {told}")
     came = recorder.requests()
-    expect(came[:2] == fetch, f"fetched otherwise: {came[:2]}")
-    posts = came[2:]
+    expect(came[:3] == fetch, f"fetched otherwise: {came[:3]}")
+    posts = came[3:]
     expect(len(posts) == (2 if lost else 1) and posts[0] == posts[-1],
            f"sent otherwise: {posts}")
     head, report = posts[0]
@@ -144,12 +145,15 @@ def check_device(recorder, device, lost):
 
 
 def check_silence(recorder, devices):
-    """Once all has arrived, devices connect to nobody."""
+    """Once all has arrived, devices ask for the signature and say no more."""
     recorder.sent.clear()
     for device in devices:
         told = device.send(recorder.port)
         expect(told["requests"] == 0 and told["replayed"] == 1, f"{told}")
-    expect(not recorder.sent, "connected although nothing waits")
+    came = recorder.requests()
+    expect(len(came) == DEVICES and len(set(came)) == 1 and
+           came[0][0].startswith(b"GET /v1/campaigns/m/mechanism.minisig "),
+           f"said although nothing waits: {came}")
 
 
 def check_files(c, recorder, reports, when):

@@ -111,13 +111,27 @@ test_wait(void **state)
     assert_string_equal(err.message, "stopped while waiting");
 }
 
+/* The time itself while it has not passed, then the next step from there. */
+static void
+test_align(void **state)
+{
+    (void)state;
+    assert_true(backoff_align(7.25, 1, 3) == 7.25);
+    assert_true(backoff_align(7.25, 1, 7.25) == 7.25);
+    assert_true(backoff_align(7.25, 1, 7.5) == 8.25);
+    assert_true(backoff_align(7.25, 1, 8.25) == 8.25);
+    assert_true(backoff_align(7.25, 1, 9) == 9.25);
+    assert_true(backoff_align(7.25, 60, 127.5) == 187.25);
+    assert_true(backoff_align(7.25, 0, 9) == 9);
+    assert_true(backoff_align(7.25, 0, 3) == 7.25);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_draw),
+        cmocka_unit_test(test_align), cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_most),  cmocka_unit_test(test_draw),
         cmocka_unit_test(test_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

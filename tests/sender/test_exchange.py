@@ -99,6 +99,15 @@ def drip(_stub, connection, _request):
     return True
 
 
+def dribble(_stub, connection, _request):
+    """Fast enough at any moment, and too slow on the whole."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6000\r\n\r\n")
+    for _ in range(150):
+        connection.sendall(b" " * 40)
+        time.sleep(0.1)
+    return True
+
+
 def endless_head(_stub, connection, _request):
     connection.sendall(b"HTTP/1.1 200 OK\r\n")
     for i in range(10000):
@@ -170,10 +179,26 @@ def check_refused(device):
 
     stub = Stub(device.size, Once(refuse))
     done = run(1, *device.words(stub.url()))
-    says(done, "refused 1 report", "impossible: no device sends this")
+    says(done, "refused 1 report", "impossible: no device sends this",
+         "--retry-refused")
     expect(len(stub.seen) == 4, "the others did not arrive")
-    run(0, *device.words(stub.url()))
+    says(run(1, *device.words(stub.url())), "1 report", "--retry-refused")
+    told = json.loads(run(1, *device.words(stub.url(), "--json")).stdout)
+    expect((told["refused"], told["marked"], told["left"]) == (0, 1, 0),
+           f"forgotten: {told}")
     expect(len(stub.requests) == 1, "a refused report is sent again")
+    shown = json.loads(run(0, *device.words(
+        stub.url(), "--json", "--dry-run")).stdout)
+    expect(shown["marked"] == 1 and shown["waiting"] == 0, f"{shown}")
+    says(run(2, *device.words(stub.url(), "--retry-refused", "--dry-run")),
+         "--retry-refused")
+    told = json.loads(run(0, *device.words(stub.url(), "--json",
+                                           "--retry-refused")).stdout)
+    expect((told["accepted"], told["marked"]) == (1, 0), f"again: {told}")
+    body = stub.requests[0][1].partition(b"\r\n\r\n")[2]
+    expect(stub.requests[1][1].partition(b"\r\n\r\n")[2] ==
+           body[2 * device.size:3 * device.size], "other bytes again")
+    expect(len(device.charged()) == 5, "charged again")
     stub.close()
 
 
@@ -271,6 +296,10 @@ def main():
             code, b"", "Location: http://127.0.0.1:1/v1/campaigns/c/reports"),
             "redirect", tries="3")
     check_left(device, "drip", drip, "127.0.0.1", more=("--timeout", "1"))
+    began = time.monotonic()
+    check_left(device, "dribble", dribble, "127.0.0.1",
+               more=("--timeout", "1"))
+    expect(time.monotonic() - began < 12, "waited for all of it")
     check_left(device, "endless head", endless_head, "too long")
     check_left(device, "down", cut_before, "tries: 2", tries="2", requests=2)
     check_nonsense(device)

@@ -80,7 +80,7 @@ test_all_bytes(void **state)
     memcpy(both, reports[0], each);
     memcpy(both + each, reports[1], each);
     assert_int_equal(
-        sotto_sender_explain(sender, mechanism, both, 2, &text, &err),
+        sotto_sender_explain(sender, mechanism, both, each, 2, &text, &err),
         SOTTO_STATUS_OK);
     assert_int_equal(read_bytes(text, shown), 2 * each);
     assert_memory_equal(shown, both, 2 * each);
@@ -103,29 +103,58 @@ test_all_bytes(void **state)
     free(text);
 }
 
+/* Of another mechanism: every byte all the same, whatever its size. */
+static void
+test_other(void **state)
+{
+    uint8_t other[100], shown[2048];
+    char *text = NULL;
+    struct sotto_error err = {0};
+    size_t mine = each;
+    (void)state;
+    memset(other, 0x37, sizeof other);
+    memcpy(other, REPORT_MAGIC, REPORT_MAGIC_SIZE);
+    assert_int_equal(sotto_sender_explain(sender, mechanism, other,
+                                          sizeof other, 1, &text, &err),
+                     SOTTO_STATUS_OK);
+    each = sizeof other;
+    assert_int_equal(read_bytes(text, shown), sizeof other);
+    each = mine;
+    assert_memory_equal(shown, other, sizeof other);
+    assert_non_null(strstr(text, "another mechanism's hash"));
+    assert_null(strstr(text, "part 1"));
+    free(text);
+}
+
 /* A look neither makes nor takes anything. */
 static void
 test_look(void **state)
 {
     struct sotto_error err = {0};
     struct sotto_sent sent;
-    size_t count = 7;
+    size_t count = 7, size = 7;
     uint8_t *next = NULL;
     (void)state;
     assert_int_equal(sotto_sender_waiting(sender, &count, &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(sotto_sender_next(sender, mechanism, &next, &count, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        sotto_sender_next(sender, mechanism, &next, &size, &count, &err),
+        SOTTO_STATUS_OK);
     assert_null(next);
     memcpy(reports[0], REPORT_MAGIC, REPORT_MAGIC_SIZE);
     assert_int_equal(sotto_sender_queue(sender, reports[0], each, &err),
                      SOTTO_STATUS_USAGE);
     assert_int_equal(sotto_sender_flush(sender, &sent, &err),
                      SOTTO_STATUS_USAGE);
-    assert_int_equal(
-        sotto_sender_fetch(sender, in_folder("m"), "k", NULL, &err),
-        SOTTO_STATUS_USAGE);
+    assert_int_equal(sotto_sender_fetch(sender, in_folder("m"), "k", "0", &err),
+                     SOTTO_STATUS_USAGE);
+    assert_int_equal(sotto_sender_check(sender, mechanism, "k", &err),
+                     SOTTO_STATUS_USAGE);
+    assert_int_equal(sotto_sender_retry(sender, &err), SOTTO_STATUS_USAGE);
+    assert_int_equal(sotto_sender_refused(sender, &count, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(count, 0);
     assert_int_equal(entries(), 0);
 }
 
@@ -137,8 +166,8 @@ test_memory(void **state)
     (void)state;
     for (long n = 1;; n++) {
         fail_alloc_at(n);
-        enum sotto_status status =
-            sotto_sender_explain(sender, mechanism, reports[0], 1, &text, &err);
+        enum sotto_status status = sotto_sender_explain(
+            sender, mechanism, reports[0], each, 1, &text, &err);
         bool done = fail_alloc_count() < n;
         fail_alloc_at(0);
         assert_int_equal(status, done ? SOTTO_STATUS_OK : SOTTO_STATUS_MEMORY);
@@ -155,6 +184,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other, setup, teardown),
         cmocka_unit_test_setup_teardown(test_look, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };

@@ -11,6 +11,7 @@
 
 #include "client/device.h"
 #include "fail_alloc.h"
+#include "host/clock.h"
 #include "scratch.h"
 #include "sotto/sotto.h"
 
@@ -94,13 +95,15 @@ test_options(void **state)
         {.url = NOBODY, .queue = "q", .batch = 10001},
         {.url = NOBODY, .queue = "q", .spread_s = 604801},
         {.url = NOBODY, .queue = "q", .proxy = "socks5h://127.0.0.1:9050"},
+        {.url = NOBODY, .queue = "q", .ca = "not-there.pem"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct sotto_sender *sender = NULL;
         struct sotto_error err = {0};
         assert_int_equal(sotto_sender_open(&bad[i], &sender, &err),
-                         SOTTO_STATUS_USAGE);
+                         bad[i].ca != NULL ? SOTTO_STATUS_IO
+                                           : SOTTO_STATUS_USAGE);
         assert_null(sender);
         assert_true(err.message[0] != '\0');
     }
@@ -145,14 +148,81 @@ static void
 test_spread(void **state)
 {
     size_t ticks = 0;
+    uint8_t report[SIZE];
     struct sotto_error err = {0};
     struct sotto_sent sent;
     (void)state;
     struct sotto_sender *sender = open_sender((struct sotto_sender_options){
         .spread_s = 600000, .watch = {stop, &ticks}});
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_OK);
+    assert_int_equal(ticks, 0); /* for nothing it does not wait */
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
     assert_int_equal(sotto_sender_flush(sender, &sent, &err),
                      SOTTO_STATUS_STOPPED);
     assert_int_equal(ticks, 1);
+    sotto_sender_free(sender);
+}
+
+/* Full jitter: of 20 waits between two tries, each uniform in 0 to 200 ms, one
+   is below half of it but for a chance of 2^-20. */
+static void
+test_jitter(void **state)
+{
+    uint8_t report[SIZE];
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    double least = 1;
+    (void)state;
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.tries = 2, .wait_ms = 200});
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
+    for (int i = 0; i < 20 && least >= 0.1; i++) {
+        double began = host_seconds();
+        assert_int_equal(sotto_sender_flush(sender, &sent, &err),
+                         SOTTO_STATUS_IO);
+        double took = host_seconds() - began;
+        least = took < least ? took : least;
+    }
+    assert_true(least < 0.1);
+    sotto_sender_free(sender);
+}
+
+/* What a look would show of a queue that somebody wrote to is what would be
+   sent: neither is done. */
+static void
+test_kind(void **state)
+{
+    uint8_t report[SIZE], *next = NULL;
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    size_t size = 0, count = 0;
+    (void)state;
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.simulation = true});
+    make(REPORT_MAGIC_SIMULATED, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        sotto_sender_next(sender, NULL, &next, &size, &count, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(size, SIZE);
+    free(next);
+    next = NULL;
+    sotto_sender_free(sender);
+    sender = open_sender((struct sotto_sender_options){.tries = 1});
+    assert_int_equal(
+        sotto_sender_next(sender, NULL, &next, &size, &count, &err),
+        SOTTO_STATUS_FORMAT);
+    assert_null(next);
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err),
+                     SOTTO_STATUS_FORMAT);
+    assert_int_equal(sent.requests, 0);
+    assert_int_equal(sent.left, 1);
     sotto_sender_free(sender);
 }
 
@@ -162,7 +232,7 @@ run_all(const char *path, struct sotto_sent *sent, struct sotto_error *err)
     uint8_t report[SIZE];
     struct sotto_sender *sender = NULL;
     const struct sotto_sender_options options = {
-        .url = NOBODY, .queue = path, .ca = "x", .tries = 1};
+        .url = NOBODY, .queue = path, .ca = "/dev/null", .tries = 1};
     make(REPORT_MAGIC, 1, report);
     enum sotto_status status = sotto_sender_open(&options, &sender, err);
     if (status == SOTTO_STATUS_OK) {
@@ -204,6 +274,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_options, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(test_spread, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_jitter, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_kind, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,10 +10,12 @@ import shutil
 import ssl
 import subprocess
 import sys
+import time
 import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from stub import Device, Stub, expect, finish, run, says  # noqa: E402
+from stub import (SOTTO, Device, Stub, expect, finish, run,  # noqa: E402
+                  says, send)
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of TLS 1.1
 
@@ -75,14 +77,15 @@ def serve(device, name, version=None):
 
 def check_refused(device, name, *pieces, ca="ca.pem", version=None,
                   host="127.0.0.1"):
-    """Nothing arrives, and there is no second try."""
+    """Nothing arrives, nobody is charged, and there is no second try."""
     stub = serve(device, name, version)
     words = ("--ca", ca) if ca else ()
-    done = run(1, *device.words(stub.url(host=host), "--json", "--tries", "1",
-                                *words))
+    tries = "1" if version else "3"  # old TLS may be a bad connection
+    done = run(1, *device.words(stub.url(host=host), "--tries", tries, *words))
     says(done, f"cannot talk to {stub.url(host=host)}", *pieces)
-    expect(json.loads(done.stdout)["left"] == 5, f"{name}: something was sent")
-    expect(not stub.requests, f"{name}: a request arrived")
+    expect(not stub.requests + stub.checks, f"{name}: a request arrived")
+    expect(stub.connections <= 1, f"{name}: {stub.connections} connections")
+    expect(not device.charged(), f"{name}: somebody was charged")
     stub.close()
     if os.environ.get("SOTTO_SHOW"):
         print(f"{name}: {done.stderr.strip()}")
@@ -135,23 +138,70 @@ def test_weak(device):
 
 
 def test_right(device):
-    """One connection for all; and if the server ends it after each answer, no
-    session of one is resumed in the next, nor in another run."""
+    """One connection for the question and one for all reports; and if the
+    server ends it after each answer, no session of one is resumed in the next,
+    nor in another run."""
     stub = serve(device, "right")
     done = run(0, *device.words(stub.url(), "--ca", "ca.pem", "--batch", "2",
                                 "--json"))
     told = json.loads(done.stdout)
     expect(told["accepted"] == 5 and told["requests"] == 3, f"{told}")
-    expect(stub.connections == 1, "more than one connection")
-    stub.act = lambda own, connection, request: (
-        own.reply(connection, request) or True)
-    for _ in range(2):
-        device.new_ledger()
-        run(0, *device.words(stub.url(), "--ca", "ca.pem", "--batch", "2"))
-    expect(stub.connections >= 7, f"{stub.connections} connections")
+    expect(stub.connections == 2, "not one for the question, and one")
+    device.new_ledger()
+    stub.act = close_after
+    told = json.loads(run(0, *device.words(
+        stub.url(), "--ca", "ca.pem", "--batch", "1", "--json")).stdout)
+    expect(told["accepted"] == 5 and stub.connections == 8, f"{told}")
+    stub.act = None
+    device.new_ledger()
+    run(0, *device.words(stub.url(), "--ca", "ca.pem"))
+    time.sleep(0.2)
     reused = stub.context.session_stats()["hits"]
     expect(reused == 0, f"{reused} sessions were resumed")
     stub.close()
+
+
+def close_after(stub, connection, request):
+    """Answers and ends the connection: the next request opens another."""
+    body = stub.take(request.partition(b"\r\n\r\n")[2])
+    send(connection, 200, json.dumps(body).encode(), "Connection: close")
+    return True
+
+
+def check_keys(device):
+    """The environment cannot have the keys of a connection written down."""
+    device.new_ledger()
+    stub = serve(device, "right")
+    run(0, *device.words(stub.url(), "--ca", "ca.pem"),
+        env={**os.environ, "SSLKEYLOGFILE": "keys"})
+    expect(not os.path.exists("keys"), "the keys were written")
+    stub.close()
+
+
+def check_system(device):
+    """With --ca the system's authorities count for nothing: here, in a
+    namespace of mounts, they are those that signed the certificate."""
+    system = "/etc/ssl/certs"
+    os.mkdir("certs")
+    shutil.copy("other.pem", "certs/ca-certificates.crt")
+    shutil.copy("ca.pem", "certs/ca.pem")
+    openssl("rehash", "certs")
+    inside = ("unshare", "-rm", "sh", "-c",
+              f'mount --bind certs {system} && exec "$@"', "sh")
+    if subprocess.run([*inside, "true"], capture_output=True,
+                      check=False).returncode != 0:
+        print("no namespaces here: the system's authorities are not tried")
+        return
+    for words, status in (((), 0), (("--ca", "other.pem"), 1)):
+        device.new_ledger()
+        stub = serve(device, "right")
+        done = subprocess.run(
+            [*inside, SOTTO, *device.words(stub.url(), *words)],
+            capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL)
+        expect(done.returncode == status, f"{words}: {done.returncode}, "
+               f"{done.stderr}")
+        stub.close()
 
 
 def main():
@@ -164,6 +214,8 @@ def main():
     test_weak(device)
 
     test_right(device)
+    check_keys(device)
+    check_system(device)
     finish()
 
 

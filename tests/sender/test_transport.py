@@ -23,6 +23,16 @@ def documented(host, name, size):
             .replace(": N\r", f": {size}\r").encode())
 
 
+def documented_check(host, name):
+    """What is asked first, from the page itself."""
+    page = pathlib.Path(os.environ["SOTTO_SOURCE_DIR"], "docs/collector.md")
+    text = page.read_text(encoding="utf-8").split("### What a device sends")[1]
+    block = re.search(r"((?:    .*\n)+)", text[text.index("    GET "):])
+    lines = [line[4:] for line in block.group(1).splitlines()]
+    head = "\r\n".join(lines) + "\r\n\r\n"
+    return head.replace("NAME", name).replace(": HOST", f": {host}").encode()
+
+
 def bytes_shown(text):
     """The request's bytes, from an explanation."""
     lines = text.splitlines()
@@ -44,6 +54,8 @@ def check_small(device):
     expect(done.stdout == "" and done.stderr == "", "not quiet: " + done.stdout
            + done.stderr)
     expect(len(stub.requests) == 1, "not one request")
+    expect(stub.checks[0][1] == documented_check(
+        f"127.0.0.1:{stub.port}", "c"), f"asked otherwise: {stub.checks}")
     head = documented(f"127.0.0.1:{stub.port}", "c", 5 * device.size)
     request = stub.requests[0][1]
     expect(request.startswith(head), f"another head: {request[:300]}")
@@ -51,11 +63,14 @@ def check_small(device):
     expect(len(stub.seen) == 5, "not five reports")
     expect(all(x.startswith(b"STO1" + bytes.fromhex(device.hash))
                for x in stub.seen.values()), "not the mechanism's reports")
-    for _ in range(2):  # all of it arrived: nothing is said, by nobody
+    for _ in range(2):  # all of it arrived: the question, and nothing more
         done = run(0, *device.words(stub.url(), "--json"))
         told = json.loads(done.stdout)
         expect(told["replayed"] == 5 and told["requests"] == 0, f"{told}")
-    expect(stub.connections == 1, "connected although nothing waits")
+    expect(len(stub.requests) == 1, "sent although nothing waits")
+    expect(len(stub.checks) == 3 and stub.connections == 4,
+           f"{len(stub.checks)} questions, {stub.connections} connections")
+    expect(len({x for _, x in stub.checks}) == 1, "questions differ")
     expect(len(device.charged()) == 5, "charged more than once")
     stub.close()
     return head
@@ -87,7 +102,7 @@ def check_batches(device):
     sizes = [len(x.partition(b"\r\n\r\n")[2]) // device.size
              for _, x in stub.requests]
     expect(sizes == [40, 40, 20], f"batches of {sizes}")
-    expect(stub.connections == 1, f"{stub.connections} connections")
+    expect(stub.connections == 2, f"{stub.connections} connections")
     rows, arrived = device.charged(), list(stub.seen)
     expect(sorted(rows) == sorted(arrived), "other reports than the ledger's")
     ahead = sum(arrived.index(rows[i]) < arrived.index(rows[i + 1])

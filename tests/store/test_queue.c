@@ -461,10 +461,72 @@ test_begin(void **state)
     queue_free(queue);
 }
 
+/* A queue is one ledger's, once it has been one's; a look compares. */
+static void
+test_bound(void **state)
+{
+    const uint8_t mine[32] = {1}, yours[32] = {2};
+    struct sotto_error err = {0};
+    (void)state;
+    struct queue *queue = open_queue(in_folder("none"), true);
+    assert_int_equal(queue_bind(queue, mine, 32, &err), SOTTO_STATUS_OK);
+    queue_free(queue);
+    queue = open_queue(in_folder("q"), false);
+    queue_free(queue);
+    queue = open_queue(in_folder("q"), true);
+    assert_int_equal(queue_bind(queue, yours, 32, &err), SOTTO_STATUS_OK);
+    queue_free(queue);
+    for (int look = 0; look < 2; look++) {
+        queue = open_queue(in_folder("q"), look == 1);
+        assert_int_equal(queue_bind(queue, mine, 32, &err), SOTTO_STATUS_OK);
+        assert_int_equal(queue_bind(queue, yours, 32, &err),
+                         SOTTO_STATUS_REFUSED);
+        expect_in(err.message, "another ledger");
+        queue_free(queue);
+    }
+}
+
+/* What was refused is counted, and waits again when asked for. */
+static void
+test_retry(void **state)
+{
+    struct sotto_error err = {0};
+    const char *refusal[] = {"hash", NULL};
+    size_t count = 9;
+    (void)state;
+    struct queue *queue = open_queue(in_folder("q"), false);
+    put(queue, TO, 0, 1);
+    put(queue, TO, 0, 2);
+    put(queue, ELSEWHERE, 0, 1);
+    struct queue_batch batch = next(queue, TO, NULL, 2);
+    unsigned refused = salt_of(&batch, 0);
+    assert_int_equal(queue_settle(queue, &batch, refusal, &err),
+                     SOTTO_STATUS_OK);
+    queue_batch_clear(&batch);
+    assert_int_equal(count_of(queue, TO), 0);
+    assert_int_equal(queue_refused(queue, TO, &count, &err), SOTTO_STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(queue_retry(queue, ELSEWHERE, &err), SOTTO_STATUS_OK);
+    assert_int_equal(count_of(queue, TO), 0);
+    assert_int_equal(queue_retry(queue, TO, &err), SOTTO_STATUS_OK);
+    batch = next(queue, TO, NULL, 2);
+    assert_int_equal(batch.count, 1);
+    assert_int_equal(salt_of(&batch, 0), refused);
+    queue_batch_clear(&batch);
+    assert_int_equal(queue_refused(queue, TO, &count, &err), SOTTO_STATUS_OK);
+    assert_int_equal(count, 0);
+    queue_free(queue);
+    queue = open_queue(in_folder("q"), true);
+    assert_int_equal(queue_retry(queue, TO, &err), SOTTO_STATUS_USAGE);
+    queue_free(queue);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_bound, setup_queue, teardown),
+        cmocka_unit_test_setup_teardown(test_retry, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_life, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_batches, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_long, setup_queue, teardown),

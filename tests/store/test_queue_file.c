@@ -6,6 +6,8 @@
 
 #include "store/queue.h"
 
+#define OURS "the ledger has every report"
+#define OTHER "choose another name"
 #define TO "https://a/v1/campaigns/c"
 
 static void
@@ -20,7 +22,7 @@ run_sql(const char *path, const char *text)
 }
 
 static void
-expect_untouched(const char *path, int looks)
+expect_untouched(const char *path, int looks, const char *advice)
 {
     size_t before = 0, after = 0;
     uint8_t *was = slurp(path, &before);
@@ -33,7 +35,9 @@ expect_untouched(const char *path, int looks)
         assert_null(queue);
         assert_int_equal(err.status, SOTTO_STATUS_FORMAT);
         expect_in(err.message, path);
-        expect_in(err.message, "the ledger has every report");
+        expect_in(err.message, advice);
+        assert_int_equal(strstr(err.message, "move it away") != NULL,
+                         advice[0] == 't');
     }
     uint8_t *is = slurp(path, &after);
     assert_int_equal(before, after);
@@ -59,11 +63,14 @@ test_no_queue(void **state)
     size_t count = 9;
     (void)state;
     spill(in_folder("empty"), "", 0);
-    expect_untouched(in_folder("empty"), 1);
+    expect_untouched(in_folder("empty"), 1, OTHER);
+    assert_int_not_equal(access(in_folder("empty.lock"), F_OK), 0);
     spill(in_folder("text"), "This is no database at all, but long enough", 43);
-    expect_untouched(in_folder("text"), 1);
+    expect_untouched(in_folder("text"), 1, OTHER);
+    assert_int_not_equal(access(in_folder("text.lock"), F_OK), 0);
     create(in_folder("ledger"), "1", NULL);
-    expect_untouched(in_folder("ledger"), 1);
+    expect_untouched(in_folder("ledger"), 1, OTHER);
+    assert_int_not_equal(access(in_folder("ledger.lock"), F_OK), 0);
     assert_int_equal(queue_open(in_folder("no/q"), false, &queue, &err),
                      SOTTO_STATUS_IO);
     assert_int_equal(queue_open(in_folder("none"), true, &queue, &err),
@@ -95,7 +102,9 @@ test_changed(void **state)
         make(in_folder(name));
         run_sql(in_folder(name), changes[i]);
         /* Opened to look, constraints are not looked at. */
-        expect_untouched(in_folder(name), strstr(changes[i], "ignore") == NULL);
+        expect_untouched(in_folder(name), strstr(changes[i], "ignore") == NULL,
+                         strstr(changes[i], "application") != NULL ? OTHER
+                                                                   : OURS);
     }
 }
 
