@@ -277,7 +277,7 @@ check_names(const struct campaigns *now, const struct campaigns *next,
 static const struct campaigns_past *
 find_past(const struct campaigns *campaigns, const char *name, size_t size)
 {
-    for (size_t i = 0; i < campaigns->pasts; i++) {
+    for (size_t i = 0; campaigns->past != NULL && i < campaigns->pasts; i++) {
         const struct campaigns_past *past = &campaigns->past[i];
         if (strlen(past->name) == size && memcmp(past->name, name, size) == 0) {
             return past;
