@@ -277,7 +277,7 @@ check_names(const struct campaigns *now, const struct campaigns *next,
 static const struct campaigns_past *
 find_past(const struct campaigns *campaigns, const char *name, size_t size)
 {
-    for (size_t i = 0; i < campaigns->pasts; i++) {
+    for (size_t i = 0; campaigns->past != NULL && i < campaigns->pasts; i++) {
         const struct campaigns_past *past = &campaigns->past[i];
         if (strlen(past->name) == size && memcmp(past->name, name, size) == 0) {
             return past;
@@ -306,10 +306,10 @@ campaigns_follow(const struct campaigns *now, struct campaigns *next,
     for (size_t i = 0; i < now->count; i++) {
         const struct campaign *one = &now->campaign[i];
         size_t size = strlen(one->name);
-        if (find_past(now, one->name, size) == NULL) {
+        const uint8_t *hash = campaigns_find_hash(now, one->name, size);
+        if (hash != NULL && find_past(now, one->name, size) == NULL) {
             memcpy(past[count].name, one->name, size);
-            memcpy(past[count++].hash, one->mechanism->client->hash,
-                   SOTTO_HASH_SIZE);
+            memcpy(past[count++].hash, hash, SOTTO_HASH_SIZE);
         }
     }
     free(next->past);
