@@ -494,7 +494,7 @@ const struct cli_verb cmd_demo = {
         "with a learner that ignores their noise, and with the truth; on "
         "the\nterminal and in DIR/report.html. At one epsilon the reports are "
         "sent over HTTP\nby as many devices to a collector on this machine. "
-        "Reports are simulated from the\nseed, so that the story is the same "
+        "Reports are simulated from\nthe seed, so that the story is the same "
         "every time: they are not private.\nDIR/by-hand.sh does it with other "
         "verbs.\n",
     .example = "sotto demo --quick -o my-demo\n",

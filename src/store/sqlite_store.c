@@ -13,9 +13,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/error.h"
@@ -85,6 +88,54 @@ take_lock(struct sqlite_store *store, struct sotto_error *err)
                : host_fail(err, SOTTO_STATUS_IO, 0, "cannot lock '%s.lock': %s",
                            host_shown(store->path), strerror(error));
 }
+
+/* ---- Names --------------------------------------------------------------- */
+
+static const char *const suffix[SQLITE_NAMES] = {"", "-wal", ".lock"};
+
+/* What a name of the store is the name of; all 0: of nothing. */
+static struct sqlite_name
+look_at(const struct sqlite_store *store, size_t which)
+{
+    char path[PATH_MAX];
+    struct stat info = {0};
+    int size = snprintf(path, sizeof path, "%s%s", store->path, suffix[which]);
+    bool found = size < (int)sizeof path && stat(path, &info) == 0;
+    return found ? (struct sqlite_name){info.st_dev, info.st_ino}
+                 : (struct sqlite_name){0};
+}
+
+/* SQLite may keep files elsewhere than in the file system (a test does): those
+   are not looked at. */
+static void
+note_names(struct sqlite_store *store)
+{
+    for (size_t i = 0; i < SQLITE_NAMES; i++) {
+        store->name[i] = look_at(store, i);
+    }
+}
+
+/* A file that has lost its name takes all that is written, and is gone when it
+   is closed. */
+static enum sotto_status
+check_names(const struct sqlite_store *store, struct sotto_error *err)
+{
+    for (size_t i = 0; i < SQLITE_NAMES; i++) {
+        struct sqlite_name name = look_at(store, i);
+        if (store->name[i].number != 0 &&
+            (name.device != store->name[i].device ||
+             name.number != store->name[i].number)) {
+            return host_fail(err, SOTTO_STATUS_IO, 0,
+                             "'%s%s' is gone, or was replaced, while the store "
+                             "is open: nothing is stored until the file that "
+                             "was there is back",
+                             host_shown(store->path), suffix[i]);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Connecting ---------------------------------------------------------- */
 
 static int
 note_frames(void *context, sqlite3 *db, const char *name, int frames)
@@ -189,6 +240,7 @@ open_store(const char *place, bool simulation, void **ret,
     if (status == SOTTO_STATUS_OK) {
         status = sqlite_load_check(store, err);
     }
+    note_names(store);
 done:
     if (status == SOTTO_STATUS_OK) {
         *ret = store;
@@ -339,6 +391,9 @@ begin(void *own, struct sotto_error *err)
     }
     enum sotto_status status =
         store->others ? fail_others(store, err) : sqlite_load(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_names(store, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

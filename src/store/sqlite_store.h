@@ -38,6 +38,8 @@
 #ifndef SOTTO_STORE_SQLITE_STORE_H
 #define SOTTO_STORE_SQLITE_STORE_H
 
+#include <sys/types.h>
+
 #include "client/device.h"
 #include "store/sql.h"
 #include "store/store.h"
@@ -105,10 +107,16 @@ enum sqlite_statement {
 
 struct sqlite_filter;
 
+#define SQLITE_NAMES 3u
+
 struct sqlite_store {
     struct sql sql;
     char *path;
     int lock; /* descriptor of PATH.lock; -1: not held */
+    struct sqlite_name {
+        dev_t device;
+        ino_t number;
+    } name[SQLITE_NAMES]; /* what PATH, its log and its lock were when opened */
     bool simulation;
     bool failed;     /* since it was begun: nothing of it may be committed */
     bool others;     /* somebody else wrote: it is of no use any more */

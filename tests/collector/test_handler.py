@@ -111,7 +111,7 @@ def test_unread(m):
     """Long answers that nobody reads: the bodies they are for are gone by then,
     so that twice as many are within the share as if they were not."""
     c = Collector(m, "--body-most", 8 * MIB, "--reports-most", 150000,
-                  store="u.db")
+                  "--waiting-most", 150000, store="u.db")
     body = b"STO1" + b"x" * (8 * MIB - 4)
     held, found = [], []
     for _ in range(14):
@@ -144,7 +144,8 @@ def test_lines(m):
 
 def test_many_refusals(m):
     """However long the answer: those that are good are stored and told so."""
-    c = Collector(m, "--reports-most", 1000000, "--body-most", 64 * MIB,
+    c = Collector(m, "--reports-most", 1000000, "--waiting-most", 1000000,
+                  "--body-most", 64 * MIB,
                   store="r.db")
     count = 500000
     good = json.loads(m.line)

@@ -82,7 +82,10 @@ def check_refused(device, name, *pieces, ca="ca.pem", version=None,
     words = ("--ca", ca) if ca else ()
     tries = "1" if version else "3"  # old TLS may be a bad connection
     done = run(1, *device.words(stub.url(host=host), "--tries", tries, *words))
-    says(done, f"cannot talk to {stub.url(host=host)}", *pieces)
+    says(done, *pieces)
+    expect(ca == "not-there.pem" or
+           f"cannot talk to {stub.url(host=host)}" in done.stderr,
+           f"{name}: whom it could not talk to: {done.stderr}")
     expect(not stub.requests + stub.checks, f"{name}: a request arrived")
     expect(stub.connections <= 1, f"{name}: {stub.connections} connections")
     expect(not device.charged(), f"{name}: somebody was charged")

@@ -341,6 +341,34 @@ test_others_write(void **state)
     store_free(store);
 }
 
+/* ---- Files that go while the store is open ------------------------------ */
+
+static void
+test_gone(void **state)
+{
+    static const char *const suffix[] = {"", "-wal", ".lock"};
+    const char *path = new_path();
+    (void)state;
+    struct store *store = open_store(url);
+    uint32_t c = campaign_of(store, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        char name[700], away[720];
+        (void)put_many(store, c, 10 * i, 10 * i + 10);
+        (void)snprintf(name, sizeof name, "%s%s", path, suffix[i]);
+        (void)snprintf(away, sizeof away, "%s.away", name);
+        assert_int_equal(rename(name, away), 0);
+        assert_int_equal(store_begin(store, &said), SOTTO_STATUS_IO);
+        assert_non_null(strstr(said.message, "is gone"));
+        spill(name, "", 0); /* another one in its place */
+        assert_int_equal(store_begin(store, &said), SOTTO_STATUS_IO);
+        assert_non_null(strstr(said.message, suffix[i]));
+        assert_int_equal(rename(away, name), 0);
+    }
+    (void)put_many(store, c, 30, 40);
+    assert_int_equal(counts_of(store, c).waiting, 40);
+    store_free(store);
+}
+
 /* ---- Full disks ---------------------------------------------------------- */
 
 static void
@@ -477,6 +505,7 @@ main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_one_writer),
         cmocka_unit_test(test_others_write),
+        cmocka_unit_test(test_gone),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_sqlite_memory),
     };
