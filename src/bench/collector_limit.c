@@ -10,15 +10,13 @@
 #include <unistd.h>
 
 #include "client/device.h"
+#include "collector/mover.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "sender/load.h"
 #include "store/store.h"
 
-/* As in the collector's writer. */
-#define SLICE_LEAST ((size_t)512)
-#define SLICE_FACTOR 2u
 #define BATCH_MIN ((size_t)1000)
 
 #define FILE_BYTES ((size_t)4 << 20) /* gone through again and again */
@@ -60,8 +58,8 @@ run_group(struct bare *bare, size_t count, struct sotto_error *err)
         status = put_group(bare, count, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = store_advance(bare->store, SLICE_LEAST + SLICE_FACTOR * count,
-                               BATCH_MIN, &moved, err);
+        status = store_advance(bare->store, mover_slice(count), BATCH_MIN,
+                               &moved, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = store_commit(bare->store, err);
@@ -102,6 +100,26 @@ open_bare(struct bare *bare, const struct collector_place *place,
     return SOTTO_STATUS_OK;
 }
 
+/* As a collector does that is stopped, and as little timed. */
+static enum sotto_status
+end_window(const struct bare *bare, struct sotto_error *err)
+{
+    bool moved = false, clean = false;
+    enum sotto_status status = store_begin(bare->store, err);
+    if (status == SOTTO_STATUS_OK && !bare->moving) {
+        status = store_end_window(bare->store, err);
+    }
+    while (status == SOTTO_STATUS_OK && !moved) {
+        status = store_advance(bare->store, STORE_WINDOW_MOST, BATCH_MIN,
+                               &moved, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = store_commit(bare->store, err);
+    }
+    return status == SOTTO_STATUS_OK ? store_scrub(bare->store, &clean, err)
+                                     : status;
+}
+
 enum sotto_status
 collector_limit_run(const struct collector_place *place, const char *url,
                     uint64_t reports, size_t group, double *ret_seconds,
@@ -117,6 +135,7 @@ collector_limit_run(const struct collector_place *place, const char *url,
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_seconds = host_seconds() - start;
+        status = end_window(&bare, err);
     }
     store_free(bare.store);
     free(bare.reports);

@@ -12,8 +12,6 @@
 #include "host/clock.h"
 #include "host/error.h"
 
-#define SLICE_LEAST ((size_t)512) /* rows moved on with a group, and */
-#define SLICE_FACTOR 2u           /* for each report that it puts */
 #define SLICE_ALONE ((size_t)8192)
 
 static void
@@ -109,9 +107,7 @@ mover_plan(const struct mover *mover, double now, bool alone, size_t reports)
     }
     step.needed = mover->moving || step.end;
     if (step.needed || !alone) {
-        step.rows = !sure   ? 1
-                    : alone ? SLICE_ALONE
-                            : SLICE_LEAST + SLICE_FACTOR * reports;
+        step.rows = !sure ? 1 : alone ? SLICE_ALONE : mover_slice(reports);
     }
     return step;
 }

@@ -72,6 +72,13 @@ struct mover_step {
     bool done;   /* nothing is left to be moved; mover_step says it */
 };
 
+/* Rows moved on with a group of so many reports. */
+static inline size_t
+mover_slice(size_t reports)
+{
+    return 512 + 2 * reports;
+}
+
 void mover_init(struct mover *mover, const struct mover_options *options,
                 struct store *store);
 
