@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/inquiry.h"
 #include "cli/json_print.h"
+#include "cli/send_look.h"
 #include "cli/watch.h"
 
 #define QUEUE_SUFFIX ".queue"
@@ -363,123 +364,6 @@ flush(const struct cli_args *args, struct job *job)
     return job->inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
-
-/* A report of nobody: a record of which everything is missing. The record
-   itself would be a report that nobody is charged for. */
-static enum sotto_status
-make_blank(struct job *job, uint8_t **ret_report, struct sotto_error *err)
-{
-    const struct sotto_mechanism_info *info = &job->info;
-    struct sotto_value *values = calloc(info->columns + 1, sizeof *values);
-    uint8_t *report = malloc(info->report_size);
-    enum sotto_status status = SOTTO_STATUS_MEMORY;
-    if (values != NULL && report != NULL) {
-        status = sotto_client_privatise(sotto_mechanism_client(job->mechanism),
-                                        values, info->columns, report,
-                                        info->report_size);
-    }
-    free(values);
-    if (status == SOTTO_STATUS_OK) {
-        *ret_report = report;
-    } else {
-        free(report);
-        err->status = status;
-        (void)snprintf(err->message, sizeof err->message,
-                       "no report could be made: %s",
-                       sotto_status_message(status));
-    }
-    return status;
-}
-
-/* What the next request is made of; nothing queued: a blank report. */
-struct view {
-    uint8_t *reports;
-    size_t waiting, refused, size, count;
-    bool blank, other; /* other: of another mechanism than M */
-    char *text;
-};
-
-static void
-show_json(const struct view *view)
-{
-    json_begin(stdout);
-    json_bool(stdout, "dry_run", true);
-    json_size(stdout, "waiting", view->waiting);
-    json_size(stdout, "marked", view->refused);
-    json_size(stdout, "shown", view->blank ? 0 : view->count);
-    json_bool(stdout, "blank", view->blank);
-    json_bool(stdout, "other_mechanism", view->other);
-    json_text(stdout, "request", view->text);
-    json_end(stdout);
-}
-
-static void
-show(const struct view *view)
-{
-    if (view->blank) {
-        (void)printf("Nothing is in the queue for this campaign. This is what "
-                     "a request would be, with the\nreport of a record of "
-                     "which everything is missing.");
-    } else {
-        (void)printf("In the queue: %zu report%s. The next request holds %zu "
-                     "of them%s; this is all of it.",
-                     view->waiting, view->waiting == 1 ? "" : "s", view->count,
-                     view->other ? ", of another mechanism" : "");
-    }
-    (void)printf(" Nothing is sent,\nread or charged now. A run first asks "
-                 "for mechanism.minisig (and, without M, for the\nmechanism), "
-                 "and the reports of new people in F are shuffled in.\n\n");
-    (void)fputs(view->text, stdout);
-}
-
-static enum sotto_status
-take_view(struct job *job, struct view *view, struct sotto_error *err)
-{
-    enum sotto_status status =
-        sotto_sender_waiting(job->sender, &view->waiting, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_refused(job->sender, &view->refused, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_next(job->sender, job->mechanism, &view->reports,
-                                   &view->size, &view->count, err);
-    }
-    if (status == SOTTO_STATUS_OK && view->count == 0) {
-        view->blank = true;
-        view->count = 1;
-        view->size = job->info.report_size;
-        status = make_blank(job, &view->reports, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        /* The hash stands before the id (docs/format.md). */
-        view->other =
-            memcmp(sotto_report_id(view->reports) - SOTTO_HASH_SIZE,
-                   sotto_client_hash(sotto_mechanism_client(job->mechanism)),
-                   SOTTO_HASH_SIZE) != 0;
-        status =
-            sotto_sender_explain(job->sender, job->mechanism, view->reports,
-                                 view->size, view->count, &view->text, err);
-    }
-    return status;
-}
-
-static int
-look(const struct cli_args *args, struct job *job)
-{
-    struct sotto_error err = {0};
-    struct view view = {0};
-    enum sotto_status status = take_view(job, &view, &err);
-    if (status == SOTTO_STATUS_OK && cli_given(args, "json")) {
-        show_json(&view);
-    } else if (status == SOTTO_STATUS_OK) {
-        show(&view);
-    }
-    free(view.text);
-    free(view.reports);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
-}
-
 /* ---- The verb ----------------------------------------------------------- */
 
 /* The first line of a file that has no other, but for blank ones, in memory
@@ -575,8 +459,10 @@ run(const struct cli_args *args)
         status = open_mechanism(args, &job);
     }
     if (status == CLI_EXIT_DONE) {
-        status = cli_given(args, "dry-run") ? look(args, &job)
-                                            : send_records(args, &job);
+        status =
+            cli_given(args, "dry-run")
+                ? send_look(cli_given(args, "json"), job.sender, job.mechanism)
+                : send_records(args, &job);
     }
     watch_end(&job.watch);
     inquiry_clear(&job.inquiry);
