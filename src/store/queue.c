@@ -519,51 +519,38 @@ queue_refused(struct queue *queue, const char *destination, size_t *ret_count,
                       destination, ret_count, err);
 }
 
+/* Runs a statement with one hash. */
+static enum sotto_status
+change(const struct queue *queue, const char *text,
+       const uint8_t of[QUEUE_TAG_SIZE], struct sotto_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum sotto_status status = prepare(queue, text, &statement, err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = bind_hash(statement, 1, of);
+        code = code == SQLITE_OK ? sqlite3_step(statement) : code;
+        if (code != SQLITE_DONE) {
+            status = fail_sql(queue, code, err);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
 enum sotto_status
 queue_retry(struct queue *queue, const char *destination,
             struct sotto_error *err)
 {
     uint8_t to[QUEUE_TAG_SIZE];
-    sqlite3_stmt *update = NULL;
     if (queue->look) {
         return fail_look(queue, err);
     }
-    enum sotto_status status = prepare(
-        queue, "UPDATE report SET refused = NULL WHERE " MARKED, &update, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
     hash(queue, destination, NULL, to);
-    int code = bind_hash(update, 1, to);
-    code = code == SQLITE_OK ? sqlite3_step(update) : code;
-    if (code != SQLITE_DONE) {
-        status = fail_sql(queue, code, err);
-    }
-    (void)sqlite3_finalize(update);
-    return status;
+    return change(queue, "UPDATE report SET refused = NULL WHERE " MARKED, to,
+                  err);
 }
 
 /* ---- The ledger --------------------------------------------------------- */
-
-/* Keeps a ledger's hash if there is none. */
-static enum sotto_status
-adopt(const struct queue *queue, const uint8_t of[QUEUE_TAG_SIZE],
-      struct sotto_error *err)
-{
-    sqlite3_stmt *update = NULL;
-    enum sotto_status status =
-        prepare(queue, "UPDATE queue SET ledger = ?1 WHERE ledger IS NULL",
-                &update, err);
-    if (status == SOTTO_STATUS_OK) {
-        int code = bind_hash(update, 1, of);
-        code = code == SQLITE_OK ? sqlite3_step(update) : code;
-        if (code != SQLITE_DONE) {
-            status = fail_sql(queue, code, err);
-        }
-    }
-    (void)sqlite3_finalize(update);
-    return status;
-}
 
 /* Whether another ledger's hash is kept. */
 static enum sotto_status
@@ -600,7 +587,10 @@ queue_bind(struct queue *queue, const uint8_t *check, size_t size,
         of, sizeof of, check, size, queue->secret, sizeof queue->secret, NULL,
         (const unsigned char *)PERSONAL_OF);
     enum sotto_status status =
-        queue->look ? SOTTO_STATUS_OK : adopt(queue, of, err);
+        queue->look
+            ? SOTTO_STATUS_OK
+            : change(queue, "UPDATE queue SET ledger = ?1 WHERE ledger IS NULL",
+                     of, err);
     if (status == SOTTO_STATUS_OK) {
         status = compare(queue, of, &other, err);
     }
