@@ -367,11 +367,14 @@ flush(const struct cli_args *args, struct job *job)
 /* ---- The verb ----------------------------------------------------------- */
 
 /* The first line of a file that has no other, but for blank ones, in memory
-   that the caller frees; NULL: it has others, or cannot be read. */
+   that the caller frees; NULL: it has others, or cannot be read twice, as a
+   pipe cannot. */
 static char *
 only_line(const char *path)
 {
-    FILE *from = fopen(path, "r");
+    struct stat info;
+    bool lasts = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *from = lasts ? fopen(path, "r") : NULL;
     char *first = NULL, *line = NULL;
     size_t room = 0, lines = 0;
     while (from != NULL && lines < 2 && getline(&line, &room, from) > 0) {

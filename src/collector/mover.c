@@ -160,7 +160,10 @@ mover_stepped(struct mover *mover, const struct mover_step *step, bool took)
     }
     if (step->end) {
         begin_move(mover, mover->took);
-        mover->took = mover->unknown = false;
+        /* The puts may have filled the window and ended it themselves: then
+           some of these reports are in the next one. */
+        mover->took = false;
+        mover->unknown = took;
     }
     if (step->done && mover->moving) {
         end_move(mover);

@@ -57,6 +57,7 @@ struct writer {
     struct mover mover;
     size_t last_jobs; /* of the last group */
     bool sick;
+    bool hopeless;  /* and it will not get well by itself */
     double well_at; /* when it is worth asking it again, if nobody has */
 };
 
@@ -216,6 +217,7 @@ note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
                               1, memory_order_relaxed);
     atomic_store(&metrics->healthy, healthy);
     writer->well_at = host_seconds() + SICK_S;
+    writer->hopeless = !healthy && err->status == SOTTO_STATUS_FORMAT;
     if (healthy == !writer->sick) {
         return;
     }
@@ -362,7 +364,8 @@ wait_for_work(struct writer *writer)
 static void
 note_time(struct writer *writer)
 {
-    if (writer->sick && host_seconds() >= writer->well_at) {
+    if (writer->sick && !writer->hopeless &&
+        host_seconds() >= writer->well_at) {
         atomic_store(&writer->options.mover.metrics->healthy, true);
     }
 }

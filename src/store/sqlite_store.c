@@ -375,8 +375,9 @@ static enum sotto_status
 fail_others(const struct sqlite_store *store, struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                     "another program has written to the store '%s'; end it, "
-                     "and open the store again",
+                     "another program has written to the store '%s', or cut "
+                     "its log (wal_checkpoint); end it, and open the store "
+                     "again",
                      host_shown(store->path));
 }
 
