@@ -140,6 +140,17 @@ try 0 --to "$here/m" --json
 grep -q '"accepted": 2, .*"left": 0, .*"new": 0, "replayed": 2, "over_cap": 0' \
     out || fail "json: $(cat out)"
 
+# ---- From a pipe: every row, once --------------------------------------------
+{
+    echo name,age,colour
+    sleep 0.2
+    printf 'dee,31,red\n'
+    sleep 0.2
+    printf 'eve,47,blue\nfay,20,red\n'
+} | "$SOTTO" send m.sotto /dev/stdin --person name --ledger l --pub k.pub \
+    --grid 0 --to "$here/m" --json >out 2>err || fail "a pipe: $(cat err)"
+grep -q '"accepted": 3, .*"new": 3, ' out || fail "from a pipe: $(cat out)"
+
 # ---- The ledger refuses ------------------------------------------------------
 # What is over a cap is not sent, and the others' reports are.
 printf 'name,age,colour\nann,31,red\ncy,47,blue\n' >next.csv

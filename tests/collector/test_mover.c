@@ -54,6 +54,25 @@ test_stop_while_moving(void **state)
     assert_int_equal(atomic_load(&metrics.windows), 2);
 }
 
+/* A group that fills a window whose time is over: the store has ended it with
+   the first reports, and the others are in the next one. */
+static void
+test_full_in_time(void **state)
+{
+    struct writer_options options = usual();
+    const struct mover_step step = {
+        .rows = 1, .end = true, .needed = true, .done = true};
+    struct mover mover;
+    (void)state;
+    for (int took = 0; took < 2; took++) {
+        mover_init(&mover, &options.mover, NULL);
+        mover.took = true;
+        assert_true(mover_stepped(&mover, &step, took == 1));
+        assert_false(mover.took);
+        assert_int_equal(mover.unknown, took == 1);
+    }
+}
+
 /* There is an end to it: the next life goes on. */
 static void
 test_stop_in_time(void **state)
@@ -298,6 +317,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_stop, set_up),
         cmocka_unit_test_setup(test_stop_while_moving, set_up),
+        cmocka_unit_test_setup(test_full_in_time, set_up),
         cmocka_unit_test_setup(test_stop_in_time, set_up),
         cmocka_unit_test_setup(test_stop_fails, set_up),
         cmocka_unit_test_setup(test_start, set_up),
