@@ -28,6 +28,21 @@ scratch_remove(void)
     return system(command);
 }
 
+/* The two as cmocka calls them. */
+static inline int
+scratch_set_up(void **state)
+{
+    (void)state;
+    return scratch_make();
+}
+
+static inline int
+scratch_tear_down(void **state)
+{
+    (void)state;
+    return scratch_remove();
+}
+
 /* FOLDER/name; valid until the eighth call after it. */
 static inline const char *
 in_folder(const char *name)

@@ -28,20 +28,6 @@ must(enum sotto_status status)
     }
 }
 
-static int
-setup(void **state)
-{
-    (void)state;
-    return scratch_make();
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 /* ---- Rates --------------------------------------------------------------- */
 
 static const size_t batches[] = {1, 20, 0};
@@ -201,12 +187,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nowhere, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_limit_window, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rates, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_nowhere, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_memory, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_limit, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_limit_window, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_place, scratch_set_up,
+                                        scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

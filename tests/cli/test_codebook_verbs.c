@@ -214,13 +214,6 @@ setup(void **state)
     return 0;
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 int
 main(void)
 {
@@ -228,5 +221,5 @@ main(void)
         cmocka_unit_test(test_journey),
         cmocka_unit_test(test_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, scratch_tear_down);
 }

@@ -51,13 +51,6 @@ set_up(void **state)
                : -1;
 }
 
-static int
-tear_down(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static void
 expect_fail(const char *path, enum sotto_status wanted, const char *says)
 {
@@ -338,15 +331,16 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_next, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_past, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_channel, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_folder, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_file, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_bad, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_next, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_past, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_channel, set_up,
+                                        scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_signature_changes, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_memory, set_up, scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,20 +17,6 @@
 
 static struct sotto_error err;
 
-static int
-set_up(void **state)
-{
-    (void)state;
-    return scratch_make();
-}
-
-static int
-tear_down(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static enum sotto_status
 read_text(const char *text, size_t size, struct token *token)
 {
@@ -154,5 +140,5 @@ main(void)
         cmocka_unit_test(test_none),  cmocka_unit_test(test_bad),
         cmocka_unit_test(test_mode),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_set_up, scratch_tear_down);
 }

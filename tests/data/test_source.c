@@ -60,13 +60,6 @@ setup(void **state)
     return scratch_make();
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static void
 put(const char *name, const char *text)
 {
@@ -187,7 +180,8 @@ test_memory(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, setup, scratch_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_folder),
         TEST(test_archives),

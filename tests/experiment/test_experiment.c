@@ -52,13 +52,6 @@ setup(void **state)
     return blobs_write(folder, 200, 80);
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static const double one_eps[] = {10};
 
 /* Principal components need no training: quick. */
@@ -370,13 +363,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_means, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_repeatable, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_variational, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_wrong, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_means, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_repeatable, setup,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_keys, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_variational, setup,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_stopped, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_locked, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong, setup, scratch_tear_down),
         cmocka_unit_test(test_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,13 +45,6 @@ setup(void **state)
     return scratch_make() != 0 ? -1 : blobs_write(folder, 600, 80);
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static const double eps[] = {8, INFINITY};
 
 static struct sotto_experiment_options
@@ -208,11 +201,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_collection, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_contrastive, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_private, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_novel, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_level, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_collection, setup,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_contrastive, setup,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_private, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_novel, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_level, setup, scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

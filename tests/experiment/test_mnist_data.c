@@ -27,13 +27,6 @@ setup(void **state)
     return scratch_make() != 0 ? -1 : blobs_write(folder, TRAIN, TEST);
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static struct mnist_data
 open_data(char hash[EXPERIMENT_HASH_SIZE])
 {
@@ -189,11 +182,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_split, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_packed, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_wrong, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_split, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_packed, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, setup,
+                                        scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,20 +18,6 @@
 
 static struct sotto_error err;
 
-static int
-setup(void **state)
-{
-    (void)state;
-    return scratch_make();
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static const struct row_key first = {.experiment = "e",
                                      .mechanism = "m",
                                      .level = "latent",
@@ -311,14 +297,22 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_before_notes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_strange, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_accuracy, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_kept, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_before_notes, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_key, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_torn, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_strange, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_foreign, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_accuracy, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, scratch_set_up,
+                                        scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,20 +17,6 @@
 
 static struct sotto_error err;
 
-static int
-set_up(void **state)
-{
-    (void)state;
-    return scratch_make();
-}
-
-static int
-tear_down(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static void
 put(const char *text, size_t size)
 {
@@ -113,5 +99,5 @@ main(void)
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_set_up, scratch_tear_down);
 }

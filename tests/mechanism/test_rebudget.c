@@ -22,20 +22,6 @@
 
 static struct sotto_error err;
 
-static int
-setup(void **state)
-{
-    (void)state;
-    return scratch_make();
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static const char *const colours[] = {"red", "blue"};
 static float weights[] = {0.5f, -1, 0.25f, 2, 1, 0.125f, 0, 3, 0.1f, 0.2f};
 
@@ -447,7 +433,8 @@ test_memory(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_same),          TEST(test_shares), TEST(test_orders),
         TEST(test_digest),        TEST(test_images), TEST(test_refused),

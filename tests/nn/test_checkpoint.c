@@ -94,13 +94,6 @@ setup(void **state)
     return scratch_make();
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 /* ---- Going on ----------------------------------------------------------- */
 
 static void
@@ -304,7 +297,8 @@ test_failures(void **state)
     run_free(&run);
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_FOLDER(test)                                                      \
+    cmocka_unit_test_setup_teardown(test, setup, scratch_tear_down)
 
 int
 main(void)

@@ -26,13 +26,6 @@ setup(void **state)
     return scratch_make();
 }
 
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static void
 make(const char *magic, uint8_t salt, uint8_t report[SIZE])
 {
@@ -270,13 +263,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_simulated, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_options, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_spread, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_jitter, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_kind, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_simulated, setup,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_options, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_nobody, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_spread, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_jitter, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_kind, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_memory, setup, scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,20 +26,6 @@ static const struct sql_kind kind = {.application = 7,
                                      .other = "; take another"};
 static struct sotto_error err;
 
-static int
-setup(void **state)
-{
-    (void)state;
-    return scratch_make();
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    return scratch_remove();
-}
-
 static enum sotto_status
 make(const char *path, const struct sql_kind *as)
 {
@@ -187,7 +173,8 @@ test_names(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
     const struct CMUnitTest tests[] = {TEST(test_kind), TEST(test_settle),
                                        TEST(test_private), TEST(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
