@@ -35,6 +35,7 @@
 #define ANSWER_S 600u                     /* for an answer to be taken */
 #define GRACE_S 5.0                       /* for what has come, when stopping */
 #define FINISH_S 10.0                     /* and for the last window */
+#define SICK_S 5.0                        /* after a failure of the disk */
 #define AGAIN_S 1.0     /* until a move that failed is tried again */
 #define PATIENCE_S 60.0 /* with a reader that keeps the log from being cut */
 #define REPORTS_MOST ((size_t)10000)
@@ -346,6 +347,7 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
         .store = options->store,
         .simulation = options->simulation,
         .waiting_most = options->waiting_most,
+        .sick_s = SICK_S,
         .stop_s = FINISH_S,
         .mover =
             {

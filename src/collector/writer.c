@@ -32,7 +32,6 @@
 
 #define GROUP_MOST ((size_t)16384) /* reports that share a flush */
 #define OTHERS_S 0.0005            /* for others to join a group */
-#define SICK_S 5.0                 /* that a failure makes it unhealthy */
 
 struct writer {
     struct writer_options options;
@@ -216,7 +215,7 @@ note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
     atomic_fetch_add_explicit(healthy ? &metrics->commits : &metrics->failures,
                               1, memory_order_relaxed);
     atomic_store(&metrics->healthy, healthy);
-    writer->well_at = host_seconds() + SICK_S;
+    writer->well_at = host_seconds() + writer->options.sick_s;
     writer->hopeless = !healthy && err->status == SOTTO_STATUS_FORMAT;
     if (healthy == !writer->sick) {
         return;

@@ -37,6 +37,7 @@ struct writer_options {
     const char *store;
     bool simulation;
     size_t waiting_most;
+    double sick_s; /* that a failure makes it unhealthy, if it may pass */
     double stop_s; /* for the last window to be moved on when it stops */
     struct mover_options mover;
 };

@@ -40,6 +40,7 @@ static struct fake {
     size_t puts, moved; /* of the transaction */
     size_t begins, commits, scrubs;
     /* What it does when. */
+    bool others; /* have written: begin fails for good */
     bool fail_begin, fail_put, fail_move, fail_moved_commit;
     size_t fail_commit; /* so many of those with reports */
     bool hold;          /* commits with reports wait */
@@ -129,11 +130,13 @@ fake_campaign(void *own, const uint8_t *hash, const char *name,
 static inline enum sotto_status
 fake_begin(void *own, struct sotto_error *err)
 {
-    bool fails;
+    bool fails, others;
     (void)own;
-    FAKE(fails = fake.fail_begin; fake.begins++; fake.begun = !fails;
-         fake.puts = fake.moved = 0);
-    return fails ? fake_fail("begin", err) : SOTTO_STATUS_OK;
+    FAKE(others = fake.others; fails = fake.fail_begin || others; fake.begins++;
+         fake.begun = !fails; fake.puts = fake.moved = 0);
+    return others  ? host_fail(err, SOTTO_STATUS_FORMAT, 0, "others wrote")
+           : fails ? fake_fail("begin", err)
+                   : SOTTO_STATUS_OK;
 }
 
 static inline void
@@ -361,6 +364,7 @@ usual(void)
     return (struct writer_options){
         .store = "sqlite:fake",
         .waiting_most = 1000,
+        .sick_s = 5,
         .stop_s = 5,
         .mover = {.window_s = 600,
                   .batch_min = 1000,

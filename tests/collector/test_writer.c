@@ -58,6 +58,29 @@ test_groups(void **state)
     writer_free(writer);
 }
 
+/* After a failure that may pass it is well again, so that somebody tries; after
+   one that does not pass it is not. */
+static void
+test_health(void **state)
+{
+    struct writer_options options = usual();
+    struct writer *writer;
+    (void)state;
+    options.sick_s = 0.05;
+    writer = start_settled(&options);
+    FAKE(fake.fail_begin = true);
+    assert_false(send_new(writer, 1));
+    FAKE_UNTIL(atomic_load(&metrics.healthy));
+    FAKE(fake.fail_begin = false; fake.others = true);
+    assert_false(send_new(writer, 1));
+    pause_ns(200000000);
+    assert_false(atomic_load(&metrics.healthy));
+    FAKE(fake.others = false);
+    assert_true(send_new(writer, 1));
+    assert_true(atomic_load(&metrics.healthy));
+    writer_free(writer);
+}
+
 /* A flush that fails: nothing of it counts, and it is said once. */
 static void
 test_fails(void **state)
@@ -294,6 +317,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_on_disk_first, set_up),
         cmocka_unit_test_setup(test_groups, set_up),
+        cmocka_unit_test_setup(test_health, set_up),
         cmocka_unit_test_setup(test_fails, set_up),
         cmocka_unit_test_setup(test_without_move, set_up),
         cmocka_unit_test_setup(test_nothing_at_all, set_up),
