@@ -114,12 +114,23 @@ struct sotto_mechanism_info {
     size_t columns;
     size_t layers;
     size_t weights; /* floats in the encoder */
+    uint64_t work;  /* multiply-adds that the encoder takes for a record */
+    bool uneven;    /* devices refuse it: sotto_mechanism_check says why */
     size_t parts;
     size_t report_size;
     char hash[2 * SOTTO_HASH_SIZE + 1]; /* hexadecimal */
 };
 void sotto_mechanism_info(const struct sotto_mechanism *mechanism,
                           struct sotto_mechanism_info *ret_info);
+
+/*
+ * Whether devices make reports with it. An analyst may open a mechanism whose
+ * weights are so small that the encoder's time could depend on the record
+ * (0.1.0 wrote some); sotto_client_open refuses it. Statuses: FORMAT.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_check(const struct sotto_mechanism *mechanism,
+                      struct sotto_error *err);
 
 struct sotto_column_info {
     const char *name;

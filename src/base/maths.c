@@ -17,9 +17,18 @@
 #define EXP_MOST UINT64_C(0x40862d999999999a)  /* 709.7 */
 #define EXP_LEAST UINT64_C(0x4086200000000000) /* 708, below zero */
 
+#define SIGN UINT32_C(0x80000000)
+#define INFINITE_SINGLE UINT32_C(0x7f800000)
+#define FAR UINT32_C(0x42ae0000) /* 87 */
+
 union bits {
     double value;
     uint64_t bits;
+};
+
+union single {
+    float value;
+    uint32_t bits;
 };
 
 /* 2^k for -1022 <= k <= 1023. */
@@ -111,25 +120,44 @@ maths_log(double x)
 float
 maths_relu(float x)
 {
-    union {
-        float value;
-        uint32_t bits;
-    } u;
-    uint32_t infinite = UINT32_C(0xff) << 23;
-    u.value = x;
+    union single u = {x};
     u.bits &= (u.bits >> 31) - 1;
-    u.bits &= ((infinite - u.bits) >> 31) - 1;
+    u.bits &= ((INFINITE_SINGLE - u.bits) >> 31) - 1;
     return u.value;
 }
 
+/*
+ * x, or 87 of its sign if it is beyond that; a NaN stays. For such x all of
+ * e^x, 1 + e^-x and their quotients is between 2^-252 and 2^252, and the
+ * sigmoid above 2^-126: no number is subnormal. The terms of the series of e^r
+ * are multiples of r, and r is x, 0, or a difference of numbers with at most
+ * 90 bits behind the point.
+ */
+static float
+limited(float x)
+{
+    union single u = {x};
+    uint32_t sign = u.bits & SIGN;
+    uint32_t far = (uint32_t)(above(u.bits ^ sign, FAR) &
+                              ~above(u.bits ^ sign, INFINITE_SINGLE));
+    u.bits ^= (u.bits ^ (sign | FAR)) & far;
+    return u.value;
+}
+
+/* Below -87 it is 0. */
 float
 maths_sigmoid(float x)
 {
-    return (float)(1 / (1 + maths_exp(-(double)x)));
+    union single from = {x};
+    union single u = {(float)(1 / (1 + maths_exp(-(double)limited(x))))};
+    u.bits &= (uint32_t) ~(above(from.bits, SIGN | FAR) &
+                           ~above(from.bits, SIGN | INFINITE_SINGLE));
+    return u.value;
 }
 
+/* At 87 it is 1, to a float, and beyond. */
 float
 maths_tanh(float x)
 {
-    return (float)(1 - 2 / (maths_exp(2 * (double)x) + 1));
+    return (float)(1 - 2 / (maths_exp(2 * (double)limited(x)) + 1));
 }

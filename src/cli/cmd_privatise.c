@@ -29,10 +29,10 @@ open_mechanism(const struct cli_args *args, struct job *job)
         pub != NULL ? sotto_mechanism_read_verified(path, pub, NULL,
                                                     &job->mechanism, &err)
                     : sotto_mechanism_read(path, &job->mechanism, &err);
-    if (status != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
+    if (status == SOTTO_STATUS_OK && !job->simulated) {
+        status = sotto_mechanism_check(job->mechanism, &err);
     }
-    return CLI_EXIT_DONE;
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 
 /* Without a ledger: a new report every time. */

@@ -197,6 +197,9 @@ open_mechanism(const struct cli_args *args, struct job *job)
         status = sotto_mechanism_pinned(job->mechanism, pin, &err);
     }
     if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_check(job->mechanism, &err);
+    }
+    if (status == SOTTO_STATUS_OK) {
         sotto_mechanism_info(job->mechanism, &job->info);
     }
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);

@@ -10,12 +10,14 @@
  *     encoder.I.bias   F32 [out]         [N, K, K, C]; a pool has none
  *     schema.text     U8  [bytes]        names and categories
  *
+ * Numbers so small that they could give subnormal ones are told (flush.h).
  * So the header's entry for each is spelt out here and compared: overlapping,
  * missing, surplus or misshapen tensors cannot be said in this grammar.
  */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "client/device.h"
+#include "client/flush.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "weights are read in place: little-endian machines only"
@@ -27,6 +29,7 @@ struct binding {
     const uint8_t *data; /* the first byte behind the header */
     uint64_t size;       /* bytes of tensors in the file */
     uint64_t used;
+    bool small; /* some number is, and not 0 (flush.h) */
 };
 
 static void
@@ -82,8 +85,27 @@ take_doubles(struct binding *binding, const char *name, uint32_t count)
 {
     expect_name(binding->reader, name, UINT32_MAX, "\":{\"dtype\":\"F64\"");
     expect_number(binding->reader, count);
-    return (const double *)(const void *)take(
+    const double *at = (const double *)(const void *)take(
         binding, checked_multiply(count, sizeof(double)));
+    for (uint32_t i = 0; at != NULL && i < count; i++) {
+        binding->small |= at[i] > -FLUSH_COLUMN_LEAST &&
+                          at[i] < FLUSH_COLUMN_LEAST && at[i] != 0;
+    }
+    return at;
+}
+
+/* Likewise, of the shape that was read. */
+static const float *
+take_floats(struct binding *binding, uint64_t count)
+{
+    const float *at = (const float *)(const void *)take(
+        binding, checked_multiply(count, sizeof(float)));
+    uint32_t small = 0;
+    for (uint64_t i = 0; at != NULL && i < count; i++) {
+        small |= (at[i] > -FLUSH_LEAST) & (at[i] < FLUSH_LEAST) & (at[i] != 0);
+    }
+    binding->small |= small != 0;
+    return at;
 }
 
 /* The numbers of a weight's shape behind the first. */
@@ -106,7 +128,6 @@ static void
 take_layer(struct binding *binding, uint32_t at, struct device_layer *layer)
 {
     struct reader *reader = binding->reader;
-    uint64_t row = sizeof(float) * (uint64_t)layer_fan(layer);
     uint32_t rows = layer_biases(layer);
     if (rows == 0) {
         return;
@@ -115,11 +136,10 @@ take_layer(struct binding *binding, uint32_t at, struct device_layer *layer)
     expect_number(reader, rows);
     expect_shape(reader, layer);
     layer->weight =
-        (const float *)(const void *)take(binding, checked_multiply(row, rows));
+        take_floats(binding, checked_multiply(layer_fan(layer), rows));
     expect_name(reader, "encoder.", at, ".bias\":{\"dtype\":\"F32\"");
     expect_number(reader, rows);
-    layer->bias = (const float *)(const void *)take(
-        binding, sizeof(float) * (uint64_t)rows);
+    layer->bias = take_floats(binding, rows);
 }
 
 /* Skips one string of the text; false if it does not end. */
@@ -175,7 +195,7 @@ bundle_bind(struct reader *reader, struct sotto_client *client)
 {
     uint64_t header = (uint64_t)(reader->end - client->mechanism);
     struct binding binding = {reader, reader->end,
-                              client->mechanism_size - header, 0};
+                              client->mechanism_size - header, 0, false};
     const struct device_sizes *sizes = &client->sizes;
     uint64_t left;
     client->shift = take_doubles(&binding, "schema.shift", sizes->columns);
@@ -191,5 +211,6 @@ bundle_bind(struct reader *reader, struct sotto_client *client)
     expect_padding(reader);
     if (reader->status == SOTTO_STATUS_OK) {
         share_text(reader, client);
+        client->uneven = binding.small;
     }
 }

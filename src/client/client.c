@@ -130,9 +130,9 @@ same_hash(const uint8_t *a, const uint8_t *b)
 }
 
 enum sotto_status
-sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
-                  void *workspace, size_t workspace_size,
-                  struct sotto_client **ret_client, struct sotto_error *err)
+device_open(const void *mechanism, size_t size, const uint8_t *pin,
+            void *workspace, size_t workspace_size, bool uneven,
+            struct sotto_client **ret_client, struct sotto_error *err)
 {
     struct reader reader, first;
     struct device_sizes sizes = {.columns = 0};
@@ -168,6 +168,11 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
     if (reader.status == SOTTO_STATUS_OK) {
         bundle_bind(&reader, client);
     }
+    if (reader.status == SOTTO_STATUS_OK && client->uneven && !uneven) {
+        reader_fail(&reader, SOTTO_STATUS_FORMAT,
+                    "a weight or a scale is so small, and not 0, that it could "
+                    "make the encoder's time depend on the record");
+    }
     if (reader.status == SOTTO_STATUS_OK) {
         client->report_size = report_measure(client, &entropy);
         if (client->report_size == 0) {
@@ -182,6 +187,15 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
         *ret_client = client;
     }
     return status;
+}
+
+enum sotto_status
+sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
+                  void *workspace, size_t workspace_size,
+                  struct sotto_client **ret_client, struct sotto_error *err)
+{
+    return device_open(mechanism, size, pin, workspace, workspace_size, false,
+                       ret_client, err);
 }
 
 void
@@ -229,6 +243,10 @@ sotto_client_privatise(struct sotto_client *client,
     if (count != client->sizes.columns || size != client->report_size) {
         bytes_wipe(report, size);
         return SOTTO_STATUS_SIZE;
+    }
+    if (client->uneven) {
+        bytes_wipe(report, size);
+        return SOTTO_STATUS_FORMAT;
     }
     schema_apply(client, values);
     forward_run(client);

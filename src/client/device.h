@@ -114,6 +114,7 @@ struct sotto_client {
     size_t mechanism_size;
     size_t workspace_size;
     uint8_t hash[SOTTO_HASH_SIZE];
+    bool uneven; /* numbers so small that its time could tell of a record */
     struct device_sizes sizes;
     struct reader_word name, campaign, auxiliary, eps_text, delta_text;
     uint64_t eps;   /* stated total, units of 10^-12 */
@@ -211,6 +212,14 @@ bool report_valid(const struct sotto_client *client, const uint8_t *report,
                   size_t size);
 /* Whether it bears the mark of a simulation: never to be released. */
 bool report_simulated(const uint8_t *report);
+
+/* client.c: sotto_client_open, which refuses an uneven mechanism; or, to look
+   at `uneven` ones too, for analysts: no report is made with one. */
+enum sotto_status device_open(const void *mechanism, size_t size,
+                              const uint8_t *pin, void *workspace,
+                              size_t workspace_size, bool uneven,
+                              struct sotto_client **ret_client,
+                              struct sotto_error *err);
 
 /* Wipes everything the last record left in the workspace. */
 void device_wipe(struct sotto_client *client);

@@ -1,11 +1,13 @@
 /*
  * forward.c: the encoder's forward pass, in plain floats.
  *
- * Nothing about privacy rests on it (invariant 1). One row of activations;
- * layers over images are image.c's.
+ * Nothing about privacy rests on it (invariant 1) but that its time does not
+ * depend on the record (invariant 7, flush.h). One row of activations; layers
+ * over images are image.c's.
  */
 #include "base/maths.h"
 #include "client/device.h"
+#include "client/flush.h"
 #include "client/lanes.h"
 
 static float
@@ -41,7 +43,8 @@ dense(const struct device_layer *layer, const float *x, float *y)
     for (uint32_t i = 0; i < layer->out; i++) {
         float sum[LANES] = {0};
         lanes_add(sum, layer->weight + (size_t)i * layer->in, x, layer->in);
-        y[i] = layer->activation(lanes_total(sum) + layer->bias[i]);
+        y[i] =
+            flush_small(layer->activation(lanes_total(sum) + layer->bias[i]));
     }
 }
 

@@ -6,9 +6,11 @@
  * lies outside of an image is left out: zeros would add nothing to a
  * convolution, and a pool does not count them. Which instructions run depends
  * on the shapes alone, as far as the compiler takes the larger of two floats
- * without a branch (docs/threat-model.md).
+ * without a branch (docs/threat-model.md), and no number is subnormal
+ * (flush.h).
  */
 #include "client/device.h"
+#include "client/flush.h"
 #include "client/lanes.h"
 
 /* The part of a window along one side that lies inside the image. It is never
@@ -80,7 +82,7 @@ image_conv(const struct device_layer *layer, const float *x, const float *skip,
                 if (skip != NULL) {
                     value += skip[at];
                 }
-                y[at] = layer->activation(value);
+                y[at] = flush_small(layer->activation(value));
             }
         }
     }
@@ -122,7 +124,7 @@ pool_window(const struct device_layer *layer, const float *x,
         }
     }
     for (uint32_t c = 0; mean && c < channels; c++) {
-        y[c] /= inside;
+        y[c] = flush_small(y[c] / inside);
     }
 }
 

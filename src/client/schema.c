@@ -3,29 +3,44 @@
  *
  * Total on content (invariant 4): what is missing or does not fit becomes 0
  * in x, which is the middle of a number's range, and the last symbol, which
- * every category column declares for it.
+ * every category column declares for it. Whichever it is, the steps are the
+ * same, and no number on the way is subnormal (flush.h).
  */
 #include "base/bytes.h"
 #include "client/device.h"
+#include "client/flush.h"
 
-static bool
-is_finite(double x)
-{
-    return x - x == 0;
-}
+static const uint8_t nothing[1] = {0};
 
+#define INFINITE (UINT64_C(0x7ff) << 52) /* above it lie the NaNs */
+
+/* x of a value, or 0 where it is not `usable`, which is 1 or 0. */
 static float
-scaled(const struct sotto_client *client, uint32_t column, double value)
+scaled(const struct sotto_client *client, uint32_t column, double value,
+       uint32_t usable)
 {
-    return (float)((value - client->shift[column]) * client->scale[column]);
+    double x =
+        (flush_below(value, FLUSH_COLUMN_LEAST) - client->shift[column]) *
+        client->scale[column];
+    union {
+        float value;
+        uint32_t bits;
+    } u = {(float)flush_below(x, (double)FLUSH_LEAST)};
+    u.bits &= 0 - usable;
+    return u.value;
 }
 
 static void
 apply_number(const struct sotto_client *client, uint32_t at,
              const struct sotto_value *value, float *x)
 {
-    bool fits = value->kind == SOTTO_VALUE_NUMBER && is_finite(value->number);
-    x[0] = fits ? scaled(client, at, value->number) : 0;
+    bool given = value->kind == SOTTO_VALUE_NUMBER;
+    union {
+        double value;
+        uint64_t bits;
+    } u = {given ? value->number : 0};
+    uint64_t finite = ((u.bits & (UINT64_MAX >> 1)) - INFINITE) >> 63;
+    x[0] = scaled(client, at, u.value, (uint32_t)(given & finite));
 }
 
 static void
@@ -33,11 +48,11 @@ apply_bytes(const struct sotto_client *client, uint32_t at,
             const struct sotto_value *value, float *x)
 {
     uint32_t count = client->column[at].count;
-    const uint8_t *data = (const uint8_t *)value->data;
-    bool fits = value->kind == SOTTO_VALUE_BYTES && data != NULL &&
+    bool fits = value->kind == SOTTO_VALUE_BYTES && value->data != NULL &&
                 value->size == count;
+    const uint8_t *data = fits ? (const uint8_t *)value->data : nothing;
     for (uint32_t i = 0; i < count; i++) {
-        x[i] = fits ? scaled(client, at, data[i]) : 0;
+        x[i] = scaled(client, at, data[i & (0 - (uint32_t)fits)], fits);
     }
 }
 
@@ -73,7 +88,6 @@ is_text(const uint8_t *text, uint32_t length, const uint8_t *data,
 static uint32_t
 find_symbol(const struct device_column *column, const struct sotto_value *value)
 {
-    static const uint8_t nothing[1] = {0};
     const uint8_t *text = column->text + text_length(column->text) + 1;
     bool given = value->kind == SOTTO_VALUE_TEXT && value->data != NULL;
     uint64_t size = given ? value->size : 0;

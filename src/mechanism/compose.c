@@ -4,6 +4,7 @@
 #include "mechanism/compose.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "client/device.h"
+#include "client/flush.h"
 #include "host/error.h"
 #include "host/text.h"
 
@@ -207,6 +209,24 @@ add_tensor(struct tensors *tensors, const char *name, const char *type,
     host_text_add(&tensors->data, data, size);
 }
 
+/* Adds a tensor of floats. Those so small that devices refuse them (flush.h)
+   become 0: whatever training gave can be written. */
+static void
+add_floats(struct tensors *tensors, const char *name, const char *shape,
+           const float *values, size_t count)
+{
+    size_t start = tensors->data.size, size = sizeof *values;
+    add_tensor(tensors, name, "F32", shape, values, count * size);
+    for (size_t i = 0; !tensors->data.failed && i < count; i++) {
+        if (values[i] != 0 && fabsf(values[i]) < FLUSH_LEAST) {
+            memset(tensors->data.data + start + i * size, 0, size);
+        }
+    }
+}
+
+/* Shifts and scales. One so small that devices refuse it (flush.h) becomes 0 if
+   it is a shift; a scale the least that they take, for columns that reach
+   beyond 2^480: those are cut off there, and are no constants. */
 static void
 add_scaling(struct tensors *tensors, const struct compose_spec *spec,
             const char *name, bool scale)
@@ -216,6 +236,9 @@ add_scaling(struct tensors *tensors, const struct compose_spec *spec,
     host_text_init(&values, FILE_MOST);
     for (size_t i = 0; i < spec->columns; i++) {
         double value = scale ? spec->column[i].scale : spec->column[i].shift;
+        if (value != 0 && fabs(value) < FLUSH_COLUMN_LEAST) {
+            value = scale ? copysign(FLUSH_COLUMN_LEAST, value) : 0;
+        }
         host_text_add(&values, &value, sizeof value);
     }
     (void)snprintf(shape, sizeof shape, "%zu", spec->columns);
@@ -240,11 +263,10 @@ add_weights(struct tensors *tensors, const struct compose_layer *layer,
         (void)snprintf(shape, sizeof shape, "%zu,%zu", rows, fan);
     }
     (void)snprintf(name, sizeof name, "encoder.%zu.weight", at);
-    add_tensor(tensors, name, "F32", shape, layer->weight,
-               sizeof(float) * rows * fan);
+    add_floats(tensors, name, shape, layer->weight, rows * fan);
     (void)snprintf(name, sizeof name, "encoder.%zu.bias", at);
     (void)snprintf(shape, sizeof shape, "%zu", rows);
-    add_tensor(tensors, name, "F32", shape, layer->bias, sizeof(float) * rows);
+    add_floats(tensors, name, shape, layer->bias, rows);
 }
 
 /* Names and categories, each with its NUL. */

@@ -10,6 +10,7 @@
  */
 #include "mechanism/describe.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,9 +163,17 @@ say_encoder(struct page *page)
                     page->info.layers, page->info.layers == 1 ? "" : "s");
     say_layers(page);
     page_say(page, 0,
-             " and %zu weights transforms it first. Nothing about the promise "
-             "below rests on it.",
-             page->info.weights);
+             " and %zu weights, %" PRIu64 " multiply-adds a record, transforms "
+             "it first. Nothing that a report may say, below, rests on it. How "
+             "long it takes could tell of a record: a device takes the same "
+             "steps for each, with no number that takes longer than others, "
+             "and sends at a time that was fixed before.",
+             page->info.weights, page->info.work);
+    if (page->info.uneven) {
+        page_say(page, 0,
+                 "Devices refuse it: a weight or a scale is so small, and not "
+                 "0, that its time could depend on the record.");
+    }
 }
 
 static void

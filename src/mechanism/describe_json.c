@@ -205,6 +205,8 @@ put_lists(struct building *building, json_t *object,
     }
     put_size(building, encoder, "layers", info->layers);
     put_size(building, encoder, "weights", info->weights);
+    put_size(building, encoder, "multiply_adds", (size_t)info->work);
+    put(building, encoder, "uneven", json_boolean(info->uneven));
     for (size_t i = 0; i < info->layers && !building->failed; i++) {
         append(building, stack, layer(building, i));
     }

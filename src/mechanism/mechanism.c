@@ -52,9 +52,9 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
     if (mechanism->workspace == NULL) {
         return host_fail_memory(err);
     }
-    status = sotto_client_open(mechanism->data, mechanism->size, NULL,
-                               mechanism->workspace, need, &mechanism->client,
-                               &cause);
+    status = device_open(mechanism->data, mechanism->size, NULL,
+                         mechanism->workspace, need, true, &mechanism->client,
+                         &cause);
     if (status != SOTTO_STATUS_OK) {
         return fail_about(name, status, &cause, err);
     }
@@ -213,6 +213,8 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->eps_label = eps_about(client, "label");
     ret_info->columns = client->sizes.columns;
     ret_info->layers = client->sizes.layers;
+    ret_info->work = client->sizes.work;
+    ret_info->uneven = client->uneven;
     ret_info->parts = client->sizes.parts;
     ret_info->report_size = client->report_size;
     for (size_t i = 0; i < client->sizes.layers; i++) {
@@ -222,6 +224,19 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     }
     (void)sodium_bin2hex(ret_info->hash, sizeof ret_info->hash, client->hash,
                          SOTTO_HASH_SIZE);
+}
+
+enum sotto_status
+sotto_mechanism_check(const struct sotto_mechanism *mechanism,
+                      struct sotto_error *err)
+{
+    return !mechanism->client->uneven
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "devices refuse the mechanism \"%s\": a weight or a "
+                           "scale is so small, and not 0, that the encoder's "
+                           "time could depend on the record; make it again",
+                           host_shown(mechanism->name));
 }
 
 /*

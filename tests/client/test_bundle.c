@@ -6,13 +6,15 @@
 #include "client_fixture.h"
 
 #include <ctype.h>
+#include <float.h>
+#include <math.h>
 
 /* Where a changed byte leaves a mechanism that is another, but still one. */
 enum region {
     REGION_FIXED,  /* punctuation, keys, offsets, padding, lengths */
     REGION_TITLE,  /* a letter of name, campaign or auxiliary */
     REGION_NUMBER, /* a digit of the manifest: another domain or epsilon */
-    REGION_DATA,   /* shift, scale, weights, biases: any bits will do */
+    REGION_DATA,   /* shift, scale, weights, biases: any but tiny numbers */
     REGION_TEXT    /* a letter of a column's name or category */
 };
 
@@ -66,6 +68,25 @@ region_of(struct file file, size_t at)
     return at < text ? REGION_DATA : REGION_TEXT;
 }
 
+/* Whether the number that holds the byte at `at` is one that could give
+   subnormal numbers: two doubles come first in the fixtures' data, then floats.
+ */
+static bool
+is_small(struct file file, size_t at)
+{
+    size_t data, from;
+    (void)header_size(file, &data);
+    from = at - data;
+    if (from < 2 * sizeof(double)) {
+        double number;
+        memcpy(&number, file.data + data + from / 8 * 8, sizeof number);
+        return number != 0 && fabs(number) < 0x1p-480;
+    }
+    float number;
+    memcpy(&number, file.data + data + from / 4 * 4, sizeof number);
+    return number != 0 && fabsf(number) < 0x1p-50f;
+}
+
 /* Whether a file with `value` at `at` may open. */
 static bool
 may_open(struct file file, size_t at, uint8_t value)
@@ -92,9 +113,15 @@ check_change(struct file file, size_t at, uint8_t value, const uint8_t *pin,
     uint8_t old = file.data[at];
     enum sotto_status status;
     bool allowed = may_open(file, at, value);
+    bool is_data = region_of(file, at) == REGION_DATA;
     file.data[at] = value;
     poison(&err);
     status = try_open(file, NULL, &err);
+    if (is_data) {
+        bool small = is_small(file, at);
+        assert_int_equal(status, small ? SOTTO_STATUS_FORMAT : SOTTO_STATUS_OK);
+        *opened += small;
+    }
     if (status == SOTTO_STATUS_OK) {
         *opened += 1;
         if (!allowed) {
@@ -144,7 +171,8 @@ test_every_value_of_every_byte(void **state)
                          &opened);
         }
     }
-    print_message("%zu bytes, %zu changes open\n", file.size, opened);
+    print_message("%zu bytes, %zu changes open or are too small a number\n",
+                  file.size, opened);
     assert_true(opened > 16 * 255); /* shift and scale at least */
     free(file.data);
 }
@@ -162,7 +190,8 @@ test_every_bit(void **state)
         check_change(file, i / 8, (uint8_t)(file.data[i / 8] ^ (1u << (i % 8))),
                      pin, &opened);
     }
-    print_message("%zu bytes, %zu changes open\n", file.size, opened);
+    print_message("%zu bytes, %zu changes open or are too small a number\n",
+                  file.size, opened);
     assert_true(opened >= 8 * (16 + 16));
     free(file.data);
 }
@@ -390,6 +419,54 @@ test_tensors_that_lie(void **state)
     free(file.data);
 }
 
+/* Numbers at the edge of what opens, in each place that holds one. */
+static void
+test_small_numbers(void **state)
+{
+    static const struct {
+        double number; /* as shift or scale */
+        float weight;
+        bool opens;
+    } cases[] = {
+        {0x1p-480, 0x1p-50f, true},
+        {-0x1p-480, -0x1p-50f, true},
+        {0x1.fffffffffffffp-481, 0x1.fffffep-51f, false},
+        {-0x1.fffffffffffffp-481, -0x1.fffffep-51f, false},
+        {DBL_MIN, FLT_MIN, false},
+        {-DBL_TRUE_MIN, -FLT_TRUE_MIN, false},
+        {0, 0, true},
+        {-0.0, -0.0f, true},
+        {NAN, NAN, true},
+        {-INFINITY, -INFINITY, true},
+        {DBL_MAX, FLT_MAX, true},
+    };
+    struct file file = file_make(small());
+    size_t data;
+    (void)state;
+    (void)header_size(file, &data);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t place = 0; place < 6; place++) { /* 2 doubles, 4 floats */
+            size_t size = place < 2 ? 8 : 4;
+            uint8_t *at = file.data + data + (place < 2 ? 0 : 8) + place * size;
+            const void *number = &cases[i].number;
+            uint8_t old[8];
+            struct sotto_error err;
+            memcpy(old, at, size);
+            memcpy(at, place < 2 ? number : &cases[i].weight, size);
+            poison(&err);
+            assert_int_equal(try_open(file, NULL, &err),
+                             cases[i].opens ? SOTTO_STATUS_OK
+                                            : SOTTO_STATUS_FORMAT);
+            if (!cases[i].opens) {
+                check_error(&err, SOTTO_STATUS_FORMAT, file.size);
+                assert_non_null(strstr(err.message, "so small"));
+            }
+            memcpy(at, old, size);
+        }
+    }
+    free(file.data);
+}
+
 /* The same two tensors, in the other order. */
 static void
 test_reordered_tensors(void **state)
@@ -454,6 +531,7 @@ main(void)
         cmocka_unit_test(test_padding),
         cmocka_unit_test(test_needless_padding),
         cmocka_unit_test(test_tensors_that_lie),
+        cmocka_unit_test(test_small_numbers),
         cmocka_unit_test(test_reordered_tensors),
         cmocka_unit_test(test_text),
     };

@@ -79,6 +79,39 @@ test_images(void **state)
     free(data);
 }
 
+/* What training gave and no device takes is written as 0, and only that. */
+static void
+test_small_numbers(void **state)
+{
+    static const float weight[] = {0x1.fffffep-51f, -1e-30f, 0x1p-50f, -0.0f};
+    static const float kept[] = {0, 0, 0x1p-50f, -0.0f};
+    static const float bias[] = {1e-45f, -1};
+    static const struct compose_column columns[] = {
+        {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, -1e-200, 1e-300},
+        {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 2, -0x1p-480}};
+    static const struct compose_layer layer = {2, 2, "none", weight, bias};
+    static const struct compose_part part = {
+        "features", "laplace", DECIMAL_UNIT, 1, 0, 2, 16, {{0}}, 0};
+    static const struct compose_spec spec = {
+        "s", "c", "a", DECIMAL_UNIT, columns, 2, &layer, 1, &part, 1};
+    struct sotto_mechanism *mechanism = NULL;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    (void)state;
+    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_mechanism_parse(data, size, "m", &mechanism, &err),
+                     SOTTO_STATUS_OK);
+    const struct sotto_client *client = mechanism->client;
+    assert_memory_equal(client->layer[0].weight, kept, sizeof kept);
+    assert_true(client->layer[0].bias[0] == 0);
+    assert_true(client->layer[0].bias[1] == -1);
+    assert_true(client->shift[0] == 0 && client->scale[0] == 0x1p-480);
+    assert_true(client->shift[1] == 2 && client->scale[1] == -0x1p-480);
+    sotto_mechanism_free(mechanism);
+    free(data);
+}
+
 static void
 test_titles(void **state)
 {
@@ -168,9 +201,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout), cmocka_unit_test(test_images),
-        cmocka_unit_test(test_titles), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_layout),        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_small_numbers), cmocka_unit_test(test_titles),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ test_prose(void **state)
     assert_shape(text);
     fixture_in(flat, "- age: a number, scaled by a range from 18 to 90; a");
     assert_null(strstr(flat, "nearer end"));
-    fixture_in(flat, "An encoder of 1 layer and 12 weights");
+    fixture_in(flat, "An encoder of 1 layer and 12 weights, 9 multiply-adds");
     fixture_in(flat, "an answer to the encoder x label (part 1): ");
     fixture_in(flat, "says of the auxiliary data: \"none\" (not checked).");
     free(text);
@@ -109,7 +109,9 @@ test_prose(void **state)
     flat = unwrapped(text);
     assert_shape(text);
     fixture_in(flat, "An encoder of 5 layers (2 convolutions, 2 pools, 1 dense "
-                     "layer) and 35 weights transforms it first.");
+                     "layer) and 35 weights, 174 multiply-adds a record, "
+                     "transforms it first.");
+    fixture_in(flat, "and sends at a time that was fixed before.");
     free(text);
     free(flat);
 }

@@ -41,7 +41,8 @@ test_json(void **state)
         "\"categories\":[\"blue\",\"green\",\"red\"]},"
         "{\"name\":\"label\",\"kind\":\"category\",\"count\":3,"
         "\"categories\":[\"no\",\"yes\"]}],"
-        "\"encoder\":{\"layers\":0,\"weights\":0,\"stack\":[]},\"parts\":["
+        "\"encoder\":{\"layers\":0,\"weights\":0,"
+        "\"multiply_adds\":0,\"uneven\":false,\"stack\":[]},\"parts\":["
         "{\"covers\":\"features\",\"channel\":\"laplace\",\"eps\":2.0,"
         "\"eps_exact\":2.0,\"delta\":0.0,\"blocks\":1,"
         "\"domain\":{\"kind\":\"lattice\",\"d\":1,\"l\":4096},\"deviation\":";
@@ -68,7 +69,8 @@ test_stack(void **state)
     char *text = describe(&fixture_image, true);
     (void)state;
     fixture_in(text,
-               "\"encoder\":{\"layers\":5,\"weights\":35,\"stack\":["
+               "\"encoder\":{\"layers\":5,\"weights\":35,"
+               "\"multiply_adds\":174,\"uneven\":false,\"stack\":["
                "{\"kind\":\"conv\",\"in\":16,\"out\":8,\"from\":[4,4,1],"
                "\"to\":[2,2,2],\"kernel\":3,\"stride\":2,\"pad\":1,\"skip\":0},"
                "{\"kind\":\"pool\",\"in\":8,\"out\":8,\"from\":[2,2,2],"

@@ -42,9 +42,51 @@ test_info(void **state)
     sotto_mechanism_info(encoded, &info);
     assert_int_equal(info.layers, 1);
     assert_int_equal(info.weights, 12);
+    assert_int_equal(info.work, 9);
     sotto_mechanism_free(plain);
     sotto_mechanism_free(encoded);
     sotto_mechanism_free(NULL);
+}
+
+/* An analyst can open what a device refuses, and make no report with it. */
+static void
+test_uneven(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    const struct sotto_client *client = mechanism->client;
+    const float small = 1e-30f;
+    size_t at =
+        (size_t)((const uint8_t *)client->layer[0].weight - client->mechanism);
+    struct sotto_mechanism *uneven = NULL;
+    struct sotto_mechanism_info info;
+    struct sotto_value values[8] = {{0}};
+    uint8_t report[512], empty[sizeof report] = {0};
+    char *text = NULL;
+    (void)state;
+    assert_int_equal(sotto_mechanism_check(mechanism, &err), SOTTO_STATUS_OK);
+    memcpy(mechanism->data + at, &small, sizeof small);
+    assert_int_equal(sotto_mechanism_parse(mechanism->data, mechanism->size,
+                                           "m", &uneven, &err),
+                     SOTTO_STATUS_OK);
+    sotto_mechanism_info(uneven, &info);
+    assert_true(info.uneven);
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(sotto_mechanism_check(uneven, &err), SOTTO_STATUS_FORMAT);
+    assert_int_equal(err.status, SOTTO_STATUS_FORMAT);
+    assert_non_null(strstr(err.message, "so small"));
+    assert_true(info.columns <= 8 && info.report_size <= sizeof report);
+    memset(report, 0xa5, sizeof report);
+    assert_int_equal(sotto_client_privatise(uneven->client, values,
+                                            info.columns, report,
+                                            info.report_size),
+                     SOTTO_STATUS_FORMAT);
+    assert_memory_equal(report, empty, info.report_size);
+    assert_int_equal(sotto_mechanism_describe(uneven, false, &text, &err),
+                     SOTTO_STATUS_OK);
+    assert_non_null(strstr(text, "Devices refuse it"));
+    free(text);
+    sotto_mechanism_free(uneven);
+    sotto_mechanism_free(mechanism);
 }
 
 static void
@@ -196,10 +238,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_source),
-        cmocka_unit_test(test_part_column), cmocka_unit_test(test_read),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_uneven),  cmocka_unit_test(test_info),
+        cmocka_unit_test(test_columns), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_source),  cmocka_unit_test(test_part_column),
+        cmocka_unit_test(test_read),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
