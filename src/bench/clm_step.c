@@ -63,8 +63,8 @@ begin(struct clm_step *step, struct sotto_error *err)
 }
 
 enum sotto_status
-clm_step_init(struct clm_step *step, struct tensor_backend *backend, size_t n,
-              struct sotto_error *err)
+clm_step_init(struct clm_step *step, struct host_pool *pool,
+              struct tensor_backend *backend, size_t n, struct sotto_error *err)
 {
     enum sotto_status status;
     memset(step, 0, sizeof *step);
@@ -77,7 +77,7 @@ clm_step_init(struct clm_step *step, struct tensor_backend *backend, size_t n,
         status = step->row == NULL
                      ? host_fail_memory(err)
                      : contrastive_net_init(&step->net, &step->learnt,
-                                            &step->options, backend, err);
+                                            &step->options, pool, backend, err);
     }
     return status;
 }
@@ -117,8 +117,8 @@ clm_step_distort(struct clm_step *step)
 {
     struct contrastive_net *net = &step->net;
     for (uint32_t view = 0; view < 2; view++) {
-        contrastive_views_make(&step->views, net->backend->pool, step->row,
-                               net->batch, 0, view,
+        contrastive_views_make(&step->views, net->pool, step->row, net->batch,
+                               0, view,
                                net->x + view * net->batch * net->width);
     }
 }
@@ -160,8 +160,9 @@ clm_step_check(struct clm_step *step, struct sotto_error *err)
     struct tensor_backend *fast_one = net->backend, *plain = NULL;
     size_t size = net->arena.moved;
     float *expected = malloc(size * sizeof *expected);
-    enum sotto_status status = expected == NULL ? host_fail_memory(err)
-                                                : tensor_plain_new(&plain, err);
+    enum sotto_status status = expected == NULL
+                                   ? host_fail_memory(err)
+                                   : tensor_new("plain", NULL, &plain, err);
     double slow, fast, worst;
     if (expected == NULL || plain == NULL) {
         goto done;

@@ -27,6 +27,7 @@ struct clm_step {
 /* At batches of n records, the weights the same whatever n is; clear it in any
    case. Statuses: MEMORY, LIMIT. */
 SOTTO_CHECKED enum sotto_status clm_step_init(struct clm_step *step,
+                                              struct host_pool *pool,
                                               struct tensor_backend *backend,
                                               size_t n,
                                               struct sotto_error *err);

@@ -13,6 +13,7 @@
 #include "bench/clm_peer.h"
 #include "bench/clm_step.h"
 #include "host/clock.h"
+#include "host/pool.h"
 #include "host/sort.h"
 
 #define THREADS 2u
@@ -31,6 +32,7 @@ struct times {
 
 struct job {
     const struct train_clm_size *size;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     struct clm_step step;
     struct peers peer;
@@ -152,7 +154,7 @@ check_answers(struct job *job, struct sotto_error *err)
 {
     struct clm_step few;
     enum sotto_status status =
-        clm_step_init(&few, job->backend, CLM_TRIED, err);
+        clm_step_init(&few, job->pool, job->backend, CLM_TRIED, err);
     if (status == SOTTO_STATUS_OK) {
         status = clm_step_check(&few, err);
     }
@@ -169,12 +171,16 @@ check_answers(struct job *job, struct sotto_error *err)
 static enum sotto_status
 begin(struct job *job, struct sotto_error *err)
 {
-    enum sotto_status status = tensor_cpu_new(THREADS, &job->backend, err);
+    enum sotto_status status = host_pool_new(THREADS, &job->pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", job->pool, &job->backend, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = check_answers(job, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = clm_step_init(&job->step, job->backend, job->size->batch, err);
+        status = clm_step_init(&job->step, job->pool, job->backend,
+                               job->size->batch, err);
     }
     return status;
 }
@@ -206,5 +212,6 @@ train_clm_run(const struct train_clm_size *size,
     peers_stop(&job.peer);
     clm_step_clear(&job.step);
     tensor_backend_free(job.backend);
+    host_pool_free(job.pool);
     return status;
 }

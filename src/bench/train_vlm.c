@@ -37,6 +37,7 @@ struct times {
 
 struct job {
     const struct train_vlm_size *size;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     struct vlm_step step;
     struct peers peer;
@@ -69,7 +70,7 @@ static double
 time_limit(struct job *job, struct vlm_limit *limit, enum vlm_split split,
            size_t steps)
 {
-    struct host_pool *pool = job->backend->pool;
+    struct host_pool *pool = job->pool;
     double start;
     vlm_limit_run(limit, pool, split);
     start = host_seconds();
@@ -206,7 +207,10 @@ run_batch(struct job *job, size_t n, struct sotto_bench_row *row,
 static enum sotto_status
 begin(struct job *job, struct sotto_error *err)
 {
-    enum sotto_status status = tensor_cpu_new(THREADS, &job->backend, err);
+    enum sotto_status status = host_pool_new(THREADS, &job->pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", job->pool, &job->backend, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = vlm_step_init(&job->step, job->backend, LARGEST, err);
     }
@@ -250,5 +254,6 @@ train_vlm_run(const struct train_vlm_size *size,
     peers_stop(&job.peer);
     vlm_step_clear(&job.step);
     tensor_backend_free(job.backend);
+    host_pool_free(job.pool);
     return status;
 }

@@ -113,8 +113,9 @@ vlm_step_check(struct vlm_step *step, struct sotto_error *err)
     struct tensor_backend *fast_one = net->backend, *plain = NULL;
     size_t size = net->arena.moved;
     float *expected = malloc(size * sizeof *expected);
-    enum sotto_status status = expected == NULL ? host_fail_memory(err)
-                                                : tensor_plain_new(&plain, err);
+    enum sotto_status status = expected == NULL
+                                   ? host_fail_memory(err)
+                                   : tensor_new("plain", NULL, &plain, err);
     double slow, fast, worst;
     if (expected == NULL || plain == NULL) {
         goto done;

@@ -18,6 +18,7 @@
 #include "client/device.h"
 #include "encoder/analyst_file.h"
 #include "host/error.h"
+#include "host/pool.h"
 #include "host/safetensors.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/rebudget.h"
@@ -495,6 +496,7 @@ enum sotto_status
 sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
                      size_t n, float *ret_x, struct sotto_error *err)
 {
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     float *buffer[2] = {NULL, NULL};
     size_t width = sotto_analyst_z_width(analyst);
@@ -504,9 +506,12 @@ sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "the analyst file has no decoder");
     }
-    status = tensor_cpu_new(0, &backend, err);
+    status = host_pool_new(0, &pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", pool, &backend, err);
+    }
     if (status != SOTTO_STATUS_OK) {
-        return status;
+        goto done;
     }
     for (size_t i = 0; i < 2; i++) {
         buffer[i] = calloc(BATCH * widest, sizeof *buffer[i]);
@@ -524,6 +529,7 @@ done:
     free(buffer[0]);
     free(buffer[1]);
     tensor_backend_free(backend);
+    host_pool_free(pool);
     return status;
 }
 

@@ -27,6 +27,7 @@
 #define STREAM (UINT64_C(0x636c7573) << 32) /* of the seed */
 
 struct work {
+    struct host_pool *pool;
     struct tensor_backend *backend;
     const float *z;
     size_t n, d, cells;
@@ -79,8 +80,8 @@ assign(struct work *work)
         work->backend->ops->multiply(work->backend, false, true, work->count,
                                      work->cells, work->d, 1, work->rows,
                                      work->centre, 0, work->score);
-        host_pool_run(work->backend->pool, (work->count + TASK - 1) / TASK,
-                      nearest_task, work);
+        host_pool_run(work->pool, (work->count + TASK - 1) / TASK, nearest_task,
+                      work);
     }
 }
 
@@ -148,8 +149,8 @@ seed_centres(struct work *work, uint64_t seed)
         work->latest = work->cells++;
         memcpy(work->centre + work->latest * work->d, work->z + row * work->d,
                work->d * sizeof *work->centre);
-        host_pool_run(work->backend->pool, (work->n + CHUNK - 1) / CHUNK,
-                      closer_task, work);
+        host_pool_run(work->pool, (work->n + CHUNK - 1) / CHUNK, closer_task,
+                      work);
         row = draw_row(work, &seeded);
     }
 }
@@ -389,12 +390,17 @@ work_init(struct work *work, struct sotto_error *err)
 }
 
 enum sotto_status
-clustering_init(struct clustering *clustering, struct tensor_backend *backend,
-                const float *z, size_t n, size_t d, size_t cells, uint64_t seed,
+clustering_init(struct clustering *clustering, struct host_pool *pool,
+                struct tensor_backend *backend, const float *z, size_t n,
+                size_t d, size_t cells, uint64_t seed,
                 const struct sotto_watch *watch, struct sotto_error *err)
 {
-    struct work work = {
-        .backend = backend, .z = z, .n = n, .d = d, .cells = cells};
+    struct work work = {.pool = pool,
+                        .backend = backend,
+                        .z = z,
+                        .n = n,
+                        .d = d,
+                        .cells = cells};
     enum sotto_status status;
     *clustering = (struct clustering){.d = d, .asked = cells};
     if (n == 0 || n > UINT32_MAX || d == 0 || cells == 0) {
@@ -482,11 +488,12 @@ clustering_cut(const struct clustering *clustering, size_t parts,
 }
 
 enum sotto_status
-clustering_assign(const struct clustering *clustering,
+clustering_assign(const struct clustering *clustering, struct host_pool *pool,
                   struct tensor_backend *backend, const float *z, size_t n,
                   uint32_t *ret_cell, struct sotto_error *err)
 {
-    struct work work = {.backend = backend,
+    struct work work = {.pool = pool,
+                        .backend = backend,
                         .z = z,
                         .n = n,
                         .d = clustering->d,

@@ -31,8 +31,9 @@ struct clustering {
  * by the threads. Statuses: MEMORY, USAGE (no rows, or no cells).
  */
 SOTTO_CHECKED enum sotto_status
-clustering_init(struct clustering *clustering, struct tensor_backend *backend,
-                const float *z, size_t n, size_t d, size_t cells, uint64_t seed,
+clustering_init(struct clustering *clustering, struct host_pool *pool,
+                struct tensor_backend *backend, const float *z, size_t n,
+                size_t d, size_t cells, uint64_t seed,
                 const struct sotto_watch *watch, struct sotto_error *err);
 void clustering_clear(struct clustering *clustering);
 
@@ -44,7 +45,7 @@ clustering_cut(const struct clustering *clustering, size_t parts,
 
 /* The nearest cell of every row: of the nearest, the first. */
 SOTTO_CHECKED enum sotto_status
-clustering_assign(const struct clustering *clustering,
+clustering_assign(const struct clustering *clustering, struct host_pool *pool,
                   struct tensor_backend *backend, const float *z, size_t n,
                   uint32_t *ret_cell, struct sotto_error *err);
 

@@ -129,8 +129,7 @@ encode_all(struct encoding *encoding, struct sotto_error *err)
                              "stopped while encoding the auxiliary records");
         }
         encoding->first = row;
-        host_pool_run(codebook->backend->pool, RUN_TASKS, encode_task,
-                      encoding);
+        host_pool_run(codebook->pool, RUN_TASKS, encode_task, encoding);
     }
     for (size_t i = 0; i < codebook->n * codebook->d; i++) {
         if (!isfinite(codebook->z[i])) {
@@ -146,7 +145,7 @@ encode_all(struct encoding *encoding, struct sotto_error *err)
 static enum sotto_status
 find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
 {
-    size_t threads = host_pool_threads(codebook->backend->pool), devices = 0;
+    size_t threads = host_pool_threads(codebook->pool), devices = 0;
     struct encoding encoding = {.codebook = codebook};
     enum sotto_status status = SOTTO_STATUS_OK;
     encoding.device = calloc(threads, sizeof *encoding.device);
@@ -251,17 +250,19 @@ fill(struct sotto_codebook *codebook, const struct sotto_mechanism *encoder,
         status = choose_columns(codebook, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            tensor_cpu_new(codebook->options.threads, &codebook->backend, err);
+        status = host_pool_new(codebook->options.threads, &codebook->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", codebook->pool, &codebook->backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = find_representations(codebook, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = clustering_init(&codebook->clustering, codebook->backend,
-                                 codebook->z, codebook->n, codebook->d,
-                                 count_cells(codebook), codebook->options.seed,
-                                 &codebook->options.watch, err);
+        status = clustering_init(
+            &codebook->clustering, codebook->pool, codebook->backend,
+            codebook->z, codebook->n, codebook->d, count_cells(codebook),
+            codebook->options.seed, &codebook->options.watch, err);
     }
     return status;
 }
@@ -305,6 +306,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     free(codebook->column);
     decompose_clear(&codebook->parts);
     tensor_backend_free(codebook->backend);
+    host_pool_free(codebook->pool);
     sotto_mechanism_free(codebook->encoder);
     free(codebook);
 }

@@ -32,6 +32,7 @@ struct sotto_codebook {
     size_t columns;
     size_t label;                 /* of these; SIZE_MAX: none */
     struct compose_column fitted; /* a label that the encoder does not have */
+    struct host_pool *pool;
     struct tensor_backend *backend;
     float *z;        /* n rows of d */
     uint32_t layers; /* of the encoder, that give it */

@@ -103,7 +103,7 @@ static enum sotto_status
 find_codes(const struct sotto_codebook *codebook, struct codebook_cut *cut,
            struct sotto_error *err)
 {
-    struct host_pool *pool = codebook->backend->pool;
+    struct host_pool *pool = codebook->pool;
     size_t threads = host_pool_threads(pool), devices = 0, size = 0;
     struct coding coding = {.codebook = codebook, .cut = cut};
     uint8_t *data = NULL;
@@ -158,9 +158,10 @@ codebook_cut(struct sotto_codebook *codebook, size_t k,
         return host_fail_memory(err);
     }
     cut->n = codebook->n;
-    status = codebook_head_init(
-        &cut->head, &codebook->clustering, k, codebook->backend, codebook->z,
-        codebook->n, codebook->options.seed, &codebook->options.watch, err);
+    status = codebook_head_init(&cut->head, &codebook->clustering, k,
+                                codebook->pool, codebook->backend, codebook->z,
+                                codebook->n, codebook->options.seed,
+                                &codebook->options.watch, err);
     if (status == SOTTO_STATUS_OK) {
         status = find_codes(codebook, cut, err);
     }

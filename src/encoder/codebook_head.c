@@ -204,8 +204,9 @@ keep(const struct training *training, struct codebook_head *head,
 
 static enum sotto_status
 find_parts(const struct clustering *clustering, size_t k,
-           struct tensor_backend *backend, const float *z, size_t n,
-           uint32_t *ret_part, struct sotto_error *err)
+           struct host_pool *pool, struct tensor_backend *backend,
+           const float *z, size_t n, uint32_t *ret_part,
+           struct sotto_error *err)
 {
     uint32_t *part = malloc(clustering->cells * sizeof *part);
     enum sotto_status status;
@@ -214,7 +215,8 @@ find_parts(const struct clustering *clustering, size_t k,
     }
     status = clustering_cut(clustering, k, part, err);
     if (status == SOTTO_STATUS_OK) {
-        status = clustering_assign(clustering, backend, z, n, ret_part, err);
+        status =
+            clustering_assign(clustering, pool, backend, z, n, ret_part, err);
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
         ret_part[i] = part[ret_part[i]];
@@ -226,9 +228,9 @@ find_parts(const struct clustering *clustering, size_t k,
 enum sotto_status
 codebook_head_init(struct codebook_head *head,
                    const struct clustering *clustering, size_t k,
-                   struct tensor_backend *backend, const float *z, size_t n,
-                   uint64_t seed, const struct sotto_watch *watch,
-                   struct sotto_error *err)
+                   struct host_pool *pool, struct tensor_backend *backend,
+                   const float *z, size_t n, uint64_t seed,
+                   const struct sotto_watch *watch, struct sotto_error *err)
 {
     struct training training = {
         .backend = backend, .z = z, .n = n, .d = clustering->d, .k = k};
@@ -247,7 +249,7 @@ codebook_head_init(struct codebook_head *head,
     }
     nn_arena_init(&training.arena);
     training.part = part;
-    status = find_parts(clustering, k, backend, z, n, part, err);
+    status = find_parts(clustering, k, pool, backend, z, n, part, err);
     if (status == SOTTO_STATUS_OK) {
         status = prepare(&training, err);
     }

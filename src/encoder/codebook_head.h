@@ -23,10 +23,12 @@ struct codebook_head {
 
 /* The head for a cut into k parts. Statuses: MEMORY, LIMIT, STOPPED, USAGE (k
    below 2 or above the cells). */
-SOTTO_CHECKED enum sotto_status codebook_head_init(
-    struct codebook_head *head, const struct clustering *clustering, size_t k,
-    struct tensor_backend *backend, const float *z, size_t n, uint64_t seed,
-    const struct sotto_watch *watch, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+codebook_head_init(struct codebook_head *head,
+                   const struct clustering *clustering, size_t k,
+                   struct host_pool *pool, struct tensor_backend *backend,
+                   const float *z, size_t n, uint64_t seed,
+                   const struct sotto_watch *watch, struct sotto_error *err);
 void codebook_head_clear(struct codebook_head *head);
 
 /* The code of every row: of the largest scores, the first. Statuses: MEMORY. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/error.h"
+#include "host/pool.h"
 #include "host/sort.h"
 #include "host/wipe.h"
 
@@ -122,12 +123,17 @@ train_and_write(const struct learnt *learnt,
                 const char *analyst_path, struct sotto_clm_info *ret_info,
                 struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct contrastive_net net = {0};
     struct sotto_clm_info info = {0};
-    enum sotto_status status = tensor_cpu_new(options->threads, &backend, err);
+    enum sotto_status status = host_pool_new(options->threads, &pool, err);
     if (status == SOTTO_STATUS_OK) {
-        status = contrastive_net_init(&net, learnt, options, backend, err);
+        status = tensor_new("cpu", pool, &backend, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            contrastive_net_init(&net, learnt, options, pool, backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = contrastive_train(&net, learnt, options, &info, err);
@@ -145,6 +151,7 @@ train_and_write(const struct learnt *learnt,
     }
     contrastive_net_clear(&net);
     tensor_backend_free(backend);
+    host_pool_free(pool);
     return status;
 }
 

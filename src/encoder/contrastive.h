@@ -79,6 +79,7 @@ double contrastive_loss(struct tensor_backend *backend, size_t n, size_t m,
 #define CONTRASTIVE_OUT 32u  /* m */
 
 struct contrastive_net {
+    struct host_pool *pool; /* makes the views */
     struct tensor_backend *backend;
     size_t width, d, batch;
     double temperature, l;
@@ -96,7 +97,8 @@ struct contrastive_net {
 SOTTO_CHECKED enum sotto_status
 contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
                      const struct sotto_clm_options *options,
-                     struct tensor_backend *backend, struct sotto_error *err);
+                     struct host_pool *pool, struct tensor_backend *backend,
+                     struct sotto_error *err);
 void contrastive_net_clear(struct contrastive_net *net);
 /*
  * The loss of the 2 n views in net->x (n = net->batch), those of row[i] at i

@@ -163,10 +163,12 @@ reserve(struct contrastive_net *net, struct sotto_error *err)
 enum sotto_status
 contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
                      const struct sotto_clm_options *options,
-                     struct tensor_backend *backend, struct sotto_error *err)
+                     struct host_pool *pool, struct tensor_backend *backend,
+                     struct sotto_error *err)
 {
     enum sotto_status status;
     *net = (struct contrastive_net){
+        .pool = pool,
         .backend = backend,
         .width = learnt->width,
         .d = options->d,

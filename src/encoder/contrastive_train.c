@@ -148,7 +148,7 @@ static enum sotto_status
 run_epoch(struct run *run, double *ret_loss, struct sotto_error *err)
 {
     struct contrastive_net *net = run->net;
-    struct host_pool *pool = net->backend->pool;
+    struct host_pool *pool = net->pool;
     uint32_t epoch = (uint32_t)run->progress.epoch;
     size_t batches = run->learnt->n / net->batch;
     double loss = 0;

@@ -14,6 +14,7 @@
 
 #include "encoder/learnt.h"
 #include "host/error.h"
+#include "host/pool.h"
 #include "host/sort.h"
 #include "host/wipe.h"
 #include "tensor/symmetric.h"
@@ -32,6 +33,7 @@ struct pca {
     const struct learnt *learnt;
     bool whiten;
     double inside;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     double *mean;     /* width */
     double *vector;   /* C, then its eigenvectors, one a row */
@@ -275,6 +277,7 @@ pca_clear(struct pca *pca)
     free(pca->encoder);
     free(pca->decoder);
     tensor_backend_free(pca->backend);
+    host_pool_free(pca->pool);
 }
 
 enum sotto_status
@@ -297,7 +300,10 @@ sotto_train_pca(const struct sotto_table *table,
     }
     status = learnt_begin(&learnt, table, &common, err);
     if (status == SOTTO_STATUS_OK) {
-        status = tensor_cpu_new(options->threads, &pca.backend, err);
+        status = host_pool_new(options->threads, &pca.pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", pca.pool, &pca.backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = fit(&pca, err);

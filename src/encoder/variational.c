@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/error.h"
+#include "host/pool.h"
 
 #define HIDDEN_MAX 65536u
 #define EPOCHS_MAX 1000000u
@@ -224,10 +225,14 @@ train_and_write(const struct learnt *learnt,
                 const char *analyst_path, struct sotto_train_info *ret_info,
                 struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct variational_net net = {0};
     struct sotto_train_info info = {0};
-    enum sotto_status status = tensor_cpu_new(options->threads, &backend, err);
+    enum sotto_status status = host_pool_new(options->threads, &pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", pool, &backend, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = variational_net_init(&net, learnt, options, backend, err);
     }
@@ -246,6 +251,7 @@ train_and_write(const struct learnt *learnt,
     }
     variational_net_clear(&net);
     tensor_backend_free(backend);
+    host_pool_free(pool);
     return status;
 }
 

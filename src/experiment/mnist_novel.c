@@ -21,6 +21,7 @@
 #include "experiment/mnist_learn.h"
 #include "experiment/population.h"
 #include "host/error.h"
+#include "host/pool.h"
 #include "learn/model.h"
 #include "learn/smooth.h"
 
@@ -224,13 +225,17 @@ test_network(struct smooth *smooth, struct sotto_mechanism *mechanism,
 {
     size_t n = sotto_table_rows(test), right = 0;
     float *z = calloc(n, smooth->in * sizeof *z);
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct rows rows = {0};
     enum sotto_status status = z != NULL
                                    ? rows_init(&rows, mechanism, test, err)
                                    : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
-        status = tensor_cpu_new(run->options->threads, &backend, err);
+        status = host_pool_new(run->options->threads, &pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", pool, &backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = nn_stack_reserve(&smooth->net.stack, n, err);
@@ -249,6 +254,7 @@ test_network(struct smooth *smooth, struct sotto_mechanism *mechanism,
     *ret_accuracy = (double)right / (double)n;
 done:
     tensor_backend_free(backend);
+    host_pool_free(pool);
     rows_clear(&rows);
     free(z);
     return status;

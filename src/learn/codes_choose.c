@@ -277,7 +277,7 @@ make_labels(struct choosing *choosing, struct sotto_error *err)
     struct clustering other = {0};
     uint32_t *part = NULL;
     enum sotto_status status = clustering_init(
-        &other, codebook->backend, codebook->z, n, codebook->d,
+        &other, codebook->pool, codebook->backend, codebook->z, n, codebook->d,
         codebook->clustering.cells, choosing->wanted->seed ^ SEED_LABELS,
         &choosing->wanted->watch, err);
     if (status != SOTTO_STATUS_OK) {
@@ -293,8 +293,8 @@ make_labels(struct choosing *choosing, struct sotto_error *err)
     parts = parts < other.cells ? parts : other.cells;
     status = clustering_cut(&other, parts, part, err);
     if (status == SOTTO_STATUS_OK) {
-        status = clustering_assign(&other, codebook->backend, codebook->z, n,
-                                   choosing->label, err);
+        status = clustering_assign(&other, codebook->pool, codebook->backend,
+                                   codebook->z, n, choosing->label, err);
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
         choosing->label[i] = part[choosing->label[i]];
@@ -344,7 +344,7 @@ prepare(struct choosing *choosing, struct sotto_error *err)
         .people = wanted->people > 0 ? wanted->people : n,
         .seed = wanted->seed,
         .watch = &choosing->watch,
-        .pool = choosing->codebook->backend->pool};
+        .pool = choosing->codebook->pool};
     if (trial->people > CODES_CHOOSE_PEOPLE_MAX) {
         trial->people = CODES_CHOOSE_PEOPLE_MAX;
     }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/pool.h"
 #include "host/wipe.h"
 #include "learn/fit.h"
 
@@ -38,6 +39,7 @@ fit_clear(struct fit *fit)
     host_wipe_free(fit->x, (fit->rows * fit->in + 1) * sizeof *fit->x);
     sotto_model_free(fit->model);
     tensor_backend_free(fit->backend);
+    host_pool_free(fit->pool);
     prior_shape_clear(&fit->shape);
 }
 
@@ -103,7 +105,10 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
     }
     if (status == SOTTO_STATUS_OK) {
         fit->in = fit->model->in;
-        status = tensor_cpu_new(options->threads, &fit->backend, err);
+        status = host_pool_new(options->threads, &fit->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", fit->pool, &fit->backend, err);
     }
     return status;
 }
@@ -232,7 +237,7 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
     plain.objective = SOTTO_OBJECTIVE_PLAIN;
     status = fit_init(&fit, mechanism, &plain, true, err);
     if (status == SOTTO_STATUS_OK) {
-        status = crew_init(&crew, mechanism, table, fit.backend->pool, err);
+        status = crew_init(&crew, mechanism, table, fit.pool, err);
         if (status == SOTTO_STATUS_OK) {
             status = fit_take_table(&fit, &crew, err);
             crew_clear(&crew);

@@ -20,6 +20,7 @@ struct fit {
     const struct sotto_fit_options *options;
     struct prior_shape shape;
     struct learn_setting setting;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     const uint8_t **report; /* in the order of the plan */
     size_t reports;

@@ -226,7 +226,7 @@ fit_codes(struct sotto_mechanism *mechanism,
         status = check_options(options, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = take_source(&source, analyst, aux, fit.backend->pool, err);
+        status = take_source(&source, analyst, aux, fit.pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         const struct smooth_aux known = {.z = source.z,

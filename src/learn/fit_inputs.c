@@ -91,7 +91,7 @@ points_from_aux(struct fit *fit, const struct sotto_table *aux,
     struct taking taking = {.fit = fit, .row = row};
     struct crew crew;
     enum sotto_status status =
-        crew_init(&crew, fit->mechanism, aux, fit->backend->pool, err);
+        crew_init(&crew, fit->mechanism, aux, fit->pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = fit_encode(&crew, fit->points, &fit->options->watch,
                             take_point, &taking, err);
@@ -187,7 +187,7 @@ fit_weigh_reports(struct fit *fit, struct sotto_error *err)
     struct posterior_options options = {.watch = &fit->options->watch};
     enum sotto_status status = posterior_new(
         &fit->prior, fit->report, fit->reports, fit->plan.chunk,
-        fit->plan.chunks, fit->backend->pool, &options, &fit->posterior, err);
+        fit->plan.chunks, fit->pool, &options, &fit->posterior, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -196,7 +196,7 @@ fit_weigh_reports(struct fit *fit, struct sotto_error *err)
     fit->info.truncated = fit->posterior->truncated;
     fit->info.memory = fit->posterior->bytes;
     return marginal_init(&fit->marginal, fit->posterior, &fit->labels,
-                         &fit->plan, fit->backend->pool, err);
+                         &fit->plan, fit->pool, err);
 }
 
 /* ---- Reports as they are ------------------------------------------------ */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/pool.h"
 #include "host/wipe.h"
 
 #define BLOCK 1024u /* inputs that go through the networks at a time */
@@ -219,6 +220,7 @@ sotto_model_free(struct sotto_model *model)
     free(model->tau_bar);
     free(model->confusion);
     tensor_backend_free(model->backend);
+    host_pool_free(model->pool);
     prior_shape_clear(&model->shape);
     sotto_mechanism_free(model->mechanism);
     free(model);
@@ -252,8 +254,14 @@ sotto_model_mechanism(const struct sotto_model *model)
 enum sotto_status
 model_backend(struct sotto_model *model, struct sotto_error *err)
 {
-    return model->backend != NULL ? SOTTO_STATUS_OK
-                                  : tensor_cpu_new(0, &model->backend, err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (model->pool == NULL) {
+        status = host_pool_new(0, &model->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK && model->backend == NULL) {
+        status = tensor_new("cpu", model->pool, &model->backend, err);
+    }
+    return status;
 }
 
 /* Adds the probabilities of one network to the block's. */

@@ -42,7 +42,8 @@ struct sotto_model {
     double *pi;      /* codebooks: cells, their shares among the people */
     double *tau;     /* cells rows of classes: what reports say */
     double *tau_bar; /* likewise: what the network makes of it */
-    struct tensor_backend *backend; /* made when first needed */
+    struct host_pool *pool;         /* made when first needed */
+    struct tensor_backend *backend; /* likewise */
     uint64_t *confusion;            /* made by the first evaluation */
 };
 

@@ -96,8 +96,7 @@ sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
     struct crew crew;
     enum sotto_status status = model_backend(model, err);
     if (status == SOTTO_STATUS_OK) {
-        status = crew_init(&crew, model->mechanism, table, model->backend->pool,
-                           err);
+        status = crew_init(&crew, model->mechanism, table, model->pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status =
@@ -136,8 +135,8 @@ average_block(struct sotto_model *model, const struct prior *prior,
     for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
         first[chunks++] = i;
     }
-    status = posterior_new(prior, report, n, first, chunks,
-                           model->backend->pool, &options, &posterior, err);
+    status = posterior_new(prior, report, n, first, chunks, model->pool,
+                           &options, &posterior, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -458,7 +457,7 @@ predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
     }
     status = model_backend(model, err);
     if (status == SOTTO_STATUS_OK) {
-        status = crew_init(&crew, mechanism, table, model->backend->pool, err);
+        status = crew_init(&crew, mechanism, table, model->pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = predict_simulated(model, &crew, n, seed, ret_p, err);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/pool.h"
 #include "learn/smooth.h"
 #include "random/draw.h"
 #include "random/seeded.h"
@@ -36,6 +37,7 @@ struct fit {
     double *share; /* of the classes, where known; else NULL */
     double *pi;    /* among the auxiliary records */
     struct codes codes, held;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     struct smooth *smooth;
     struct smooth_info info;
@@ -51,6 +53,7 @@ fit_clear(struct fit *fit)
     codes_clear(&fit->held);
     smooth_free(fit->smooth);
     tensor_backend_free(fit->backend);
+    host_pool_free(fit->pool);
 }
 
 /* ---- What is known ------------------------------------------------------- */
@@ -204,11 +207,11 @@ find_steps(struct fit *fit, size_t held, struct sotto_error *err)
     size_t kept = fit->reports - held;
     enum sotto_status status;
     codes_clear(&fit->codes);
-    status = codes_init(&fit->codes, fit->shape, fit->report, kept,
-                        fit->backend->pool, err);
+    status =
+        codes_init(&fit->codes, fit->shape, fit->report, kept, fit->pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = codes_init(&fit->held, fit->shape, fit->report + kept, held,
-                            fit->backend->pool, err);
+                            fit->pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = label(fit, err);
@@ -242,7 +245,7 @@ climb(struct fit *fit, size_t held, struct sotto_error *err)
     codes_clear(&fit->codes);
     return status == SOTTO_STATUS_OK
                ? codes_init(&fit->codes, fit->shape, fit->report, fit->reports,
-                            fit->backend->pool, err)
+                            fit->pool, err)
                : status;
 }
 
@@ -289,7 +292,10 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
         status = set_reports(fit, report, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = tensor_cpu_new(options->threads, &fit->backend, err);
+        status = host_pool_new(options->threads, &fit->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", fit->pool, &fit->backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = smooth_new(fit->aux->d, fit->shape->cells, fit->shape->classes,
@@ -313,8 +319,8 @@ smooth_fit_reports(const struct codes_shape *shape,
                       .options = options};
     enum sotto_status status = fit_init(&fit, report, err);
     if (status == SOTTO_STATUS_OK) {
-        status = codes_init(&fit.codes, shape, fit.report, reports,
-                            fit.backend->pool, err);
+        status =
+            codes_init(&fit.codes, shape, fit.report, reports, fit.pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = label(&fit, err);

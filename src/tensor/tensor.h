@@ -2,7 +2,7 @@
  * tensor.h: single-precision operations behind a table.
  *
  * A back-end is one struct tensor_ops. Layers (src/nn) call nothing else, so
- * that another back-end is a new folder beside cpu/ and no change elsewhere.
+ * that another back-end is a new folder beside cpu/ and a row of tensor.c.
  * Matrices are row-major without gaps; shapes are n (rows of a batch), `in` and
  * `out`. Results do not depend on the number of threads: work is cut into tiles
  * whose shape depends on the shapes alone, and partial sums are added in a
@@ -182,19 +182,24 @@ struct tensor_ops {
 /* What every back-end begins with. */
 struct tensor_backend {
     const struct tensor_ops *ops;
-    struct host_pool *pool; /* for work of the caller's own, too */
+    struct host_pool *pool; /* for the back-end's own work; NULL: one thread */
 };
 
-/* cpu/: OpenBLAS on tiles, oneDNN on slices of the batch, the rest in vector
-   instructions; numbers too small to be normal are 0 to it. Owns its pool of
-   `threads` (0: all cores). Calls from one thread at a time. Statuses: MEMORY,
-   LIMIT, IO. */
-SOTTO_CHECKED enum sotto_status tensor_cpu_new(unsigned threads,
-                                               struct tensor_backend **ret,
-                                               struct sotto_error *err);
-/* The plain loops, one thread: what every fast kernel is tested against. */
-SOTTO_CHECKED enum sotto_status tensor_plain_new(struct tensor_backend **ret,
-                                                 struct sotto_error *err);
+/*
+ * Makes a back-end by its name:
+ *   "cpu"    OpenBLAS on tiles, oneDNN on slices of the batch, the rest in
+ *            vector instructions; numbers too small to be normal are 0 to it
+ *   "plain"  the plain loops, one thread: what every other is tested against
+ * The pool is borrowed, outlives the back-end, and may run the caller's own
+ * work between its operations. Calls from one thread at a time. Statuses:
+ * MEMORY, USAGE (no back-end of this name).
+ */
+SOTTO_CHECKED enum sotto_status tensor_new(const char *name,
+                                           struct host_pool *pool,
+                                           struct tensor_backend **ret,
+                                           struct sotto_error *err);
+/* The name of back-end i; NULL behind the last. */
+const char *tensor_name_at(size_t i);
 void tensor_backend_free(struct tensor_backend *backend);
 
 #endif

@@ -99,8 +99,8 @@ test_step(void **state)
     struct clm_step step;
     double after;
     (void)state;
-    must(tensor_cpu_new(1, &backend, &err));
-    must(clm_step_init(&step, backend, CLM_TRIED, &err));
+    must(tensor_new("cpu", NULL, &backend, &err));
+    must(clm_step_init(&step, NULL, backend, CLM_TRIED, &err));
     must(clm_step_check(&step, &err));
     right = backend->ops;
     broken = *right;
@@ -125,8 +125,8 @@ test_limit(void **state)
     struct clm_limit *limit = NULL;
     struct clm_step step;
     (void)state;
-    must(tensor_cpu_new(1, &backend, &err));
-    must(clm_step_init(&step, backend, 2, &err));
+    must(tensor_new("cpu", NULL, &backend, &err));
+    must(clm_step_init(&step, NULL, backend, 2, &err));
     must(clm_limit_new(&step.net.encoder, 4, 1, &limit, &err));
     must(clm_limit_run(limit, &err));
     clm_limit_free(limit);

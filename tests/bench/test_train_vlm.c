@@ -15,6 +15,7 @@
 #include "bench/train_vlm.h"
 #include "bench/vlm_peer.h"
 #include "bench/vlm_step.h"
+#include "host/pool.h"
 
 static struct sotto_error err;
 static size_t rows;
@@ -75,13 +76,15 @@ test_no_peer(void **state)
 static void
 test_step(void **state)
 {
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct tensor_ops broken;
     const struct tensor_ops *right;
     struct vlm_step step;
     double before, after;
     (void)state;
-    must(tensor_cpu_new(2, &backend, &err));
+    must(host_pool_new(2, &pool, &err));
+    must(tensor_new("cpu", pool, &backend, &err));
     must(vlm_step_init(&step, backend, 64, &err));
     must(vlm_step_check(&step, &err));
     before = vlm_step_try(&step);
@@ -99,12 +102,14 @@ test_step(void **state)
     backend->ops = right;
     vlm_step_clear(&step);
     tensor_backend_free(backend);
+    host_pool_free(pool);
 }
 
 /* A peer that comes to something else. */
 static void
 test_disagreement(void **state)
 {
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct vlm_step step;
     struct peers peer;
@@ -113,7 +118,8 @@ test_disagreement(void **state)
     if (peer_missing(PEER_PYTHON) != NULL) {
         skip();
     }
-    must(tensor_cpu_new(2, &backend, &err));
+    must(host_pool_new(2, &pool, &err));
+    must(tensor_new("cpu", pool, &backend, &err));
     must(vlm_step_init(&step, backend, 64, &err));
     must(vlm_peer_start(&peer, &step, 1, &err));
     loss = vlm_step_try(&step);
@@ -123,6 +129,7 @@ test_disagreement(void **state)
     peers_stop(&peer);
     vlm_step_clear(&step);
     tensor_backend_free(backend);
+    host_pool_free(pool);
 }
 
 int

@@ -5,6 +5,7 @@
 #define SOTTO_TESTS_CLUSTER_FIXTURE_H
 
 #include "encoder/clustering.h"
+#include "host/pool.h"
 #include "learnt_fixture.h"
 
 /* n rows of d: row i lies within `width` of centre i % groups, and centres lie
@@ -26,12 +27,21 @@ points(size_t n, size_t d, size_t groups, double width)
     return z;
 }
 
+/* A back-end over `pool`, which may be NULL: one thread. */
 static inline struct tensor_backend *
-backend_of(unsigned threads)
+backend_over(struct host_pool *pool)
 {
     struct tensor_backend *backend = NULL;
-    must(tensor_cpu_new(threads, &backend, &err));
+    must(tensor_new("cpu", pool, &backend, &err));
     return backend;
+}
+
+static inline struct host_pool *
+pool_of(unsigned threads)
+{
+    struct host_pool *pool = NULL;
+    must(host_pool_new(threads, &pool, &err));
+    return pool;
 }
 
 /* Whether two labellings of n rows are one but for the names. */

@@ -6,6 +6,7 @@
 #define SOTTO_TESTS_CONTRASTIVE_FIXTURE_H
 
 #include "encoder/contrastive.h"
+#include "host/pool.h"
 
 #include "learnt_fixture.h"
 
@@ -48,6 +49,7 @@ pictures(size_t rows, size_t height, size_t width, size_t channels)
 struct begun {
     struct sotto_clm_options options;
     struct learnt learnt;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     struct contrastive_net net;
 };
@@ -63,12 +65,13 @@ begun_make(struct begun *begun, const struct sotto_table *table,
     must(learnt_begin(&begun->learnt, table, &common, &err));
     must(contrastive_options_suit(&begun->options, &begun->learnt, &err));
     if (options->threads > 0) {
-        must(tensor_cpu_new(options->threads, &begun->backend, &err));
+        must(host_pool_new(options->threads, &begun->pool, &err));
+        must(tensor_new("cpu", begun->pool, &begun->backend, &err));
     } else {
-        must(tensor_plain_new(&begun->backend, &err));
+        must(tensor_new("plain", NULL, &begun->backend, &err));
     }
     must(contrastive_net_init(&begun->net, &begun->learnt, &begun->options,
-                              begun->backend, &err));
+                              begun->pool, begun->backend, &err));
 }
 
 static inline void
@@ -76,6 +79,7 @@ begun_clear(struct begun *begun)
 {
     contrastive_net_clear(&begun->net);
     tensor_backend_free(begun->backend);
+    host_pool_free(begun->pool);
     learnt_clear(&begun->learnt);
 }
 

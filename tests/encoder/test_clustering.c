@@ -2,6 +2,7 @@
  * test_clustering.c: cells and their tree on points whose groups are known.
  */
 #include "encoder/clustering.h"
+#include "host/pool.h"
 
 #include "cluster_fixture.h"
 #include "fail_alloc.h"
@@ -13,11 +14,13 @@ static uint32_t truth[N];
 static struct clustering
 cluster(unsigned threads, const float *z, size_t n, size_t cells, uint64_t seed)
 {
-    struct tensor_backend *backend = backend_of(threads);
+    struct host_pool *pool = pool_of(threads);
+    struct tensor_backend *backend = backend_over(pool);
     struct clustering clustering;
-    must(clustering_init(&clustering, backend, z, n, D, cells, seed, NULL,
+    must(clustering_init(&clustering, pool, backend, z, n, D, cells, seed, NULL,
                          &err));
     tensor_backend_free(backend);
+    host_pool_free(pool);
     return clustering;
 }
 
@@ -26,11 +29,11 @@ static void
 parts_of(const struct clustering *clustering, const float *z, size_t n,
          size_t parts, uint32_t *ret)
 {
-    struct tensor_backend *backend = backend_of(1);
+    struct tensor_backend *backend = backend_over(NULL);
     uint32_t *part = calloc(clustering->cells, sizeof *part);
     assert_non_null(part);
     must(clustering_cut(clustering, parts, part, &err));
-    must(clustering_assign(clustering, backend, z, n, ret, &err));
+    must(clustering_assign(clustering, NULL, backend, z, n, ret, &err));
     for (size_t i = 0; i < n; i++) {
         assert_true(ret[i] < clustering->cells);
         ret[i] = part[ret[i]];
@@ -118,14 +121,15 @@ static void
 test_tree(void **state)
 {
     static const float z[] = {0, 1, 10, 12, 30};
-    struct tensor_backend *backend = backend_of(1);
+    struct tensor_backend *backend = backend_over(NULL);
     struct clustering clustering;
     uint32_t cell[5], part[5];
     (void)state;
-    must(clustering_init(&clustering, backend, z, 5, 1, 5, 1, NULL, &err));
+    must(
+        clustering_init(&clustering, NULL, backend, z, 5, 1, 5, 1, NULL, &err));
     assert_int_equal(clustering.cells, 5);
     assert_true(clustering.spread == 0);
-    must(clustering_assign(&clustering, backend, z, 5, cell, &err));
+    must(clustering_assign(&clustering, NULL, backend, z, 5, cell, &err));
     must(clustering_cut(&clustering, 4, part, &err));
     assert_int_equal(part[cell[0]], part[cell[1]]);
     assert_int_not_equal(part[cell[2]], part[cell[3]]);
@@ -168,7 +172,7 @@ static void
 test_few(void **state)
 {
     float z[30 * D] = {0};
-    struct tensor_backend *backend = backend_of(1);
+    struct tensor_backend *backend = backend_over(NULL);
     struct clustering clustering = {0};
     uint32_t part[30];
     (void)state;
@@ -183,10 +187,12 @@ test_few(void **state)
     clustering = cluster(1, z, 1, 20, 1);
     assert_int_equal(clustering.cells, 1);
     clustering_clear(&clustering);
-    must_fail(SOTTO_STATUS_USAGE, "nothing to cluster",
-              clustering_init(&clustering, backend, z, 0, D, 5, 1, NULL, &err));
-    must_fail(SOTTO_STATUS_USAGE, "nothing to cluster",
-              clustering_init(&clustering, backend, z, 5, D, 0, 1, NULL, &err));
+    must_fail(
+        SOTTO_STATUS_USAGE, "nothing to cluster",
+        clustering_init(&clustering, NULL, backend, z, 0, D, 5, 1, NULL, &err));
+    must_fail(
+        SOTTO_STATUS_USAGE, "nothing to cluster",
+        clustering_init(&clustering, NULL, backend, z, 5, D, 0, 1, NULL, &err));
     assert_null(clustering.centre);
     clustering_clear(&clustering);
     tensor_backend_free(backend);
@@ -204,13 +210,13 @@ static void
 test_stopped(void **state)
 {
     float *z = points(N, D, GROUPS, 6);
-    struct tensor_backend *backend = backend_of(1);
+    struct tensor_backend *backend = backend_over(NULL);
     struct sotto_watch watch = {.tick = stop};
     struct clustering clustering;
     (void)state;
-    must_fail(
-        SOTTO_STATUS_STOPPED, "stopped",
-        clustering_init(&clustering, backend, z, N, D, 50, 1, &watch, &err));
+    must_fail(SOTTO_STATUS_STOPPED, "stopped",
+              clustering_init(&clustering, NULL, backend, z, N, D, 50, 1,
+                              &watch, &err));
     assert_null(clustering.centre);
     tensor_backend_free(backend);
     free(z);
@@ -220,7 +226,7 @@ static void
 test_memory(void **state)
 {
     float *z = points(60, D, GROUPS, 1);
-    struct tensor_backend *backend = backend_of(1);
+    struct tensor_backend *backend = backend_over(NULL);
     struct clustering clustering = {0};
     uint32_t part[60], cell[60];
     enum sotto_status status;
@@ -228,13 +234,14 @@ test_memory(void **state)
     (void)state;
     do {
         fail_alloc_at(++n);
-        status =
-            clustering_init(&clustering, backend, z, 60, D, 12, 1, NULL, &err);
+        status = clustering_init(&clustering, NULL, backend, z, 60, D, 12, 1,
+                                 NULL, &err);
         if (status == SOTTO_STATUS_OK) {
             status = clustering_cut(&clustering, 4, part, &err);
         }
         if (status == SOTTO_STATUS_OK) {
-            status = clustering_assign(&clustering, backend, z, 60, cell, &err);
+            status = clustering_assign(&clustering, NULL, backend, z, 60, cell,
+                                       &err);
         }
         if (status != SOTTO_STATUS_OK) {
             assert_int_equal(status, SOTTO_STATUS_MEMORY);

@@ -2,6 +2,7 @@
  * test_codebook_head.c: one layer says what the tree says.
  */
 #include "encoder/codebook_head.h"
+#include "host/pool.h"
 
 #include "cluster_fixture.h"
 #include "fail_alloc.h"
@@ -17,8 +18,9 @@ setup_cells(void **state)
 {
     (void)state;
     z = points(N, D, GROUPS, 1);
-    backend = backend_of(1);
-    must(clustering_init(&clustering, backend, z, N, D, 40, 1, NULL, &err));
+    backend = backend_over(NULL);
+    must(clustering_init(&clustering, NULL, backend, z, N, D, 40, 1, NULL,
+                         &err));
     return 0;
 }
 
@@ -39,13 +41,13 @@ test_separable(void **state)
     struct codebook_head head;
     uint32_t code[N], cell[N], part[40];
     (void)state;
-    must(codebook_head_init(&head, &clustering, GROUPS, backend, z, N, 1, NULL,
-                            &err));
+    must(codebook_head_init(&head, &clustering, GROUPS, NULL, backend, z, N, 1,
+                            NULL, &err));
     assert_int_equal(head.k, GROUPS);
     assert_int_equal(head.d, D);
     must(codebook_head_codes(&head, backend, z, N, code, &err));
     must(clustering_cut(&clustering, GROUPS, part, &err));
-    must(clustering_assign(&clustering, backend, z, N, cell, &err));
+    must(clustering_assign(&clustering, NULL, backend, z, N, cell, &err));
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(code[i], part[cell[i]]);
         assert_int_equal(code[i], code[i % GROUPS]);
@@ -70,9 +72,10 @@ test_scale(void **state)
             other[i] = scale[s] * z[i];
             truth[i / D] = (uint32_t)(i / D % GROUPS);
         }
-        must(clustering_init(&cells, backend, other, N, D, 40, 1, NULL, &err));
-        must(codebook_head_init(&head, &cells, GROUPS, backend, other, N, 1,
-                                NULL, &err));
+        must(clustering_init(&cells, NULL, backend, other, N, D, 40, 1, NULL,
+                             &err));
+        must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, other, N,
+                                1, NULL, &err));
         must(codebook_head_codes(&head, backend, other, N, code, &err));
         assert_true(same_parts(code, truth, N));
         codebook_head_clear(&head);
@@ -106,16 +109,20 @@ test_codes(void **state)
 static void
 test_threads(void **state)
 {
-    struct tensor_backend *two = backend_of(2);
+    struct host_pool *pool = pool_of(2);
+    struct tensor_backend *two = backend_over(pool);
     struct codebook_head a, b;
     (void)state;
-    must(codebook_head_init(&a, &clustering, 20, backend, z, N, 3, NULL, &err));
-    must(codebook_head_init(&b, &clustering, 20, two, z, N, 3, NULL, &err));
+    must(codebook_head_init(&a, &clustering, 20, NULL, backend, z, N, 3, NULL,
+                            &err));
+    must(codebook_head_init(&b, &clustering, 20, pool, two, z, N, 3, NULL,
+                            &err));
     assert_memory_equal(a.weight, b.weight, sizeof(float) * 20 * D);
     assert_memory_equal(a.bias, b.bias, sizeof(float) * 20);
     codebook_head_clear(&a);
     codebook_head_clear(&b);
     tensor_backend_free(two);
+    host_pool_free(pool);
 }
 
 static bool
@@ -134,13 +141,13 @@ test_refused(void **state)
     struct codebook_head head;
     (void)state;
     must_fail(SOTTO_STATUS_USAGE, "from 2 to 40",
-              codebook_head_init(&head, &clustering, 1, backend, z, N, 1, NULL,
-                                 &err));
+              codebook_head_init(&head, &clustering, 1, NULL, backend, z, N, 1,
+                                 NULL, &err));
     must_fail(SOTTO_STATUS_USAGE, "from 2 to 40",
-              codebook_head_init(&head, &clustering, 41, backend, z, N, 1, NULL,
-                                 &err));
+              codebook_head_init(&head, &clustering, 41, NULL, backend, z, N, 1,
+                                 NULL, &err));
     must_fail(SOTTO_STATUS_STOPPED, "stopped",
-              codebook_head_init(&head, &clustering, 5, backend, z, N, 1,
+              codebook_head_init(&head, &clustering, 5, NULL, backend, z, N, 1,
                                  &watch, &err));
     assert_null(head.weight);
 }
@@ -155,8 +162,8 @@ test_memory(void **state)
     (void)state;
     do {
         fail_alloc_at(++n);
-        status = codebook_head_init(&head, &clustering, 3, backend, z, N, 1,
-                                    NULL, &err);
+        status = codebook_head_init(&head, &clustering, 3, NULL, backend, z, N,
+                                    1, NULL, &err);
         if (status == SOTTO_STATUS_OK) {
             status = codebook_head_codes(&head, backend, z, N, code, &err);
         }

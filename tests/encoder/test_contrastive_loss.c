@@ -3,6 +3,7 @@
  * against finite differences.
  */
 #include "contrastive_fixture.h"
+#include "host/pool.h"
 #include "tensor/tensor.h"
 
 enum { N = 5, M = 3, ROWS = 2 * N };
@@ -64,15 +65,17 @@ static void
 test_definition(void **state)
 {
     static const double temperatures[] = {1, 0.1, 0.02, 10};
+    struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     (void)state;
     for (int fast = 0; fast < 2; fast++) {
-        must(fast ? tensor_cpu_new(2, &backend, &err)
-                  : tensor_plain_new(&backend, &err));
+        must(host_pool_new(2, &pool, &err));
+        must(tensor_new(fast ? "cpu" : "plain", pool, &backend, &err));
         for (size_t i = 0; i < 4; i++) {
             check(backend, temperatures[i]);
         }
         tensor_backend_free(backend);
+        host_pool_free(pool);
     }
 }
 
@@ -85,7 +88,7 @@ test_known(void **state)
     const float two[] = {3, 0, 0, 2, 5, 0, 0, 1}; /* at right angles */
     float dp[8], scratch[64];
     (void)state;
-    must(tensor_plain_new(&backend, &err));
+    must(tensor_new("plain", NULL, &backend, &err));
     assert_true(contrastive_loss_room(2, 2) <= 64);
     double loss = contrastive_loss(backend, 2, 2, 0.5, two, scratch, dp);
     assert_true(fabs(loss - log(2 * exp(-2) + 1)) < 1e-6);
@@ -105,7 +108,7 @@ test_zero(void **state)
     const float zero[8] = {0, 0, 1, 0, 0, 0, 0, 1};
     float dp[8], scratch[64];
     (void)state;
-    must(tensor_plain_new(&backend, &err));
+    must(tensor_new("plain", NULL, &backend, &err));
     assert_true(
         isfinite(contrastive_loss(backend, 2, 2, 1, zero, scratch, dp)));
     for (size_t i = 0; i < 8; i++) {

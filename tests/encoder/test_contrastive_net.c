@@ -177,10 +177,10 @@ test_too_large(void **state)
     struct learnt_options common = LEARNT_OPTIONS("clm", &begun.options);
     must(learnt_begin(&begun.learnt, table, &common, &err));
     must(contrastive_options_suit(&begun.options, &begun.learnt, &err));
-    must(tensor_plain_new(&begun.backend, &err));
+    must(tensor_new("plain", NULL, &begun.backend, &err));
     must_fail(SOTTO_STATUS_LIMIT, "layers",
               contrastive_net_init(&begun.net, &begun.learnt, &begun.options,
-                                   begun.backend, &err));
+                                   NULL, begun.backend, &err));
     begun_clear(&begun);
     sotto_table_free(table);
 }

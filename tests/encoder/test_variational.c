@@ -142,7 +142,7 @@ trained_make(struct trained *trained, const struct sotto_table *table,
     filled.l = 5;
     filled.validation = 0.1;
     must(learnt_begin(&trained->learnt, table, &common, &err));
-    must(tensor_cpu_new(1, &trained->backend, &err));
+    must(tensor_new("cpu", NULL, &trained->backend, &err));
     must(variational_net_init(&trained->net, &trained->learnt, &filled,
                               trained->backend, &err));
     must(variational_train(&trained->net, &trained->learnt, &filled,

@@ -157,7 +157,7 @@ test_likelihood(void **state)
     struct seeded seeded;
     double truth = 0, loss;
     (void)state;
-    must(tensor_plain_new(&backend, &err));
+    must(tensor_new("plain", NULL, &backend, &err));
     seeded_init(&seeded, 5, 0);
     for (size_t i = 0; i < N * WIDTH; i++) {
         logits[i] = (float)(3 * uniform(&seeded) - 1.5);

@@ -23,7 +23,7 @@ small_make(struct small *small, const struct sotto_vlm_options *options)
         .kind = "vlm", .eps = "2", .label = "kind", .d = options->d};
     small->table = people(ROWS);
     must(learnt_begin(&small->learnt, small->table, &common, &err));
-    must(tensor_plain_new(&small->backend, &err));
+    must(tensor_new("plain", NULL, &small->backend, &err));
     must(variational_net_init(&small->net, &small->learnt, options,
                               small->backend, &err));
     for (uint32_t i = 0; i < ROWS; i++) {

@@ -16,6 +16,7 @@
 
 #include "base/decimal.h"
 #include "fail_alloc.h"
+#include "host/pool.h"
 #include "random/seeded.h"
 
 enum { N = 1000, D = 2, CLASSES = 4 };
@@ -52,9 +53,11 @@ square(size_t n, unsigned threads)
     for (size_t i = 0; i < n * D; i++) {
         codebook->z[i] = (float)random_u32(&seeded.random) / 0x1p32F;
     }
-    must(tensor_cpu_new(threads, &codebook->backend, &err));
-    must(clustering_init(&codebook->clustering, codebook->backend, codebook->z,
-                         n, D, n / 20, 1, NULL, &err));
+    must(host_pool_new(threads, &codebook->pool, &err));
+    must(tensor_new("cpu", codebook->pool, &codebook->backend, &err));
+    must(clustering_init(&codebook->clustering, codebook->pool,
+                         codebook->backend, codebook->z, n, D, n / 20, 1, NULL,
+                         &err));
     return codebook;
 }
 

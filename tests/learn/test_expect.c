@@ -159,9 +159,9 @@ square(float p[N * STRIPS])
             p[i * STRIPS + k] = k == y ? 0.93F : 0.01F;
         }
     }
-    must(tensor_cpu_new(1, &codebook->backend, &err));
-    must(clustering_init(&codebook->clustering, codebook->backend, codebook->z,
-                         N, 2, 20, 1, NULL, &err));
+    must(tensor_new("cpu", NULL, &codebook->backend, &err));
+    must(clustering_init(&codebook->clustering, NULL, codebook->backend,
+                         codebook->z, N, 2, 20, 1, NULL, &err));
     return codebook;
 }
 

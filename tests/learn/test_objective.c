@@ -24,6 +24,7 @@ struct stage {
     struct plan plan;
     struct posterior *posterior;
     struct marginal marginal;
+    struct host_pool *pool;
     struct tensor_backend *backend;
     float *x;
 };
@@ -50,12 +51,13 @@ stage_init(struct stage *stage, unsigned threads)
     for (size_t i = 0; i < REPORTS; i++) {
         stage->report[i] = report[stage->plan.order[i]];
     }
-    must(tensor_cpu_new(threads, &stage->backend, &err));
+    must(host_pool_new(threads, &stage->pool, &err));
+    must(tensor_new("cpu", stage->pool, &stage->backend, &err));
     must(posterior_new(&stage->prior, stage->report, REPORTS, stage->plan.chunk,
-                       stage->plan.chunks, stage->backend->pool, &options,
+                       stage->plan.chunks, stage->pool, &options,
                        &stage->posterior, &err));
     must(marginal_init(&stage->marginal, stage->posterior, &stage->labels,
-                       &stage->plan, stage->backend->pool, &err));
+                       &stage->plan, stage->pool, &err));
     stage->x = calloc((POINTS + REPORTS) * stage->shape.inputs, sizeof(float));
     sotto_table_free(aux);
     sotto_table_free(records);
@@ -68,6 +70,7 @@ stage_clear(struct stage *stage)
     marginal_clear(&stage->marginal);
     posterior_free(stage->posterior);
     tensor_backend_free(stage->backend);
+    host_pool_free(stage->pool);
     plan_clear(&stage->plan);
     labels_clear(&stage->labels);
     prior_clear(&stage->prior);
@@ -148,7 +151,7 @@ test_turned(void **state)
     stage.labels.groups = 7; /* as if there were that many */
     marginal_clear(&stage.marginal);
     must(marginal_init(&stage.marginal, stage.posterior, &stage.labels,
-                       &stage.plan, stage.backend->pool, &err));
+                       &stage.plan, stage.pool, &err));
     assert_non_null(stage.marginal.turned);
     assert_true(value == marginal_pass(&stage.marginal, 0, stage.plan.chunks, p,
                                        0.1, right));

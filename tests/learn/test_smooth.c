@@ -102,7 +102,7 @@ test_climb(void **state)
     must(codes_init(&codes, &crowd.shape, crowd.report, 5000, NULL, &err));
     must(
         codes_init(&held, &crowd.shape, crowd.report + 5000, 1000, NULL, &err));
-    must(tensor_cpu_new(1, &backend, &err));
+    must(tensor_new("cpu", NULL, &backend, &err));
     must(smooth_new(2, 20, 2, &options, &smooth, &err));
     memcpy(smooth->pi, crowd.pi, 20 * sizeof *smooth->pi);
     for (size_t i = 0; i < 40; i++) {
@@ -139,7 +139,7 @@ classify(struct smooth *smooth, float x, float y)
     struct tensor_backend *backend = NULL;
     const float *logits;
     size_t best;
-    must(tensor_cpu_new(1, &backend, &err));
+    must(tensor_new("cpu", NULL, &backend, &err));
     must(nn_stack_reserve(&smooth->net.stack, 1, &err));
     logits = nn_stack_forward(&smooth->net.stack, backend, at, 1, false);
     best = logits[1] > logits[0];
@@ -312,7 +312,7 @@ test_memory(void **state)
     (void)state;
     make_halves(4, 2, 300, false);
     must(codes_init(&codes, &crowd.shape, crowd.report, 300, NULL, &err));
-    must(tensor_cpu_new(1, &backend, &err));
+    must(tensor_new("cpu", NULL, &backend, &err));
     do {
         struct smooth *smooth = NULL;
         struct smooth_info info = {0};

@@ -97,7 +97,7 @@ test_stops(void **state)
     must(plan_init(&plan, &labels, 4, 0.3, 64, 1, &err));
     must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, true,
                    hidden, 1, 1, &model, &err));
-    must(tensor_cpu_new(1, &trainer.backend, &err));
+    must(tensor_new("cpu", NULL, &trainer.backend, &err));
     must(trainer_init(&trainer, &err));
     must(trainer_run(&trainer, &model->net[0], 0, 1, &result, &err));
     assert_true(result.epochs < 400 && result.epochs > 5);

@@ -18,23 +18,26 @@
 
 #include <cmocka.h>
 
+#include "host/pool.h"
 #include "tensor/tensor.h"
 
 #define CPUS 3u
 
 static struct tensor_backend *plain;
 static struct tensor_backend *cpu[CPUS];
+static struct host_pool *pools[CPUS];
 
 static inline int
 backends_make(void **state)
 {
     struct sotto_error err;
     (void)state;
-    if (tensor_plain_new(&plain, &err) != SOTTO_STATUS_OK) {
+    if (tensor_new("plain", NULL, &plain, &err) != SOTTO_STATUS_OK) {
         return -1;
     }
     for (unsigned t = 0; t < CPUS; t++) {
-        if (tensor_cpu_new(t + 1, &cpu[t], &err) != SOTTO_STATUS_OK) {
+        if (host_pool_new(t + 1, &pools[t], &err) != SOTTO_STATUS_OK ||
+            tensor_new("cpu", pools[t], &cpu[t], &err) != SOTTO_STATUS_OK) {
             return -1;
         }
     }
@@ -48,6 +51,7 @@ backends_free(void **state)
     tensor_backend_free(plain);
     for (unsigned t = 0; t < CPUS; t++) {
         tensor_backend_free(cpu[t]);
+        host_pool_free(pools[t]);
     }
     return 0;
 }

@@ -208,7 +208,8 @@ test_memory(void **state)
         r.dy = numbers(size.y, 5, 1);
         memset(r.dx, 0, size.x * sizeof *r.dx);
         memset(r.dweight, 0, size.weight * sizeof *r.dweight);
-        assert_int_equal(tensor_cpu_new(2, &backend, &err), SOTTO_STATUS_OK);
+        assert_int_equal(tensor_new("cpu", pools[1], &backend, &err),
+                         SOTTO_STATUS_OK);
         fail_alloc_at(i);
         backend->ops->conv(backend, s->n, &s->window, x, weight, bias,
                            s->activation, r.y);

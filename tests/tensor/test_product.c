@@ -230,7 +230,7 @@ test_crowd(void **state)
                     0, expected + i * MATRIX, SIDE);
     }
     crowd.expected = expected;
-    host_pool_run(cpu[2]->pool, 8000, multiply_alone, &crowd);
+    host_pool_run(pools[2], 8000, multiply_alone, &crowd);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(crowd.wrong[i], 0);
     }

@@ -259,8 +259,9 @@ test_names(void **state)
     assert_string_equal(tensor_activation_name((enum tensor_activation)9), "?");
     assert_string_equal(plain->ops->name, "plain");
     assert_string_equal(cpu[0]->ops->name, "cpu");
-    assert_int_equal(host_pool_threads(cpu[2]->pool), 3);
-    assert_int_equal(host_pool_threads(plain->pool), 1);
+    assert_string_equal(tensor_name_at(0), "cpu");
+    assert_string_equal(tensor_name_at(1), "plain");
+    assert_null(tensor_name_at(2));
     tensor_backend_free(NULL);
 }
 
@@ -271,16 +272,16 @@ test_failures(void **state)
     struct tensor_backend *none = NULL;
     (void)state;
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(tensor_cpu_new(65, &none, &err), SOTTO_STATUS_LIMIT);
-    assert_int_equal(err.status, SOTTO_STATUS_LIMIT);
-    assert_string_equal(err.message, "65 threads are too many: at most 64");
-    for (long n = 1; n <= 2; n++) {
-        fail_alloc_at(n);
-        assert_int_equal(tensor_cpu_new(1, &none, &err), SOTTO_STATUS_MEMORY);
+    assert_int_equal(tensor_new("gpu", NULL, &none, &err), SOTTO_STATUS_USAGE);
+    assert_int_equal(err.status, SOTTO_STATUS_USAGE);
+    assert_string_equal(err.message,
+                        "there is no back-end 'gpu': cpu and plain are there");
+    for (size_t i = 0; tensor_name_at(i) != NULL; i++) {
+        fail_alloc_at(1);
+        assert_int_equal(tensor_new(tensor_name_at(i), NULL, &none, &err),
+                         SOTTO_STATUS_MEMORY);
         assert_int_equal(err.status, SOTTO_STATUS_MEMORY);
     }
-    fail_alloc_at(1);
-    assert_int_equal(tensor_plain_new(&none, NULL), SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
     assert_null(none);
 }

@@ -16,7 +16,7 @@
 
 #include "tensor/cpu/cpu.h"
 #include "tensor/cpu/primitive.h"
-#include "tensor/plain.h"
+#include "tensor/plain/plain.h"
 
 #define SLICE_MAX ((size_t)16)       /* images */
 #define SLICE_FLOATS ((size_t)65536) /* of images in and out: half a cache */

@@ -10,6 +10,7 @@
 #include <cblas.h>
 
 #include "host/error.h"
+#include "host/pool.h"
 #include "tensor/cpu/primitive.h"
 
 /* ---- Running ------------------------------------------------------------ */
@@ -72,7 +73,6 @@ static void
 free_cpu(struct tensor_backend *self)
 {
     primitive_free_all((struct cpu_backend *)self);
-    host_pool_free(self->pool);
     free(self);
 }
 
@@ -117,19 +117,15 @@ multiplies_directly(void)
 }
 
 enum sotto_status
-tensor_cpu_new(unsigned threads, struct tensor_backend **ret,
-               struct sotto_error *err)
+cpu_new(struct host_pool *pool, struct tensor_backend **ret,
+        struct sotto_error *err)
 {
     struct cpu_backend *backend = calloc(1, sizeof *backend);
     if (backend == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = host_pool_new(threads, &backend->base.pool, err);
-    if (status != SOTTO_STATUS_OK) {
-        free(backend);
-        return status;
-    }
     backend->base.ops = &cpu;
+    backend->base.pool = pool;
     backend->direct = multiplies_directly();
     openblas_set_num_threads(1); /* the threads are ours */
     *ret = &backend->base;

@@ -21,6 +21,11 @@ struct cpu_backend {
     struct primitive_store *primitives; /* see primitive.h; NULL at first */
 };
 
+/* Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
+                                        struct tensor_backend **ret,
+                                        struct sotto_error *err);
+
 /*
  * A kernel NAME(parameters) from `static inline void NAME_body(parameters)`:
  * the body as it is, and once more for processors with AVX2, chosen at run

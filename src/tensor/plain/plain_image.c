@@ -6,7 +6,7 @@
  * of x that meets (u, v) is in row i stride + u - pad, and outside where that
  * is none of x's rows.
  */
-#include "tensor/plain.h"
+#include "tensor/plain/plain.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "host/error.h"
-#include "tensor/plain.h"
+#include "tensor/plain/plain.h"
 #include "tensor/tensor.h"
 
 #define NORM_EPSILON 1e-5
@@ -463,8 +463,10 @@ static const struct tensor_ops plain = {
 };
 
 enum sotto_status
-tensor_plain_new(struct tensor_backend **ret, struct sotto_error *err)
+plain_new(struct host_pool *pool, struct tensor_backend **ret,
+          struct sotto_error *err)
 {
+    (void)pool;
     struct tensor_backend *backend = calloc(1, sizeof *backend);
     if (backend == NULL) {
         return host_fail_memory(err);
