@@ -12,6 +12,7 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
+#include "encoder/learnt.h"
 #include "host/error.h"
 
 #define WAYS ((size_t)3) /* forward, to the images, to the weights */
@@ -27,7 +28,7 @@ struct way {
 struct clm_limit {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    struct way way[NN_LAYERS_MAX * WAYS];
+    struct way way[LEARNT_LAYERS_MAX * WAYS];
     size_t ways;
     int threads, before;
     int (*omp_threads)(void);
@@ -180,7 +181,7 @@ add_layer(struct clm_limit *limit, const struct tensor_window *window, size_t n,
 }
 
 enum sotto_status
-clm_limit_new(const struct nn_stack *stack, size_t n, unsigned threads,
+clm_limit_new(const struct nn_graph *stack, size_t n, unsigned threads,
               struct clm_limit **ret_limit, struct sotto_error *err)
 {
     struct clm_limit *limit = calloc(1, sizeof *limit);

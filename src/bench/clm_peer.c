@@ -104,7 +104,7 @@ append(float *at, const float *from, size_t count)
 }
 
 static size_t
-count_stack(const struct nn_stack *stack)
+count_stack(const struct nn_graph *stack)
 {
     size_t count = 0;
     for (size_t i = 0; i < stack->layers; i++) {
@@ -117,7 +117,7 @@ count_stack(const struct nn_stack *stack)
 }
 
 static float *
-append_stack(float *at, const struct nn_stack *stack)
+append_stack(float *at, const struct nn_graph *stack)
 {
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];

@@ -109,7 +109,7 @@ append(float *at, const float *from, size_t count)
 }
 
 static float *
-append_stack(float *at, const struct nn_stack *stack)
+append_stack(float *at, const struct nn_graph *stack)
 {
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];

@@ -10,8 +10,8 @@
 #include "host/error.h"
 #include "host/wipe.h"
 #include "nn/arena.h"
+#include "nn/graph.h"
 #include "nn/optimiser.h"
-#include "nn/stack.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 
@@ -28,7 +28,7 @@ struct training {
     size_t n, d, k;
     float unit; /* z is multiplied by it, to be of size 1 */
     struct nn_arena arena;
-    struct nn_stack stack;
+    struct nn_graph stack;
     float *batch, *target;
     uint32_t *order;
 };
@@ -102,13 +102,13 @@ prepare(struct training *training, struct sotto_error *err)
         return host_fail_memory(err);
     }
     measure(training);
-    status = nn_stack_plan(&training->stack, &training->arena, "head",
+    status = nn_graph_plan(&training->stack, &training->arena, "head",
                            training->d, &layer, 1, err);
     if (status == SOTTO_STATUS_OK) {
         status = nn_arena_allocate(&training->arena, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&training->stack, BATCH, err);
+        status = nn_graph_reserve(&training->stack, BATCH, err);
     }
     return status == SOTTO_STATUS_OK ? begin(training, err) : status;
 }
@@ -144,12 +144,12 @@ step(struct training *training, const struct nn_optimiser *optimiser,
         training->target[i * training->k + training->part[row]] = 1;
     }
     logits =
-        nn_stack_forward(&training->stack, backend, training->batch, n, true);
+        nn_graph_forward(&training->stack, backend, training->batch, n, true);
     (void)backend->ops->categorical(backend, n, training->k, logits,
                                     training->target, 1 / (float)n,
-                                    nn_stack_dy(&training->stack));
-    nn_stack_backward(&training->stack, backend, training->batch, n,
-                      nn_stack_dy(&training->stack), NULL);
+                                    nn_graph_dy(&training->stack));
+    nn_graph_backward(&training->stack, backend, training->batch, n,
+                      nn_graph_dy(&training->stack), NULL);
     nn_step(optimiser, backend, &training->arena);
 }
 
@@ -259,7 +259,7 @@ codebook_head_init(struct codebook_head *head,
     if (status == SOTTO_STATUS_OK) {
         status = keep(&training, head, err);
     }
-    nn_stack_clear(&training.stack);
+    nn_graph_clear(&training.stack);
     nn_arena_clear(&training.arena);
     host_wipe_free(training.batch, BATCH * training.d * sizeof(float));
     host_wipe_free(training.target, BATCH * k * sizeof(float));

@@ -15,8 +15,8 @@
 #include "data/augment.h"
 #include "encoder/learnt.h"
 #include "nn/arena.h"
+#include "nn/graph.h"
 #include "nn/optimiser.h"
-#include "nn/stack.h"
 
 /* ---- contrastive_options.c: what is asked for ------------------------------
  */
@@ -86,7 +86,7 @@ struct contrastive_net {
     double b; /* training noise; 0: none, and nothing is clipped */
     uint64_t seed;
     struct nn_arena arena;
-    struct nn_stack encoder, head;
+    struct nn_graph encoder, head;
     /* One batch, 2 n rows of each. */
     float *x, *z, *relu, *dz, *scratch;
     void *memory;
@@ -112,7 +112,7 @@ void contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
 
 /* The encoder as a device gets it, z multiplied by `scale`. */
 struct contrastive_layers {
-    struct compose_layer layer[NN_LAYERS_MAX];
+    struct compose_layer layer[LEARNT_LAYERS_MAX];
     size_t count;
     float *memory;
 };

@@ -26,7 +26,7 @@
 /* Layers as they are put one behind the other, and the image that comes out of
    the last. */
 struct plan {
-    struct nn_layer layer[NN_LAYERS_MAX + 3];
+    struct nn_layer layer[LEARNT_LAYERS_MAX + 3];
     size_t layers;
     struct sotto_image image;
 };
@@ -53,7 +53,7 @@ add_conv(struct plan *plan, uint32_t filters, uint32_t kernel, uint32_t stride,
                           .kernel = kernel,
                           .stride = stride,
                           .pad = kernel / 2,
-                          .skip = skip};
+                          .from = {0, skip}};
     image->channels = filters;
     if (stride == 2) {
         image->height = half(image->height);
@@ -77,8 +77,8 @@ add_pool(struct plan *plan)
     image->width = (image->width + 2 * pad - 2) / 2 + 1;
 }
 
-/* Room is left for the last layer; what does not fit into the rest has a
-   number of layers that nn_stack_plan refuses. */
+/* Room is left for the last layer; what does not fit into the rest has more
+   than LEARNT_LAYERS_MAX layers, which plan_graphs refuses. */
 static void
 plan_images(struct plan *plan, const struct sotto_clm_options *options)
 {
@@ -92,17 +92,17 @@ plan_images(struct plan *plan, const struct sotto_clm_options *options)
         if (pools) {
             add_pool(plan);
         }
-        if (options->residual && plan->layers + 2 < NN_LAYERS_MAX) {
+        if (options->residual && plan->layers + 2 < LEARNT_LAYERS_MAX) {
             add_conv(plan, options->widths[level], 3, 1, 0);
             add_conv(plan, options->widths[level], 3, 1, 2);
         }
     } while (
-        plan->layers < NN_LAYERS_MAX &&
+        plan->layers < LEARNT_LAYERS_MAX &&
         (plan->image.height > SIDE_ENOUGH || plan->image.width > SIDE_ENOUGH));
 }
 
 static enum sotto_status
-plan_stacks(struct contrastive_net *net, const struct learnt *learnt,
+plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
             const struct sotto_clm_options *options, struct sotto_error *err)
 {
     static const struct nn_layer head[] = {
@@ -121,10 +121,15 @@ plan_stacks(struct contrastive_net *net, const struct learnt *learnt,
         }
     }
     plan.layer[plan.layers++] = (struct nn_layer){.out = net->d, .norm = true};
-    status = nn_stack_plan(&net->encoder, &net->arena, "encoder", net->width,
+    if (plan.layers > LEARNT_LAYERS_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "'encoder' has %zu layers: from 1 to %u are possible",
+                         plan.layers, LEARNT_LAYERS_MAX);
+    }
+    status = nn_graph_plan(&net->encoder, &net->arena, "encoder", net->width,
                            plan.layer, plan.layers, err);
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_plan(&net->head, &net->arena, "head", net->d, head, 2,
+        status = nn_graph_plan(&net->head, &net->arena, "head", net->d, head, 2,
                                err);
     }
     return status == SOTTO_STATUS_OK ? nn_arena_allocate(&net->arena, err)
@@ -140,9 +145,9 @@ reserve(struct contrastive_net *net, struct sotto_error *err)
     size_t rows = 2 * net->batch, small = rows * net->d;
     size_t size = rows * net->width + MATRICES * small +
                   contrastive_loss_room(net->batch, CONTRASTIVE_OUT);
-    enum sotto_status status = nn_stack_reserve(&net->encoder, rows, err);
+    enum sotto_status status = nn_graph_reserve(&net->encoder, rows, err);
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&net->head, rows, err);
+        status = nn_graph_reserve(&net->head, rows, err);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -179,10 +184,10 @@ contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
         .seed = options->seed,
     };
     nn_arena_init(&net->arena);
-    status = plan_stacks(net, learnt, options, err);
+    status = plan_graphs(net, learnt, options, err);
     if (status == SOTTO_STATUS_OK) {
-        nn_stack_init(&net->encoder, options->seed, 0);
-        nn_stack_init(&net->head, options->seed, 1);
+        nn_graph_init(&net->encoder, options->seed, 0);
+        nn_graph_init(&net->head, options->seed, 1);
         status = reserve(net, err);
     }
     return status;
@@ -191,8 +196,8 @@ contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
 void
 contrastive_net_clear(struct contrastive_net *net)
 {
-    nn_stack_clear(&net->encoder);
-    nn_stack_clear(&net->head);
+    nn_graph_clear(&net->encoder);
+    nn_graph_clear(&net->head);
     nn_arena_clear(&net->arena);
     host_wipe_free(net->memory, net->size);
     net->memory = NULL;
@@ -226,9 +231,9 @@ contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
 {
     struct tensor_backend *backend = net->backend;
     size_t rows = 2 * net->batch, small = rows * net->d;
-    float *dh = nn_stack_dy(&net->encoder), *dp = nn_stack_dy(&net->head);
+    float *dh = nn_graph_dy(&net->encoder), *dp = nn_graph_dy(&net->head);
     const float *h =
-        nn_stack_forward(&net->encoder, backend, net->x, rows, true);
+        nn_graph_forward(&net->encoder, backend, net->x, rows, true);
     const float *z = h, *p;
     double loss;
     if (net->b > 0) {
@@ -238,10 +243,10 @@ contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
     for (size_t i = 0; i < small; i++) {
         net->relu[i] = z[i] > 0 ? z[i] : 0;
     }
-    p = nn_stack_forward(&net->head, backend, net->relu, rows, true);
+    p = nn_graph_forward(&net->head, backend, net->relu, rows, true);
     loss = contrastive_loss(backend, net->batch, CONTRASTIVE_OUT,
                             net->temperature, p, net->scratch, dp);
-    nn_stack_backward(&net->head, backend, net->relu, rows, dp, net->dz);
+    nn_graph_backward(&net->head, backend, net->relu, rows, dp, net->dz);
     for (size_t i = 0; i < small; i++) {
         net->dz[i] = z[i] > 0 ? net->dz[i] : 0;
     }
@@ -251,7 +256,7 @@ contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
     } else {
         memcpy(dh, net->dz, small * sizeof *dh);
     }
-    nn_stack_backward(&net->encoder, backend, net->x, rows, dh, NULL);
+    nn_graph_backward(&net->encoder, backend, net->x, rows, dh, NULL);
     return loss;
 }
 
@@ -262,7 +267,7 @@ contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
     size_t rows = 2 * net->batch;
     for (size_t i = 0; i < n; i += rows) {
         size_t count = n - i < rows ? n - i : rows;
-        const float *h = nn_stack_forward(&net->encoder, net->backend,
+        const float *h = nn_graph_forward(&net->encoder, net->backend,
                                           x + i * net->width, count, false);
         memcpy(ret_z + i * net->d, h, count * net->d * sizeof *ret_z);
     }
@@ -298,7 +303,7 @@ layer_of(const struct nn_place *place)
         layer.kernel = (uint32_t)place->window.kernel;
         layer.stride = (uint32_t)place->window.stride;
         layer.pad = (uint32_t)place->window.pad;
-        layer.skip = (uint32_t)place->skip;
+        layer.skip = place->from[1];
     }
     return layer;
 }
@@ -308,7 +313,7 @@ contrastive_layers_init(struct contrastive_layers *layers,
                         const struct contrastive_net *net, double scale,
                         struct sotto_error *err)
 {
-    const struct nn_stack *stack = &net->encoder;
+    const struct nn_graph *stack = &net->encoder;
     size_t total = 0, last = floats_of(&stack->layer[stack->layers - 1]);
     float *at;
     memset(layers, 0, sizeof *layers);
@@ -327,7 +332,7 @@ contrastive_layers_init(struct contrastive_layers *layers,
         }
         layers->layer[i].weight = at;
         layers->layer[i].bias = at + place->width * place->fan;
-        nn_stack_folded(stack, i, at, at + place->width * place->fan);
+        nn_graph_folded(stack, i, at, at + place->width * place->fan);
         at += floats_of(place);
     }
     for (size_t i = total - last; i < total; i++) {

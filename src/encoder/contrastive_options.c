@@ -69,14 +69,14 @@ static enum sotto_status
 check_units(const uint32_t *units, size_t count, const char *what,
             struct sotto_error *err)
 {
-    bool fits = count >= 1 && count < NN_LAYERS_MAX;
+    bool fits = count >= 1 && count < LEARNT_LAYERS_MAX;
     for (size_t i = 0; fits && i < count; i++) {
         fits = units[i] >= 1 && units[i] <= UNITS_MAX;
     }
     return fits ? SOTTO_STATUS_OK
                 : host_fail(err, SOTTO_STATUS_USAGE, 0,
                             "the %s are 1 to %u numbers, each from 1 to %u",
-                            what, NN_LAYERS_MAX - 1, UNITS_MAX);
+                            what, LEARNT_LAYERS_MAX - 1, UNITS_MAX);
 }
 
 static enum sotto_status

@@ -44,12 +44,13 @@ struct run {
 
 /* The layers say what network and widths came to. */
 static void
-print_layers(struct host_text *text, const struct nn_stack *stack)
+print_layers(struct host_text *text, const struct nn_graph *stack)
 {
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];
         host_text_print(text, " %d.%zu.%zu.%zu.%zu", (int)place->kind,
-                        place->in, place->out, place->fan, place->skip);
+                        place->in, place->out, place->fan,
+                        (size_t)place->from[1]);
     }
 }
 

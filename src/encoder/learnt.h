@@ -14,6 +14,8 @@
 #include "encoder/schema_fit.h"
 #include "sotto/sotto.h"
 
+#define LEARNT_LAYERS_MAX 16u /* of an encoder or decoder */
+
 /* What every kind takes. */
 struct learnt_options {
     const char *kind; /* "vlm": the name, too, if there is none */

@@ -56,7 +56,7 @@ is_within(double value, double low, double high)
 static enum sotto_status
 check_options(const struct sotto_vlm_options *options, struct sotto_error *err)
 {
-    bool fits = options->hiddens < NN_LAYERS_MAX;
+    bool fits = options->hiddens < LEARNT_LAYERS_MAX;
     for (size_t i = 0; fits && i < options->hiddens; i++) {
         fits = options->hidden[i] >= 1 && options->hidden[i] <= HIDDEN_MAX;
     }
@@ -64,7 +64,7 @@ check_options(const struct sotto_vlm_options *options, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "the hidden layers are at most %u, of 1 to %u units "
                          "each",
-                         NN_LAYERS_MAX - 1, HIDDEN_MAX);
+                         LEARNT_LAYERS_MAX - 1, HIDDEN_MAX);
     }
     if (!is_within(options->l, 1e-3, 1e6)) {
         return fail_option("l, the ball's radius, is from 0.001 to 1000000",
@@ -99,7 +99,7 @@ check_options(const struct sotto_vlm_options *options, struct sotto_error *err)
 
 /* Copies of a stack's layers in one block: weights, then biases, of each. */
 struct layers {
-    struct compose_layer layer[NN_LAYERS_MAX];
+    struct compose_layer layer[LEARNT_LAYERS_MAX];
     size_t count;
     float *memory;
     float *last; /* weights and biases of the last layer */
@@ -113,7 +113,7 @@ floats_of(const struct nn_place *place)
 }
 
 static enum sotto_status
-copy_layers(const struct nn_stack *stack, struct layers *ret,
+copy_layers(const struct nn_graph *stack, struct layers *ret,
             struct sotto_error *err)
 {
     size_t total = 0;
@@ -128,7 +128,7 @@ copy_layers(const struct nn_stack *stack, struct layers *ret,
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];
         float *bias = at + place->out * place->in;
-        nn_stack_folded(stack, i, at, bias);
+        nn_graph_folded(stack, i, at, bias);
         ret->layer[i] = (struct compose_layer){
             .in = (uint32_t)place->in,
             .out = (uint32_t)place->out,

@@ -11,8 +11,8 @@
 
 #include "encoder/learnt.h"
 #include "nn/arena.h"
+#include "nn/graph.h"
 #include "nn/optimiser.h"
-#include "nn/stack.h"
 
 /* ---- variational_loss.c: the terms of the objective ---------------------- */
 
@@ -51,7 +51,7 @@ struct variational_net {
     double autogen; /* m */
     uint64_t seed;
     struct nn_arena arena;
-    struct nn_stack encoder, decoder;
+    struct nn_graph encoder, decoder;
     size_t log_b; /* row of the arena */
     /* One batch. */
     size_t reserved;

@@ -32,7 +32,8 @@ static enum sotto_status
 plan(struct variational_net *net, const struct sotto_vlm_options *options,
      struct sotto_error *err)
 {
-    struct nn_layer up[NN_LAYERS_MAX] = {{0}}, down[NN_LAYERS_MAX] = {{0}};
+    struct nn_layer up[LEARNT_LAYERS_MAX] = {{0}},
+                    down[LEARNT_LAYERS_MAX] = {{0}};
     size_t hiddens = options->hiddens;
     enum sotto_status status;
     for (size_t i = 0; i < hiddens; i++) {
@@ -43,10 +44,10 @@ plan(struct variational_net *net, const struct sotto_vlm_options *options,
     }
     up[hiddens].out = net->d;
     down[hiddens].out = net->width;
-    status = nn_stack_plan(&net->encoder, &net->arena, "encoder", net->width,
+    status = nn_graph_plan(&net->encoder, &net->arena, "encoder", net->width,
                            up, hiddens + 1, err);
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_plan(&net->decoder, &net->arena, "decoder", net->d,
+        status = nn_graph_plan(&net->decoder, &net->arena, "decoder", net->d,
                                down, hiddens + 1, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -61,9 +62,9 @@ static enum sotto_status
 reserve(struct variational_net *net, size_t n, struct sotto_error *err)
 {
     size_t small = n * net->d, wide = n * net->width;
-    enum sotto_status status = nn_stack_reserve(&net->encoder, n, err);
+    enum sotto_status status = nn_graph_reserve(&net->encoder, n, err);
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&net->decoder, n, err);
+        status = nn_graph_reserve(&net->decoder, n, err);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -104,8 +105,8 @@ variational_net_init(struct variational_net *net, const struct learnt *learnt,
     nn_arena_init(&net->arena);
     status = plan(net, options, err);
     if (status == SOTTO_STATUS_OK) {
-        nn_stack_init(&net->encoder, options->seed, 0);
-        nn_stack_init(&net->decoder, options->seed, 1);
+        nn_graph_init(&net->encoder, options->seed, 0);
+        nn_graph_init(&net->decoder, options->seed, 1);
         *nn_arena_value(&net->arena, net->log_b) =
             (float)log(B_START_SHARE * options->l);
         status = reserve(net, rows, err);
@@ -116,8 +117,8 @@ variational_net_init(struct variational_net *net, const struct learnt *learnt,
 void
 variational_net_clear(struct variational_net *net)
 {
-    nn_stack_clear(&net->encoder);
-    nn_stack_clear(&net->decoder);
+    nn_graph_clear(&net->encoder);
+    nn_graph_clear(&net->decoder);
     nn_arena_clear(&net->arena);
     host_wipe_free(net->memory, sizeof(float) * net->reserved *
                                     (5 * net->d + 4 * net->width));
@@ -147,7 +148,7 @@ encode(struct variational_net *net, const uint32_t *row, size_t n,
 {
     double b = variational_net_b(net);
     const float *h =
-        nn_stack_forward(&net->encoder, net->backend, net->x, n, training);
+        nn_graph_forward(&net->encoder, net->backend, net->x, n, training);
     net->backend->ops->clip_l1(net->backend, n, net->d, (float)net->l, h,
                                net->mu);
     for (size_t i = 0; i < n; i++) {
@@ -187,12 +188,12 @@ variational_net_run(struct variational_net *net, const float *all,
 {
     struct tensor_backend *backend = net->backend;
     float scale = (float)((1 + net->autogen) / (double)n);
-    float *dlogits = nn_stack_dy(&net->decoder);
-    float *dh = nn_stack_dy(&net->encoder);
+    float *dlogits = nn_graph_dy(&net->decoder);
+    float *dh = nn_graph_dy(&net->encoder);
     const float *h, *logits;
     backend->ops->gather(backend, n, net->width, all, row, net->x);
     h = encode(net, row, n, epoch, training);
-    logits = nn_stack_forward(&net->decoder, backend, net->z, n, training);
+    logits = nn_graph_forward(&net->decoder, backend, net->z, n, training);
     sums->likelihood +=
         variational_likelihood(backend, net->block, net->blocks, n, net->width,
                                logits, net->x, scale, net->scratch, dlogits);
@@ -202,11 +203,11 @@ variational_net_run(struct variational_net *net, const float *all,
         sums->kl += add_kl(net, n, false);
         return;
     }
-    nn_stack_backward(&net->decoder, backend, net->z, n, dlogits, net->dz);
+    nn_graph_backward(&net->decoder, backend, net->z, n, dlogits, net->dz);
     sums->kl += add_kl(net, n, true);
     backend->ops->clip_l1_back(backend, n, net->d, (float)net->l, h, net->dmu,
                                dh);
-    nn_stack_backward(&net->encoder, backend, net->x, n, dh, NULL);
+    nn_graph_backward(&net->encoder, backend, net->x, n, dh, NULL);
 }
 
 double

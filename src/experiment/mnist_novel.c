@@ -238,7 +238,7 @@ test_network(struct smooth *smooth, struct sotto_mechanism *mechanism,
         status = tensor_new("cpu", pool, &backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&smooth->net.stack, n, err);
+        status = nn_graph_reserve(&smooth->net.stack, n, err);
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;
@@ -246,7 +246,7 @@ test_network(struct smooth *smooth, struct sotto_mechanism *mechanism,
     for (size_t i = 0; i < n; i++) {
         rows_representation(&rows, i, layers, z + i * smooth->in);
     }
-    const float *y = nn_stack_forward(&smooth->net.stack, backend, z, n, false);
+    const float *y = nn_graph_forward(&smooth->net.stack, backend, z, n, false);
     for (size_t i = 0; i < n; i++) {
         bool novel = sotto_table_cell(test, i, 1).number > 0;
         right += (y[i * CLASSES + 1] > y[i * CLASSES]) == novel ? 1 : 0;

@@ -25,7 +25,7 @@ plan_net(const struct sotto_model *model, struct model_net *net,
     }
     layer[model->hiddens].out = model->classes;
     nn_arena_init(&net->arena);
-    status = nn_stack_plan(&net->stack, &net->arena, "net", model->in, layer,
+    status = nn_graph_plan(&net->stack, &net->arena, "net", model->in, layer,
                            model->hiddens + 1, err);
     if (status == SOTTO_STATUS_OK) {
         status = nn_arena_allocate(&net->arena, err);
@@ -209,7 +209,7 @@ sotto_model_free(struct sotto_model *model)
         return;
     }
     for (size_t i = 0; model->net != NULL && i < model->nets; i++) {
-        nn_stack_clear(&model->net[i].stack);
+        nn_graph_clear(&model->net[i].stack);
         nn_arena_clear(&model->net[i].arena);
     }
     free(model->net);
@@ -271,7 +271,7 @@ forward_block(const struct sotto_model *model, struct model_net *net,
 {
     struct tensor_backend *backend = model->backend;
     const float *logits =
-        nn_stack_forward(&net->stack, backend, input, n, false);
+        nn_graph_forward(&net->stack, backend, input, n, false);
     float share = 1 / (float)model->nets;
     backend->ops->softmax(backend, n, model->classes, logits, room);
     for (size_t i = 0; i < n * model->classes; i++) {
@@ -288,7 +288,7 @@ model_forward(struct sotto_model *model, const float *input, size_t n,
     enum sotto_status status = model_backend(model, err);
     for (size_t i = 0; i < model->nets && status == SOTTO_STATUS_OK; i++) {
         if (model->net[i].stack.reserved < BLOCK) {
-            status = nn_stack_reserve(&model->net[i].stack, BLOCK, err);
+            status = nn_graph_reserve(&model->net[i].stack, BLOCK, err);
         }
     }
     if (status != SOTTO_STATUS_OK) {
@@ -369,7 +369,7 @@ model_keep(struct sotto_model *model, size_t network, struct sotto_error *err)
         return status;
     }
     for (size_t i = 1; i < nets; i++) {
-        nn_stack_clear(&model->net[i].stack);
+        nn_graph_clear(&model->net[i].stack);
         nn_arena_clear(&model->net[i].arena);
     }
     return SOTTO_STATUS_OK;

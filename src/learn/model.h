@@ -8,7 +8,7 @@
 #include "learn/codes.h"
 #include "learn/posterior.h"
 #include "learn/prior.h"
-#include "nn/stack.h"
+#include "nn/graph.h"
 #include "sotto/sotto.h"
 #include "tensor/tensor.h"
 
@@ -20,7 +20,7 @@ struct rows;
 
 struct model_net {
     struct nn_arena arena;
-    struct nn_stack stack;
+    struct nn_graph stack;
 };
 
 struct sotto_model {

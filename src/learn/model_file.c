@@ -104,7 +104,7 @@ fill_entries(const struct sotto_model *model, struct safetensors_entry *entry,
                                    .shape = {model->mechanism->size},
                                    .data = model->mechanism->data};
     for (size_t i = 0; i < model->nets; i++) {
-        const struct nn_stack *stack = &model->net[i].stack;
+        const struct nn_graph *stack = &model->net[i].stack;
         for (size_t j = 0; j < stack->layers; j++) {
             const struct nn_place *place = &stack->layer[j];
             name_tensor(name[names], i, j, "weight");
@@ -271,7 +271,7 @@ read_nets(const struct safetensors *file, struct sotto_model *model,
     enum sotto_status status = SOTTO_STATUS_OK;
     char name[NAME_SIZE];
     for (size_t i = 0; i < model->nets; i++) {
-        const struct nn_stack *stack = &model->net[i].stack;
+        const struct nn_graph *stack = &model->net[i].stack;
         for (size_t j = 0; j < stack->layers && status == SOTTO_STATUS_OK;
              j++) {
             const struct nn_place *place = &stack->layer[j];

@@ -137,7 +137,7 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
 static struct compose_layer *
 join_layers(const struct sotto_model *model, const struct decompose *copy)
 {
-    const struct nn_stack *stack = &model->net[0].stack;
+    const struct nn_graph *stack = &model->net[0].stack;
     struct compose_layer *layer =
         calloc(model->layers + stack->layers, sizeof *layer);
     if (layer == NULL) {
@@ -202,7 +202,7 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
  */
 
 static bool
-same_place(const struct nn_stack *stack, size_t i,
+same_place(const struct nn_graph *stack, size_t i,
            const struct device_layer *layer)
 {
     const struct nn_place *place = &stack->layer[i];
@@ -221,7 +221,7 @@ bool
 model_sends_class(const struct sotto_model *model,
                   const struct sotto_mechanism *mechanism)
 {
-    const struct nn_stack *stack = &model->net[0].stack;
+    const struct nn_graph *stack = &model->net[0].stack;
     const struct sotto_client *client = mechanism->client;
     const struct device_part *part = &client->part[0];
     bool same = model->codes.cells > 0 && client->sizes.parts == 1 &&

@@ -48,7 +48,7 @@ plan_net(struct smooth *smooth, struct sotto_error *err)
     }
     layer[smooth->hiddens].out = smooth->classes;
     nn_arena_init(&smooth->net.arena);
-    status = nn_stack_plan(&smooth->net.stack, &smooth->net.arena, "net",
+    status = nn_graph_plan(&smooth->net.stack, &smooth->net.arena, "net",
                            smooth->in, layer, smooth->hiddens + 1, err);
     return status == SOTTO_STATUS_OK
                ? nn_arena_allocate(&smooth->net.arena, err)
@@ -107,7 +107,7 @@ smooth_free(struct smooth *smooth)
     if (smooth == NULL) {
         return;
     }
-    nn_stack_clear(&smooth->net.stack);
+    nn_graph_clear(&smooth->net.stack);
     nn_arena_clear(&smooth->net.arena);
     free(smooth->pi);
     free(smooth->share);
@@ -178,7 +178,7 @@ target_step(struct training *training, const struct nn_optimiser *optimiser,
 {
     struct smooth *smooth = training->smooth;
     struct tensor_backend *backend = training->backend;
-    struct nn_stack *stack = &smooth->net.stack;
+    struct nn_graph *stack = &smooth->net.stack;
     size_t classes = smooth->classes;
     const float *logits;
     backend->ops->gather(backend, n, smooth->in, training->x, row,
@@ -189,10 +189,10 @@ target_step(struct training *training, const struct nn_optimiser *optimiser,
             training->p[i * classes + y] = (float)tau[y];
         }
     }
-    logits = nn_stack_forward(stack, backend, training->batch, n, true);
+    logits = nn_graph_forward(stack, backend, training->batch, n, true);
     (void)backend->ops->categorical(backend, n, classes, logits, training->p,
-                                    1 / (float)n, nn_stack_dy(stack));
-    nn_stack_backward(stack, backend, training->batch, n, nn_stack_dy(stack),
+                                    1 / (float)n, nn_graph_dy(stack));
+    nn_graph_backward(stack, backend, training->batch, n, nn_graph_dy(stack),
                       NULL);
     nn_step(optimiser, backend, &smooth->net.arena);
 }
@@ -285,7 +285,7 @@ forward(struct training *training)
 {
     struct smooth *smooth = training->smooth;
     const float *logits =
-        nn_stack_forward(&smooth->net.stack, training->backend, training->x,
+        nn_graph_forward(&smooth->net.stack, training->backend, training->x,
                          training->rows, true);
     training->backend->ops->softmax(training->backend, training->rows,
                                     smooth->classes, logits, training->p);
@@ -307,7 +307,7 @@ climb_step(struct training *training, const struct nn_optimiser *optimiser,
            struct codes *codes)
 {
     struct smooth *smooth = training->smooth;
-    struct nn_stack *stack = &smooth->net.stack;
+    struct nn_graph *stack = &smooth->net.stack;
     struct tensor_backend *backend = training->backend;
     size_t size = training->rows * smooth->classes;
     (void)log_p_of(training, codes, training->dp);
@@ -315,9 +315,9 @@ climb_step(struct training *training, const struct nn_optimiser *optimiser,
         training->dp[i] /= (float)codes->reports;
     }
     backend->ops->softmax_back(backend, training->rows, smooth->classes,
-                               training->p, training->dp, nn_stack_dy(stack));
-    nn_stack_backward(stack, backend, training->x, training->rows,
-                      nn_stack_dy(stack), NULL);
+                               training->p, training->dp, nn_graph_dy(stack));
+    nn_graph_backward(stack, backend, training->x, training->rows,
+                      nn_graph_dy(stack), NULL);
     nn_step(optimiser, backend, &smooth->net.arena);
 }
 
@@ -465,10 +465,10 @@ smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
     enum sotto_status status = training_init(&training, err);
     rows = training.rows > BATCH ? training.rows : BATCH;
     if (status == SOTTO_STATUS_OK) {
-        status = nn_stack_reserve(&smooth->net.stack, rows, err);
+        status = nn_graph_reserve(&smooth->net.stack, rows, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        nn_stack_init(&smooth->net.stack, options->seed, 0);
+        nn_graph_init(&smooth->net.stack, options->seed, 0);
         status = fit_targets(&training, &info->epochs, err);
     }
     if (status == SOTTO_STATUS_OK && options->steps > 0) {
@@ -477,7 +477,7 @@ smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
     if (status == SOTTO_STATUS_OK) {
         finish(&training, codes, held, info);
     }
-    nn_stack_clear(&smooth->net.stack);
+    nn_graph_release(&smooth->net.stack);
     training_clear(&training);
     return status;
 }

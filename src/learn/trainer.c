@@ -52,27 +52,27 @@ trainer_clear(struct trainer *trainer)
 }
 
 static void
-forward(const struct trainer *trainer, struct nn_stack *stack, const float *x,
+forward(const struct trainer *trainer, struct nn_graph *stack, const float *x,
         size_t n)
 {
     const struct tensor_ops *ops = trainer->backend->ops;
-    const float *logits = nn_stack_forward(stack, trainer->backend, x, n, true);
+    const float *logits = nn_graph_forward(stack, trainer->backend, x, n, true);
     ops->softmax(trainer->backend, n, trainer->labels->classes, logits,
                  trainer->p);
 }
 
 static void
-backward(const struct trainer *trainer, struct nn_stack *stack, const float *x,
+backward(const struct trainer *trainer, struct nn_graph *stack, const float *x,
          size_t n)
 {
     const struct tensor_ops *ops = trainer->backend->ops;
     ops->softmax_back(trainer->backend, n, trainer->labels->classes, trainer->p,
-                      trainer->dp, nn_stack_dy(stack));
-    nn_stack_backward(stack, trainer->backend, x, n, nn_stack_dy(stack), NULL);
+                      trainer->dp, nn_graph_dy(stack));
+    nn_graph_backward(stack, trainer->backend, x, n, nn_graph_dy(stack), NULL);
 }
 
 static double
-batch_marginal(const struct trainer *trainer, struct nn_stack *stack,
+batch_marginal(const struct trainer *trainer, struct nn_graph *stack,
                size_t batch, bool gradient)
 {
     const struct plan *plan = trainer->plan;
@@ -101,7 +101,7 @@ batch_marginal(const struct trainer *trainer, struct nn_stack *stack,
 }
 
 static double
-batch_conditional(const struct trainer *trainer, struct nn_stack *stack,
+batch_conditional(const struct trainer *trainer, struct nn_graph *stack,
                   size_t batch, bool gradient)
 {
     const struct plan *plan = trainer->plan;
@@ -128,7 +128,7 @@ batch_conditional(const struct trainer *trainer, struct nn_stack *stack,
 }
 
 double
-trainer_batch(const struct trainer *trainer, struct nn_stack *stack,
+trainer_batch(const struct trainer *trainer, struct nn_graph *stack,
               size_t batch, bool gradient)
 {
     return trainer->marginal != NULL
@@ -269,7 +269,7 @@ run_epochs(struct run *run, struct sotto_error *err)
    begins with stays in it where reports say little, and a guess drawn by lot is
    worse than none. */
 static void
-start_even(struct nn_stack *stack)
+start_even(struct nn_graph *stack)
 {
     const struct nn_place *last = &stack->layer[stack->layers - 1];
     memset(nn_arena_value(stack->arena, last->weight), 0,
@@ -306,12 +306,12 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
     for (size_t i = 0; i < batches; i++) {
         run.order[i] = (uint32_t)i;
     }
-    status = nn_stack_reserve(&net->stack, trainer->room, err);
+    status = nn_graph_reserve(&net->stack, trainer->room, err);
     if (status == SOTTO_STATUS_OK) {
         status = draw_weights(&run, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        nn_stack_init(&net->stack, trainer->seed, stream);
+        nn_graph_init(&net->stack, trainer->seed, stream);
         start_even(&net->stack);
         if (trainer->marginal != NULL) {
             trainer->marginal->weight = run.weight;
@@ -330,7 +330,7 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
         }
     }
 done:
-    nn_stack_clear(&net->stack);
+    nn_graph_release(&net->stack);
     nn_stopping_clear(&run.stopping);
     free(run.order);
     free(run.weight);
@@ -381,7 +381,7 @@ inputs_apply(float *x, size_t rows, size_t in, const float *shift,
 
 /* W (x - shift) scale + b = (W scale) x + (b - (W scale) shift) */
 void
-inputs_fold(struct nn_stack *stack, const float *shift, const float *scale)
+inputs_fold(struct nn_graph *stack, const float *shift, const float *scale)
 {
     const struct nn_place *place = &stack->layer[0];
     float *weight = nn_arena_value(stack->arena, place->weight);

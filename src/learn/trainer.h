@@ -36,7 +36,7 @@ void trainer_clear(struct trainer *trainer);
 
 /* The sum of log s over a batch (or, for the last, the validation reports).
    With `gradient`, that of the mean of -log s goes to the network's arena. */
-double trainer_batch(const struct trainer *trainer, struct nn_stack *stack,
+double trainer_batch(const struct trainer *trainer, struct nn_graph *stack,
                      size_t batch, bool gradient);
 
 /*
@@ -68,7 +68,7 @@ void inputs_moments(const float *x, size_t rows, size_t in, float *ret_shift,
                     float *ret_scale);
 void inputs_apply(float *x, size_t rows, size_t in, const float *shift,
                   const float *scale);
-void inputs_fold(struct nn_stack *stack, const float *shift,
+void inputs_fold(struct nn_graph *stack, const float *shift,
                  const float *scale);
 
 #endif

@@ -18,12 +18,27 @@ nn_arena_init(struct nn_arena *arena)
     memset(arena, 0, sizeof *arena);
 }
 
+/* Makes room for one row more. */
+static bool
+grow_rows(struct nn_arena *arena)
+{
+    size_t room = arena->room == 0 ? 16 : 2 * arena->room;
+    struct nn_row *row = realloc(arena->row, room * sizeof *row);
+    if (row == NULL) {
+        return false;
+    }
+    arena->row = row;
+    arena->room = room;
+    return true;
+}
+
 size_t
 nn_arena_add(struct nn_arena *arena, const char *name, size_t rows,
              size_t columns, bool fixed)
 {
     size_t length = strlen(name);
-    if (arena->count == NN_ROWS_MAX || length >= NN_NAME_MAX) {
+    if (length >= NN_NAME_MAX ||
+        (arena->count == arena->room && !grow_rows(arena))) {
         return SIZE_MAX;
     }
     struct nn_row *row = &arena->row[arena->count];
@@ -90,6 +105,7 @@ void
 nn_arena_clear(struct nn_arena *arena)
 {
     free(arena->memory);
+    free(arena->row);
     nn_arena_init(arena);
 }
 

@@ -20,7 +20,6 @@
 #include "tensor/tensor.h"
 
 #define NN_NAME_MAX 48u
-#define NN_ROWS_MAX 128u
 
 struct nn_row {
     char name[NN_NAME_MAX];
@@ -30,8 +29,8 @@ struct nn_row {
 };
 
 struct nn_arena {
-    struct nn_row row[NN_ROWS_MAX];
-    size_t count;
+    struct nn_row *row;
+    size_t count, room;
     size_t size;  /* floats in each of the four */
     size_t moved; /* of these, what an optimiser moves: they come first */
     float *value, *gradient, *first, *second;
@@ -40,7 +39,8 @@ struct nn_arena {
 };
 
 void nn_arena_init(struct nn_arena *arena);
-/* Adds a row; its number, or SIZE_MAX if there is no room. Before _allocate. */
+/* Adds a row; its number, or SIZE_MAX if there is no memory or its name is too
+   long. Before _allocate. */
 size_t nn_arena_add(struct nn_arena *arena, const char *name, size_t rows,
                     size_t columns, bool fixed);
 /* One block for all four, zeroed. Statuses: MEMORY, LIMIT. */

@@ -122,7 +122,7 @@ test_shapes(void **state)
                                             .residual = cases[i].residual};
         struct begun begun = {0};
         begun_make(&begun, table, &options);
-        const struct nn_stack *encoder = &begun.net.encoder;
+        const struct nn_graph *encoder = &begun.net.encoder;
         const struct nn_place *last = &encoder->layer[encoder->layers - 1];
         if (encoder->layers != cases[i].layers || last->in != cases[i].last) {
             fail_msg("%zux%zu: %zu layers, %zu into the last", cases[i].height,
@@ -155,7 +155,7 @@ test_reference(void **state)
     assert_int_equal(place[4].window.pad, 1);
     for (size_t i = 0; i < 6; i++) {
         assert_true(place[i].norm == !nn_pools(place[i].kind));
-        assert_int_equal(place[i].skip, 0);
+        assert_int_equal(place[i].from[1], 0);
     }
     assert_int_equal(begun.net.head.layer[0].out, 64);
     assert_int_equal(begun.net.head.layer[1].out, 32);

@@ -179,13 +179,13 @@ test_deployed(void **state)
     must(sotto_analyst_read(in_folder("m.analyst"), &analyst, &err));
     mu = trained.net.mu;
     x = trained.learnt.x;
-    h = nn_stack_forward(&trained.net.encoder, trained.backend, x, ROWS, false);
+    h = nn_graph_forward(&trained.net.encoder, trained.backend, x, ROWS, false);
     trained.backend->ops->clip_l1(trained.backend, ROWS, 2, 5, h, mu);
     for (size_t i = 0; i < 2 * ROWS; i++) {
         z[i] = (double)mu[i] / 5;
         assert_true(fabs(sotto_analyst_prior(analyst)[i] - 4096 * z[i]) < 1.01);
     }
-    means = nn_stack_forward(&trained.net.decoder, trained.backend, mu, ROWS,
+    means = nn_graph_forward(&trained.net.decoder, trained.backend, mu, ROWS,
                              false);
     must(sotto_analyst_decode(analyst, z, ROWS, decoded, &err));
     for (size_t i = 0; i < ROWS; i++) {

@@ -22,7 +22,7 @@ make(const double *threshold, size_t nets)
                    false, NULL, 0, nets, &model, &err));
     assert_int_equal(model->classes, 2);
     for (size_t i = 0; i < nets; i++) {
-        const struct nn_stack *stack = &model->net[i].stack;
+        const struct nn_graph *stack = &model->net[i].stack;
         float *weight = nn_arena_value(stack->arena, stack->layer[0].weight);
         float *bias = nn_arena_value(stack->arena, stack->layer[0].bias);
         weight[0] = -STEEP;

@@ -230,7 +230,7 @@ trainer_of(struct stage *stage, bool marginal, const struct terms *terms)
 /* Mean -log s of a batch, with the terms for the classes' share and for
    confidence. */
 static double
-loss_of(const struct trainer *trainer, struct nn_stack *stack)
+loss_of(const struct trainer *trainer, struct nn_graph *stack)
 {
     const struct labels *labels = trainer->labels;
     size_t rows = trainer->plan->batch[1];
@@ -244,7 +244,7 @@ loss_of(const struct trainer *trainer, struct nn_stack *stack)
 
 /* Checks every parameter; returns how many of them matter. */
 static size_t
-check_slopes(const struct trainer *trainer, struct nn_stack *stack)
+check_slopes(const struct trainer *trainer, struct nn_graph *stack)
 {
     struct nn_arena *arena = stack->arena;
     float *gradient = malloc(arena->size * sizeof *gradient);
@@ -278,16 +278,16 @@ check_gradient(bool marginal, struct terms terms)
     struct stage stage;
     struct trainer trainer;
     struct sotto_model *model = NULL;
-    struct nn_stack *stack;
+    struct nn_graph *stack;
     size_t moved = 0;
     stage_init(&stage, 1);
     trainer = trainer_of(&stage, marginal, &terms);
     must(model_new(stage.mechanism, SOTTO_OBJECTIVE_MARGINAL,
                    SOTTO_LEVEL_LATENT, true, hidden, 1, 1, &model, &err));
     stack = &model->net[0].stack;
-    must(nn_stack_reserve(stack, trainer.room, &err));
+    must(nn_graph_reserve(stack, trainer.room, &err));
     for (uint64_t start = 0; start < STARTS; start++) {
-        nn_stack_init(stack, 11, start);
+        nn_graph_init(stack, 11, start);
         moved += check_slopes(&trainer, stack);
     }
     assert_true(moved > 20 * STARTS);

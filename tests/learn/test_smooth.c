@@ -140,8 +140,8 @@ classify(struct smooth *smooth, float x, float y)
     const float *logits;
     size_t best;
     must(tensor_new("cpu", NULL, &backend, &err));
-    must(nn_stack_reserve(&smooth->net.stack, 1, &err));
-    logits = nn_stack_forward(&smooth->net.stack, backend, at, 1, false);
+    must(nn_graph_reserve(&smooth->net.stack, 1, &err));
+    logits = nn_graph_forward(&smooth->net.stack, backend, at, 1, false);
     best = logits[1] > logits[0];
     tensor_backend_free(backend);
     return best;

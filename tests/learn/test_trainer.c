@@ -42,7 +42,7 @@ test_fold(void **state)
     (void)state;
     must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, true,
                    hidden, 1, 1, &model, &err));
-    nn_stack_init(&model->net[0].stack, 3, 0);
+    nn_graph_init(&model->net[0].stack, 3, 0);
     for (size_t i = 0; i < 5; i++) {
         shift[i] = (float)i * 0.3F - 1;
         scale[i] = 1 / (1 + (float)i);

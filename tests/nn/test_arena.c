@@ -58,11 +58,16 @@ test_full(void **state)
     name[NN_NAME_MAX] = '\0';
     assert_int_equal(nn_arena_add(&arena, name, 1, 1, false), SIZE_MAX);
     name[NN_NAME_MAX - 1] = '\0';
-    for (size_t i = 0; i < NN_ROWS_MAX; i++) {
+    for (size_t i = 0; i < 1024; i++) {
         assert_int_equal(nn_arena_add(&arena, name, 1, 1, false), i);
     }
+    fail_alloc_at(1);
     assert_int_equal(nn_arena_add(&arena, name, 1, 1, false), SIZE_MAX);
-    assert_int_equal(arena.count, NN_ROWS_MAX);
+    fail_alloc_at(0);
+    assert_int_equal(arena.count, 1024);
+    assert_int_equal(nn_arena_allocate(&arena, &err), SOTTO_STATUS_OK);
+    assert_int_equal(arena.row[1023].offset, 1023 * 16);
+    nn_arena_clear(&arena);
 }
 
 static void
@@ -82,6 +87,7 @@ test_too_large(void **state)
         assert_int_equal(nn_arena_allocate(&arena, &err), SOTTO_STATUS_LIMIT);
         assert_int_equal(err.status, SOTTO_STATUS_LIMIT);
         assert_null(arena.value);
+        nn_arena_clear(&arena);
     }
     struct nn_arena arena;
     nn_arena_init(&arena);
@@ -90,6 +96,7 @@ test_too_large(void **state)
     assert_int_equal(nn_arena_allocate(&arena, &err), SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
     assert_null(arena.memory);
+    nn_arena_clear(&arena);
 }
 
 int

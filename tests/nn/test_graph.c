@@ -1,5 +1,5 @@
 /*
- * test_stack.c: stacks of layers: gradients by differences, initial weights,
+ * test_graph.c: graphs of layers: gradients by differences, initial weights,
  * the same bits at any number of threads, folding, limits.
  */
 #include "fail_alloc.h"
@@ -62,9 +62,9 @@ test_dx(void **state)
     model_make(&model, 7, 4, mixed, 4);
     (void)model_loss(&model, plain, false);
     (void)plain->ops->bernoulli(
-        plain, 7, 3, nn_stack_forward(&model.net, plain, model.x, 7, true),
-        model.target, 1, nn_stack_dy(&model.net));
-    nn_stack_backward(&model.net, plain, model.x, 7, nn_stack_dy(&model.net),
+        plain, 7, 3, nn_graph_forward(&model.net, plain, model.x, 7, true),
+        model.target, 1, nn_graph_dy(&model.net));
+    nn_graph_backward(&model.net, plain, model.x, 7, nn_graph_dy(&model.net),
                       dx);
     for (size_t i = 0; i < 28; i++) {
         float kept = model.x[i];
@@ -170,11 +170,11 @@ test_init(void **state)
     assert_true(nn_arena_value(&model.arena, model.net.layer[1].variance)[3] ==
                 1.0F);
     float *once = copied(model.arena.value, model.arena.size);
-    nn_stack_init(&model.net, 7, 3);
+    nn_graph_init(&model.net, 7, 3);
     assert_same(model.arena.value, once, model.arena.size);
-    nn_stack_init(&model.net, 7, 4);
+    nn_graph_init(&model.net, 7, 4);
     assert_memory_not_equal(model.arena.value, once, 400);
-    nn_stack_init(&model.net, 8, 3);
+    nn_graph_init(&model.net, 8, 3);
     assert_memory_not_equal(model.arena.value, once, 400);
     free(once);
     model_free(&model);
@@ -208,13 +208,13 @@ test_folded(void **state)
     (void)state;
     model_make(&model, 9, 4, mixed, 4);
     train(plain, &model, 20);
-    const float *y = nn_stack_forward(&model.net, plain, model.x, 9, false);
+    const float *y = nn_graph_forward(&model.net, plain, model.x, 9, false);
     const float *x = model.x;
     float *out = NULL;
     for (size_t i = 0; i < 4; i++) {
         const struct nn_place *place = &model.net.layer[i];
         float *next = numbers(9 * place->out, 5, 1);
-        nn_stack_folded(&model.net, i, weight, bias);
+        nn_graph_folded(&model.net, i, weight, bias);
         plain->ops->dense(plain, 9, place->in, place->out, x, weight, bias,
                           place->activation, next);
         free(out);
@@ -227,39 +227,59 @@ test_folded(void **state)
 
 /* ---- Limits ------------------------------------------------------------- */
 
+/* Layers and rows beyond any fixed number. */
+static void
+test_many(void **state)
+{
+    struct nn_layer many[100] = {{1, 0, false}};
+    struct model model;
+    (void)state;
+    for (size_t i = 0; i < 100; i++) {
+        many[i] = (struct nn_layer){.out = 3, .norm = i > 0, .from = {0, 1}};
+    }
+    model_make(&model, 5, 3, many, 100);
+    assert_int_equal(model.arena.count, 497);
+    assert_string_equal(model.arena.row[496].name, "net.99.variance");
+    double before = model_loss(&model, cpu[1], false);
+    assert_true(isfinite(before));
+    train(cpu[1], &model, 20);
+    assert_true(model_loss(&model, cpu[1], true) < before);
+    model_free(&model);
+}
+
+static enum sotto_status
+plan(const char *prefix, const struct nn_layer *layer, size_t layers)
+{
+    struct nn_arena arena;
+    struct nn_graph graph;
+    memset(&err, 0xa5, sizeof err);
+    nn_arena_init(&arena);
+    enum sotto_status status =
+        nn_graph_plan(&graph, &arena, prefix, 4, layer, layers, &err);
+    nn_graph_clear(&graph);
+    nn_arena_clear(&arena);
+    return status;
+}
+
 static void
 test_limits(void **state)
 {
-    struct nn_layer many[NN_LAYERS_MAX + 1] = {{1, 0, false}};
-    struct nn_arena arena;
-    struct nn_stack stack;
     (void)state;
-    for (size_t i = 0; i <= NN_LAYERS_MAX; i++) {
-        many[i] = (struct nn_layer){1, TENSOR_ACTIVATION_NONE, true};
+    assert_int_equal(plan("s", mixed, 0), SOTTO_STATUS_LIMIT);
+    assert_string_equal(err.message, "'s' has no layers");
+    assert_int_equal(
+        plan("a-name-that-leaves-no-room-for-a-weight's-one", mixed, 1),
+        SOTTO_STATUS_LIMIT);
+    assert_string_equal(err.message,
+                        "the name of layer 0 of 'a-name-that-leaves-no-room-"
+                        "for-a-weight's-one' is too long: a tensor's is below "
+                        "48 bytes");
+    for (long i = 1; i <= 3; i++) {
+        fail_alloc_at(i);
+        assert_int_equal(plan("s", mixed, 4), SOTTO_STATUS_MEMORY);
+        assert_int_equal(err.status, SOTTO_STATUS_MEMORY);
     }
-    nn_arena_init(&arena);
-    memset(&err, 0xa5, sizeof err);
-    assert_int_equal(
-        nn_stack_plan(&stack, &arena, "s", 1, many, NN_LAYERS_MAX + 1, &err),
-        SOTTO_STATUS_LIMIT);
-    assert_string_equal(err.message,
-                        "'s' has 17 layers: from 1 to 16 are possible");
-    assert_int_equal(nn_stack_plan(&stack, &arena, "s", 1, many, 0, &err),
-                     SOTTO_STATUS_LIMIT);
-    assert_int_equal(nn_stack_plan(&stack, &arena,
-                                   "a-name-that-leaves-no-room-for-weights", 1,
-                                   many, 1, &err),
-                     SOTTO_STATUS_LIMIT);
-    nn_arena_init(&arena);
-    assert_int_equal(
-        nn_stack_plan(&stack, &arena, "s", 1, many, NN_LAYERS_MAX, &err),
-        SOTTO_STATUS_OK);
-    assert_int_equal(
-        nn_stack_plan(&stack, &arena, "t", 1, many, NN_LAYERS_MAX, &err),
-        SOTTO_STATUS_LIMIT);
-    assert_string_equal(err.message,
-                        "no room for layer 9 of 't': a model has at most 128 "
-                        "tensors, with names below 48 bytes");
+    fail_alloc_at(0);
 }
 
 static void
@@ -268,19 +288,19 @@ test_reserve(void **state)
     struct model model;
     (void)state;
     model_make(&model, 3, 4, mixed, 4);
-    assert_int_equal(nn_stack_reserve(&model.net, 50, &err), SOTTO_STATUS_OK);
+    assert_int_equal(nn_graph_reserve(&model.net, 50, &err), SOTTO_STATUS_OK);
     assert_int_equal(model.net.reserved, 50);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal((uintptr_t)model.net.layer[i].y % 64, 0);
     }
-    assert_int_equal(nn_stack_reserve(&model.net, SIZE_MAX / 8, &err),
+    assert_int_equal(nn_graph_reserve(&model.net, SIZE_MAX / 8, &err),
                      SOTTO_STATUS_LIMIT);
     fail_alloc_at(1);
-    assert_int_equal(nn_stack_reserve(&model.net, 60, &err),
+    assert_int_equal(nn_graph_reserve(&model.net, 60, &err),
                      SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
     assert_int_equal(model.net.reserved, 0);
-    assert_null(nn_stack_dy(&model.net));
+    assert_null(nn_graph_dy(&model.net));
     model_free(&model);
 }
 
@@ -291,8 +311,8 @@ main(void)
         cmocka_unit_test(test_gradients), cmocka_unit_test(test_dx),
         cmocka_unit_test(test_threads),   cmocka_unit_test(test_training),
         cmocka_unit_test(test_init),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_folded),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_folded),    cmocka_unit_test(test_many),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_reserve),
     };
     return cmocka_run_group_tests(tests, backends_make, backends_free);
 }

@@ -1,5 +1,5 @@
 /*
- * test_stack_plan.c: stacks with convolutions, pools and skips: shapes, names,
+ * test_graph_plan.c: graphs with convolutions, pools and sums: shapes, names,
  * gradients by differences, the same bits at any number of threads, folding,
  * and layers that do not fit.
  */
@@ -44,7 +44,7 @@ static const struct nn_layer everything[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1,
-     .skip = 2},
+     .from = {0, 2}},
     {.kind = NN_POOL_MAX,
      .height = 6,
      .width = 5,
@@ -60,7 +60,7 @@ static const struct nn_layer everything[] = {
      .filters = 3,
      .kernel = 1,
      .stride = 1,
-     .skip = 1},
+     .from = {0, 1}},
     {.kind = NN_POOL_MEAN,
      .height = 3,
      .width = 3,
@@ -82,87 +82,79 @@ static const struct nn_layer everything[] = {
 
 /* ---- Gradients ---------------------------------------------------------- */
 
-/*
- * (f(v + h) - f(v - h)) / 2h against the gradient. Where a kink of ReLU or of
- * the largest lies between the two points, a smaller step tells another slope:
- * then the step is halved until two agree.
- */
-static double
-slope_at(struct model *model, float *value)
-{
-    float kept = *value;
-    double before = NAN;
-    for (float step = 4e-3F; step > 1e-4F; step /= 2) {
-        *value = kept + step;
-        double above = *value;
-        double high = model_loss(model, plain, true);
-        *value = kept - step;
-        double below = *value;
-        double low = model_loss(model, plain, true);
-        *value = kept;
-        double slope = (high - low) / (above - below);
-        if (fabs(slope - before) < 2e-3 * (1 + fabs(slope))) {
-            return slope;
-        }
-        before = slope;
-    }
-    return NAN;
-}
-
-/* How many of `size` gradients two steps could not agree on. */
-static size_t
-check_slopes(struct model *model, size_t size, float *value,
-             const float *gradient)
-{
-    size_t unsure = 0;
-    for (size_t i = 0; i < size; i++) {
-        double slope = slope_at(model, &value[i]);
-        if (isnan(slope)) {
-            unsure++;
-        } else {
-            assert_near(slope, gradient[i], 1e-2);
-        }
-    }
-    return unsure;
-}
-
-/* The gradients of a back-end against differences of the plain one. */
-static void
-check_gradients(struct tensor_backend *backend)
-{
-    struct model model;
-    size_t unsure = 0;
-    size_t all = 0;
-    float dx[4 * 60];
-    model_make(&model, 4, 60, everything, LAYERS);
-    (void)model_loss(&model, backend, false);
-    (void)backend->ops->bernoulli(
-        backend, 4, 3, nn_stack_forward(&model.net, backend, model.x, 4, true),
-        model.target, 1, nn_stack_dy(&model.net));
-    nn_stack_backward(&model.net, backend, model.x, 4, nn_stack_dy(&model.net),
-                      dx);
-    for (size_t row = 0; row < model.arena.count; row++) {
-        const struct nn_row *r = &model.arena.row[row];
-        size_t size = r->rows * (r->columns == 0 ? 1 : r->columns);
-        if (!r->fixed) {
-            unsure +=
-                check_slopes(&model, size, nn_arena_value(&model.arena, row),
-                             nn_arena_gradient(&model.arena, row));
-            all += size;
-        }
-    }
-    unsure += check_slopes(&model, 4 * 60, model.x, dx);
-    all += 4 * 60;
-    assert_true(unsure * 20 < all);
-    model_free(&model);
-}
-
 static void
 test_gradients(void **state)
 {
     (void)state;
-    check_gradients(plain);
-    check_gradients(cpu[1]);
+    model_check_gradients(plain, 60, everything, LAYERS);
+    model_check_gradients(cpu[1], 60, everything, LAYERS);
+}
+
+/*
+ * Projection shortcuts, of x too, an output that two layers take and one adds,
+ * a sum of a layer that nothing else takes, and sums of dense layers.
+ *
+ *     0  x -> 3x3/2              3  2 -> 3x3, + 0
+ *     1  x -> 1x1/2              4  2 -> 1x1, + 3
+ *     2  0 -> 3x3, + 1           5  dense   6  dense, + 5   7  dense
+ */
+#define CONV(side_y, side_x, in, out, k, s, ...)                               \
+    {                                                                          \
+        .kind = NN_CONV, .height = side_y, .width = side_x, .channels = in,    \
+        .filters = out, .kernel = k, .stride = s, .pad = (k) / 2, __VA_ARGS__  \
+    }
+static const struct nn_layer projected[] = {
+    CONV(6, 5, 2, 3, 3, 2, .norm = true, .activation = RELU),
+    CONV(6, 5, 2, 3, 1, 2, .norm = true, .from = {2, 0}),
+    CONV(3, 3, 3, 3, 3, 1, .norm = true, .activation = RELU, .from = {2, 1}),
+    CONV(3, 3, 3, 3, 3, 1, .norm = true, .activation = TANH, .from = {1, 3}),
+    CONV(3, 3, 3, 3, 1, 1, .activation = TANH, .from = {2, 1}),
+    {.out = 4, .activation = TANH},
+    {.out = 4, .activation = TANH, .norm = true, .from = {0, 1}},
+    {.out = 3},
+};
+#define PROJECTED (sizeof projected / sizeof *projected)
+
+static void
+test_projected(void **state)
+{
+    struct model one, two;
+    (void)state;
+    model_check_gradients(plain, 60, projected, PROJECTED);
+    model_check_gradients(cpu[1], 60, projected, PROJECTED);
+    model_make(&one, 9, 60, projected, PROJECTED);
+    model_make(&two, 9, 60, projected, PROJECTED);
+    double first = model_loss(&one, cpu[0], false);
+    assert_true(first == model_loss(&two, cpu[2], false));
+    assert_same(one.arena.gradient, two.arena.gradient, one.arena.size);
+    model_free(&one);
+    model_free(&two);
+}
+
+/* y = relu(B relu(A x) + P x), by hand. */
+static void
+test_shortcut_known(void **state)
+{
+    const struct nn_layer layers[] = {
+        CONV(1, 2, 1, 1, 1, 1, .activation = RELU),
+        CONV(1, 2, 1, 1, 1, 1, .from = {2, 0}),
+        CONV(1, 2, 1, 1, 1, 1, .activation = RELU, .from = {2, 1}),
+    };
+    const float parameters[][2] = {{2, 1}, {-3, 0.5F}, {4, -1}};
+    struct model model;
+    (void)state;
+    model_make(&model, 1, 2, layers, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct nn_place *place = &model.net.layer[i];
+        *nn_arena_value(&model.arena, place->weight) = parameters[i][0];
+        *nn_arena_value(&model.arena, place->bias) = parameters[i][1];
+    }
+    model.x[0] = 1;
+    model.x[1] = 8;
+    const float *y = nn_graph_forward(&model.net, plain, model.x, 1, false);
+    assert_true(y[0] == 4 * 3 - 1 - 3 + 0.5F);
+    assert_true(y[1] == 4 * 17 - 1 - 24 + 0.5F);
+    model_free(&model);
 }
 
 /* The gradients of parameters are the same whether dx is wanted or not. */
@@ -176,9 +168,9 @@ test_without_dx(void **state)
     (void)model_loss(&model, cpu[1], false);
     float *kept = copied(model.arena.gradient, model.arena.size);
     (void)cpu[1]->ops->bernoulli(
-        cpu[1], 3, 3, nn_stack_forward(&model.net, cpu[1], model.x, 3, true),
-        model.target, 1, nn_stack_dy(&model.net));
-    nn_stack_backward(&model.net, cpu[1], model.x, 3, nn_stack_dy(&model.net),
+        cpu[1], 3, 3, nn_graph_forward(&model.net, cpu[1], model.x, 3, true),
+        model.target, 1, nn_graph_dy(&model.net));
+    nn_graph_backward(&model.net, cpu[1], model.x, 3, nn_graph_dy(&model.net),
                       dx);
     assert_same(model.arena.gradient, kept, model.arena.size);
     free(kept);
@@ -235,7 +227,7 @@ static const struct nn_layer digits[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1,
-     .skip = 1},
+     .from = {0, 1}},
     {.kind = NN_POOL_MEAN,
      .height = 7,
      .width = 7,
@@ -357,7 +349,7 @@ test_folded(void **state)
     for (size_t i = 0; i < LAYERS; i++) {
         const struct nn_place *place = &model.net.layer[i];
         in[i + 1] = out[i] = numbers(5 * place->out, 5, 1);
-        nn_stack_folded(&model.net, i, weight, bias);
+        nn_graph_folded(&model.net, i, weight, bias);
         if (nn_pools(place->kind)) {
             plain->ops->pool(plain, 5, &place->window,
                              place->kind == NN_POOL_MAX ? TENSOR_POOL_MAX
@@ -365,20 +357,20 @@ test_folded(void **state)
                              in[i], out[i]);
         } else if (place->kind == NN_CONV) {
             plain->ops->conv(plain, 5, &place->window, in[i], weight, bias,
-                             place->skip == 0 ? place->activation : NONE,
+                             place->from[1] == 0 ? place->activation : NONE,
                              out[i]);
         } else {
             plain->ops->dense(plain, 5, place->in, place->out, in[i], weight,
                               bias, place->activation, out[i]);
         }
-        if (place->skip != 0) {
-            plain->ops->add(plain, 5 * place->out, in[i + 1 - place->skip],
+        if (place->from[1] != 0) {
+            plain->ops->add(plain, 5 * place->out, in[i + 1 - place->from[1]],
                             place->activation, out[i]);
         }
     }
-    const float *y = nn_stack_forward(&model.net, plain, model.x, 5, false);
+    const float *y = nn_graph_forward(&model.net, plain, model.x, 5, false);
     assert_close(out[LAYERS - 1], y, 15, 1e-5);
-    y = nn_stack_forward(&model.net, cpu[2], model.x, 5, false);
+    y = nn_graph_forward(&model.net, cpu[2], model.x, 5, false);
     assert_close(out[LAYERS - 1], y, 15, 1e-5);
     for (size_t i = 0; i < LAYERS; i++) {
         free(out[i]);
@@ -392,10 +384,14 @@ static enum sotto_status
 plan(const struct nn_layer *layer, size_t layers, size_t in)
 {
     struct nn_arena arena;
-    struct nn_stack stack;
+    struct nn_graph graph;
     memset(&err, 0xa5, sizeof err);
     nn_arena_init(&arena);
-    return nn_stack_plan(&stack, &arena, "s", in, layer, layers, &err);
+    enum sotto_status status =
+        nn_graph_plan(&graph, &arena, "s", in, layer, layers, &err);
+    nn_graph_clear(&graph);
+    nn_arena_clear(&arena);
+    return status;
 }
 
 static void
@@ -442,7 +438,7 @@ test_shapes(void **state)
     bad.norm = true;
     assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
     assert_string_equal(err.message, "layer 0 of 's', a pool, has no norm, "
-                                     "skip or activation");
+                                     "sum or activation");
     bad = (struct nn_layer){.kind = NN_CONV,
                             .height = 65535,
                             .width = 4,
@@ -467,25 +463,46 @@ test_skips(void **state)
                                   .pad = 1};
     struct nn_layer layer[4] = {conv, conv, conv, conv};
     (void)state;
-    layer[1].skip = 2;
-    layer[2].skip = 1;
-    layer[3].skip = 1;
+    layer[1].from[1] = 2;
+    layer[2].from[1] = 1;
+    layer[3].from[1] = 1;
     assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_OK);
-    layer[2].skip = 2; /* layer 1 would be under two */
+    layer[2].from[1] = 2; /* layer 1 is under two */
+    assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_OK);
+    layer[2].from[1] = 4; /* from before x */
     assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
     assert_int_equal(err.position, 2);
     assert_string_equal(err.message,
-                        "layer 2 of 's' cannot have a skip of 2: not a "
-                        "convolution, another shape, or under two skips");
-    layer[2].skip = 0;
-    layer[0].skip = 2; /* from before the first */
+                        "layer 2 of 's' takes what no layer before it makes");
+    layer[2].from[1] = 0;
+    layer[2].from[0] = 4;
     assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
-    layer[0].skip = 0;
+    layer[2].from[0] = 2; /* then nothing takes layer 1 */
+    assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
+    assert_int_equal(err.position, 1);
+    assert_string_equal(err.message,
+                        "no later layer takes what layer 1 of 's' makes");
+    layer[2].from[0] = 0;
     layer[1].filters = 3; /* another shape */
     layer[2].channels = 3;
     assert_int_equal(plan(layer, 4, 32), SOTTO_STATUS_INPUT);
-    const struct nn_layer dense = {.out = 32, .skip = 1};
-    assert_int_equal(plan(&dense, 1, 32), SOTTO_STATUS_INPUT);
+    assert_int_equal(err.position, 1);
+    assert_string_equal(err.message,
+                        "layer 1 of 's' adds what has another shape");
+    const struct nn_layer dense = {.out = 32, .from = {0, 1}};
+    assert_int_equal(plan(&dense, 1, 32), SOTTO_STATUS_OK);
+    assert_int_equal(plan(&dense, 1, 33), SOTTO_STATUS_INPUT);
+    /* As many entries, and another image. */
+    struct nn_layer turned[2] = {conv, conv};
+    turned[0].height = turned[1].height = 2;
+    turned[0].width = turned[1].width = 8;
+    turned[1].kernel = turned[1].stride = 1;
+    turned[1].pad = 0;
+    assert_int_equal(plan(turned, 2, 32), SOTTO_STATUS_OK);
+    turned[1].height = 8;
+    turned[1].width = 2;
+    turned[1].from[1] = 1;
+    assert_int_equal(plan(turned, 2, 32), SOTTO_STATUS_INPUT);
 }
 
 static void
@@ -495,10 +512,10 @@ test_reserve(void **state)
     (void)state;
     model_make(&model, 3, 60, everything, LAYERS);
     fail_alloc_at(1);
-    assert_int_equal(nn_stack_reserve(&model.net, 9, &err),
+    assert_int_equal(nn_graph_reserve(&model.net, 9, &err),
                      SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
-    assert_int_equal(nn_stack_reserve(&model.net, 9, &err), SOTTO_STATUS_OK);
+    assert_int_equal(nn_graph_reserve(&model.net, 9, &err), SOTTO_STATUS_OK);
     assert_non_null(model.net.layer[2].dbefore);
     assert_null(model.net.layer[1].dbefore);
     model_free(&model);
@@ -508,10 +525,16 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients), cmocka_unit_test(test_without_dx),
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_init),      cmocka_unit_test(test_folded),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_projected),
+        cmocka_unit_test(test_shortcut_known),
+        cmocka_unit_test(test_without_dx),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_init),
+        cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_skips),
         cmocka_unit_test(test_reserve),
     };
     return cmocka_run_group_tests(tests, backends_make, backends_free);
