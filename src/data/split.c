@@ -13,12 +13,11 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
-#include "random/seeded.h"
+#include "random/permute.h"
 #include "sotto/sotto.h"
 
 #define SHARES_OVER 1e-9     /* what adding shares up may round */
 #define STREAM 0x73706c6974u /* of the generator: "split" */
-#define U56 (UINT64_C(1) << 56)
 
 /* A row and what it is sorted by. */
 struct key {
@@ -86,32 +85,14 @@ part_of(size_t at, size_t count, const double *share, size_t parts)
 
 /* ---- At random ---------------------------------------------------------- */
 
-/* Uniform in 0 to n - 1: what lies beyond the last multiple of n is drawn
-   again. */
-static size_t
-draw_below(struct random *random, size_t n)
-{
-    uint64_t most = U56 - U56 % n;
-    uint64_t drawn;
-    do {
-        drawn = random_u56(random);
-    } while (drawn >= most);
-    return (size_t)(drawn % n);
-}
-
-/* 0 to count - 1 in an order that (seed, count) decide (Fisher and Yates). */
+/* Sets 0 to count - 1 in an order that (seed, count) decide. */
 static void
 shuffle(size_t count, uint64_t seed, size_t *ret_rows)
 {
-    struct seeded seeded;
-    seeded_init(&seeded, seed, STREAM);
     for (size_t i = 0; i < count; i++) {
-        size_t at = draw_below(&seeded.random, i + 1);
-        if (at < i) {
-            ret_rows[i] = ret_rows[at];
-        }
-        ret_rows[at] = i;
+        ret_rows[i] = i;
     }
+    permute(ret_rows, sizeof *ret_rows, count, PERMUTE_WIDE, seed, STREAM);
 }
 
 enum sotto_status

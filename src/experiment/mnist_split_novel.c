@@ -13,8 +13,7 @@
 
 #include "experiment/mnist_data.h"
 #include "host/error.h"
-#include "random/draw.h"
-#include "random/seeded.h"
+#include "random/permute.h"
 
 #define IMAGE_HEADER 16u
 #define LABEL_HEADER 8u
@@ -144,19 +143,6 @@ done:
     return status;
 }
 
-/* In a random order. */
-static void
-mix(size_t *row, size_t count, uint64_t seed)
-{
-    struct seeded seeded;
-    seeded_init(&seeded, seed, MIX_STREAM);
-    for (size_t i = count; i > 1; i--) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i), last = row[i - 1];
-        row[i - 1] = row[j];
-        row[j] = last;
-    }
-}
-
 /* Where the last ninth of the known begins. */
 static size_t
 ninth(const struct kinds *kinds)
@@ -184,7 +170,8 @@ mnist_split_novel(struct mnist_split *split, const struct mnist_data *data,
     status = relabel(data->train, train.row, aux, false, &made.aux, err);
     if (status == SOTTO_STATUS_OK) {
         size_t count = train.known + train.novel - from;
-        mix(train.row + from, count, seed);
+        permute(train.row + from, sizeof *train.row, count, PERMUTE_DOWN, seed,
+                MIX_STREAM);
         status = relabel(data->train, train.row + from, count, true,
                          &made.people, err);
     }

@@ -15,6 +15,7 @@
 #include "host/pool.h"
 #include "learn/cells.h"
 #include "random/draw.h"
+#include "random/permute.h"
 #include "random/seeded.h"
 
 #define LEVELS 16u /* of p0 */
@@ -333,12 +334,8 @@ start_by_lot(struct chain *chain)
     for (size_t c = 0; c < cells; c++) {
         chain->label[c] = (uint32_t)c;
     }
-    for (size_t i = cells; i > 1; i--) {
-        size_t j = draw_below(&chain->seeded.random, (uint32_t)i);
-        uint32_t held = chain->label[i - 1];
-        chain->label[i - 1] = chain->label[j];
-        chain->label[j] = held;
-    }
+    permute_drawn(chain->label, sizeof *chain->label, cells, PERMUTE_DOWN,
+                  &chain->seeded.random);
     /* label[i] is the i-th cell still; `tau` is free to hold the answer. */
     for (size_t i = 0; i < cells; i++) {
         uint32_t c = chain->label[i];

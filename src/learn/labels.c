@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "host/error.h"
-#include "random/draw.h"
-#include "random/seeded.h"
+#include "random/permute.h"
 
 #define ORDER_STREAM 0x6f72646572u /* of the seed */
 
@@ -229,19 +228,6 @@ labels_clear(struct labels *labels)
 
 /* ---- The plan ----------------------------------------------------------- */
 
-static void
-shuffle(uint32_t *order, size_t count, uint64_t seed)
-{
-    struct seeded seeded;
-    seeded_init(&seeded, seed, ORDER_STREAM);
-    for (size_t i = count; i > 1; i--) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i);
-        uint32_t held = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = held;
-    }
-}
-
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -338,7 +324,8 @@ plan_init(struct plan *plan, const struct labels *labels, size_t batches,
     for (size_t i = 0; i < rows; i++) {
         plan->order[i] = (uint32_t)i;
     }
-    shuffle(plan->order, rows, seed);
+    permute(plan->order, sizeof *plan->order, rows, PERMUTE_DOWN, seed,
+            ORDER_STREAM);
     for (size_t b = 0; b <= batches; b++) {
         plan->batch[b] = trained * b / batches;
     }

@@ -16,8 +16,7 @@
 #include "host/error.h"
 #include "host/pool.h"
 #include "learn/smooth.h"
-#include "random/draw.h"
-#include "random/seeded.h"
+#include "random/permute.h"
 
 #define VALIDATION 0.1
 #define HELD_LEAST 100u /* reports that score, else none does */
@@ -125,7 +124,6 @@ static enum sotto_status
 set_reports(struct fit *fit, const uint8_t *const *report,
             struct sotto_error *err)
 {
-    struct seeded seeded;
     fit->report = malloc((fit->reports + 1) * sizeof *fit->report);
     if (fit->report == NULL) {
         return host_fail_memory(err);
@@ -133,13 +131,8 @@ set_reports(struct fit *fit, const uint8_t *const *report,
     for (size_t i = 0; i < fit->reports; i++) {
         fit->report[i] = report[i];
     }
-    seeded_init(&seeded, fit->options->seed, SPLIT_STREAM);
-    for (size_t i = fit->reports; i > 1; i--) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i);
-        const uint8_t *last = fit->report[i - 1];
-        fit->report[i - 1] = fit->report[j];
-        fit->report[j] = last;
-    }
+    permute(fit->report, sizeof *fit->report, fit->reports, PERMUTE_DOWN,
+            fit->options->seed, SPLIT_STREAM);
     return SOTTO_STATUS_OK;
 }
 
