@@ -9,7 +9,7 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/records.h"
-#include "cli/train.h"
+#include "cli/train_kinds.h"
 
 static const struct {
     const char *name;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/records.h"
-#include "cli/train.h"
+#include "cli/train_kinds.h"
 
 #define LABEL_NAME "label" /* as of a nameless file of labels */
 #define BLANKS " \t"

@@ -6,7 +6,7 @@
 
 #include "cli/json_print.h"
 #include "cli/learning.h"
-#include "cli/train.h"
+#include "cli/train_kinds.h"
 #include "cli/watch.h"
 
 #define LAYERS_MAX 15u

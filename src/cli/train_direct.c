@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/json_print.h"
-#include "cli/train.h"
+#include "cli/train_kinds.h"
 
 /* What the options come to; every array has room for all of its kind. */
 struct plan {

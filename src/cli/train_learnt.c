@@ -9,7 +9,7 @@
 #include "cli/json_print.h"
 #include "cli/learning.h"
 #include "cli/output_file.h"
-#include "cli/train.h"
+#include "cli/train_kinds.h"
 #include "cli/watch.h"
 
 #define HIDDEN_MAX 15u

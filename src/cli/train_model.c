@@ -6,7 +6,7 @@
 
 #include "cli/json_print.h"
 #include "cli/learning.h"
-#include "cli/train.h"
+#include "cli/train_kinds.h"
 
 static void
 tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,

@@ -9,11 +9,8 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
-#include "nn/arena.h"
 #include "nn/graph.h"
-#include "nn/optimiser.h"
-#include "random/draw.h"
-#include "random/seeded.h"
+#include "nn/train.h"
 
 #define EPOCHS 6u
 #define BATCH ((size_t)256)
@@ -30,7 +27,6 @@ struct training {
     struct nn_arena arena;
     struct nn_graph stack;
     float *batch, *target;
-    uint32_t *order;
 };
 
 /* ---- Before the first step ----------------------------------------------- */
@@ -96,9 +92,7 @@ prepare(struct training *training, struct sotto_error *err)
     enum sotto_status status;
     training->batch = malloc(BATCH * training->d * sizeof(float));
     training->target = malloc(BATCH * training->k * sizeof(float));
-    training->order = malloc(training->n * sizeof *training->order);
-    if (training->batch == NULL || training->target == NULL ||
-        training->order == NULL) {
+    if (training->batch == NULL || training->target == NULL) {
         return host_fail_memory(err);
     }
     measure(training);
@@ -115,66 +109,51 @@ prepare(struct training *training, struct sotto_error *err)
 
 /* ---- Steps --------------------------------------------------------------- */
 
-static void
-shuffle(struct training *training, uint64_t seed, uint32_t epoch)
+static double
+step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
-    struct seeded seeded;
-    seeded_init(&seeded, seed, STREAM | epoch);
-    for (size_t i = 0; i < training->n; i++) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i + 1);
-        training->order[i] = training->order[j];
-        training->order[j] = (uint32_t)i;
-    }
-}
-
-static void
-step(struct training *training, const struct nn_optimiser *optimiser,
-     size_t from)
-{
-    size_t n = training->n - from < BATCH ? training->n - from : BATCH;
+    struct training *training = context;
     struct tensor_backend *backend = training->backend;
     const float *logits;
+    double loss;
+    (void)epoch;
     memset(training->target, 0, n * training->k * sizeof *training->target);
     for (size_t i = 0; i < n; i++) {
-        uint32_t row = training->order[from + i];
-        const float *z = training->z + row * training->d;
+        const float *z = training->z + row[i] * training->d;
         for (size_t j = 0; j < training->d; j++) {
             training->batch[i * training->d + j] = training->unit * z[j];
         }
-        training->target[i * training->k + training->part[row]] = 1;
+        training->target[i * training->k + training->part[row[i]]] = 1;
     }
     logits =
         nn_graph_forward(&training->stack, backend, training->batch, n, true);
-    (void)backend->ops->categorical(backend, n, training->k, logits,
-                                    training->target, 1 / (float)n,
-                                    nn_graph_dy(&training->stack));
+    loss = backend->ops->categorical(backend, n, training->k, logits,
+                                     training->target, 1 / (float)n,
+                                     nn_graph_dy(&training->stack));
     nn_graph_backward(&training->stack, backend, training->batch, n,
                       nn_graph_dy(&training->stack), NULL);
-    nn_step(optimiser, backend, &training->arena);
+    return loss;
 }
 
 static enum sotto_status
 train(struct training *training, uint64_t seed, const struct sotto_watch *watch,
       struct sotto_error *err)
 {
-    struct nn_optimiser optimiser = {
-        .method = NN_METHOD_ADAM,
-        .rate = RATE,
-        .schedule = NN_SCHEDULE_COSINE,
-        .floor = 0.01F,
-        .steps = EPOCHS * ((training->n + BATCH - 1) / BATCH)};
-    for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
-        if (watch != NULL && watch->tick != NULL &&
-            !watch->tick(watch->context, "codebook", epoch, EPOCHS)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0,
-                             "stopped while training the codebook");
-        }
-        shuffle(training, seed, epoch);
-        for (size_t from = 0; from < training->n; from += BATCH) {
-            step(training, &optimiser, from);
-        }
-    }
-    return SOTTO_STATUS_OK;
+    struct nn_task task = {
+        .rows = training->n, .step = step, .context = training};
+    struct nn_plan plan = {.optimiser = {.rate = RATE,
+                                         .schedule = NN_SCHEDULE_COSINE,
+                                         .floor = 0.01F},
+                           .batch = BATCH,
+                           .epochs = EPOCHS,
+                           .seed = seed,
+                           .stream = STREAM,
+                           .way = PERMUTE_UP,
+                           .what = "codebook",
+                           .watch = watch};
+    struct nn_trained trained;
+    return nn_train(&task, &plan, &training->arena, training->backend, &trained,
+                    err);
 }
 
 /* ---- Interface ----------------------------------------------------------- */
@@ -263,7 +242,6 @@ codebook_head_init(struct codebook_head *head,
     nn_arena_clear(&training.arena);
     host_wipe_free(training.batch, BATCH * training.d * sizeof(float));
     host_wipe_free(training.target, BATCH * k * sizeof(float));
-    free(training.order);
     host_wipe_free(part, n * sizeof *part);
     return status;
 }

@@ -12,16 +12,13 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <sodium.h>
 
 #include "encoder/variational.h"
 #include "host/error.h"
 #include "host/text.h"
-#include "nn/checkpoint.h"
-#include "random/draw.h"
-#include "random/seeded.h"
+#include "nn/train.h"
 
 /* Goes up with every change here, or in what is called, after which the same
    options give other weights. */
@@ -33,29 +30,11 @@
 struct run {
     struct variational_net *net;
     const struct learnt *learnt;
-    const struct sotto_vlm_options *options;
-    uint32_t *row;      /* validation rows first; all of them twice */
-    uint32_t *order;    /* an epoch's, behind them */
-    size_t held, train; /* how many of each */
-    struct nn_optimiser optimiser;
-    struct nn_stopping stopping;
-    struct nn_progress progress;
-    char key[VARIATIONAL_KEY_SIZE];
+    uint32_t *row;                /* validation rows first */
+    size_t held, train;           /* how many of each */
+    struct variational_sums sums; /* of the epoch, where nothing is held */
+    uint64_t epoch;               /* that they are of */
 };
-
-/* Fisher and Yates. */
-static void
-shuffle(uint32_t *row, size_t n, uint64_t seed, uint64_t stream)
-{
-    struct seeded seeded;
-    seeded_init(&seeded, seed, stream);
-    for (size_t i = n; i > 1; i--) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i);
-        uint32_t spare = row[j];
-        row[j] = row[i - 1];
-        row[i - 1] = spare;
-    }
-}
 
 /* ---- What is being trained ------------------------------------------------
  */
@@ -99,65 +78,46 @@ variational_key(const struct learnt *learnt,
     return SOTTO_STATUS_OK;
 }
 
+/* Splits the rows, in an order of the seed. */
 static enum sotto_status
-begin(struct run *run, struct sotto_error *err)
+split_rows(struct run *run, const struct sotto_vlm_options *options,
+           struct sotto_error *err)
 {
-    const struct sotto_vlm_options *options = run->options;
-    size_t n = run->learnt->n, batches;
-    run->row = calloc(n, 2 * sizeof *run->row);
+    size_t n = run->learnt->n;
+    run->row = calloc(n, sizeof *run->row);
     if (run->row == NULL) {
         return host_fail_memory(err);
     }
-    run->order = run->row + n;
     for (size_t i = 0; i < n; i++) {
         run->row[i] = (uint32_t)i;
     }
-    shuffle(run->row, n, options->seed, STREAM_SPLIT);
+    permute(run->row, sizeof *run->row, n, PERMUTE_DOWN, options->seed,
+            STREAM_SPLIT);
     run->held = (size_t)floor(options->validation * (double)n + 0.5);
     run->held = run->held < n ? run->held : n - 1;
     run->train = n - run->held;
-    batches = (run->train + options->batch - 1) / options->batch;
-    run->optimiser = (struct nn_optimiser){
-        .method = NN_METHOD_ADAM,
-        .rate = (float)options->rate,
-        .schedule = NN_SCHEDULE_COSINE,
-        .floor = FLOOR,
-        .steps = (uint64_t)batches * options->epochs,
-    };
-    return nn_stopping_init(&run->stopping, &run->net->arena, options->patience,
-                            err);
+    return SOTTO_STATUS_OK;
 }
 
-/* ---- Epochs ---------------------------------------------------------------
- */
+/* ---- The task ------------------------------------------------------------ */
 
-static enum sotto_status
-stopped(struct sotto_error *err)
+static double
+step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
-    return host_fail(err, SOTTO_STATUS_STOPPED, 0,
-                     "training was stopped before its end");
-}
-
-static enum sotto_status
-diverged(const struct run *run, struct sotto_error *err)
-{
-    return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                     "training diverged in epoch %llu: lower --rate",
-                     (unsigned long long)run->progress.epoch);
-}
-
-static bool
-tick(const struct run *run)
-{
-    const struct sotto_watch *watch = &run->options->watch;
-    return watch->tick == NULL ||
-           watch->tick(watch->context, "training", run->net->arena.step,
-                       run->optimiser.steps);
+    struct run *run = context;
+    struct variational_sums sums = {0};
+    if (epoch != run->epoch) {
+        run->epoch = epoch;
+        run->sums = sums;
+    }
+    variational_net_run(run->net, run->learnt->x, row, n, (uint32_t)epoch, true,
+                        &run->sums);
+    return variational_elbo(&run->sums);
 }
 
 static void
-score(struct run *run, const uint32_t *row, size_t n,
-      struct variational_sums *sums)
+add_scores(struct run *run, const uint32_t *row, size_t n,
+           struct variational_sums *sums)
 {
     struct variational_net *net = run->net;
     for (size_t i = 0; i < n; i += net->reserved) {
@@ -167,89 +127,31 @@ score(struct run *run, const uint32_t *row, size_t n,
     }
 }
 
-/* All batches once. */
-static enum sotto_status
-run_epoch(struct run *run, struct variational_sums *sums,
-          struct sotto_error *err)
+static double
+score(void *context)
 {
-    struct variational_net *net = run->net;
-    size_t batch = run->options->batch;
-    memcpy(run->order, run->row + run->held, run->train * sizeof *run->order);
-    shuffle(run->order, run->train, run->options->seed,
-            STREAM_EPOCH + run->progress.epoch);
-    for (size_t i = 0; i < run->train; i += batch) {
-        size_t n = run->train - i < batch ? run->train - i : batch;
-        if (!tick(run)) {
-            return stopped(err);
-        }
-        variational_net_run(net, run->learnt->x, run->order + i, n,
-                            (uint32_t)run->progress.epoch, true, sums);
-        nn_step(&run->optimiser, net->backend, &net->arena);
-    }
-    return SOTTO_STATUS_OK;
-}
-
-static enum sotto_status
-write_checkpoint(const struct run *run, struct sotto_error *err)
-{
-    return run->options->checkpoint != NULL
-               ? nn_checkpoint_write(run->options->checkpoint, run->key,
-                                     &run->net->arena, &run->stopping,
-                                     &run->progress, err)
-               : SOTTO_STATUS_OK;
-}
-
-/* Whether early stopping had enough when the last epoch was scored. */
-static bool
-is_over(const struct run *run)
-{
-    return run->progress.epoch >= run->options->epochs ||
-           (run->options->patience > 0 &&
-            run->stopping.since >= run->options->patience);
-}
-
-static enum sotto_status
-run_epochs(struct run *run, struct sotto_error *err)
-{
-    enum sotto_status status = SOTTO_STATUS_OK;
-    while (status == SOTTO_STATUS_OK && !is_over(run)) {
-        struct variational_sums sums = {0}, held = {0};
-        status = run_epoch(run, &sums, err);
-        if (status != SOTTO_STATUS_OK) {
-            break;
-        }
-        run->progress.epoch++;
-        run->progress.loss = variational_elbo(&sums);
-        if (!isfinite(run->progress.loss)) {
-            status = diverged(run, err);
-            break;
-        }
-        if (run->options->patience > 0) {
-            score(run, run->row, run->held, &held);
-            (void)nn_stopping_score(
-                &run->stopping, &run->net->arena,
-                variational_objective(run->net, run->held > 0 ? &held : &sums));
-        }
-        status = write_checkpoint(run, err);
-    }
-    return status;
+    struct run *run = context;
+    struct variational_sums held = {0};
+    add_scores(run, run->row, run->held, &held);
+    return variational_objective(run->net, run->held > 0 ? &held : &run->sums);
 }
 
 static void
-fill_info(struct run *run, bool resumed, struct sotto_train_info *ret_info)
+fill_info(struct run *run, const struct nn_trained *trained,
+          struct sotto_train_info *ret_info)
 {
     struct variational_sums held = {0}, all = {0};
-    score(run, run->row, run->held, &held);
-    score(run, run->row + run->held, run->train, &all);
+    add_scores(run, run->row, run->held, &held);
+    add_scores(run, run->row + run->held, run->train, &all);
     *ret_info = (struct sotto_train_info){
-        .epochs = run->progress.epoch,
+        .epochs = trained->epochs,
         .loss = variational_elbo(&all),
         .validation =
             run->held > 0 ? variational_elbo(&held) : variational_elbo(&all),
         .kl = (all.kl + held.kl) / (all.rows + held.rows),
         .b = variational_net_b(run->net),
         .clipped = (all.clipped + held.clipped) / (all.rows + held.rows),
-        .resumed = resumed,
+        .resumed = trained->resumed,
     };
 }
 
@@ -258,29 +160,40 @@ variational_train(struct variational_net *net, const struct learnt *learnt,
                   const struct sotto_vlm_options *options,
                   struct sotto_train_info *ret_info, struct sotto_error *err)
 {
-    struct run run = {.net = net, .learnt = learnt, .options = options};
-    bool found = false;
-    enum sotto_status status = begin(&run, err);
+    struct run run = {.net = net, .learnt = learnt};
+    struct nn_trained trained = {0};
+    char key[VARIATIONAL_KEY_SIZE];
+    enum sotto_status status = split_rows(&run, options, err);
     if (status == SOTTO_STATUS_OK) {
-        status = variational_key(learnt, options, SOTTO_VERSION, run.key, err);
-    }
-    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL) {
-        status = nn_checkpoint_read(options->checkpoint, run.key, &net->arena,
-                                    &run.stopping, &run.progress, &found, err);
+        status = variational_key(learnt, options, SOTTO_VERSION, key, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = run_epochs(&run, err);
+        struct nn_task task = {.rows = run.train,
+                               .row = run.row + run.held,
+                               .step = step,
+                               .score = options->patience > 0 ? score : NULL,
+                               .context = &run};
+        struct nn_plan plan = {.optimiser = {.rate = (float)options->rate,
+                                             .schedule = NN_SCHEDULE_COSINE,
+                                             .floor = FLOOR},
+                               .batch = options->batch,
+                               .epochs = options->epochs,
+                               .seed = options->seed,
+                               .stream = STREAM_EPOCH,
+                               .patience = options->patience,
+                               .checkpoint = options->checkpoint,
+                               .key = key,
+                               .what = "training",
+                               .watch = &options->watch};
+        status =
+            nn_train(&task, &plan, &net->arena, net->backend, &trained, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        if (options->patience > 0) {
-            nn_stopping_restore(&run.stopping, &net->arena);
-        }
-        fill_info(&run, found, ret_info);
+        fill_info(&run, &trained, ret_info);
         if (!isfinite(ret_info->loss) || !isfinite(ret_info->validation)) {
-            status = diverged(&run, err); /* with its very last step */
+            status = nn_fail_diverged("training", trained.epochs, err);
         }
     }
-    nn_stopping_clear(&run.stopping);
     free(run.row);
     return status;
 }

@@ -15,9 +15,7 @@
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/trainer.h"
-#include "nn/optimiser.h"
-#include "random/draw.h"
-#include "random/seeded.h"
+#include "nn/train.h"
 
 #define HIDDEN 50u
 #define BATCH 256u
@@ -123,24 +121,16 @@ struct training {
     const struct smooth_aux *aux;
     const struct smooth_options *options;
     struct tensor_backend *backend;
-    float *x;        /* aux->z made even */
-    uint32_t *order; /* of the auxiliary records */
-    float *batch;    /* rows of x */
-    float *p, *dp;   /* rows of classes */
-    size_t rows;     /* of p and dp */
-    double *room;    /* 2 cells * classes */
-    double start;    /* log p to be beaten */
-    float *shift;    /* and scale, after it */
+    struct codes *codes, *held; /* held NULL: nothing scores */
+    float *x;                   /* aux->z made even */
+    float *batch;               /* rows of x */
+    float *p, *dp;              /* rows of classes */
+    size_t rows;                /* of p and dp */
+    double *room;               /* 2 cells * classes */
+    double least;               /* log p of `held` for a step to be kept */
+    bool begun;                 /* it is set */
+    float *shift;               /* and scale, after it */
 };
-
-static bool
-tick(const struct training *training, const char *what, uint64_t done,
-     uint64_t total)
-{
-    const struct sotto_watch *watch = training->options->watch;
-    return watch == NULL || watch->tick == NULL ||
-           watch->tick(watch->context, what, done, total);
-}
 
 static float
 rate_of(const struct training *training)
@@ -158,29 +148,17 @@ decay_of(const struct training *training)
 
 /* ---- Targets ------------------------------------------------------------- */
 
-static void
-shuffle(struct training *training, uint64_t epoch)
+static double
+step_targets(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
-    struct seeded seeded;
-    seeded_init(&seeded, training->options->seed, ORDER_STREAM + epoch);
-    for (size_t i = training->aux->n; i > 1; i--) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i);
-        uint32_t held = training->order[i - 1];
-        training->order[i - 1] = training->order[j];
-        training->order[j] = held;
-    }
-}
-
-/* One step on `n` records from `row`. */
-static void
-target_step(struct training *training, const struct nn_optimiser *optimiser,
-            const uint32_t *row, size_t n)
-{
+    struct training *training = context;
     struct smooth *smooth = training->smooth;
     struct tensor_backend *backend = training->backend;
     struct nn_graph *stack = &smooth->net.stack;
     size_t classes = smooth->classes;
     const float *logits;
+    double loss;
+    (void)epoch;
     backend->ops->gather(backend, n, smooth->in, training->x, row,
                          training->batch);
     for (size_t i = 0; i < n; i++) {
@@ -190,11 +168,11 @@ target_step(struct training *training, const struct nn_optimiser *optimiser,
         }
     }
     logits = nn_graph_forward(stack, backend, training->batch, n, true);
-    (void)backend->ops->categorical(backend, n, classes, logits, training->p,
-                                    1 / (float)n, nn_graph_dy(stack));
+    loss = backend->ops->categorical(backend, n, classes, logits, training->p,
+                                     1 / (float)n, nn_graph_dy(stack));
     nn_graph_backward(stack, backend, training->batch, n, nn_graph_dy(stack),
                       NULL);
-    nn_step(optimiser, backend, &smooth->net.arena);
+    return loss;
 }
 
 static enum sotto_status
@@ -202,28 +180,28 @@ fit_targets(struct training *training, uint64_t *ret_epochs,
             struct sotto_error *err)
 {
     size_t n = training->aux->n, batches = (n + BATCH - 1) / BATCH;
-    size_t epochs = (STEPS_LEAST + batches - 1) / batches;
-    struct nn_optimiser optimiser = {.method = NN_METHOD_ADAM,
-                                     .rate = rate_of(training),
-                                     .decay = decay_of(training),
-                                     .schedule = NN_SCHEDULE_COSINE,
-                                     .floor = FLOOR};
-    epochs = epochs > EPOCHS ? epochs : EPOCHS;
-    epochs = training->options->epochs > 0 ? training->options->epochs : epochs;
-    optimiser.steps = epochs * batches;
-    for (size_t epoch = 0; epoch < epochs; epoch++) {
-        if (!tick(training, "fitting cells", epoch, epochs)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-        }
-        shuffle(training, epoch);
-        for (size_t b = 0; b < batches; b++) {
-            size_t first = n * b / batches, end = n * (b + 1) / batches;
-            target_step(training, &optimiser, training->order + first,
-                        end - first);
-        }
-    }
-    *ret_epochs = epochs;
-    return SOTTO_STATUS_OK;
+    size_t least = (STEPS_LEAST + batches - 1) / batches;
+    uint32_t given = training->options->epochs;
+    struct nn_task task = {
+        .rows = n, .step = step_targets, .context = training};
+    struct nn_plan plan = {.optimiser = {.rate = rate_of(training),
+                                         .decay = decay_of(training),
+                                         .schedule = NN_SCHEDULE_COSINE,
+                                         .floor = FLOOR},
+                           .batch = BATCH,
+                           .batches = NN_BATCHES_EVEN,
+                           .epochs = given > 0        ? given
+                                     : least > EPOCHS ? least
+                                                      : EPOCHS,
+                           .seed = training->options->seed,
+                           .stream = ORDER_STREAM,
+                           .goes_on = true,
+                           .what = "fitting cells",
+                           .watch = training->options->watch};
+    struct nn_trained trained;
+    *ret_epochs = plan.epochs;
+    return nn_train(&task, &plan, &training->smooth->net.arena,
+                    training->backend, &trained, err);
 }
 
 /* ---- The likelihood ------------------------------------------------------ */
@@ -302,23 +280,29 @@ log_p_of(struct training *training, struct codes *codes, float *ret_dp)
                            training->room, ret_dp);
 }
 
-static void
-climb_step(struct training *training, const struct nn_optimiser *optimiser,
-           struct codes *codes)
+static double
+step_climb(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
+    struct training *training = context;
     struct smooth *smooth = training->smooth;
     struct nn_graph *stack = &smooth->net.stack;
     struct tensor_backend *backend = training->backend;
     size_t size = training->rows * smooth->classes;
-    (void)log_p_of(training, codes, training->dp);
+    (void)row;
+    (void)n;
+    (void)epoch;
+    if (training->held == NULL) { /* else the score did it */
+        forward(training);
+    }
+    (void)log_p_of(training, training->codes, training->dp);
     for (size_t i = 0; i < size; i++) {
-        training->dp[i] /= (float)codes->reports;
+        training->dp[i] /= (float)training->codes->reports;
     }
     backend->ops->softmax_back(backend, training->rows, smooth->classes,
                                training->p, training->dp, nn_graph_dy(stack));
     nn_graph_backward(stack, backend, training->x, training->rows,
                       nn_graph_dy(stack), NULL);
-    nn_step(optimiser, backend, &smooth->net.arena);
+    return 0; /* what diverges scores badly */
 }
 
 /* Adam begins anew. */
@@ -330,59 +314,47 @@ forget(struct nn_arena *arena)
     arena->step = 0;
 }
 
-/* The network scored by `held`, or not at all; whether to go on. The best step
-   so far is noted, once it is better than none by GAIN_LEAST. */
-static bool
-score(struct training *training, struct codes *held, uint32_t step,
-      struct nn_stopping *stopping, struct smooth_info *info)
+/* Minus the likelihood of `held`; INFINITY, so that the step is counted and not
+   kept, if it is better than the first by less than GAIN_LEAST. */
+static double
+score_climb(void *context)
 {
-    double log_p;
-    bool more;
-    if (held == NULL) {
-        info->steps = step;
-        return true;
+    struct training *training = context;
+    double log_p, least = training->least;
+    forward(training);
+    log_p = log_p_of(training, training->held, NULL);
+    if (!training->begun) {
+        training->begun = true;
+        training->least = log_p + GAIN_LEAST;
+        return -log_p;
     }
-    log_p = log_p_of(training, held, NULL);
-    training->start = step == 0 ? log_p + GAIN_LEAST : training->start;
-    if (step > 0 && log_p < training->start) { /* counted, not kept */
-        stopping->since++;
-        return stopping->since < PATIENCE;
-    }
-    more = nn_stopping_score(stopping, &training->smooth->net.arena, -log_p);
-    info->steps = stopping->since == 0 ? step : info->steps;
-    return more;
+    return log_p < least ? INFINITY : -log_p;
 }
 
+/* Each step is an epoch of one batch, all that climbs. */
 static enum sotto_status
-climb(struct training *training, struct codes *codes, struct codes *held,
-      struct smooth_info *info, struct sotto_error *err)
+climb(struct training *training, struct smooth_info *info,
+      struct sotto_error *err)
 {
-    uint32_t steps = training->options->steps;
     struct nn_arena *arena = &training->smooth->net.arena;
-    struct nn_optimiser optimiser = {.method = NN_METHOD_ADAM,
-                                     .rate = CLIMB_SHARE * rate_of(training),
-                                     .decay = decay_of(training)};
-    struct nn_stopping stopping;
-    bool more = true;
-    enum sotto_status status =
-        nn_stopping_init(&stopping, arena, PATIENCE, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
+    struct nn_task task = {.rows = 1,
+                           .step = step_climb,
+                           .score = training->held != NULL ? score_climb : NULL,
+                           .context = training};
+    struct nn_plan plan = {
+        .optimiser = {.rate = CLIMB_SHARE * rate_of(training),
+                      .decay = decay_of(training)},
+        .batch = 1,
+        .epochs = training->options->steps,
+        .patience = PATIENCE,
+        .score_first = true,
+        .what = "learning",
+        .watch = training->options->watch};
+    struct nn_trained trained = {0};
+    enum sotto_status status;
     forget(arena);
-    for (uint32_t i = 0; more && i <= steps; i++) {
-        if (!tick(training, "learning", i, steps)) {
-            status = host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-            break;
-        }
-        forward(training);
-        more = score(training, held, i, &stopping, info);
-        if (more && i < steps) {
-            climb_step(training, &optimiser, codes);
-        }
-    }
-    nn_stopping_restore(&stopping, arena);
-    nn_stopping_clear(&stopping);
+    status = nn_train(&task, &plan, arena, training->backend, &trained, err);
+    info->steps = training->held != NULL ? trained.best : trained.epochs;
     return status;
 }
 
@@ -397,14 +369,12 @@ training_init(struct training *training, struct sotto_error *err)
     size_t pairs = smooth->cells * classes;
     training->rows = aux->n < CLIMB_ROWS ? aux->n : CLIMB_ROWS;
     training->x = malloc(aux->n * d * sizeof(float));
-    training->order = malloc(aux->n * sizeof *training->order);
     training->batch = malloc(BATCH * d * sizeof(float));
     training->p = malloc((training->rows + BATCH) * classes * sizeof(float));
     training->dp = malloc(training->rows * classes * sizeof(float));
     training->room = malloc(2 * pairs * sizeof(double));
     training->shift = malloc(2 * d * sizeof(float));
-    if (training->x == NULL || training->order == NULL ||
-        training->batch == NULL || training->p == NULL ||
+    if (training->x == NULL || training->batch == NULL || training->p == NULL ||
         training->dp == NULL || training->room == NULL ||
         training->shift == NULL) {
         return host_fail_memory(err);
@@ -413,9 +383,6 @@ training_init(struct training *training, struct sotto_error *err)
     inputs_moments(training->x, aux->n, d, training->shift,
                    training->shift + d);
     inputs_apply(training->x, aux->n, d, training->shift, training->shift + d);
-    for (size_t m = 0; m < aux->n; m++) {
-        training->order[m] = (uint32_t)m;
-    }
     return SOTTO_STATUS_OK;
 }
 
@@ -428,16 +395,15 @@ training_clear(struct training *training)
     host_wipe_free(training->batch, BATCH * d * sizeof(float));
     host_wipe_free(training->p, (rows + BATCH) * classes * sizeof(float));
     host_wipe_free(training->dp, rows * classes * sizeof(float));
-    free(training->order);
     free(training->room);
     free(training->shift);
 }
 
 /* tau_bar, and the likelihoods at the end. */
 static void
-finish(struct training *training, struct codes *codes, struct codes *held,
-       struct smooth_info *info)
+finish(struct training *training, struct smooth_info *info)
 {
+    struct codes *codes = training->codes, *held = training->held;
     struct smooth *smooth = training->smooth;
     struct smooth_aux some = *training->aux;
     some.n = training->rows;
@@ -459,8 +425,12 @@ smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
              struct tensor_backend *backend, struct smooth_info *info,
              struct sotto_error *err)
 {
-    struct training training = {
-        .smooth = smooth, .aux = aux, .options = options, .backend = backend};
+    struct training training = {.smooth = smooth,
+                                .aux = aux,
+                                .options = options,
+                                .backend = backend,
+                                .codes = codes,
+                                .held = held};
     size_t rows;
     enum sotto_status status = training_init(&training, err);
     rows = training.rows > BATCH ? training.rows : BATCH;
@@ -472,10 +442,10 @@ smooth_train(struct smooth *smooth, const struct smooth_aux *aux,
         status = fit_targets(&training, &info->epochs, err);
     }
     if (status == SOTTO_STATUS_OK && options->steps > 0) {
-        status = climb(&training, codes, held, info, err);
+        status = climb(&training, info, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        finish(&training, codes, held, info);
+        finish(&training, info);
     }
     nn_graph_release(&smooth->net.stack);
     training_clear(&training);

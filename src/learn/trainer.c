@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "host/error.h"
-#include "random/draw.h"
+#include "nn/train.h"
 #include "random/seeded.h"
 
 #define BLOCK 1024u /* reports that go through the network at a time */
@@ -141,12 +141,6 @@ trainer_batch(const struct trainer *trainer, struct nn_graph *stack,
 struct run {
     const struct trainer *trainer;
     struct model_net *net;
-    struct nn_optimiser optimiser;
-    struct nn_stopping stopping;
-    uint32_t *order; /* of the batches */
-    float *weight;   /* of the reports, for a bootstrap; else NULL */
-    uint64_t stream, streams;
-    uint64_t epoch;
 };
 
 /* Mean log s of some batches. */
@@ -160,20 +154,6 @@ mean_log_s(const struct run *run, size_t first, size_t end)
         sum += trainer_batch(run->trainer, &run->net->stack, b, false);
     }
     return rows > 0 ? sum / (double)rows : 0;
-}
-
-static void
-shuffle_batches(struct run *run)
-{
-    struct seeded seeded;
-    seeded_init(&seeded, run->trainer->seed,
-                (run->stream + 1) * EPOCH_STREAM + run->epoch);
-    for (size_t i = run->trainer->plan->batches; i > 1; i--) {
-        size_t j = draw_below(&seeded.random, (uint32_t)i);
-        uint32_t held = run->order[i - 1];
-        run->order[i - 1] = run->order[j];
-        run->order[j] = held;
-    }
 }
 
 /*
@@ -194,75 +174,74 @@ trainer_weights(const struct trainer *trainer, uint64_t stream,
     }
 }
 
+/* Draws the network's weights of reports: NULL without a bootstrap. */
 static enum sotto_status
-draw_weights(struct run *run, struct sotto_error *err)
+draw_weights(const struct trainer *trainer, uint64_t stream, float **ret_weight,
+             struct sotto_error *err)
 {
-    const struct trainer *trainer = run->trainer;
-    if (trainer->marginal == NULL || !(trainer->bootstrap > 0) ||
-        run->stream == 0) {
+    float *weight;
+    if (trainer->marginal == NULL || !(trainer->bootstrap > 0) || stream == 0) {
         return SOTTO_STATUS_OK;
     }
-    run->weight = malloc((trainer->plan->rows + 1) * sizeof *run->weight);
-    if (run->weight == NULL) {
+    weight = malloc((trainer->plan->rows + 1) * sizeof *weight);
+    if (weight == NULL) {
         return host_fail_memory(err);
     }
-    trainer_weights(trainer, run->stream, run->weight);
+    trainer_weights(trainer, stream, weight);
+    *ret_weight = weight;
     return SOTTO_STATUS_OK;
 }
 
-static enum sotto_status
-diverged(const struct run *run, struct sotto_error *err)
+/* A task's row is a batch of the plan. */
+static double
+step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
-    return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                     "learning diverged in epoch %llu: lower --rate",
-                     (unsigned long long)run->epoch + 1);
+    struct run *run = context;
+    (void)n;
+    (void)epoch;
+    return trainer_batch(run->trainer, &run->net->stack, *row, true);
 }
 
-/* The mean of -log s over the batches, each before its step. */
+static double
+score(void *context)
+{
+    struct run *run = context;
+    size_t batches = run->trainer->plan->batches;
+    return -mean_log_s(run, batches, batches + 1);
+}
+
 static enum sotto_status
-run_epoch(struct run *run, double *ret_loss, struct sotto_error *err)
+run_epochs(struct run *run, uint64_t stream, uint64_t streams,
+           uint64_t *ret_epochs, struct sotto_error *err)
 {
     const struct trainer *trainer = run->trainer;
-    const struct sotto_watch *watch = trainer->watch;
+    const struct learn_setting *setting = &trainer->setting;
+    const size_t *batch = trainer->plan->batch;
     size_t batches = trainer->plan->batches;
-    uint64_t total = run->streams * trainer->setting.epochs * batches;
-    double sum = 0;
-    shuffle_batches(run);
-    for (size_t i = 0; i < batches; i++) {
-        uint64_t done =
-            (run->stream * trainer->setting.epochs + run->epoch) * batches + i;
-        if (watch != NULL && watch->tick != NULL &&
-            !watch->tick(watch->context, "learning", done, total)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-        }
-        sum += trainer_batch(trainer, &run->net->stack, run->order[i], true);
-        nn_step(&run->optimiser, trainer->backend, &run->net->arena);
-    }
-    *ret_loss = -sum / (double)trainer->plan->batch[batches];
-    return isfinite(sum) ? SOTTO_STATUS_OK : diverged(run, err);
-}
-
-static enum sotto_status
-run_epochs(struct run *run, struct sotto_error *err)
-{
-    const struct plan *plan = run->trainer->plan;
-    size_t batches = plan->batches;
-    bool scored = plan->batch[batches + 1] > plan->batch[batches];
-    bool more = true;
-    while (more && run->epoch < run->trainer->setting.epochs) {
-        double loss = 0;
-        enum sotto_status status = run_epoch(run, &loss, err);
-        if (status != SOTTO_STATUS_OK) {
-            return status;
-        }
-        run->epoch++;
-        if (scored) {
-            more = nn_stopping_score(&run->stopping, &run->net->arena,
-                                     -mean_log_s(run, batches, batches + 1));
-        }
-    }
-    nn_stopping_restore(&run->stopping, &run->net->arena);
-    return SOTTO_STATUS_OK;
+    bool scored = batch[batches + 1] > batch[batches];
+    struct nn_task task = {.rows = batches,
+                           .step = step,
+                           .score = scored ? score : NULL,
+                           .context = run};
+    struct nn_plan plan = {.optimiser = {.rate = (float)setting->rate,
+                                         .decay = (float)setting->decay,
+                                         .schedule = NN_SCHEDULE_COSINE,
+                                         .floor = (float)setting->floor},
+                           .batch = 1,
+                           .epochs = setting->epochs,
+                           .seed = trainer->seed,
+                           .stream = (stream + 1) * EPOCH_STREAM,
+                           .goes_on = true,
+                           .patience = setting->patience,
+                           .what = "learning",
+                           .watch = trainer->watch,
+                           .done = stream * setting->epochs * batches,
+                           .total = streams * setting->epochs * batches};
+    struct nn_trained trained = {0};
+    enum sotto_status status = nn_train(&task, &plan, &run->net->arena,
+                                        trainer->backend, &trained, err);
+    *ret_epochs = trained.epochs;
+    return status;
 }
 
 /* The last layer begins at 0: every class alike everywhere. What a network
@@ -281,59 +260,37 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
             uint64_t stream, uint64_t streams,
             struct trainer_result *ret_result, struct sotto_error *err)
 {
-    const struct learn_setting *setting = &trainer->setting;
     size_t batches = trainer->plan->batches;
-    struct run run = {.trainer = trainer,
-                      .net = net,
-                      .stream = stream,
-                      .streams = streams,
-                      .optimiser = {.method = NN_METHOD_ADAM,
-                                    .rate = (float)setting->rate,
-                                    .decay = (float)setting->decay,
-                                    .schedule = NN_SCHEDULE_COSINE,
-                                    .floor = (float)setting->floor,
-                                    .steps = setting->epochs * batches}};
+    struct run run = {.trainer = trainer, .net = net};
+    struct trainer_result result = {0};
+    float *weight = NULL;
     enum sotto_status status =
-        nn_stopping_init(&run.stopping, &net->arena, setting->patience, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    run.order = malloc(batches * sizeof *run.order);
-    if (run.order == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    for (size_t i = 0; i < batches; i++) {
-        run.order[i] = (uint32_t)i;
-    }
-    status = nn_graph_reserve(&net->stack, trainer->room, err);
+        nn_graph_reserve(&net->stack, trainer->room, err);
     if (status == SOTTO_STATUS_OK) {
-        status = draw_weights(&run, err);
+        status = draw_weights(trainer, stream, &weight, err);
     }
     if (status == SOTTO_STATUS_OK) {
         nn_graph_init(&net->stack, trainer->seed, stream);
         start_even(&net->stack);
         if (trainer->marginal != NULL) {
-            trainer->marginal->weight = run.weight;
+            trainer->marginal->weight = weight;
         }
-        status = run_epochs(&run, err);
+        status = run_epochs(&run, stream, streams, &result.epochs, err);
         if (trainer->marginal != NULL) {
             trainer->marginal->weight = NULL;
         }
     }
     if (status == SOTTO_STATUS_OK) {
-        ret_result->epochs = run.epoch;
-        ret_result->log_p = mean_log_s(&run, 0, batches);
-        ret_result->validation = mean_log_s(&run, batches, batches + 1);
-        if (!isfinite(ret_result->log_p)) { /* with its very last step */
-            status = diverged(&run, err);
+        result.log_p = mean_log_s(&run, 0, batches);
+        result.validation = mean_log_s(&run, batches, batches + 1);
+        if (isfinite(result.log_p)) {
+            *ret_result = result;
+        } else { /* with its very last step */
+            status = nn_fail_diverged("learning", result.epochs, err);
         }
     }
-done:
     nn_graph_release(&net->stack);
-    nn_stopping_clear(&run.stopping);
-    free(run.order);
-    free(run.weight);
+    free(weight);
     return status;
 }
 

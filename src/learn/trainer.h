@@ -7,7 +7,6 @@
 #include "learn/defaults.h"
 #include "learn/model.h"
 #include "learn/objective.h"
-#include "nn/optimiser.h"
 
 /*
  * What there is to learn from. With `marginal`, x are the points of the prior

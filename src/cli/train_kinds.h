@@ -1,8 +1,8 @@
 /*
- * train.h: what the kinds of mechanisms share on the command line.
+ * train_kinds.h: what the kinds of mechanisms share on the command line.
  */
-#ifndef SOTTO_CLI_TRAIN_H
-#define SOTTO_CLI_TRAIN_H
+#ifndef SOTTO_CLI_TRAIN_KINDS_H
+#define SOTTO_CLI_TRAIN_KINDS_H
 
 #include "cli/cli.h"
 
