@@ -163,7 +163,7 @@ struct sotto_sender_options {
     unsigned spread_s;  /* sending begins at a time drawn when the sender is
                            opened, up to so many seconds after that (0) */
     unsigned grid_s;    /* or, if that has passed, a multiple of so many seconds
-                           after it (0: at once) */
+                           after it (0: at once); see sotto_sender_check */
     bool simulation;    /* sends simulated reports, and no others */
     bool look; /* at the queue, and no more: it is neither made nor changed,
                   and nothing is sent */
@@ -196,8 +196,13 @@ sotto_sender_bind(struct sotto_sender *sender,
  * nobody is charged for a report that the collector would refuse, and whether
  * it is asked does not depend on a record. From then on reports of `mechanism`,
  * which must outlive the sender, are only sent if a device can have made them.
- * Statuses: SIGNATURE (it has another mechanism), IO (also: no such campaign),
- * FORMAT (the key), USAGE (look), LIMIT, STOPPED, MEMORY, ENTROPY.
+ * Unless the grid is 0, they leave at a deadline: not before the time that is
+ * set aside, from now, for the reports that will be queued, by their number and
+ * the mechanism's multiply-adds alone. A mechanism that takes a slow device
+ * more than a quarter of the grid for a record is refused with USAGE, one that
+ * sotto_mechanism_check refuses with FORMAT. Statuses: SIGNATURE (it has
+ * another mechanism), IO (also: no such campaign), FORMAT (also: the key),
+ * USAGE (also: look), LIMIT, STOPPED, MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_sender_check(struct sotto_sender *sender,
@@ -247,6 +252,7 @@ struct sotto_sent {
     size_t accepted, duplicate, refused, left; /* left: still in the queue */
     size_t marked;     /* refused, now or before, and still in the queue */
     size_t requests;   /* with reports */
+    bool late;         /* the deadline had passed when all was queued */
     char refusal[160]; /* why, of the first; "" */
 };
 /*

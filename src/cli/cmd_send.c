@@ -24,6 +24,7 @@
 
 #define QUEUE_SUFFIX ".queue"
 #define GRID_S 1
+#define SPREAD_S 10
 
 struct job {
     char *queue; /* its path */
@@ -142,7 +143,8 @@ static int
 open_sender(const struct cli_args *args, struct job *job)
 {
     struct sotto_error err = {0};
-    uint64_t batch = 0, tries = 0, timeout = 0, spread = 0, grid = GRID_S;
+    uint64_t batch = 0, tries = 0, timeout = 0;
+    uint64_t spread = SPREAD_S, grid = GRID_S;
     if (!read_whole(args, "batch", 1, 10000, &batch) ||
         !read_whole(args, "tries", 1, 1000, &tries) ||
         !read_whole(args, "timeout", 1, 3600, &timeout) ||
@@ -271,6 +273,7 @@ tell_json(const struct job *job, const char *why)
     json_size(stdout, "marked", job->sent.marked);
     json_size(stdout, "left", job->sent.left);
     json_size(stdout, "requests", job->sent.requests);
+    json_bool(stdout, "late", job->sent.late);
     json_text(stdout, "refusal",
               job->sent.refusal[0] != '\0' ? job->sent.refusal : NULL);
     json_text(stdout, "failure", why);
@@ -295,6 +298,10 @@ tell(const struct job *job)
                      sent->accepted, sent->duplicate, sent->refused, sent->left,
                      sent->marked, sent->requests, job->inquiry.people.made,
                      job->inquiry.people.replayed, job->inquiry.people.refused);
+    }
+    if (sent->late) {
+        cli_note("this device took longer than the time that is set aside for "
+                 "it: a larger --grid hides that");
     }
     if (sent->refused > 0) {
         cli_note("the collector refused %zu report%s; the first: %s",
@@ -503,10 +510,11 @@ static const struct cli_option options[] = {
      "guessed"},
     {0, false, false, "spread", "S",
      "begin to send after a time drawn at random, up to S\n"
-     "seconds (0)"},
+     "seconds (10)"},
     {0, false, false, "grid", "S",
-     "if that has passed, a multiple of S seconds later, so\n"
-     "that what took long does not show (1)"},
+     "and a multiple of S seconds after the collector was\n"
+     "asked that leaves time for everybody, fixed before a\n"
+     "record is read: what took long does not show (1)"},
     {0, false, false, "batch", "N", "reports in a request (100)"},
     {0, false, false, "tries", "N",
      "of a request before it is left for another run (8)"},

@@ -19,6 +19,9 @@
 #define DIGITS "0123456789"
 #define LOOK_MS ((uint64_t)100)
 #define NS_PER_MS 1000000
+#define START_S 0.25                   /* to open and read the records */
+#define REPORT_S 0.01                  /* to charge and keep a report */
+#define WORK_PER_S ((double)(1 << 28)) /* multiply-adds of a slow device */
 
 int64_t
 backoff_asked(const char *value, time_t now)
@@ -64,6 +67,19 @@ backoff_most(uint64_t first, unsigned next)
         most *= 2;
     }
     return most < BACKOFF_MOST_MS ? most : BACKOFF_MOST_MS;
+}
+
+double
+backoff_allowance(uint64_t work, uint64_t reports)
+{
+    double each = REPORT_S + (double)work / WORK_PER_S;
+    return reports > 0 ? START_S + (double)reports * each : 0;
+}
+
+uint64_t
+backoff_least_grid(uint64_t work)
+{
+    return (uint64_t)ceil(4 * (double)work / WORK_PER_S);
 }
 
 double

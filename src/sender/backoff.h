@@ -26,6 +26,18 @@ SOTTO_CHECKED enum sotto_status backoff_draw(uint64_t most, uint64_t *ret_drawn,
    `first`, doubled each time, up to BACKOFF_MOST_MS. */
 uint64_t backoff_most(uint64_t first, unsigned next);
 
+/*
+ * Seconds that are set aside to make `reports`, of `work` multiply-adds each,
+ * and keep them: what a device eight times as slow as a small server needs. A
+ * public function of public facts, so that a time of sending that allows for it
+ * does not depend on a record (invariant 7).
+ */
+double backoff_allowance(uint64_t work, uint64_t reports);
+
+/* The smallest grid, in seconds, of which one record takes a quarter at most,
+   by the same account. */
+uint64_t backoff_least_grid(uint64_t work);
+
 /* `due`, or if that is before `now`, the first of `due` + `grid`, `due` + 2
    `grid`, ... that is not; `grid` 0: `now`. All in seconds. */
 double backoff_align(double due, unsigned grid, double now);

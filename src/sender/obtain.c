@@ -12,17 +12,20 @@
  * which is short: who has the key can sign two mechanisms, but not both with
  * one signature.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
 #include "mechanism/key.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/minisign.h"
+#include "sender/backoff.h"
 #include "sender/sender.h"
 
 #define MECHANISM_MOST ((size_t)256 << 20)
@@ -219,6 +222,25 @@ sotto_sender_fetch(struct sotto_sender *sender, const char *path,
     return status;
 }
 
+/* Devices must take it, and do its work in a small part of the grid: else how
+   long a record took might show by a step. */
+static enum sotto_status
+check_work(const struct sotto_sender *sender,
+           const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    uint64_t work = mechanism->client->sizes.work;
+    uint64_t least = backoff_least_grid(work);
+    if (sender->grid > 0 && sender->grid < least) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a record takes %" PRIu64 " multiply-adds, so long on "
+                         "a slow device that its time could show: reports of "
+                         "this mechanism must leave on a grid of %" PRIu64
+                         " s or more",
+                         work, least);
+    }
+    return sotto_mechanism_check(mechanism, err);
+}
+
 enum sotto_status
 sotto_sender_check(struct sotto_sender *sender,
                    const struct sotto_mechanism *mechanism, const char *pub,
@@ -226,7 +248,10 @@ sotto_sender_check(struct sotto_sender *sender,
 {
     struct exchange exchange = {0};
     struct host_text signature = {0};
-    enum sotto_status status = sender_connect(sender, &exchange, err);
+    enum sotto_status status = check_work(sender, mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sender_connect(sender, &exchange, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = ask_for(&exchange, "/mechanism.minisig", MINISIGN_TEXT_MAX,
                          &signature, err);
@@ -242,6 +267,8 @@ sotto_sender_check(struct sotto_sender *sender,
     host_text_clear(&signature);
     if (status == SOTTO_STATUS_OK) {
         sender->mechanism = mechanism;
+        sender->asked = host_seconds();
+        sender->made = 0;
     }
     return status;
 }

@@ -15,6 +15,7 @@
 #include "sender/sender.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -210,6 +211,7 @@ sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
                              : "a report that is simulated, or none at all, "
                                "is never sent");
     }
+    sender->made++;
     return queue_put(sender->queue, sender->address.url, report, size, err);
 }
 
@@ -401,13 +403,34 @@ send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
     return status;
 }
 
-/* Until the time that was drawn, or the next step of the grid from there: how
-   long all of it took so far does not show but by the step. */
-static enum sotto_status
-wait_due(const struct sotto_sender *sender, struct sotto_error *err)
+/*
+ * When the first report leaves. Everything in it is public and was fixed before
+ * a record was read: the time that was drawn, when the collector was asked, and
+ * what is set aside for so many reports of so much work, in whole steps of the
+ * grid.
+ */
+static double
+find_deadline(const struct sotto_sender *sender)
 {
-    double now = host_seconds();
-    double left = backoff_align(sender->due, sender->grid, now) - now;
+    uint64_t work =
+        sender->mechanism != NULL ? sender->mechanism->client->sizes.work : 0;
+    double set_aside = backoff_allowance(work, sender->made);
+    if (sender->mechanism == NULL || sender->grid == 0) {
+        return sender->due;
+    }
+    return fmax(sender->due,
+                sender->asked + sender->grid * ceil(set_aside / sender->grid));
+}
+
+/* Until the deadline; where that has passed, until the next step of the grid
+   from there: how long all of it took shows by the step alone. */
+static enum sotto_status
+wait_due(const struct sotto_sender *sender, struct sotto_sent *sent,
+         struct sotto_error *err)
+{
+    double now = host_seconds(), due = find_deadline(sender);
+    double left = backoff_align(due, sender->grid, now) - now;
+    sent->late = sender->grid > 0 && now > due && sender->made > 0;
     return left > 0 ? backoff_wait((uint64_t)(1000 * left),
                                    "waiting for the time to send",
                                    &sender->watch, err)
@@ -421,7 +444,7 @@ flush(struct sotto_sender *sender, size_t waiting, struct sotto_sent *sent,
     struct exchange exchange = {0};
     enum sotto_status status = sender_connect(sender, &exchange, err);
     if (status == SOTTO_STATUS_OK && waiting > 0) {
-        status = wait_due(sender, err);
+        status = wait_due(sender, sent, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = send_all(sender, &exchange, waiting, sent, err);

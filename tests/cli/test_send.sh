@@ -11,12 +11,13 @@ nobody=http://127.0.0.1:1/v1/campaigns/c
 # shellcheck disable=SC2086 # small_files is a list
 files="$small_files people.csv l l.secret"
 
-# try STATUS WORDS...: with the usual arguments; --tries 1, as nobody answers.
+# try STATUS WORDS...: with the usual arguments; --tries 1, as nobody answers;
+# --spread 0, so that no test waits for a time that is drawn.
 try() {
     wanted_status=$1
     shift
     run "$wanted_status" send m.sotto people.csv --person name --ledger l \
-        --pub k.pub --tries 1 "$@"
+        --pub k.pub --tries 1 --spread 0 "$@"
 }
 uncharged() {
     run 0 ledger show l --person ann --json
@@ -39,7 +40,8 @@ says "proxy"
 try 2 --to "$nobody" --batch 0
 says "1 to 10000"
 try 2 --to "$nobody" --batch 10001
-try 2 --to "$nobody" --spread 604801
+run 2 send m.sotto people.csv --person name --ledger l --pub k.pub --tries 1 \
+    --to "$nobody" --spread 604801
 try 2 --to "$nobody" --timeout 0
 try 2 --to "$nobody" --tries 0
 # shellcheck disable=SC2086
@@ -148,14 +150,14 @@ grep -q '"accepted": 2, .*"left": 0, .*"new": 0, "replayed": 2, "over_cap": 0' \
     sleep 0.2
     printf 'eve,47,blue\nfay,20,red\n'
 } | "$SOTTO" send m.sotto /dev/stdin --person name --ledger l --pub k.pub \
-    --grid 0 --to "$here/m" --json >out 2>err || fail "a pipe: $(cat err)"
+    --spread 0 --grid 0 --to "$here/m" --json >out 2>err || fail "a pipe: $(cat err)"
 grep -q '"accepted": 3, .*"new": 3, ' out || fail "from a pipe: $(cat out)"
 
 # ---- The ledger refuses ------------------------------------------------------
 # What is over a cap is not sent, and the others' reports are.
 printf 'name,age,colour\nann,31,red\ncy,47,blue\n' >next.csv
 run 3 send n.sotto next.csv --person name --ledger l --pub k.pub --grid 0 \
-    --to "$here/n" --json
+    --spread 0 --to "$here/n" --json
 says "'next.csv', row 1 (line 2)" "1 is left"
 grep -q '"accepted": 1, .*"new": 1, "replayed": 0, "over_cap": 1' out ||
     fail "json: $(cat out)"

@@ -107,7 +107,8 @@ class Device:
         done = subprocess.run(
             [SOTTO, "send", "mine.sotto", "me.csv", "--person", "name",
              "--ledger", "l", "--pub", "k.pub", "--pin", self.pin, "--to",
-             f"http://127.0.0.1:{port}/v1/campaigns/m", "--json", "--grid", "0"],
+             f"http://127.0.0.1:{port}/v1/campaigns/m", "--json", "--spread",
+             "0", "--grid", "0"],
             cwd=self.folder, env=own, capture_output=True, check=False,
             stdin=subprocess.DEVNULL)
         expect(done.returncode == 0, f"send: {done.stderr}")

@@ -206,9 +206,10 @@ class Device:
         run(0, "ledger", "new", "l", "--lifetime-eps", "4")
 
     def words(self, url, *more, mechanism="m.sotto", data="people.csv"):
-        """Without a grid, so that no test waits for its next step."""
+        """Without spread and grid, so that no test waits for its time."""
         return ["send", mechanism, data, "--person", "name", "--ledger", "l",
-                "--to", url, "--pub", "k.pub", "--grid", "0", *more]
+                "--to", url, "--pub", "k.pub", "--spread", "0", "--grid", "0",
+                *more]
 
     def charged(self):
         """The ids of all reports that the ledger has, in the order of asking:

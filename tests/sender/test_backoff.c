@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "host/clock.h"
@@ -126,13 +127,29 @@ test_align(void **state)
     assert_true(backoff_align(7.25, 0, 3) == 7.25);
 }
 
+/* Public facts alone: reports and multiply-adds. */
+static void
+test_allowance(void **state)
+{
+    (void)state;
+    assert_true(backoff_allowance(UINT64_C(1) << 32, 0) == 0);
+    assert_true(fabs(backoff_allowance(0, 1) - 0.26) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 28, 1) - 1.26) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 27, 100) - 51.25) < 1e-9);
+    assert_int_equal(backoff_least_grid(0), 0);
+    assert_int_equal(backoff_least_grid(1), 1);
+    assert_int_equal(backoff_least_grid(1 << 26), 1);
+    assert_int_equal(backoff_least_grid((1 << 26) + 1), 2);
+    assert_int_equal(backoff_least_grid(UINT64_C(1) << 32), 64);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_align), cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_most),  cmocka_unit_test(test_draw),
-        cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_align), cmocka_unit_test(test_allowance),
+        cmocka_unit_test(test_asked), cmocka_unit_test(test_most),
+        cmocka_unit_test(test_draw),  cmocka_unit_test(test_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,8 +301,8 @@ def check_over_cap(device):
 
 
 def check_grid(device):
-    """The first report leaves a whole number of seconds after the drawn time:
-    here, at least one after the start."""
+    """The first report leaves a whole number of seconds after the collector was
+    asked, which leaves time for all: here, at least one after the start."""
     device.new_ledger()
     came = []
     stub = Stub(device.size, lambda *_: came.append(time.monotonic()))
@@ -313,6 +313,29 @@ def check_grid(device):
     expect(len(came) == 1 and came[0] - began >= 1,
            f"sent at once: {came[0] - began} s")
     stub.close()
+
+
+def check_deadline(device):
+    """Reports leave when they were to, whatever the records took: here they
+    come through a pipe at once, or 0.8 s late. Only if that is longer than the
+    time set aside, they leave a step of the grid later, and it is told."""
+    for pause, late in ((0, False), (0.8, False), (2.3, True)):
+        device.new_ledger()
+        times = []
+        stub = Stub(device.size, lambda *_: times.append(time.monotonic()))
+        stub.checking = False
+        words = device.words(stub.url(), "--json", data="/dev/stdin")
+        words[words.index("--grid") + 1] = "2"
+        with subprocess.Popen(["sh", "-c", f"sleep {pause}; cat people.csv"],
+                              stdout=subprocess.PIPE) as people:
+            done = subprocess.run([SOTTO, *words], capture_output=True,
+                                  text=True, stdin=people.stdout, check=False)
+        expect(done.returncode == 0, f"send: {done.stderr}")
+        took = times[-1] - times[0]
+        expect(len(times) == 2 and abs(took - (4 if late else 2)) < 0.5,
+               f"{pause} s late: reports after {took} s")
+        expect(json.loads(done.stdout)["late"] == late, f"{done.stdout}")
+        stub.close()
 
 
 def check_example(device):
@@ -358,6 +381,7 @@ def main():
     check_quiet(device)
     check_over_cap(device)
     check_grid(device)
+    check_deadline(device)
     check_example(device)
     finish()
 

@@ -12,6 +12,7 @@
 #include "client/device.h"
 #include "fail_alloc.h"
 #include "host/clock.h"
+#include "mechanism/mechanism.h"
 #include "scratch.h"
 #include "sotto/sotto.h"
 
@@ -158,6 +159,43 @@ test_spread(void **state)
     sotto_sender_free(sender);
 }
 
+/* What takes more than a quarter of the grid, or a time that could depend on
+   the record, is refused before the collector is asked. */
+static void
+test_work(void **state)
+{
+    static const struct {
+        uint64_t work;
+        unsigned grid;
+        bool uneven;
+        enum sotto_status status;
+    } cases[] = {
+        {1 << 26, 1, false, SOTTO_STATUS_IO}, /* nobody answers */
+        {(1 << 26) + 1, 1, false, SOTTO_STATUS_USAGE},
+        {(1 << 26) + 1, 2, false, SOTTO_STATUS_IO},
+        {UINT64_C(1) << 32, 63, false, SOTTO_STATUS_USAGE},
+        {UINT64_C(1) << 32, 64, false, SOTTO_STATUS_IO},
+        {UINT64_C(1) << 32, 0, false, SOTTO_STATUS_IO},
+        {1, 1, true, SOTTO_STATUS_FORMAT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sotto_client client = {.uneven = cases[i].uneven};
+        struct sotto_mechanism mechanism = {.client = &client};
+        struct sotto_error err = {0};
+        client.sizes.work = cases[i].work;
+        struct sotto_sender *sender = open_sender(
+            (struct sotto_sender_options){.grid_s = cases[i].grid, .tries = 1});
+        assert_int_equal(sotto_sender_check(sender, &mechanism, "k.pub", &err),
+                         cases[i].status);
+        assert_int_equal(err.status, cases[i].status);
+        if (cases[i].status == SOTTO_STATUS_USAGE) {
+            assert_non_null(strstr(err.message, "on a grid of"));
+        }
+        sotto_sender_free(sender);
+    }
+}
+
 /* Full jitter: of 20 waits between two tries, each uniform in 0 to 200 ms, one
    is below half of it but for a chance of 2^-20. */
 static void
@@ -268,6 +306,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_options, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_nobody, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_spread, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_work, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_jitter, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_kind, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_memory, setup, scratch_tear_down),
