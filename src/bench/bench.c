@@ -21,9 +21,10 @@
 #include "bench/train_clm.h"
 #include "bench/train_vlm.h"
 #include "channel/channel.h"
-#include "client/device.h"
 #include "host/clock.h"
 #include "host/error.h"
+#include "mechanism/decompose.h"
+#include "mechanism/stages.h"
 #include "random/dlaplace.h"
 #include "sotto/sotto.h"
 
@@ -291,18 +292,18 @@ bench_subset(struct bench *bench, struct sotto_error *err)
    stays in the cache: the limit of one record's forward pass, which uses each
    weight for one multiplication. */
 static double
-time_weights(const struct sotto_client *client)
+time_weights(const struct sotto_mechanism *mechanism)
 {
     static float place[1024];
     struct watch watch = {0, 0};
     size_t times = 0;
     while (watch_runs(&watch)) {
         times++;
-        for (size_t i = 0; i < client->sizes.layers; i++) {
-            const struct device_layer *layer = &client->layer[i];
-            size_t count = (size_t)layer_fan(layer) * layer_biases(layer);
+        for (size_t i = 0; i < mechanism->shape.layers; i++) {
+            const struct compose_layer layer = decompose_layer(mechanism, i);
+            size_t count = compose_fan(&layer) * compose_biases(&layer);
             for (size_t j = 0; j + 1024 <= count; j += 1024) {
-                memcpy(place, layer->weight + j, sizeof place);
+                memcpy(place, layer.weight + j, sizeof place);
                 sink = (double)place[times % 1024];
             }
         }
@@ -311,20 +312,21 @@ time_weights(const struct sotto_client *client)
 }
 
 static enum sotto_status
-time_privatise(struct bench *bench, struct sotto_client *client,
+time_privatise(struct bench *bench, struct sotto_mechanism *mechanism,
                struct sotto_error *err)
 {
+    struct sotto_client *client = sotto_mechanism_client(mechanism);
     uint8_t image[784], report[256];
     struct sotto_value value = {SOTTO_VALUE_BYTES, 0, image, sizeof image};
     size_t count = 0, size = sotto_client_report_size(client);
     struct watch watch = {0, 0};
-    double limit = time_weights(client);
+    double limit = time_weights(mechanism);
     enum sotto_status status;
     for (size_t i = 0; i < sizeof image; i++) {
         image[i] = (uint8_t)(i * 37);
     }
     status = sotto_client_privatise(client, &value, 1, report, size);
-    if (status == SOTTO_STATUS_OK && !report_valid(client, report, size)) {
+    if (status == SOTTO_STATUS_OK && !stages_valid(mechanism, report, size)) {
         status = host_fail(err, SOTTO_STATUS_CHECK, 0,
                            "the report is not a valid one");
     }
@@ -346,7 +348,7 @@ bench_privatise(struct bench *bench, struct sotto_error *err)
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status = sample_encoder_new(&mechanism, err);
     if (status == SOTTO_STATUS_OK) {
-        status = time_privatise(bench, sotto_mechanism_client(mechanism), err);
+        status = time_privatise(bench, mechanism, err);
     }
     sotto_mechanism_free(mechanism);
     return status;

@@ -175,7 +175,7 @@ make_table(size_t rows, uint64_t seed, struct sotto_table **ret_table,
 static enum sotto_status
 make_reports(struct job *job, struct sotto_error *err)
 {
-    size_t size = job->mechanism->client->report_size;
+    size_t size = job->mechanism->shape.report_size;
     size_t n = job->size->reports;
     uint8_t *reports = malloc(n * size);
     struct rows rows;

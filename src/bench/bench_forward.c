@@ -10,6 +10,8 @@
 #include "bench/sample_encoder.h"
 #include "client/device.h"
 #include "host/error.h"
+#include "mechanism/decompose.h"
+#include "mechanism/stages.h"
 
 #define PIXELS 784u
 #define LONG 2048u /* products of the limit's sum: 16 KiB of weights and x */
@@ -24,11 +26,11 @@ now(void)
 
 /* The first layer's entry (row, column, filter) place by place, in doubles. */
 static double
-plain_entry(const struct device_layer *layer, const float *x, uint32_t row,
+plain_entry(const struct compose_layer *layer, const float *x, uint32_t row,
             uint32_t column, uint32_t filter)
 {
     double sum = (double)layer->bias[filter];
-    uint32_t kernel = layer->kernel, side = layer->image.height;
+    uint32_t kernel = layer->kernel, side = layer->height;
     for (uint32_t i = 0; i < kernel * kernel; i++) {
         uint32_t y = row * layer->stride + i / kernel - layer->pad;
         uint32_t z = column * layer->stride + i % kernel - layer->pad;
@@ -41,23 +43,24 @@ plain_entry(const struct device_layer *layer, const float *x, uint32_t row,
 }
 
 static enum sotto_status
-check_first(struct sotto_client *client, const struct sotto_value *value,
+check_first(struct sotto_mechanism *mechanism, const struct sotto_value *value,
             struct sotto_error *err)
 {
-    const struct device_layer *layer = &client->layer[0];
+    const struct compose_layer layer = decompose_layer(mechanism, 0);
+    uint32_t side =
+        (layer.width + 2 * layer.pad - layer.kernel) / layer.stride + 1;
     float x[PIXELS];
     double off = 0;
-    schema_apply(client, value);
-    memcpy(x, client->x, sizeof x);
-    forward_run_to(client, 1);
-    for (uint32_t i = 0; i < layer->out; i++) {
-        uint32_t place = i / layer->made.channels;
-        double entry =
-            plain_entry(layer, x, place / layer->made.width,
-                        place % layer->made.width, i % layer->made.channels);
-        off = fmax(off, fabs(entry - (double)client->z[i]));
+    stages_encode_to(mechanism, value, 0);
+    memcpy(x, stages_z(mechanism), sizeof x);
+    stages_encode_to(mechanism, value, 1);
+    for (uint32_t i = 0; i < layer.out; i++) {
+        uint32_t place = i / layer.filters;
+        double entry = plain_entry(&layer, x, place / side, place % side,
+                                   i % layer.filters);
+        off = fmax(off, fabs(entry - (double)stages_z(mechanism)[i]));
     }
-    device_wipe(client);
+    stages_wipe(mechanism);
     if (!(off < 1e-5)) {
         return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                          "a convolution is off by %g", off);
@@ -104,7 +107,6 @@ bench_forward_run(double seconds,
                                    .setting = "28x28, 3 convolutions to 64",
                                    .against = "its products in one sum"};
     struct sotto_mechanism *mechanism = NULL;
-    struct sotto_client *client;
     uint8_t image[PIXELS];
     struct sotto_value value = {SOTTO_VALUE_BYTES, 0, image, sizeof image};
     size_t times = 0;
@@ -116,19 +118,17 @@ bench_forward_run(double seconds,
     for (size_t i = 0; i < sizeof image; i++) {
         image[i] = (uint8_t)(i * 37);
     }
-    client = sotto_mechanism_client(mechanism);
-    status = check_first(client, &value, err);
+    status = check_first(mechanism, &value, err);
     start = now();
     do {
-        schema_apply(client, &value);
-        forward_run(client);
-        device_wipe(client);
+        stages_encode(mechanism, &value); /* wipes what the last one left */
         times++;
         spent = now() - start;
     } while (spent < seconds);
     line.rate = (double)times / spent;
     line.microseconds = 1e6 / line.rate;
-    line.ratio = line.rate * (double)client->sizes.work / rate_of_sums(seconds);
+    line.ratio =
+        line.rate * (double)mechanism->shape.work / rate_of_sums(seconds);
     if (status == SOTTO_STATUS_OK) {
         row(context, &line);
     }

@@ -65,7 +65,7 @@ simulate(struct collector_place *place, struct sotto_mechanism *mechanism,
     struct sotto_client *client = sotto_mechanism_client(mechanism);
     struct sotto_value value[NUMBERS];
     enum sotto_status status = SOTTO_STATUS_OK;
-    memcpy(place->hash, client->hash, sizeof place->hash);
+    memcpy(place->hash, sotto_client_hash(client), sizeof place->hash);
     place->report_size = sotto_client_report_size(client);
     place->reports = malloc(COLLECTOR_PLACE_KINDS * place->report_size);
     if (place->reports == NULL) {

@@ -24,11 +24,10 @@
 
 #include "base/decimal.h"
 #include "bench/welch.h"
-#include "client/device.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "mechanism/compose.h"
-#include "mechanism/mechanism.h"
+#include "mechanism/stages.h"
 #include "random/seeded.h"
 
 #define ROWS 256u  /* inputs of a class */
@@ -146,9 +145,10 @@ struct input {
 };
 
 struct probe {
-    struct sotto_client *client;
+    struct sotto_mechanism *mechanism;
     uint8_t *report;
     struct input input[2 * ROWS]; /* class 0 and 1 in turn */
+    struct seeded more;           /* what a control draws from */
     bool failed;                  /* there was no entropy, or no report */
     volatile uint64_t sink;
 };
@@ -175,6 +175,7 @@ fill_inputs(struct probe *probe, uint64_t seed)
 {
     struct seeded seeded;
     seeded_init(&seeded, seed, 1);
+    seeded_init(&probe->more, seed, 2);
     for (uint32_t i = 0; i < ROWS; i++) {
         struct input *input = &probe->input[2 * i + 1];
         float all = draw_float(&seeded);
@@ -193,15 +194,16 @@ prepare(void *context, uint32_t row, unsigned class_of)
 {
     struct probe *probe = context;
     const struct input *input = &probe->input[2 * row + class_of];
-    memcpy(probe->client->z, input->z, sizeof input->z);
-    probe->client->symbol[0] = input->symbol;
+    memcpy(stages_z(probe->mechanism), input->z, sizeof input->z);
+    *stages_symbol(probe->mechanism, 0) = input->symbol;
 }
 
 static void
 make_report(void *context)
 {
     struct probe *probe = context;
-    report_make(probe->client, &probe->client->entropy, probe->report);
+    probe->failed =
+        !stages_report(probe->mechanism, probe->report) || probe->failed;
 }
 
 /* As after every report; the source begins anew with the next. */
@@ -210,9 +212,9 @@ finish(void *context)
 {
     struct probe *probe = context;
     probe->failed =
-        probe->failed || probe->client->entropy.random.failed ||
-        !report_valid(probe->client, probe->report, probe->client->report_size);
-    device_wipe(probe->client);
+        probe->failed || !stages_valid(probe->mechanism, probe->report,
+                                       probe->mechanism->shape.report_size);
+    stages_wipe(probe->mechanism);
 }
 
 /* ---- Controls: what a leak looks like ------------------------------------ */
@@ -224,9 +226,10 @@ skip_zeros(void *context)
 {
     struct probe *probe = context;
     make_report(context);
+    const int32_t *q = stages_q(probe->mechanism);
     for (uint32_t i = 0; i < WIDTH; i++) {
-        if (probe->client->q[i] != 0) {
-            probe->sink += random_u32(&probe->client->entropy.random);
+        if (q[i] != 0) {
+            probe->sink += random_u32(&probe->more.random);
         }
     }
 }
@@ -239,7 +242,8 @@ stop_early(void *context)
     struct probe *probe = context;
     uint32_t i = 0;
     make_report(context);
-    while (i < WIDTH && probe->client->q[i] == 0) {
+    const int32_t *q = stages_q(probe->mechanism);
+    while (i < WIDTH && q[i] == 0) {
         i++;
     }
     probe->sink += i;
@@ -337,7 +341,7 @@ judge_case(struct timing *timing, const struct timing_case *at,
                                   .against = "",
                                   .runs = timing->runs,
                                   .t = result->t};
-    describe(&probe->client->part[0].instance, setting);
+    describe(probe->mechanism->shape.part[0].instance, setting);
     row.verdict = at->leaky
                       ? (seen ? "seen, as it must be" : "not seen")
                       : (seen ? "depends on the record" : "no difference");
@@ -387,8 +391,8 @@ run_case(struct timing *timing, const struct timing_case *at,
     }
     status = compose(at->channel, &mechanism, err);
     if (status == SOTTO_STATUS_OK) {
-        probe->client = sotto_mechanism_client(mechanism);
-        probe->report = malloc(probe->client->report_size);
+        probe->mechanism = mechanism;
+        probe->report = malloc(mechanism->shape.report_size);
         status = probe->report == NULL ? host_fail_memory(err)
                                        : time_case(timing, at, probe, err);
         free(probe->report);

@@ -167,7 +167,7 @@ compare_names(const void *a, const void *b)
 static bool
 same_mechanism(const struct campaign *a, const struct campaign *b)
 {
-    return memcmp(a->mechanism->client->hash, b->mechanism->client->hash,
+    return memcmp(a->mechanism->shape.hash, b->mechanism->shape.hash,
                   SOTTO_HASH_SIZE) == 0;
 }
 
@@ -262,7 +262,7 @@ check_names(const struct campaigns *now, const struct campaigns *next,
         const struct campaign *after = &next->campaign[i];
         const uint8_t *before =
             campaigns_find_hash(now, after->name, strlen(after->name));
-        if (before != NULL && memcmp(before, after->mechanism->client->hash,
+        if (before != NULL && memcmp(before, after->mechanism->shape.hash,
                                      SOTTO_HASH_SIZE) != 0) {
             return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                              "'%s' is another mechanism than before: devices "
@@ -366,7 +366,7 @@ campaigns_find_hash(const struct campaigns *campaigns, const char *name,
     const struct campaign *campaign = campaigns_find(campaigns, name, size);
     const struct campaigns_past *past = find_past(campaigns, name, size);
     if (campaign != NULL) {
-        return campaign->mechanism->client->hash;
+        return campaign->mechanism->shape.hash;
     }
     return past != NULL ? past->hash : NULL;
 }

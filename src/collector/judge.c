@@ -9,6 +9,7 @@
 #include "host/error.h"
 #include "host/wipe.h"
 #include "mechanism/report_json.h"
+#include "mechanism/stages.h"
 
 static const struct {
     const char *name, *why;
@@ -64,7 +65,7 @@ judge_header(const struct sotto_mechanism *mechanism, const uint8_t *report,
     if (!simulated && memcmp(report, REPORT_MAGIC, REPORT_MAGIC_SIZE) != 0) {
         return JUDGE_MALFORMED;
     }
-    if (memcmp(report + REPORT_MAGIC_SIZE, mechanism->client->hash,
+    if (memcmp(report + REPORT_MAGIC_SIZE, mechanism->shape.hash,
                SOTTO_HASH_SIZE) != 0) {
         return JUDGE_HASH;
     }
@@ -76,10 +77,9 @@ static enum judge_verdict
 judge_report(const struct sotto_mechanism *mechanism, const uint8_t *report,
              bool simulation)
 {
-    const struct sotto_client *client = mechanism->client;
     enum judge_verdict verdict = judge_header(mechanism, report, simulation);
     if (verdict == JUDGE_PENDING &&
-        !report_valid(client, report, client->report_size)) {
+        !stages_valid(mechanism, report, mechanism->shape.report_size)) {
         verdict = JUDGE_IMPOSSIBLE;
     }
     return verdict;
@@ -303,7 +303,7 @@ judge_body(struct judge *judge, const struct sotto_mechanism *mechanism,
 {
     memset(judge, 0, sizeof *judge);
     judge->form = form;
-    judge->each = mechanism->client->report_size;
+    judge->each = mechanism->shape.report_size;
     if (size == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the body is empty: it must hold a report or more");

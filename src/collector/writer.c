@@ -293,14 +293,14 @@ register_campaigns(struct writer *writer)
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < asked->count; i++) {
         struct campaign *campaign = &asked->campaign[i];
-        const struct sotto_client *client = campaign->mechanism->client;
-        size_t size = client->report_size - REPORT_HEADER_SIZE;
+        const struct shape *shape = &campaign->mechanism->shape;
+        size_t size = shape->report_size - REPORT_HEADER_SIZE;
         status = store_check_batch(writer->options.mover.batch_min, size,
                                    writer->answer_err);
         if (status == SOTTO_STATUS_OK) {
             status =
-                store_campaign(writer->store, client->hash, campaign->name,
-                               size, &campaign->number, writer->answer_err);
+                store_campaign(writer->store, shape->hash, campaign->name, size,
+                               &campaign->number, writer->answer_err);
         }
     }
     if (status == SOTTO_STATUS_OK) {

@@ -13,44 +13,9 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
-#include "mechanism/mechanism.h"
+#include "mechanism/stages.h"
 
 /* ---- Matching ----------------------------------------------------------- */
-
-static bool
-reads_column(const struct device_part *part, size_t column)
-{
-    bool reads = false;
-    for (uint32_t i = 0; i < part->factors; i++) {
-        reads = reads ||
-                (part->factor[i].is_column && part->factor[i].at == column);
-    }
-    return reads;
-}
-
-/* A pair of a code, which the encoder gives, and the label. */
-static bool
-is_coded_pair(const struct device_part *part)
-{
-    return reader_is(part->covers, "both") && part->factors == 2 &&
-           !part->factor[0].is_column && part->factor[1].is_column;
-}
-
-/* Whether a column says nothing but the label: only parts that cover the label
-   read it. */
-static bool
-is_label(const struct sotto_client *client, size_t column)
-{
-    bool label = false, more = client->column[column].inputs > 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        bool reads = reads_column(&client->part[i], column);
-        bool covers = reader_is(client->part[i].covers, "label") ||
-                      is_coded_pair(&client->part[i]);
-        label = label || (reads && covers);
-        more = more || (reads && !covers);
-    }
-    return label && !more;
-}
 
 static size_t
 find_column(const struct sotto_table *table, const char *name)
@@ -66,8 +31,8 @@ enum sotto_status
 rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
           const struct sotto_table *table, struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
-    size_t count = client->sizes.columns;
+    const struct shape *shape = &mechanism->shape;
+    size_t count = shape->columns;
     *rows =
         (struct rows){.mechanism = mechanism, .table = table, .count = count};
     rows->column = calloc(count + 1, sizeof *rows->column);
@@ -77,9 +42,9 @@ rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
-        const char *name = (const char *)client->column[i].text;
+        const char *name = shape->column[i].name;
         rows->column[i] = find_column(table, name);
-        if (rows->column[i] == SIZE_MAX && !is_label(client, i)) {
+        if (rows->column[i] == SIZE_MAX && !shape->column[i].label) {
             rows_clear(rows);
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "the table has no column \"%.80s\", which the "
@@ -104,13 +69,13 @@ rows_clear(struct rows *rows)
 /* What the field says, whatever the rest of its column looks like: one stray
    word makes a column text, and the numbers around it are numbers still. */
 static struct sotto_value
-as_kind(struct sotto_value value, enum device_column_kind kind)
+as_kind(struct sotto_value value, enum sotto_column_kind kind)
 {
-    if (kind == DEVICE_COLUMN_NUMBER && value.kind == SOTTO_VALUE_TEXT &&
+    if (kind == SOTTO_COLUMN_NUMBER && value.kind == SOTTO_VALUE_TEXT &&
         isfinite(value.number)) {
         value.kind = SOTTO_VALUE_NUMBER;
     }
-    if (kind == DEVICE_COLUMN_CATEGORY && value.kind == SOTTO_VALUE_NUMBER &&
+    if (kind == SOTTO_COLUMN_CATEGORY && value.kind == SOTTO_VALUE_NUMBER &&
         value.data != NULL) {
         value.kind = SOTTO_VALUE_TEXT;
     }
@@ -120,11 +85,11 @@ as_kind(struct sotto_value value, enum device_column_kind kind)
 const struct sotto_value *
 rows_at(struct rows *rows, size_t row)
 {
-    const struct sotto_client *client = rows->mechanism->client;
+    const struct shape *shape = &rows->mechanism->shape;
     for (size_t i = 0; i < rows->count; i++) {
         rows->value[i] =
             as_kind(sotto_table_cell(rows->table, row, rows->column[i]),
-                    client->column[i].kind);
+                    shape->column[i].kind);
     }
     return rows->value;
 }
@@ -134,15 +99,13 @@ rows_at(struct rows *rows, size_t row)
 size_t
 rows_x_width(const struct rows *rows)
 {
-    return rows->mechanism->client->sizes.inputs;
+    return rows->mechanism->shape.x;
 }
 
 size_t
 rows_z_width(const struct rows *rows)
 {
-    const struct sotto_client *client = rows->mechanism->client;
-    uint32_t layers = client->sizes.layers;
-    return layers > 0 ? client->layer[layers - 1].out : client->sizes.inputs;
+    return rows->mechanism->shape.z;
 }
 
 void
@@ -163,8 +126,7 @@ rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z)
 size_t
 rows_representation_width(const struct rows *rows, uint32_t layers)
 {
-    const struct sotto_client *client = rows->mechanism->client;
-    return layers > 0 ? client->layer[layers - 1].out : client->sizes.inputs;
+    return rows->mechanism->shape.width[layers];
 }
 
 void
@@ -183,7 +145,7 @@ void
 rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z)
 {
     struct sotto_client *client = rows->mechanism->client;
-    uint32_t layers = client->sizes.layers;
+    uint32_t layers = (uint32_t)rows->mechanism->shape.layers;
     schema_apply(client, rows_at(rows, row));
     forward_run(client);
     /* A layer's input is the next one's spare, and the last has no skip. */
@@ -197,26 +159,17 @@ rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z)
 size_t
 rows_q_width(const struct rows *rows)
 {
-    const struct sotto_client *client = rows->mechanism->client;
-    size_t width = 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        if (!reader_is(part->covers, "label")) {
-            width += (size_t)part->blocks * channel_width(&part->instance);
-        }
-    }
-    return width;
+    return rows->mechanism->shape.q;
 }
 
 static int32_t *
-put_points(const struct sotto_client *client, const struct device_part *part,
-           int32_t *ret_q)
+put_points(const struct sotto_mechanism *mechanism, size_t part, int32_t *ret_q)
 {
-    uint32_t width = channel_width(&part->instance);
-    for (uint32_t block = 0; block < part->blocks; block++) {
-        report_point(client, part, block);
-        memcpy(ret_q, client->q, width * sizeof *ret_q);
-        ret_q += width;
+    const struct shape_part *own = &mechanism->shape.part[part];
+    for (size_t block = 0; block < own->blocks; block++) {
+        const int32_t *q = stages_point(mechanism, part, block);
+        memcpy(ret_q, q, own->width * sizeof *q);
+        ret_q += own->width;
     }
     return ret_q;
 }
@@ -224,39 +177,22 @@ put_points(const struct sotto_client *client, const struct device_part *part,
 void
 rows_q(struct rows *rows, size_t row, int32_t *ret_q)
 {
-    struct sotto_client *client = rows->mechanism->client;
-    schema_apply(client, rows_at(rows, row));
-    forward_run(client);
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        if (!reader_is(client->part[i].covers, "label")) {
-            ret_q = put_points(client, &client->part[i], ret_q);
+    struct sotto_mechanism *mechanism = rows->mechanism;
+    schema_apply(mechanism->client, rows_at(rows, row));
+    forward_run(mechanism->client);
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        if (strcmp(mechanism->shape.part[i].covers, "label") != 0) {
+            ret_q = put_points(mechanism, i, ret_q);
         }
     }
-    device_wipe(client);
-}
-
-/* The category column that is the label; SIZE_MAX if there is none. */
-static size_t
-label_column(const struct sotto_client *client)
-{
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        if (reader_is(part->covers, "label") && part->place == NULL &&
-            part->factors == 1 && part->factor[0].is_column) {
-            return part->factor[0].at;
-        }
-        if (is_coded_pair(part)) {
-            return part->factor[1].at;
-        }
-    }
-    return SIZE_MAX;
+    stages_wipe(mechanism);
 }
 
 size_t
 rows_class(struct rows *rows, size_t row)
 {
     struct sotto_client *client = rows->mechanism->client;
-    size_t column = label_column(client);
+    size_t column = rows->mechanism->shape.label;
     if (column == SIZE_MAX || rows->column[column] == SIZE_MAX) {
         return SIZE_MAX;
     }

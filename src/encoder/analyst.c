@@ -557,20 +557,20 @@ sotto_analyst_estimate(const struct sotto_analyst *analyst,
 {
     size_t at = 0;
     memset(ret_z, 0, sotto_analyst_z_width(analyst) * sizeof *ret_z);
-    for (size_t i = 0; i < mechanism->client->sizes.parts; i++) {
-        const struct device_part *part = &mechanism->client->part[i];
-        const struct channel_instance *instance = &part->instance;
-        const uint8_t *wire = report + mechanism_offset(mechanism, i, 0);
-        if (reader_is(part->covers, "label")) {
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        const struct shape_part *part = &mechanism->shape.part[i];
+        const struct channel_instance *instance = part->instance;
+        const uint8_t *wire = report + part->offset;
+        if (strcmp(part->covers, "label") == 0) {
             continue;
         }
-        if (analyst->codes > 0 && part->place == NULL &&
+        if (analyst->codes > 0 && !part->numbers &&
             instance->size == analyst->codes * analyst->symbols) {
             estimate_code(analyst, instance, wire, ret_z);
             return;
         }
-        for (uint32_t b = 0; part->place != NULL && b < part->blocks &&
-                             at + instance->size <= analyst->width;
+        for (size_t b = 0; part->numbers && b < part->blocks &&
+                           at + instance->size <= analyst->width;
              b++, wire += instance->wire_size) {
             instance->channel->estimate(instance, wire, ret_z + at);
             for (uint32_t j = 0; j < instance->size; j++) {

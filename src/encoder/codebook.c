@@ -61,7 +61,7 @@ choose_columns(struct sotto_codebook *codebook, struct sotto_error *err)
     for (size_t i = 0; i < spec->columns; i++) {
         const struct compose_column *column = &spec->column[i];
         bool named = label != NULL && strcmp(column->name, label) == 0;
-        bool input = codebook->encoder->client->column[i].inputs > 0;
+        bool input = codebook->encoder->shape.column[i].inputs > 0;
         if (named && (input || column->kind != SOTTO_COLUMN_CATEGORY)) {
             return schema_fit_fail(SOTTO_STATUS_USAGE, "the label ", label,
                                    " goes into the encoder: take one that was "
@@ -178,34 +178,18 @@ done:
 
 /* ---- All of it ----------------------------------------------------------- */
 
-/* Whether its last layer's outputs are the scores of codes. */
-static bool
-has_codes(const struct sotto_client *client)
-{
-    bool codes = false;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        for (uint32_t j = 0; j < client->part[i].factors; j++) {
-            codes = codes || !client->part[i].factor[j].is_column;
-        }
-    }
-    return codes;
-}
-
 static enum sotto_status
 measure(struct sotto_codebook *codebook, struct sotto_error *err)
 {
-    const struct sotto_client *client = codebook->encoder->client;
+    const struct shape *shape = &codebook->encoder->shape;
     codebook->n = sotto_table_rows(codebook->table);
-    codebook->layers = client->sizes.layers;
-    if (codebook->layers > 0 && has_codes(client)) {
-        codebook->layers--;
-    }
+    codebook->layers = (uint32_t)shape->z_layers;
     if (codebook->layers == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "the mechanism has no encoder: take one of clm, vlm "
                          "or pca");
     }
-    codebook->d = client->layer[codebook->layers - 1].out;
+    codebook->d = shape->width[codebook->layers];
     if (codebook->d > DEVICE_COLUMNS_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, codebook->d,
                          "a representation of %zu numbers is too wide for a "

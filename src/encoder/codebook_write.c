@@ -167,7 +167,7 @@ write_analyst(const struct sotto_codebook *codebook,
               const struct sotto_mechanism *mechanism, const char *path,
               struct sotto_error *err)
 {
-    size_t width = codebook->encoder->client->sizes.inputs, k = cut->head.k;
+    size_t width = codebook->encoder->shape.x, k = cut->head.k;
     float *weight = calloc(width + 1, (k + 1) * sizeof *weight);
     json_t *facts = pack_facts(codebook, choice);
     struct compose_layer decoder = {.in = (uint32_t)k,

@@ -165,7 +165,7 @@ labelled_init(struct labelled *labelled, struct sotto_mechanism *mechanism,
               const struct sotto_report_reader *reports,
               const struct sotto_table *people, struct sotto_error *err)
 {
-    size_t size = mechanism->client->report_size, n = sotto_table_rows(people);
+    size_t size = mechanism->shape.report_size, n = sotto_table_rows(people);
     *labelled = (struct labelled){.count = n};
     enum sotto_status status =
         codes_shape_init(&labelled->shape, mechanism, false, err);

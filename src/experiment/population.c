@@ -87,8 +87,8 @@ static enum sotto_status
 check_floats(const struct crowd *crowd, const struct sotto_mechanism *mechanism,
              struct sotto_error *err)
 {
-    const struct device_part *part = &mechanism->client->part[0];
-    const struct channel_instance *instance = &part->instance;
+    const struct shape_part *part = &mechanism->shape.part[0];
+    const struct channel_instance *instance = part->instance;
     if (strcmp(instance->channel->name, "laplace") != 0 || part->blocks != 1 ||
         instance->size > FLOAT_D_MAX ||
         rows_z_width(&crowd->rows[0]) != instance->size) {
@@ -107,9 +107,8 @@ static bool
 report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
 {
     const struct sotto_mechanism *mechanism = crowd->mechanism[worker];
-    const struct channel_instance *instance =
-        &mechanism->client->part[0].instance;
-    uint8_t *wire = report + mechanism_offset(mechanism, 0, 0);
+    const struct channel_instance *instance = mechanism->shape.part[0].instance;
+    uint8_t *wire = report + mechanism->shape.part[0].offset;
     double l = instance->l, norm = 0;
     float z[FLOAT_D_MAX];
     int64_t value[FLOAT_D_MAX];
@@ -219,7 +218,7 @@ population_report(const struct sotto_mechanism *mechanism,
         }
     }
     crowd.count = sotto_table_rows(people);
-    crowd.report_size = mechanism->client->report_size;
+    crowd.report_size = mechanism->shape.report_size;
     crowd.reports = calloc(crowd.count, crowd.report_size);
     if (crowd.reports == NULL) {
         status = host_fail_memory(err);

@@ -18,83 +18,33 @@
 
 /* ---- The shape ---------------------------------------------------------- */
 
-/* The largest of k outputs, alone or with the label. */
-static bool
-holds_code(const struct device_part *part)
-{
-    return part->place == NULL && part->blocks == 1 && part->factors >= 1 &&
-           !part->factor[0].is_column;
-}
-
-static const struct device_part *
-find_code(const struct sotto_mechanism *mechanism, size_t *ret_part)
-{
-    const struct sotto_client *client = mechanism->client;
-    for (size_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        bool both = reader_is(part->covers, "both");
-        if (holds_code(part) &&
-            (both
-                 ? part->factors == 2 && part->factor[1].is_column
-                 : part->factors == 1 && reader_is(part->covers, "features"))) {
-            *ret_part = i;
-            return part;
-        }
-    }
-    return NULL;
-}
-
-static const struct device_part *
-find_label(const struct sotto_mechanism *mechanism, size_t *ret_part)
-{
-    const struct sotto_client *client = mechanism->client;
-    for (size_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        if (reader_is(part->covers, "label") && part->place == NULL &&
-            part->blocks == 1 && part->factors == 1 &&
-            part->factor[0].is_column) {
-            *ret_part = i;
-            return part;
-        }
-    }
-    return NULL;
-}
-
-bool
-codes_is(const struct sotto_mechanism *mechanism)
-{
-    size_t part;
-    return find_code(mechanism, &part) != NULL;
-}
-
 enum sotto_status
 codes_shape_init(struct codes_shape *shape,
                  const struct sotto_mechanism *mechanism, bool other,
                  struct sotto_error *err)
 {
-    size_t at = 0;
-    const struct device_part *code = find_code(mechanism, &at), *label;
+    const struct shape *own = &mechanism->shape;
+    const struct shape_part *code, *label;
     memset(shape, 0, sizeof *shape);
-    if (code == NULL) {
+    if (own->code == SIZE_MAX) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the mechanism has no code: none of its parts is "
                          "about the largest of several outputs");
     }
-    shape->code = &code->instance;
-    shape->offset = mechanism_offset(mechanism, at, 0);
-    shape->at = code->factor[0].at;
-    shape->cells = code->factor[0].k;
-    shape->symbols = 1;
-    shape->column = SIZE_MAX;
-    if (code->factors == 2) {
-        shape->symbols = code->factor[1].k;
-        shape->column = code->factor[1].at;
-    } else if ((label = find_label(mechanism, &at)) != NULL) {
-        shape->label = &label->instance;
-        shape->label_offset = mechanism_offset(mechanism, at, 0);
-        shape->symbols = label->factor[0].k;
-        shape->column = label->factor[0].at;
+    code = &own->part[own->code];
+    shape->code = code->instance;
+    shape->offset = code->offset;
+    shape->at = code->from;
+    shape->cells = code->cells;
+    shape->column = code->column;
+    if (code->role == SHAPE_CODE && own->label_part != SIZE_MAX) {
+        label = &own->part[own->label_part];
+        shape->label = label->instance;
+        shape->label_offset = label->offset;
+        shape->column = label->column;
     }
+    shape->symbols =
+        shape->column != SIZE_MAX ? own->column[shape->column].count : 1;
     shape->classes = shape->symbols;
     if (!other && shape->classes > 2) {
         shape->classes--;

@@ -47,17 +47,6 @@ SOTTO_CHECKED enum sotto_status
 codes_shape_init(struct codes_shape *shape,
                  const struct sotto_mechanism *mechanism, bool other,
                  struct sotto_error *err);
-/* Whether it is one at all: a part whose symbol is the largest of k outputs. */
-bool codes_is(const struct sotto_mechanism *mechanism);
-
-/* codes_same.c: whether a record has the same representation and code in both:
-   the same encoder behind the same inputs. Budgets, channels and labels may
-   differ. */
-bool codes_same(const struct sotto_mechanism *a,
-                const struct sotto_mechanism *b);
-/* The same for the outputs of the first `layers` layers, of any mechanisms. */
-bool codes_same_layers(const struct sotto_mechanism *a,
-                       const struct sotto_mechanism *b, uint32_t layers);
 
 /* ln p(report | c, y) of all cells * classes pairs. `q` is codes_points';
    `room` for cells + classes numbers. */

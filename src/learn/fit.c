@@ -90,7 +90,7 @@ fit_init(struct fit *fit, struct sotto_mechanism *mechanism,
         hidden = hidden_default;
         hiddens = 1;
     }
-    if (status == SOTTO_STATUS_OK && !codes_is(mechanism)) {
+    if (status == SOTTO_STATUS_OK && mechanism->shape.code == SIZE_MAX) {
         status = prior_shape_init(&fit->shape, mechanism, options->other, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -196,7 +196,7 @@ sotto_fit(struct sotto_mechanism *mechanism,
     bool marginal = options->objective == SOTTO_OBJECTIVE_MARGINAL;
     struct fit fit;
     enum sotto_status status;
-    if (codes_is(mechanism)) {
+    if (mechanism->shape.code != SIZE_MAX) {
         return fit_codes(mechanism, reader, analyst, aux, options, ret_model,
                          ret_info, err);
     }

@@ -55,18 +55,10 @@ check_hidden(const uint32_t *hidden, size_t hiddens, struct sotto_error *err)
 /* ---- What it takes and tells ----------------------------------------------
  */
 
-uint32_t
-model_code_layers(const struct sotto_mechanism *mechanism)
-{
-    uint32_t layers = mechanism->client->sizes.layers;
-    return layers > 0 ? layers - 1 : 0;
-}
-
 static enum sotto_status
 shape_codes(struct sotto_model *model, const struct sotto_mechanism *mechanism,
             struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
     enum sotto_status status =
         codes_shape_init(&model->codes, mechanism, model->other, err);
     if (status != SOTTO_STATUS_OK) {
@@ -82,9 +74,8 @@ shape_codes(struct sotto_model *model, const struct sotto_mechanism *mechanism,
                          "a codebook's classifier sees representations, not "
                          "records: use the level latent");
     }
-    model->layers = model_code_layers(mechanism);
-    model->in = model->layers > 0 ? client->layer[model->layers - 1].out
-                                  : client->sizes.inputs;
+    model->layers = (uint32_t)mechanism->shape.z_layers;
+    model->in = mechanism->shape.width[model->layers];
     model->classes = model->codes.classes;
     return SOTTO_STATUS_OK;
 }
@@ -95,14 +86,13 @@ set_shape(struct sotto_model *model, const struct sotto_mechanism *mechanism,
           struct sotto_error *err)
 {
     enum sotto_status status;
-    if (codes_is(mechanism)) {
+    if (mechanism->shape.code != SIZE_MAX) {
         status = shape_codes(model, mechanism, err);
     } else {
         status = prior_shape_init(&model->shape, mechanism, model->other, err);
         model->classes = model->shape.classes;
-        model->in = model->level == SOTTO_LEVEL_LATENT
-                        ? model->shape.inputs
-                        : mechanism->client->sizes.inputs;
+        model->in = model->level == SOTTO_LEVEL_LATENT ? model->shape.inputs
+                                                       : mechanism->shape.x;
     }
     if (status == SOTTO_STATUS_OK && model->in == 0) {
         status = host_fail(err, SOTTO_STATUS_INPUT, 0,

@@ -56,7 +56,6 @@ model_measure(const struct sotto_mechanism *mechanism, enum sotto_level level,
               struct sotto_error *err);
 /* Layers of a codebook mechanism that give z: all but the last, which gives the
    scores. */
-uint32_t model_code_layers(const struct sotto_mechanism *mechanism);
 
 /*
  * A model with networks that are planned and have no weights yet, and tables

@@ -412,7 +412,7 @@ check_tensors(const struct safetensors *file,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    if (codes_is(mechanism)) {
+    if (mechanism->shape.code != SIZE_MAX) {
         struct codes_shape codes;
         status = codes_shape_init(&codes, mechanism, header->other, err);
         if (status == SOTTO_STATUS_OK) {
@@ -442,7 +442,7 @@ check_count(const struct safetensors *file,
             const struct header *header, struct sotto_error *err)
 {
     size_t tensors = 1 + 2 * header->nets * (header->hiddens + 1);
-    if (codes_is(mechanism)) {
+    if (mechanism->shape.code != SIZE_MAX) {
         tensors += 3;
     } else if (header->objective == SOTTO_OBJECTIVE_MARGINAL) {
         tensors += 2;

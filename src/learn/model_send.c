@@ -16,6 +16,7 @@
 #include "learn/expect.h"
 #include "learn/model.h"
 #include "mechanism/decompose.h"
+#include "mechanism/same.h"
 
 static enum sotto_status
 check_model(const struct sotto_model *model, struct sotto_error *err)
@@ -29,11 +30,11 @@ check_model(const struct sotto_model *model, struct sotto_error *err)
 
 /* Leaves the columns out that the encoder does not take. */
 static void
-keep_inputs(const struct sotto_client *client, struct decompose *copy)
+keep_inputs(const struct shape *shape, struct decompose *copy)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < client->sizes.columns; i++) {
-        if (client->column[i].inputs > 0) {
+    for (size_t i = 0; i < shape->columns; i++) {
+        if (shape->column[i].inputs > 0) {
             copy->column[kept++] = copy->column[i];
         }
     }
@@ -69,7 +70,7 @@ write_part(const struct sotto_model *model, struct decompose *copy,
            const struct compose_part *part, const char *name, const char *path,
            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
-    keep_inputs(model->mechanism->client, copy);
+    keep_inputs(&model->mechanism->shape, copy);
     copy->spec.name = name;
     copy->spec.eps = part->eps;
     copy->spec.part = part;
@@ -133,6 +134,19 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
     return status;
 }
 
+static struct compose_layer
+describe_place(const struct nn_graph *stack, size_t i)
+{
+    const struct nn_place *place = &stack->layer[i];
+    return (struct compose_layer){
+        .in = (uint32_t)place->in,
+        .out = (uint32_t)place->out,
+        .activation =
+            place->activation == TENSOR_ACTIVATION_RELU ? "relu" : "none",
+        .weight = nn_arena_value(stack->arena, place->weight),
+        .bias = nn_arena_value(stack->arena, place->bias)};
+}
+
 /* The encoder's layers up to z, then the network's. */
 static struct compose_layer *
 join_layers(const struct sotto_model *model, const struct decompose *copy)
@@ -145,14 +159,7 @@ join_layers(const struct sotto_model *model, const struct decompose *copy)
     }
     memcpy(layer, copy->layer, model->layers * sizeof *layer);
     for (size_t i = 0; i < stack->layers; i++) {
-        const struct nn_place *place = &stack->layer[i];
-        layer[model->layers + i] = (struct compose_layer){
-            .in = (uint32_t)place->in,
-            .out = (uint32_t)place->out,
-            .activation =
-                place->activation == TENSOR_ACTIVATION_RELU ? "relu" : "none",
-            .weight = nn_arena_value(stack->arena, place->weight),
-            .bias = nn_arena_value(stack->arena, place->bias)};
+        layer[model->layers + i] = describe_place(stack, i);
     }
     return layer;
 }
@@ -201,20 +208,12 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
 /* ---- Recognising one ------------------------------------------------------
  */
 
+/* Whether the mechanism has one part, and that is about a code. */
 static bool
-same_place(const struct nn_graph *stack, size_t i,
-           const struct device_layer *layer)
+sends_one(const struct sotto_mechanism *mechanism)
 {
-    const struct nn_place *place = &stack->layer[i];
-    return layer->kind == DEVICE_DENSE && layer->in == place->in &&
-           layer->out == place->out &&
-           strcmp(decompose_activation(layer),
-                  place->activation == TENSOR_ACTIVATION_RELU ? "relu"
-                                                              : "none") == 0 &&
-           memcmp(layer->weight, nn_arena_value(stack->arena, place->weight),
-                  place->in * place->out * sizeof(float)) == 0 &&
-           memcmp(layer->bias, nn_arena_value(stack->arena, place->bias),
-                  place->out * sizeof(float)) == 0;
+    const struct shape *shape = &mechanism->shape;
+    return shape->parts == 1 && shape->part[0].role == SHAPE_CODE;
 }
 
 bool
@@ -222,16 +221,16 @@ model_sends_class(const struct sotto_model *model,
                   const struct sotto_mechanism *mechanism)
 {
     const struct nn_graph *stack = &model->net[0].stack;
-    const struct sotto_client *client = mechanism->client;
-    const struct device_part *part = &client->part[0];
-    bool same = model->codes.cells > 0 && client->sizes.parts == 1 &&
-                codes_is(mechanism) && part->factors == 1 &&
-                part->factor[0].at == 0 &&
-                part->factor[0].k == model->classes &&
-                client->sizes.layers == model->layers + stack->layers &&
-                codes_same_layers(model->mechanism, mechanism, model->layers);
+    const struct shape *shape = &mechanism->shape;
+    bool same = model->codes.cells > 0 && sends_one(mechanism) &&
+                shape->part[0].from == 0 &&
+                shape->part[0].cells == model->classes &&
+                shape->layers == model->layers + stack->layers &&
+                same_layers(model->mechanism, mechanism, model->layers);
     for (size_t i = 0; same && i < stack->layers; i++) {
-        same = same_place(stack, i, &client->layer[model->layers + i]);
+        struct compose_layer x = describe_place(stack, i);
+        struct compose_layer y = decompose_layer(mechanism, model->layers + i);
+        same = same_layer(&x, &y);
     }
     return same;
 }
@@ -274,16 +273,14 @@ sotto_model_expect(const struct sotto_model *model,
                    const struct sotto_mechanism *mechanism,
                    double *ret_accuracy, struct sotto_error *err)
 {
-    const struct device_part *part = &mechanism->client->part[0];
-    const struct channel_instance *instance = &part->instance;
+    const struct channel_instance *instance = mechanism->shape.part[0].instance;
     double eps = (double)instance->eps / (double)SOTTO_UNIT, error;
     struct expect_cells cells = cells_of(model);
     if (model_sends_class(model, mechanism)) {
         return expect_classes(model, eps, ret_accuracy, err);
     }
-    if (model->codes.cells == 0 || !codes_is(mechanism) ||
-        mechanism->client->sizes.parts != 1 || part->factors != 1 ||
-        !codes_same(model->mechanism, mechanism)) {
+    if (model->codes.cells == 0 || !sends_one(mechanism) ||
+        !same_code(model->mechanism, mechanism)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the mechanism's reports are not about the model's "
                          "code or class alone");

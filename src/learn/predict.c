@@ -10,6 +10,7 @@
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/smooth.h"
+#include "mechanism/same.h"
 
 #define BLOCK 1024u
 
@@ -157,7 +158,7 @@ static enum sotto_status
 predict_average(struct sotto_model *model, const uint8_t *reports, size_t n,
                 double *ret_p, struct sotto_error *err)
 {
-    size_t size = model->mechanism->client->report_size;
+    size_t size = model->mechanism->shape.report_size;
     const uint8_t *report[BLOCK];
     struct prior prior;
     float *v = NULL;
@@ -186,7 +187,7 @@ static enum sotto_status
 predict_estimates(struct sotto_model *model, const uint8_t *reports, size_t n,
                   double *ret_p, struct sotto_error *err)
 {
-    size_t size = model->mechanism->client->report_size, in = model->in;
+    size_t size = model->mechanism->shape.report_size, in = model->in;
     double *z = malloc(in * sizeof *z);
     double *room = malloc(prior_room(&model->shape) * sizeof *room);
     float *input = malloc(BLOCK * in * sizeof *input);
@@ -224,7 +225,7 @@ static enum sotto_status
 check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
               size_t n, struct sotto_error *err)
 {
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->shape.report_size;
     for (size_t i = 0; i < n; i++) {
         if (!report_valid(mechanism->client, reports + i * size, size)) {
             return host_fail(err, SOTTO_STATUS_INPUT, i,
@@ -240,7 +241,7 @@ predict_cells(const struct sotto_model *model, const struct smooth *smooth,
               const struct sotto_mechanism *mechanism, const uint8_t *reports,
               size_t n, double *ret_p, struct sotto_error *err)
 {
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->shape.report_size;
     const uint8_t *report[BLOCK];
     struct codes_shape shape;
     enum sotto_status status =
@@ -306,7 +307,7 @@ sotto_model_predict_private_with(struct sotto_model *model,
                          "those of others need a codebook");
     }
     class = model_sends_class(model, mechanism);
-    if (!class && !codes_same(model->mechanism, mechanism)) {
+    if (!class && !same_code(model->mechanism, mechanism)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the mechanism has another encoder or codebook than "
                          "the model's");
@@ -369,7 +370,7 @@ predict_simulated(struct sotto_model *model, struct crew *crew, size_t n,
 {
     struct sotto_mechanism *mechanism = crew->rows[0].mechanism;
     struct sending sending = {.seed = seed,
-                              .size = mechanism->client->report_size};
+                              .size = mechanism->shape.report_size};
     enum sotto_status status = SOTTO_STATUS_OK;
     sending.reports = calloc(n + 1, sending.size);
     sending.status = calloc(n + 1, sizeof *sending.status);

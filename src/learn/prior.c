@@ -34,17 +34,17 @@ static void
 add_blocks(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
            size_t part)
 {
-    const struct device_part *own = &mechanism->client->part[part];
+    const struct shape_part *own = &mechanism->shape.part[part];
     for (size_t i = 0; i < own->blocks; i++) {
         struct prior_block *block = &shape->block[shape->blocks++];
-        block->instance = &own->instance;
-        block->offset = mechanism_offset(mechanism, part, i);
+        block->instance = own->instance;
+        block->offset = shape_offset(&mechanism->shape, part, i);
         block->at = shape->width;
         block->input = shape->inputs;
-        block->width = channel_width(&own->instance);
+        block->width = own->width;
         set_distance(block);
         shape->width += block->width;
-        shape->inputs += own->instance.size;
+        shape->inputs += own->instance->size;
     }
 }
 
@@ -52,9 +52,8 @@ static enum sotto_status
 add_label(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
           size_t part, struct sotto_error *err)
 {
-    const struct device_part *own = &mechanism->client->part[part];
-    if (own->instance.channel->domain != CHANNEL_DOMAIN_SYMBOLS ||
-        own->blocks != 1) {
+    const struct shape_part *own = &mechanism->shape.part[part];
+    if (own->role != SHAPE_LABEL) {
         return host_fail(err, SOTTO_STATUS_INPUT, part,
                          "the mechanism's label (part %zu) is not one of "
                          "several classes: a classifier needs such a label",
@@ -65,9 +64,9 @@ add_label(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
                          "the mechanism has more than one label (part %zu)",
                          part + 1);
     }
-    shape->label = &own->instance;
+    shape->label = own->instance;
     shape->label_part = part;
-    shape->label_offset = mechanism_offset(mechanism, part, 0);
+    shape->label_offset = own->offset;
     return SOTTO_STATUS_OK;
 }
 
@@ -75,14 +74,14 @@ static enum sotto_status
 add_part(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
          size_t part, struct sotto_error *err)
 {
-    const struct device_part *own = &mechanism->client->part[part];
-    if (reader_is(own->covers, "both")) {
+    const struct shape_part *own = &mechanism->shape.part[part];
+    if (strcmp(own->covers, "both") == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, part,
                          "part %zu of the mechanism covers features and label "
                          "together: that cannot be learnt from",
                          part + 1);
     }
-    if (reader_is(own->covers, "label")) {
+    if (strcmp(own->covers, "label") == 0) {
         return add_label(shape, mechanism, part, err);
     }
     add_blocks(shape, mechanism, part);
@@ -93,7 +92,7 @@ static enum sotto_status
 add_parts(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
           struct sotto_error *err)
 {
-    for (size_t i = 0; i < mechanism->client->sizes.parts; i++) {
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
         enum sotto_status status = add_part(shape, mechanism, i, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
@@ -120,8 +119,8 @@ prior_shape_init(struct prior_shape *shape,
     size_t blocks = 0;
     enum sotto_status status;
     memset(shape, 0, sizeof *shape);
-    for (size_t i = 0; i < mechanism->client->sizes.parts; i++) {
-        blocks += mechanism->client->part[i].blocks;
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        blocks += mechanism->shape.part[i].blocks;
     }
     shape->block = calloc(blocks + 1, sizeof *shape->block);
     if (shape->block == NULL) {

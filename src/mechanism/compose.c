@@ -247,15 +247,40 @@ add_scaling(struct tensors *tensors, const struct compose_spec *spec,
     host_text_clear(&values);
 }
 
+size_t
+compose_biases(const struct compose_layer *layer)
+{
+    switch (layer->kind) {
+    case COMPOSE_DENSE:
+        return layer->out;
+    case COMPOSE_CONV:
+        return layer->filters;
+    default:
+        return 0;
+    }
+}
+
+size_t
+compose_fan(const struct compose_layer *layer)
+{
+    size_t window = (size_t)layer->kernel * layer->kernel;
+    switch (layer->kind) {
+    case COMPOSE_DENSE:
+        return layer->in;
+    case COMPOSE_CONV:
+        return window * layer->channels;
+    default:
+        return window;
+    }
+}
+
 static void
 add_weights(struct tensors *tensors, const struct compose_layer *layer,
             size_t at)
 {
     char name[40], shape[64];
-    size_t rows = layer->out, fan = layer->in;
+    size_t rows = compose_biases(layer), fan = compose_fan(layer);
     if (layer->kind == COMPOSE_CONV) {
-        rows = layer->filters;
-        fan = (size_t)layer->kernel * layer->kernel * layer->channels;
         (void)snprintf(shape, sizeof shape,
                        "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu32, rows,
                        layer->kernel, layer->kernel, layer->channels);
@@ -301,8 +326,7 @@ add_all(struct tensors *tensors, const struct compose_spec *spec)
     add_scaling(tensors, spec, "schema.shift", false);
     add_scaling(tensors, spec, "schema.scale", true);
     for (size_t i = 0; i < spec->layers; i++) {
-        if (spec->layer[i].kind == COMPOSE_DENSE ||
-            spec->layer[i].kind == COMPOSE_CONV) {
+        if (compose_biases(&spec->layer[i]) > 0) {
             add_weights(tensors, &spec->layer[i], i);
         }
     }

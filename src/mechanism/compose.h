@@ -44,6 +44,10 @@ struct compose_layer {
     uint32_t skip; /* conv: r > 0 adds the input of the layer r - 1 before */
 };
 
+/* Biases of a layer, 0 for a pool, and the weights of each. */
+size_t compose_biases(const struct compose_layer *layer);
+size_t compose_fan(const struct compose_layer *layer);
+
 struct compose_factor {
     bool is_column;
     uint32_t at; /* column, or first entry of z */

@@ -10,8 +10,9 @@
 
 static const char *const activations[] = {"none", "relu", "sigmoid", "tanh"};
 
-const char *
-decompose_activation(const struct device_layer *layer)
+/* The name of a layer's activation; "none" for a pool. */
+static const char *
+name_activation(const struct device_layer *layer)
 {
     size_t i = 0, last = sizeof activations / sizeof *activations - 1;
     while (i < last && layer->activation != NULL &&
@@ -23,60 +24,56 @@ decompose_activation(const struct device_layer *layer)
 }
 
 static void
-copy_columns(const struct sotto_client *client, struct decompose *copy)
+copy_columns(const struct shape *shape, struct decompose *copy)
 {
     const char **values = copy->values;
-    for (size_t i = 0; i < client->sizes.columns; i++) {
-        const struct device_column *own = &client->column[i];
+    for (size_t i = 0; i < shape->columns; i++) {
+        const struct shape_column *own = &shape->column[i];
         struct compose_column *column = &copy->column[i];
-        const char *text = (const char *)own->text;
-        bool category = own->kind == DEVICE_COLUMN_CATEGORY;
+        const char *text = own->name;
+        bool category = own->kind == SOTTO_COLUMN_CATEGORY;
         column->name = text;
-        column->kind = (enum sotto_column_kind)own->kind;
+        column->kind = own->kind;
         column->count = own->count;
         column->input = own->inputs > 0;
-        column->shift = client->shift[i];
-        column->scale = client->scale[i];
+        column->shift = own->shift;
+        column->scale = own->scale;
         column->values = values;
-        for (uint32_t j = 0; category && j + 1 < own->count; j++) {
+        for (size_t j = 0; category && j + 1 < own->count; j++) {
             text += strlen(text) + 1;
             *values++ = text;
         }
     }
 }
 
-static void
-copy_layers(const struct sotto_client *client, struct decompose *copy)
+struct compose_layer
+decompose_layer(const struct sotto_mechanism *mechanism, size_t i)
 {
-    for (uint32_t i = 0; i < client->sizes.layers; i++) {
-        const struct device_layer *own = &client->layer[i];
-        copy->layer[i] =
-            (struct compose_layer){.in = own->in,
-                                   .out = own->out,
-                                   .activation = decompose_activation(own),
-                                   .weight = own->weight,
-                                   .bias = own->bias,
-                                   .kind = (enum compose_kind)own->kind,
-                                   .height = own->image.height,
-                                   .width = own->image.width,
-                                   .channels = own->image.channels,
-                                   .filters = own->made.channels,
-                                   .kernel = own->kernel,
-                                   .stride = own->stride,
-                                   .pad = own->pad,
-                                   .skip = own->skip};
-    }
+    const struct device_layer *own = &mechanism->client->layer[i];
+    return (struct compose_layer){.in = own->in,
+                                  .out = own->out,
+                                  .activation = name_activation(own),
+                                  .weight = own->weight,
+                                  .bias = own->bias,
+                                  .kind = (enum compose_kind)own->kind,
+                                  .height = own->image.height,
+                                  .width = own->image.width,
+                                  .channels = own->image.channels,
+                                  .filters = own->made.channels,
+                                  .kernel = own->kernel,
+                                  .stride = own->stride,
+                                  .pad = own->pad,
+                                  .skip = own->skip};
 }
 
 static void
-copy_parts(const struct sotto_client *client, struct decompose *copy)
+copy_parts(const struct sotto_mechanism *mechanism, struct decompose *copy)
 {
+    const struct sotto_client *client = mechanism->client;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
         const struct device_part *own = &client->part[i];
         struct compose_part *part = &copy->part[i];
-        part->covers = reader_is(own->covers, "label")  ? "label"
-                       : reader_is(own->covers, "both") ? "both"
-                                                        : "features";
+        part->covers = mechanism->shape.part[i].covers;
         part->channel = own->instance.channel->name;
         part->eps = own->instance.eps;
         part->delta = own->instance.delta;
@@ -105,36 +102,37 @@ enum sotto_status
 decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
                struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
-    const struct device_sizes *sizes = &client->sizes;
+    const struct shape *shape = &mechanism->shape;
     size_t values = 1;
     memset(copy, 0, sizeof *copy);
-    for (size_t i = 0; i < sizes->columns; i++) {
-        bool category = client->column[i].kind == DEVICE_COLUMN_CATEGORY;
-        values += category ? client->column[i].count : 0;
+    for (size_t i = 0; i < shape->columns; i++) {
+        bool category = shape->column[i].kind == SOTTO_COLUMN_CATEGORY;
+        values += category ? shape->column[i].count : 0;
     }
-    copy->column = calloc(sizes->columns + (size_t)1, sizeof *copy->column);
+    copy->column = calloc(shape->columns + 1, sizeof *copy->column);
     copy->values = calloc(values, sizeof *copy->values);
-    copy->layer = calloc(sizes->layers + (size_t)1, sizeof *copy->layer);
-    copy->part = calloc(sizes->parts + (size_t)1, sizeof *copy->part);
+    copy->layer = calloc(shape->layers + 1, sizeof *copy->layer);
+    copy->part = calloc(shape->parts + 1, sizeof *copy->part);
     if (copy->column == NULL || copy->values == NULL || copy->layer == NULL ||
         copy->part == NULL) {
         return host_fail_memory(err);
     }
-    copy_columns(client, copy);
-    copy_layers(client, copy);
-    copy_parts(client, copy);
+    copy_columns(shape, copy);
+    for (size_t i = 0; i < shape->layers; i++) {
+        copy->layer[i] = decompose_layer(mechanism, i);
+    }
+    copy_parts(mechanism, copy);
     copy->spec = (struct compose_spec){
         .name = mechanism->name,
         .campaign = mechanism->campaign,
         .auxiliary = mechanism->auxiliary,
-        .eps = client->eps,
+        .eps = shape->eps,
         .column = copy->column,
-        .columns = sizes->columns,
+        .columns = shape->columns,
         .layer = copy->layer,
-        .layers = sizes->layers,
+        .layers = shape->layers,
         .part = copy->part,
-        .parts = sizes->parts,
+        .parts = shape->parts,
     };
     return SOTTO_STATUS_OK;
 }

@@ -23,7 +23,8 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
                struct sotto_error *err);
 void decompose_clear(struct decompose *copy);
 
-/* The name of a layer's activation; "none" for a pool. */
-const char *decompose_activation(const struct device_layer *layer);
+/* One layer of it, likewise. */
+struct compose_layer decompose_layer(const struct sotto_mechanism *mechanism,
+                                     size_t i);
 
 #endif

@@ -63,7 +63,7 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
     copy_word(mechanism->auxiliary, mechanism->client->auxiliary);
     copy_word(mechanism->eps_text, mechanism->client->eps_text);
     copy_word(mechanism->delta_text, mechanism->client->delta_text);
-    return SOTTO_STATUS_OK;
+    return shape_init(&mechanism->shape, mechanism->client, err);
 }
 
 /* Takes `data` over, also on failure. */
@@ -163,6 +163,7 @@ void
 sotto_mechanism_free(struct sotto_mechanism *mechanism)
 {
     if (mechanism != NULL) {
+        shape_clear(&mechanism->shape);
         sotto_client_close(mechanism->client);
         free(mechanism->workspace);
         free(mechanism->data);
@@ -184,13 +185,14 @@ units_double(uint64_t units)
 
 /* What the parts that cover `what`, or both, spend together. */
 static double
-eps_about(const struct sotto_client *client, const char *what)
+eps_about(const struct shape *shape, const char *what)
 {
     uint64_t units = 0;
-    for (size_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        if (reader_is(part->covers, what) || reader_is(part->covers, "both")) {
-            units += part->blocks * part->instance.eps;
+    for (size_t i = 0; i < shape->parts; i++) {
+        const struct shape_part *part = &shape->part[i];
+        if (strcmp(part->covers, what) == 0 ||
+            strcmp(part->covers, "both") == 0) {
+            units += part->blocks * part->instance->eps;
         }
     }
     return units_double(units);
@@ -201,28 +203,29 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
                      struct sotto_mechanism_info *ret_info)
 {
     const struct sotto_client *client = mechanism->client;
+    const struct shape *shape = &mechanism->shape;
     memset(ret_info, 0, sizeof *ret_info);
     ret_info->name = mechanism->name;
     ret_info->campaign = mechanism->campaign;
     ret_info->auxiliary = mechanism->auxiliary;
     ret_info->eps_text = mechanism->eps_text;
-    ret_info->eps = units_double(client->eps);
+    ret_info->eps = units_double(shape->eps);
     ret_info->delta_text = mechanism->delta_text;
-    ret_info->delta = units_double(client->delta);
-    ret_info->eps_features = eps_about(client, "features");
-    ret_info->eps_label = eps_about(client, "label");
-    ret_info->columns = client->sizes.columns;
-    ret_info->layers = client->sizes.layers;
-    ret_info->work = client->sizes.work;
+    ret_info->delta = units_double(shape->delta);
+    ret_info->eps_features = eps_about(shape, "features");
+    ret_info->eps_label = eps_about(shape, "label");
+    ret_info->columns = shape->columns;
+    ret_info->layers = shape->layers;
+    ret_info->work = shape->work;
     ret_info->uneven = client->uneven;
-    ret_info->parts = client->sizes.parts;
-    ret_info->report_size = client->report_size;
-    for (size_t i = 0; i < client->sizes.layers; i++) {
+    ret_info->parts = shape->parts;
+    ret_info->report_size = shape->report_size;
+    for (size_t i = 0; i < shape->layers; i++) {
         const struct device_layer *layer = &client->layer[i];
         ret_info->weights +=
             layer_biases(layer) * (layer_fan(layer) + (size_t)1);
     }
-    (void)sodium_bin2hex(ret_info->hash, sizeof ret_info->hash, client->hash,
+    (void)sodium_bin2hex(ret_info->hash, sizeof ret_info->hash, shape->hash,
                          SOTTO_HASH_SIZE);
 }
 
@@ -244,19 +247,15 @@ sotto_mechanism_check(const struct sotto_mechanism *mechanism,
  * hold: 1, but 1/sqrt(d) where it goes straight into a ball with d - 1 others.
  */
 static double
-reach_of(const struct sotto_client *client, size_t column)
+reach_of(const struct shape *shape, size_t column)
 {
-    size_t entry = 0;
-    for (size_t i = 0; i < column; i++) {
-        entry += client->column[i].inputs;
-    }
-    for (size_t i = 0; i < client->sizes.parts && client->sizes.layers == 0;
-         i++) {
-        const struct device_part *part = &client->part[i];
-        if (part->instance.channel->domain == CHANNEL_DOMAIN_BALL &&
+    size_t entry = shape->column[column].at;
+    for (size_t i = 0; i < shape->parts && shape->layers == 0; i++) {
+        const struct shape_part *part = &shape->part[i];
+        if (part->instance->channel->domain == CHANNEL_DOMAIN_BALL &&
             entry >= part->from &&
-            (entry - part->from) / part->instance.size < part->blocks) {
-            return 1 / sqrt(part->instance.size);
+            (entry - part->from) / part->instance->size < part->blocks) {
+            return 1 / sqrt(part->instance->size);
         }
     }
     return 1;
@@ -273,25 +272,24 @@ void
 sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
                        struct sotto_column_info *ret_info)
 {
-    const struct sotto_client *client = mechanism->client;
-    const struct device_column *own = &client->column[column];
-    double scale = client->scale[column];
-    double half = scale != 0 ? reach_of(client, column) / scale : 0;
-    ret_info->name = (const char *)own->text;
-    ret_info->kind = (enum sotto_column_kind)own->kind;
+    const struct shape *shape = &mechanism->shape;
+    const struct shape_column *own = &shape->column[column];
+    double half = own->scale != 0 ? reach_of(shape, column) / own->scale : 0;
+    ret_info->name = own->name;
+    ret_info->kind = own->kind;
     ret_info->count = own->count;
     ret_info->inputs = own->inputs;
-    ret_info->low = end_of(client->shift[column] - half, fabs(half));
-    ret_info->high = end_of(client->shift[column] + half, fabs(half));
+    ret_info->low = end_of(own->shift - half, fabs(half));
+    ret_info->high = end_of(own->shift + half, fabs(half));
 }
 
 const char *
 sotto_mechanism_category(const struct sotto_mechanism *mechanism, size_t column,
                          size_t symbol)
 {
-    const struct device_column *own = &mechanism->client->column[column];
-    const char *text = (const char *)own->text;
-    if (own->kind != DEVICE_COLUMN_CATEGORY || symbol + 1 >= own->count) {
+    const struct shape_column *own = &mechanism->shape.column[column];
+    const char *text = own->name;
+    if (own->kind != SOTTO_COLUMN_CATEGORY || symbol + 1 >= own->count) {
         return "(other)";
     }
     for (size_t i = 0; i <= symbol; i++) {
@@ -300,22 +298,13 @@ sotto_mechanism_category(const struct sotto_mechanism *mechanism, size_t column,
     return text;
 }
 
-static const char *
-covers_of(const struct device_part *part)
-{
-    if (reader_is(part->covers, "both")) {
-        return "both";
-    }
-    return reader_is(part->covers, "label") ? "label" : "features";
-}
-
 void
 sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
                      struct sotto_part_info *ret_info)
 {
-    const struct device_part *own = &mechanism->client->part[part];
-    const struct channel_instance *instance = &own->instance;
-    ret_info->covers = covers_of(own);
+    const struct shape_part *own = &mechanism->shape.part[part];
+    const struct channel_instance *instance = own->instance;
+    ret_info->covers = own->covers;
     ret_info->channel = instance->channel->name;
     ret_info->promise = instance->channel->promise;
     ret_info->eps = units_double(instance->eps);
@@ -332,30 +321,14 @@ sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
 }
 
 size_t
-mechanism_offset(const struct sotto_mechanism *mechanism, size_t part,
-                 size_t block)
-{
-    const struct device_part *own = mechanism->client->part;
-    size_t offset = REPORT_HEADER_SIZE;
-    for (size_t i = 0; i < part; i++) {
-        offset += (size_t)own[i].blocks * own[i].instance.wire_size;
-    }
-    return offset + block * own[part].instance.wire_size;
-}
-
-size_t
 mechanism_source(const struct sotto_mechanism *mechanism, size_t at)
 {
-    const struct sotto_client *client = mechanism->client;
-    size_t first = 0;
-    if (client->sizes.layers > 0) {
-        return SIZE_MAX;
-    }
-    for (size_t i = 0; i < client->sizes.columns; i++) {
-        if (first == at && client->column[i].kind == DEVICE_COLUMN_NUMBER) {
+    const struct shape *shape = &mechanism->shape;
+    for (size_t i = 0; i < shape->columns && shape->layers == 0; i++) {
+        if (shape->column[i].at == at &&
+            shape->column[i].kind == SOTTO_COLUMN_NUMBER) {
             return i;
         }
-        first += client->column[i].inputs;
     }
     return SIZE_MAX;
 }
@@ -364,16 +337,15 @@ size_t
 sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
                             size_t part, size_t block)
 {
-    const struct sotto_client *client = mechanism->client;
-    if (part >= client->sizes.parts || block >= client->part[part].blocks) {
+    const struct shape *shape = &mechanism->shape;
+    if (part >= shape->parts || block >= shape->part[part].blocks) {
         return SIZE_MAX;
     }
-    const struct device_part *own = &client->part[part];
-    if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
-        return own->factors == 1 && own->factor[0].is_column ? own->factor[0].at
-                                                             : SIZE_MAX;
+    const struct shape_part *own = &shape->part[part];
+    if (!own->numbers) {
+        return own->role == SHAPE_PAIR ? SIZE_MAX : own->column;
     }
-    return own->instance.size == 1
+    return own->instance->size == 1
                ? mechanism_source(mechanism, own->from + block)
                : SIZE_MAX;
 }

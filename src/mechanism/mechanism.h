@@ -5,6 +5,7 @@
 #define SOTTO_MECHANISM_MECHANISM_H
 
 #include "client/device.h"
+#include "mechanism/shape.h"
 #include "sotto/sotto.h"
 
 struct sotto_mechanism {
@@ -12,6 +13,7 @@ struct sotto_mechanism {
     size_t size;
     void *workspace;
     struct sotto_client *client;
+    struct shape shape;
     /* NUL-terminated copies of the manifest's titles. */
     char name[DEVICE_TEXT_MAX + 1];
     char campaign[DEVICE_TEXT_MAX + 1];
@@ -19,10 +21,6 @@ struct sotto_mechanism {
     char eps_text[DEVICE_TEXT_MAX + 1];
     char delta_text[DEVICE_TEXT_MAX + 1];
 };
-
-/* Where a block of a part lies in a report. */
-size_t mechanism_offset(const struct sotto_mechanism *mechanism, size_t part,
-                        size_t block);
 
 /* Column of a number that is entry `at` of z, where z is x itself and the
    entry is a whole number column; SIZE_MAX otherwise. */

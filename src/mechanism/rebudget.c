@@ -43,13 +43,11 @@ digest_bytes(crypto_generichash_state *state, const void *data, size_t size)
    nothing there. It starts with a number that is no dense layer's `in`. */
 static void
 digest_image_layer(crypto_generichash_state *state,
-                   const struct device_layer *layer)
+                   const struct compose_layer *layer)
 {
-    const uint32_t numbers[] = {layer->kind,         layer->image.height,
-                                layer->image.width,  layer->image.channels,
-                                layer->kernel,       layer->stride,
-                                layer->pad,          layer->skip,
-                                layer->made.channels};
+    const uint32_t numbers[] = {layer->kind,     layer->height, layer->width,
+                                layer->channels, layer->kernel, layer->stride,
+                                layer->pad,      layer->skip,   layer->filters};
     digest_number(state, 0);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         digest_number(state, numbers[i]);
@@ -57,18 +55,17 @@ digest_image_layer(crypto_generichash_state *state,
 }
 
 static void
-digest_layer(crypto_generichash_state *state, const struct device_layer *layer)
+digest_layer(crypto_generichash_state *state, const struct compose_layer *layer)
 {
-    const char *activation = decompose_activation(layer);
-    size_t biases = layer_biases(layer);
-    if (layer->kind != DEVICE_DENSE) {
+    size_t biases = compose_biases(layer);
+    if (layer->kind != COMPOSE_DENSE) {
         digest_image_layer(state, layer);
     }
     digest_number(state, layer->in);
     digest_number(state, layer->out);
-    digest_bytes(state, activation, strlen(activation));
+    digest_bytes(state, layer->activation, strlen(layer->activation));
     digest_bytes(state, layer->weight,
-                 sizeof(float) * biases * layer_fan(layer));
+                 sizeof(float) * biases * compose_fan(layer));
     digest_bytes(state, layer->bias, sizeof(float) * biases);
 }
 
@@ -109,7 +106,8 @@ rebudget_digest(const struct sotto_mechanism *mechanism,
     digest_bytes(&state, client->text, client->text_size);
     digest_number(&state, client->sizes.layers);
     for (uint32_t i = 0; i < client->sizes.layers; i++) {
-        digest_layer(&state, &client->layer[i]);
+        struct compose_layer layer = decompose_layer(mechanism, i);
+        digest_layer(&state, &layer);
     }
     digest_number(&state, client->sizes.parts);
     for (uint32_t i = 0; i < client->sizes.parts; i++) {

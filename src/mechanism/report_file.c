@@ -44,7 +44,7 @@ sotto_report_values(const struct sotto_mechanism *mechanism,
 {
     const struct channel_instance *instance =
         &mechanism->client->part[part].instance;
-    const uint8_t *wire = report + mechanism_offset(mechanism, part, block);
+    const uint8_t *wire = report + shape_offset(&mechanism->shape, part, block);
     if (instance->channel->valid(instance, wire)) {
         instance->channel->unpack(instance, wire, ret_values);
     } else {
@@ -224,7 +224,7 @@ check_header(const struct sotto_mechanism *mechanism, const uint8_t *report,
                          "it does not start as reports do; is this a file of "
                          "reports?");
     }
-    if (memcmp(hash, mechanism->client->hash, SOTTO_HASH_SIZE) != 0) {
+    if (memcmp(hash, mechanism->shape.hash, SOTTO_HASH_SIZE) != 0) {
         return report_json_fail_hash(mechanism, hash, err);
     }
     return SOTTO_STATUS_OK;
@@ -251,7 +251,7 @@ check_length(const struct source *source, const uint8_t *data, size_t size,
              struct sotto_error *err)
 {
     struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
-    size_t each = source->mechanism->client->report_size;
+    size_t each = source->mechanism->shape.report_size;
     if (size >= REPORT_HEADER_SIZE &&
         check_header(source->mechanism, data, &cause) != SOTTO_STATUS_OK) {
         return fail_report(source, 0, 0, 0, &cause, err);
@@ -272,7 +272,7 @@ static enum sotto_status
 read_binary(const struct source *source, uint8_t **data, size_t size,
             struct sotto_report_reader *reader, struct sotto_error *err)
 {
-    size_t each = source->mechanism->client->report_size;
+    size_t each = source->mechanism->shape.report_size;
     enum sotto_status status = check_length(source, *data, size, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < size / each; i++) {
         status = check_report(source, *data + i * each, i, err);
@@ -300,7 +300,7 @@ read_lines(const struct source *source, const uint8_t *data, size_t size,
            int64_t *values, uint8_t *report, struct host_text *reports,
            struct sotto_error *err)
 {
-    size_t each = source->mechanism->client->report_size;
+    size_t each = source->mechanism->shape.report_size;
     size_t at = 0;
     for (size_t line = 1; !is_blank(data + at, size - at); line++) {
         struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
@@ -463,7 +463,7 @@ adopt(const struct source *source, uint8_t *data, size_t size,
         status = host_fail_memory(err);
         goto done;
     }
-    reader->report_size = source->mechanism->client->report_size;
+    reader->report_size = source->mechanism->shape.report_size;
     if (size == 0) {
         status = host_fail(err, SOTTO_STATUS_INPUT, 0,
                            "'%s' is empty: it holds no reports",

@@ -128,7 +128,7 @@ report_json_fail_hash(const struct sotto_mechanism *mechanism,
 {
     char found[2 * SOTTO_HASH_SIZE + 1], expected[2 * SOTTO_HASH_SIZE + 1];
     (void)sodium_bin2hex(found, sizeof found, hash, SOTTO_HASH_SIZE);
-    (void)sodium_bin2hex(expected, sizeof expected, mechanism->client->hash,
+    (void)sodium_bin2hex(expected, sizeof expected, mechanism->shape.hash,
                          SOTTO_HASH_SIZE);
     return host_fail(err, SOTTO_STATUS_PIN, 0,
                      "it was made by another mechanism, %s, and not by %s; "
@@ -210,7 +210,7 @@ read_header(const struct sotto_mechanism *mechanism, const json_t *object,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    if (memcmp(hash, mechanism->client->hash, SOTTO_HASH_SIZE) != 0) {
+    if (memcmp(hash, mechanism->shape.hash, SOTTO_HASH_SIZE) != 0) {
         return report_json_fail_hash(mechanism, hash, err);
     }
     status = read_hex(object, "id", hash + SOTTO_HASH_SIZE, SOTTO_ID_SIZE, err);

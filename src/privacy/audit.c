@@ -83,48 +83,15 @@ audit_progress(const struct sotto_audit *audit, const char *attack,
     }
 }
 
-void
-audit_encode(struct sotto_client *client, const struct sotto_value *values)
-{
-    device_wipe(client);
-    schema_apply(client, values);
-    forward_run(client);
-}
-
-size_t
-audit_width(const struct sotto_client *client)
-{
-    size_t width = 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        width += (size_t)client->part[i].blocks *
-                 channel_width(&client->part[i].instance);
-    }
-    return width;
-}
-
-void
-audit_points(struct sotto_client *client, int32_t *ret_q)
-{
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        uint32_t width = channel_width(&part->instance);
-        for (uint32_t j = 0; j < part->blocks; j++) {
-            report_point(client, part, j);
-            memcpy(ret_q, client->q, width * sizeof *ret_q);
-            ret_q += width;
-        }
-    }
-}
-
 double
-audit_log_p(const struct sotto_client *client, const int32_t *q,
+audit_log_p(const struct sotto_mechanism *mechanism, const int32_t *q,
             const uint8_t *report)
 {
-    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    const uint8_t *at = report + mechanism->shape.part[0].offset;
     double sum = 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *own = &client->part[i].instance;
-        for (uint32_t j = 0; j < client->part[i].blocks; j++) {
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        const struct channel_instance *own = mechanism->shape.part[i].instance;
+        for (size_t j = 0; j < mechanism->shape.part[i].blocks; j++) {
             sum += own->channel->log_p(own, at, q);
             q += channel_width(own);
             at += own->wire_size;
@@ -209,20 +176,20 @@ keep_part(struct sotto_audit *audit, size_t at,
 }
 
 /* A part like one before it need not be enumerated again. */
-static const struct device_part *
-same_as(const struct sotto_client *client, uint32_t at, uint32_t *ret_index)
+static bool
+same_as(const struct shape *shape, uint32_t at, uint32_t *ret_index)
 {
-    const struct channel_instance *own = &client->part[at].instance;
+    const struct channel_instance *own = shape->part[at].instance;
     for (uint32_t i = 0; i < at; i++) {
-        const struct channel_instance *other = &client->part[i].instance;
+        const struct channel_instance *other = shape->part[i].instance;
         if (own->channel == other->channel && own->size == other->size &&
             own->rows == other->rows && own->l == other->l &&
             own->eps == other->eps && own->delta == other->delta) {
             *ret_index = i;
-            return &client->part[i];
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 static void
@@ -245,7 +212,7 @@ check_parameters(struct sotto_audit *audit, uint32_t at,
                  struct sotto_error *err)
 {
     const struct channel_instance *own =
-        &audit->mechanism->client->part[at].instance;
+        audit->mechanism->shape.part[at].instance;
     size_t size = own->channel->own_size;
     const uint8_t *opened = own->own;
     size_t room = (size + 7) / 8 * 8;
@@ -281,14 +248,14 @@ check_parameters(struct sotto_audit *audit, uint32_t at,
 static void
 check_total(struct sotto_audit *audit)
 {
-    const struct sotto_client *client = audit->mechanism->client;
+    const struct shape *shape = &audit->mechanism->shape;
     uint64_t eps = 0, delta = 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        eps = checked_add(eps, part->blocks * part->instance.eps);
-        delta = checked_add(delta, part->blocks * part->instance.delta);
+    for (size_t i = 0; i < shape->parts; i++) {
+        const struct shape_part *part = &shape->part[i];
+        eps = checked_add(eps, part->blocks * part->instance->eps);
+        delta = checked_add(delta, part->blocks * part->instance->delta);
     }
-    if (eps > client->eps || delta > client->delta) {
+    if (eps > shape->eps || delta > shape->delta) {
         audit_note(audit, "enumerate", true,
                    "the parts spend epsilon %.12g and delta %.6g together, "
                    "more than the stated total",
@@ -300,11 +267,11 @@ check_total(struct sotto_audit *audit)
 static enum sotto_status
 audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
 {
-    const struct sotto_client *client = audit->mechanism->client;
+    const struct shape *shape = &audit->mechanism->shape;
     uint64_t most = audit->options.branches, branches = 0, parts = 0;
-    struct enumerating at = {audit, 0, client->sizes.parts * most};
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *own = &client->part[i].instance;
+    struct enumerating at = {audit, 0, shape->parts * most};
+    for (uint32_t i = 0; i < shape->parts; i++) {
+        const struct channel_instance *own = shape->part[i].instance;
         struct enumerate_result result;
         enum sotto_status status;
         uint32_t before;
@@ -313,7 +280,7 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
         if (status != SOTTO_STATUS_OK) {
             return status;
         }
-        if (same_as(client, i, &before) != NULL) {
+        if (same_as(shape, i, &before)) {
             copy_part(audit, before, i);
             continue;
         }
@@ -348,17 +315,18 @@ stated_sensitivity(const struct channel_instance *instance)
 static void
 describe_parts(struct sotto_audit *audit)
 {
-    const struct sotto_client *client = audit->mechanism->client;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *own = &client->part[i];
+    const struct shape *shape = &audit->mechanism->shape;
+    for (size_t i = 0; i < shape->parts; i++) {
+        const struct shape_part *own = &shape->part[i];
         struct sotto_audit_part *part = &audit->part[i];
-        part->channel = own->instance.channel->name;
+        part->channel = own->instance->channel->name;
         part->blocks = own->blocks;
-        part->eps_stated = (double)own->instance.eps / (double)DECIMAL_UNIT;
-        part->delta_stated = (double)own->instance.delta / (double)DECIMAL_UNIT;
+        part->eps_stated = (double)own->instance->eps / (double)DECIMAL_UNIT;
+        part->delta_stated =
+            (double)own->instance->delta / (double)DECIMAL_UNIT;
         part->scope = scope_name(ENUMERATE_NOTHING);
         part->eps_exact = (double)NAN;
-        part->sensitivity_stated = stated_sensitivity(&own->instance);
+        part->sensitivity_stated = stated_sensitivity(own->instance);
     }
 }
 
@@ -413,7 +381,7 @@ attack(struct sotto_audit *audit, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         status = audit_restart(audit, err);
     }
-    device_wipe(audit->mechanism->client);
+    stages_wipe(audit->mechanism);
     sum_up(audit);
     if (status == SOTTO_STATUS_OK && audit->failed) {
         status = host_fail_memory(err);
@@ -426,7 +394,7 @@ sotto_audit_run(struct sotto_mechanism *mechanism,
                 const struct sotto_audit_options *options,
                 struct sotto_audit **ret_audit, struct sotto_error *err)
 {
-    struct sotto_client *client = mechanism->client;
+    const struct shape *shape = &mechanism->shape;
     struct sotto_audit *audit = calloc(1, sizeof *audit);
     enum sotto_status status = SOTTO_STATUS_OK;
     if (audit == NULL) {
@@ -434,9 +402,9 @@ sotto_audit_run(struct sotto_mechanism *mechanism,
     }
     take_options(audit, options);
     audit->mechanism = mechanism;
-    audit->info.parts = client->sizes.parts;
-    audit->info.eps_stated = (double)client->eps / (double)DECIMAL_UNIT;
-    audit->info.delta_stated = (double)client->delta / (double)DECIMAL_UNIT;
+    audit->info.parts = shape->parts;
+    audit->info.eps_stated = (double)shape->eps / (double)DECIMAL_UNIT;
+    audit->info.delta_stated = (double)shape->delta / (double)DECIMAL_UNIT;
     audit->part = calloc(audit->info.parts, sizeof *audit->part);
     if (audit->part == NULL) {
         status = host_fail_memory(err);
@@ -487,13 +455,13 @@ sotto_audit_one(struct sotto_mechanism *mechanism, uint8_t *report, size_t size,
                 struct sotto_error *err)
 {
     struct hostile *hostile = hostile_new(mechanism, 0);
-    struct sotto_client *client = mechanism->client;
     enum sotto_status status;
     if (hostile == NULL) {
         return host_fail_memory(err);
     }
-    status = sotto_client_privatise(client, hostile_record(hostile, 1),
-                                    client->sizes.columns, report, size);
+    status =
+        sotto_client_privatise(mechanism->client, hostile_record(hostile, 1),
+                               mechanism->shape.columns, report, size);
     if (status != SOTTO_STATUS_OK) {
         (void)host_fail(err, status, 0, "%s", sotto_status_message(status));
     }

@@ -8,7 +8,7 @@
 #ifndef SOTTO_PRIVACY_AUDIT_H
 #define SOTTO_PRIVACY_AUDIT_H
 
-#include "mechanism/mechanism.h"
+#include "mechanism/stages.h"
 #include "sotto/sotto.h"
 
 struct sotto_audit {
@@ -33,17 +33,9 @@ void audit_skip(struct sotto_audit *audit, const char *attack,
 void audit_progress(const struct sotto_audit *audit, const char *attack,
                     uint64_t done, uint64_t total);
 
-/* Brings a record up to the encoder's output, as privatising does. */
-void audit_encode(struct sotto_client *client,
-                  const struct sotto_value *values);
-
-/* Integers in all points of a record together. */
-size_t audit_width(const struct sotto_client *client);
-/* The points of the record that is encoded, block by block. */
-void audit_points(struct sotto_client *client, int32_t *ret_q);
 /* The natural logarithm of a whole report's probability given all points of a
    record, by the channels' formulas. */
-double audit_log_p(const struct sotto_client *client, const int32_t *q,
+double audit_log_p(const struct sotto_mechanism *mechanism, const int32_t *q,
                    const uint8_t *report);
 
 /* The attacks; audit_independence is a part of restart. Statuses: MEMORY,

@@ -58,7 +58,7 @@ struct signal {
 
 struct independence {
     struct sotto_audit *audit;
-    struct sotto_client *client;
+    struct sotto_mechanism *mechanism;
     uint32_t half, signals;
     int32_t *q;      /* the record's points */
     int64_t *values; /* of one block */
@@ -99,12 +99,12 @@ is_apart(const struct channel *channel)
 static void
 add_signals(struct independence *in)
 {
-    const struct sotto_client *client = in->client;
+    const struct shape *shape = &in->mechanism->shape;
     uint32_t block = 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *own = &client->part[i].instance;
+    for (size_t i = 0; i < shape->parts; i++) {
+        const struct channel_instance *own = shape->part[i].instance;
         bool apart = is_apart(own->channel);
-        for (uint32_t j = 0; j < client->part[i].blocks && block < BLOCKS_MOST;
+        for (size_t j = 0; j < shape->part[i].blocks && block < BLOCKS_MOST;
              j++, block++) {
             add_signal(in, KIND_LIKELY, block, 0, apart);
             add_signal(in, KIND_LOW, block, 0, apart);
@@ -141,13 +141,13 @@ signal_of(const struct independence *in, const struct signal *signal,
 static void
 take_signals(struct independence *in, const uint8_t *report)
 {
-    const struct sotto_client *client = in->client;
+    const struct shape *shape = &in->mechanism->shape;
     const uint8_t *wire = report + REPORT_HEADER_SIZE;
     const int32_t *q = in->q;
     uint32_t block = 0, at = 0;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *own = &client->part[i].instance;
-        for (uint32_t j = 0; j < client->part[i].blocks && at < in->signals;
+    for (size_t i = 0; i < shape->parts; i++) {
+        const struct channel_instance *own = shape->part[i].instance;
+        for (size_t j = 0; j < shape->part[i].blocks && at < in->signals;
              j++, block++) {
             own->channel->unpack(own, wire, in->values);
             for (; at < in->signals && in->signal[at].block == block; at++) {
@@ -353,14 +353,14 @@ static enum sotto_status
 take_report(struct independence *in, struct hostile *hostile, uint8_t *report,
             bool *ret_valid, struct sotto_error *err)
 {
-    struct sotto_client *client = in->client;
+    const struct shape *shape = &in->mechanism->shape;
     enum sotto_status status = sotto_client_privatise(
-        client, hostile_record(hostile, RECORD), client->sizes.columns, report,
-        client->report_size);
+        in->mechanism->client, hostile_record(hostile, RECORD), shape->columns,
+        report, shape->report_size);
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }
-    *ret_valid = report_valid(client, report, client->report_size);
+    *ret_valid = stages_valid(in->mechanism, report, shape->report_size);
     if (*ret_valid) {
         take_signals(in, report);
     }
@@ -387,8 +387,8 @@ gather(struct independence *in, struct hostile *hostile, uint8_t *report,
     double start = host_seconds();
     enum sotto_status status = SOTTO_STATUS_OK;
     *ret_valid = true;
-    audit_encode(in->client, hostile_record(hostile, RECORD));
-    audit_points(in->client, in->q);
+    stages_encode(in->mechanism, hostile_record(hostile, RECORD));
+    stages_points(in->mechanism, in->q);
     for (uint32_t i = 0; i < PILOT && status == SOTTO_STATUS_OK && *ret_valid;
          i++) {
         status = take_report(in, hostile, report, ret_valid, err);
@@ -419,11 +419,11 @@ search(struct independence *in)
 }
 
 static size_t
-most_values(const struct sotto_client *client)
+most_values(const struct shape *shape)
 {
     size_t most = 1;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        size_t values = client->part[i].instance.values;
+    for (size_t i = 0; i < shape->parts; i++) {
+        size_t values = shape->part[i].instance->values;
         most = values > most ? values : most;
     }
     return most;
@@ -432,8 +432,8 @@ most_values(const struct sotto_client *client)
 static bool
 set_up(struct independence *in)
 {
-    in->q = calloc(audit_width(in->client), sizeof *in->q);
-    in->values = calloc(most_values(in->client), sizeof *in->values);
+    in->q = calloc(stages_points_width(in->mechanism), sizeof *in->q);
+    in->values = calloc(most_values(&in->mechanism->shape), sizeof *in->values);
     in->signal = calloc(SIGNALS_MOST, sizeof *in->signal);
     in->now = calloc(SIGNALS_MOST, sizeof *in->now);
     in->pilot = calloc((size_t)SIGNALS_MOST * PILOT, sizeof *in->pilot);
@@ -456,10 +456,9 @@ clear(struct independence *in)
 enum sotto_status
 audit_independence(struct sotto_audit *audit, struct sotto_error *err)
 {
-    struct independence in = {.audit = audit,
-                              .client = audit->mechanism->client};
+    struct independence in = {.audit = audit, .mechanism = audit->mechanism};
     struct hostile *hostile = hostile_new(audit->mechanism, 0);
-    uint8_t *report = malloc(in.client->report_size);
+    uint8_t *report = malloc(in.mechanism->shape.report_size);
     enum sotto_status status = SOTTO_STATUS_OK;
     bool valid = false;
     if (!set_up(&in) || hostile == NULL || report == NULL) {

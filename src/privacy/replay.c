@@ -34,7 +34,7 @@ struct archive {
 
 struct replay {
     struct sotto_audit *audit;
-    struct sotto_client *client;
+    struct sotto_mechanism *mechanism;
     struct hostile *hostile;
     struct archive *archive; /* one a part */
     uint8_t *report;
@@ -49,7 +49,7 @@ step(struct replay *replay)
 {
     replay->done++;
     if (replay->done % 64 == 0) {
-        uint32_t parts = replay->client->sizes.parts;
+        size_t parts = replay->mechanism->shape.parts;
         uint64_t climbed = parts < PARTS_CLIMBED ? parts : PARTS_CLIMBED;
         audit_progress(replay->audit, "replay", replay->done,
                        RECORDS + OUTPUTS + climbed * CLIMBS);
@@ -60,12 +60,12 @@ step(struct replay *replay)
 
 /* The farthest that q is from a point kept; keeps it if it adds to that. */
 static double
-compare(struct replay *replay, uint32_t part, bool keep)
+compare(struct replay *replay, size_t part, const int32_t *q, bool keep)
 {
-    const struct channel_instance *own = &replay->client->part[part].instance;
+    const struct shape_part *shape = &replay->mechanism->shape.part[part];
+    const struct channel_instance *own = shape->instance;
     struct archive *archive = &replay->archive[part];
-    const int32_t *q = replay->client->q;
-    uint32_t width = channel_width(own);
+    size_t width = shape->width;
     double farthest = 0;
     for (uint32_t i = 0; i < archive->count; i++) {
         double apart =
@@ -91,23 +91,23 @@ compare(struct replay *replay, uint32_t part, bool keep)
 static void
 look(struct replay *replay)
 {
-    struct sotto_client *client = replay->client;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        for (uint32_t j = 0; j < part->blocks; j++) {
-            report_point(client, part, j);
+    const struct shape *shape = &replay->mechanism->shape;
+    for (uint32_t i = 0; i < shape->parts; i++) {
+        const struct shape_part *part = &shape->part[i];
+        for (size_t j = 0; j < part->blocks; j++) {
+            const int32_t *q = stages_point(replay->mechanism, i, j);
             replay->points++;
-            if (!points_inside(&part->instance, client->q)) {
+            if (!points_inside(part->instance, q)) {
                 if (replay->outside++ == 0) {
                     replay->culprit = i;
                 }
                 /* Two such points may lie twice as far apart. */
                 replay->audit->part[i].sensitivity_found =
                     fmax(replay->audit->part[i].sensitivity_found,
-                         2 * points_distance(&part->instance, client->q, NULL));
+                         2 * points_distance(part->instance, q, NULL));
             }
             if (j == 0) {
-                (void)compare(replay, i, true);
+                (void)compare(replay, i, q, true);
             }
         }
     }
@@ -118,18 +118,19 @@ static enum sotto_status
 look_at_report(struct replay *replay, const struct sotto_value *values,
                struct sotto_error *err)
 {
-    struct sotto_client *client = replay->client;
-    size_t size = client->report_size;
+    struct sotto_mechanism *mechanism = replay->mechanism;
+    size_t size = mechanism->shape.report_size;
     enum sotto_status status;
     bool good;
     memset(replay->report, 0xc5, size + CANARY);
-    status = sotto_client_privatise(client, values, client->sizes.columns,
-                                    replay->report, size);
+    status =
+        sotto_client_privatise(mechanism->client, values,
+                               mechanism->shape.columns, replay->report, size);
     if (status == SOTTO_STATUS_ENTROPY) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }
     good = status == SOTTO_STATUS_OK &&
-           report_valid(client, replay->report, size) &&
+           stages_valid(mechanism, replay->report, size) &&
            memcmp(replay->report, REPORT_MAGIC, REPORT_MAGIC_SIZE) == 0;
     for (size_t i = 0; i < CANARY; i++) {
         good = good && replay->report[size + i] == 0xc5;
@@ -145,7 +146,7 @@ try_records(struct replay *replay, struct sotto_error *err)
     enum sotto_status status = SOTTO_STATUS_OK;
     for (uint64_t i = 0; status == SOTTO_STATUS_OK && i < RECORDS; i++) {
         const struct sotto_value *values = hostile_record(replay->hostile, i);
-        audit_encode(replay->client, values);
+        stages_encode(replay->mechanism, values);
         look(replay);
         status = look_at_report(replay, values, err);
         step(replay);
@@ -158,11 +159,12 @@ try_records(struct replay *replay, struct sotto_error *err)
 /* How far the encoder's own output is from the origin: where the points are
    the same, it tells up from down. */
 static double
-spread(const struct sotto_client *client, const struct device_part *part)
+spread(const struct sotto_mechanism *mechanism, const struct shape_part *part)
 {
+    const float *output = stages_z(mechanism) + part->from;
     double sum = 0;
-    for (uint32_t i = 0; part->place != NULL && i < part->instance.size; i++) {
-        double z = client->z[part->from + i];
+    for (uint32_t i = 0; part->numbers && i < part->instance->size; i++) {
+        double z = (double)output[i];
         sum += isfinite(z) ? fmin(fabs(z), 1e6) : 0;
     }
     return sum;
@@ -174,13 +176,13 @@ static bool
 climbs(struct replay *replay, uint32_t part, const struct sotto_value *values,
        double *best)
 {
-    struct sotto_client *client = replay->client;
-    const struct device_part *own = &client->part[part];
+    struct sotto_mechanism *mechanism = replay->mechanism;
+    const struct shape_part *own = &mechanism->shape.part[part];
     double height;
-    audit_encode(client, values);
+    stages_encode(mechanism, values);
     look(replay);
-    report_point(client, own, 0);
-    height = compare(replay, part, false) + 1e-7 * spread(client, own);
+    height = compare(replay, part, stages_point(mechanism, part, 0), false) +
+             1e-7 * spread(mechanism, own);
     if (height < *best) {
         hostile_undo(replay->hostile);
         return false;
@@ -250,26 +252,17 @@ hostile_float(uint32_t kind, uint32_t i, struct seeded *seeded)
     return kind % 3 == 1 ? value : (float)(int32_t)bits * 0x1p-30f;
 }
 
-/* Entries of z. */
-static uint32_t
-outputs_of(const struct sotto_client *client)
-{
-    uint32_t layers = client->sizes.layers;
-    return layers > 0 ? client->layer[layers - 1].out : client->sizes.inputs;
-}
-
 static void
 try_outputs(struct replay *replay)
 {
-    struct sotto_client *client = replay->client;
-    uint32_t count = outputs_of(client);
+    struct sotto_mechanism *mechanism = replay->mechanism;
     for (uint32_t i = 0; i < OUTPUTS; i++) {
         struct seeded seeded;
         seeded_init(&seeded, replay->audit->options.seed,
                     UINT64_C(1) << 41 | i);
-        audit_encode(client, hostile_record(replay->hostile, i));
-        for (uint32_t j = 0; j < count; j++) {
-            client->z[j] = hostile_float(i, j, &seeded);
+        stages_encode(mechanism, hostile_record(replay->hostile, i));
+        for (uint32_t j = 0; j < mechanism->shape.z; j++) {
+            stages_z(mechanism)[j] = hostile_float(i, j, &seeded);
         }
         look(replay);
         step(replay);
@@ -308,18 +301,17 @@ judge(struct replay *replay)
 static bool
 set_up(struct replay *replay)
 {
-    struct sotto_client *client = replay->client;
+    const struct shape *shape = &replay->mechanism->shape;
     bool good;
     replay->hostile =
         hostile_new(replay->audit->mechanism, replay->audit->options.seed);
-    replay->archive = calloc(client->sizes.parts, sizeof *replay->archive);
-    replay->report = malloc(client->report_size + CANARY);
+    replay->archive = calloc(shape->parts, sizeof *replay->archive);
+    replay->report = malloc(shape->report_size + CANARY);
     good = replay->hostile != NULL && replay->archive != NULL &&
            replay->report != NULL;
-    for (uint32_t i = 0; good && i < client->sizes.parts; i++) {
+    for (uint32_t i = 0; good && i < shape->parts; i++) {
         replay->archive[i].point =
-            calloc((size_t)ARCHIVE * channel_width(&client->part[i].instance),
-                   sizeof(int32_t));
+            calloc(ARCHIVE * shape->part[i].width, sizeof(int32_t));
         good = replay->archive[i].point != NULL;
     }
     return good;
@@ -329,7 +321,7 @@ static void
 clear(struct replay *replay)
 {
     for (uint32_t i = 0;
-         replay->archive != NULL && i < replay->client->sizes.parts; i++) {
+         replay->archive != NULL && i < replay->mechanism->shape.parts; i++) {
         free(replay->archive[i].point);
     }
     free(replay->archive);
@@ -340,7 +332,7 @@ clear(struct replay *replay)
 enum sotto_status
 audit_replay(struct sotto_audit *audit, struct sotto_error *err)
 {
-    struct replay replay = {.audit = audit, .client = audit->mechanism->client};
+    struct replay replay = {.audit = audit, .mechanism = audit->mechanism};
     enum sotto_status status =
         set_up(&replay) ? SOTTO_STATUS_OK : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {

@@ -43,7 +43,7 @@ static const uint64_t others[] = {0, 5, 19};
 
 struct restart {
     struct sotto_audit *audit;
-    struct sotto_client *client;
+    struct sotto_mechanism *mechanism;
     struct hostile *hostile;
     size_t size;     /* of a report */
     size_t room;     /* reports that fit in `shared` */
@@ -68,8 +68,9 @@ step(struct restart *r)
 static enum sotto_status
 privatise(struct restart *r, uint64_t record, uint8_t *report)
 {
-    return sotto_client_privatise(r->client, hostile_record(r->hostile, record),
-                                  r->client->sizes.columns, report, r->size);
+    return sotto_client_privatise(r->mechanism->client,
+                                  hostile_record(r->hostile, record),
+                                  r->mechanism->shape.columns, report, r->size);
 }
 
 /* ---- Coincidences -------------------------------------------------------- */
@@ -111,11 +112,11 @@ noise_repeats(const struct restart *r, size_t count)
 {
     double likeliest = -INFINITY, equal = 0, n = (double)count - 1, chance;
     for (size_t i = 0; i < count; i++) {
-        if (!report_valid(r->client, report_at(r, i), r->size)) {
+        if (!stages_valid(r->mechanism, report_at(r, i), r->size)) {
             return false; /* another attack's find */
         }
         likeliest =
-            fmax(likeliest, audit_log_p(r->client, r->q, report_at(r, i)));
+            fmax(likeliest, audit_log_p(r->mechanism, r->q, report_at(r, i)));
         equal += i > 0 && same_payload(r, report_at(r, i), report_at(r, i - 1));
     }
     chance = lgamma(n + 1) - lgamma(equal + 1) - lgamma(n - equal + 1) +
@@ -272,7 +273,7 @@ static bool
 judge_same(struct restart *r, uint64_t bytes)
 {
     uint64_t need;
-    (void)report_measure(r->client, &need);
+    (void)report_measure(r->mechanism->client, &need);
     if (bytes == 0) {
         audit_note(r->audit, "restart", true,
                    "a report was made without asking the system for entropy");
@@ -347,9 +348,9 @@ static void
 marked_report(void *context)
 {
     struct restart *r = context;
-    audit_encode(r->client, hostile_record(r->hostile, r->record));
+    stages_encode(r->mechanism, hostile_record(r->hostile, r->record));
     trace_mark();
-    report_make(r->client, &r->client->entropy, report_at(r, 0));
+    (void)stages_report(r->mechanism, report_at(r, 0));
     trace_mark();
 }
 
@@ -411,9 +412,10 @@ through_ledger(struct restart *r, const char *person, uint64_t record,
     if (port == NULL) {
         return SOTTO_STATUS_IO;
     }
-    return sotto_client_report(r->client, port, person, strlen(person),
-                               hostile_record(r->hostile, record),
-                               r->client->sizes.columns, report, r->size, NULL);
+    return sotto_client_report(
+        r->mechanism->client, port, person, strlen(person),
+        hostile_record(r->hostile, record), r->mechanism->shape.columns, report,
+        r->size, NULL);
 }
 
 /* The ledger is opened anew before each. */
@@ -455,10 +457,10 @@ static bool
 set_up(struct restart *r)
 {
     void *shared;
-    r->size = r->client->report_size;
+    r->size = r->mechanism->shape.report_size;
     r->room = CALLS + 2;
     r->hostile = hostile_new(r->audit->mechanism, 0);
-    r->q = calloc(audit_width(r->client), sizeof *r->q);
+    r->q = calloc(stages_points_width(r->mechanism), sizeof *r->q);
     shared = mmap(NULL, r->room * r->size, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
@@ -482,8 +484,8 @@ static enum sotto_status
 try_all(struct restart *r, struct sotto_error *err)
 {
     enum sotto_status status;
-    audit_encode(r->client, hostile_record(r->hostile, RECORD));
-    audit_points(r->client, r->q);
+    stages_encode(r->mechanism, hostile_record(r->hostile, RECORD));
+    stages_points(r->mechanism, r->q);
     status = try_calls(r, err);
     if (status == SOTTO_STATUS_OK) {
         status = audit_independence(r->audit, err);
@@ -504,7 +506,7 @@ try_all(struct restart *r, struct sotto_error *err)
 enum sotto_status
 audit_restart(struct sotto_audit *audit, struct sotto_error *err)
 {
-    struct restart r = {.audit = audit, .client = audit->mechanism->client};
+    struct restart r = {.audit = audit, .mechanism = audit->mechanism};
     struct sigaction ours = {.sa_handler = SIG_DFL}, theirs;
     enum sotto_status status;
     (void)sigaction(SIGCHLD, &ours, &theirs);

@@ -53,7 +53,7 @@ struct event {
 
 struct sampling {
     struct sotto_audit *audit;
-    struct sotto_client *client;
+    struct sotto_mechanism *mechanism;
     struct hostile *hostile;
     size_t width;
     int32_t *candidate; /* the points of all candidates */
@@ -70,8 +70,8 @@ make_report(struct sampling *s, uint64_t record, uint8_t *report,
             struct sotto_error *err)
 {
     enum sotto_status status = sotto_client_privatise(
-        s->client, hostile_record(s->hostile, record), s->client->sizes.columns,
-        report, s->client->report_size);
+        s->mechanism->client, hostile_record(s->hostile, record),
+        s->mechanism->shape.columns, report, s->mechanism->shape.report_size);
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }
@@ -85,11 +85,11 @@ static double
 ratio_of(const struct sampling *s, const uint8_t *report)
 {
     double ratio;
-    if (!report_valid(s->client, report, s->client->report_size)) {
+    if (!stages_valid(s->mechanism, report, s->mechanism->shape.report_size)) {
         return 0; /* log p is for valid reports only */
     }
-    ratio = audit_log_p(s->client, s->world[0].q, report) -
-            audit_log_p(s->client, s->world[1].q, report);
+    ratio = audit_log_p(s->mechanism, s->world[0].q, report) -
+            audit_log_p(s->mechanism, s->world[1].q, report);
     return isnan(ratio) ? 0 : ratio;
 }
 
@@ -98,10 +98,10 @@ ratio_of(const struct sampling *s, const uint8_t *report)
 static enum sotto_status
 explore(struct sampling *s, struct sotto_error *err)
 {
-    size_t size = s->client->report_size;
+    size_t size = s->mechanism->shape.report_size;
     for (uint32_t i = 0; i < CANDIDATES; i++) {
-        audit_encode(s->client, hostile_record(s->hostile, i));
-        audit_points(s->client, s->candidate + i * s->width);
+        stages_encode(s->mechanism, hostile_record(s->hostile, i));
+        stages_points(s->mechanism, s->candidate + i * s->width);
         for (uint32_t j = 0; j < EXPLORED; j++) {
             enum sotto_status status =
                 make_report(s, i, s->report + (i * EXPLORED + j) * size, err);
@@ -117,13 +117,14 @@ explore(struct sampling *s, struct sotto_error *err)
 static double
 divergence(const struct sampling *s, uint32_t i, uint32_t j)
 {
-    size_t size = s->client->report_size;
+    size_t size = s->mechanism->shape.report_size;
     double sum = 0;
     for (uint32_t m = 0; m < EXPLORED; m++) {
         const uint8_t *report = s->report + (i * EXPLORED + m) * size;
-        if (report_valid(s->client, report, size)) {
-            sum += audit_log_p(s->client, s->candidate + i * s->width, report) -
-                   audit_log_p(s->client, s->candidate + j * s->width, report);
+        if (stages_valid(s->mechanism, report, size)) {
+            sum +=
+                audit_log_p(s->mechanism, s->candidate + i * s->width, report) -
+                audit_log_p(s->mechanism, s->candidate + j * s->width, report);
         }
     }
     return isnan(sum) ? 0 : sum;
@@ -294,9 +295,10 @@ judge(struct sampling *s, const struct event *event, struct sotto_error *err)
 static bool
 set_up(struct sampling *s)
 {
-    size_t size = s->client->report_size, payload = size - REPORT_HEADER_SIZE;
+    size_t size = s->mechanism->shape.report_size,
+           payload = size - REPORT_HEADER_SIZE;
     bool good;
-    s->width = audit_width(s->client);
+    s->width = stages_points_width(s->mechanism);
     s->bytes = (uint32_t)(payload < BYTES_MOST ? payload : BYTES_MOST);
     s->hostile = hostile_new(s->audit->mechanism, s->audit->options.seed);
     s->candidate = calloc(CANDIDATES * s->width, sizeof *s->candidate);
@@ -344,7 +346,7 @@ enum sotto_status
 audit_sample(struct sotto_audit *audit, struct sotto_error *err)
 {
     struct sampling s = {.audit = audit,
-                         .client = audit->mechanism->client,
+                         .mechanism = audit->mechanism,
                          .n = audit->options.samples,
                          .total = 4 * audit->options.samples};
     struct event event = {.kind = EVENT_RATIO_ABOVE, .score = -INFINITY};

@@ -127,8 +127,8 @@ put_block(struct host_text *text, const struct sotto_mechanism *mechanism,
     put_block_meaning(&meaning, mechanism, report, part, block);
     text->failed = text->failed || meaning.failed;
     if (!meaning.failed) {
-        put_bytes(text, report, mechanism_offset(mechanism, part, block), size,
-                  meaning.data);
+        put_bytes(text, report, shape_offset(&mechanism->shape, part, block),
+                  size, meaning.data);
     }
     host_text_clear(&meaning);
 }
@@ -152,9 +152,8 @@ static void
 put_report(struct host_text *text, const struct sotto_mechanism *mechanism,
            const uint8_t *report, size_t size)
 {
-    bool known =
-        memcmp(report + REPORT_MAGIC_SIZE, sotto_client_hash(mechanism->client),
-               SOTTO_HASH_SIZE) == 0;
+    bool known = memcmp(report + REPORT_MAGIC_SIZE, mechanism->shape.hash,
+                        SOTTO_HASH_SIZE) == 0;
     bool simulated = sotto_report_simulated(report);
     put_bytes(text, report, 0, REPORT_MAGIC_SIZE,
               simulated ? "SIM1: simulated, not private"

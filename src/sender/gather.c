@@ -105,7 +105,7 @@ gather(const struct sotto_mechanism *mechanism,
     struct host_text reports;
     host_text_init(&reports, RELEASED_MOST);
     enum sotto_status status =
-        gather_batches(exchange, mechanism->client->report_size, &reports, err);
+        gather_batches(exchange, mechanism->shape.report_size, &reports, err);
     if (status == SOTTO_STATUS_OK) {
         status = released_read(mechanism, &reports, url, &reader, err);
     }

@@ -261,7 +261,7 @@ judge(const struct sotto_sender *sender, const struct queue_batch *batch,
     if (!is_of(batch, mechanism)) {
         return SOTTO_STATUS_OK;
     }
-    if (batch->size != mechanism->client->report_size) {
+    if (batch->size != mechanism->shape.report_size) {
         return SOTTO_STATUS_INPUT;
     }
     enum sotto_status status = sotto_report_reader_parse(

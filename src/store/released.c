@@ -71,7 +71,7 @@ compare_reports(const void *a, const void *b, void *context)
 static void
 sort_reports(const struct sotto_mechanism *mechanism, struct host_text *reports)
 {
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->shape.report_size;
     qsort_r(reports->data, reports->size / size, size, compare_reports, &size);
 }
 
@@ -107,7 +107,7 @@ sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
     host_text_init(&reports, RELEASED_MOST);
     status = check_kind(url, simulated, simulation, err);
     if (status == SOTTO_STATUS_OK) {
-        status = read_batches(reader, mechanism->client->hash, &reports, err);
+        status = read_batches(reader, mechanism->shape.hash, &reports, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = released_read(mechanism, &reports, url, ret_reader, err);

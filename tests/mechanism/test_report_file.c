@@ -411,7 +411,7 @@ test_values(void **state)
     sotto_report_values(mechanism, reports[0], 2, 0, values);
     assert_true(values[0] >= 0 && values[0] < values[1] && values[1] < 4);
     memcpy(bad, reports[0], sizeof bad);
-    bad[mechanism_offset(mechanism, 2, 0)] = 0xff;
+    bad[shape_offset(&mechanism->shape, 2, 0)] = 0xff;
     sotto_report_values(mechanism, bad, 2, 0, values);
     assert_int_equal(values[0], 0);
     assert_int_equal(values[1], 0);

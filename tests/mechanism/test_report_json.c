@@ -34,7 +34,7 @@ test_spelling(void **state)
     for (size_t i = 0; i < 4; i++) {
         const struct channel_instance *instance = &part[i].instance;
         assert_true(instance->channel->pack(
-            instance, all[i], report + mechanism_offset(mechanism, i, 0)));
+            instance, all[i], report + shape_offset(&mechanism->shape, i, 0)));
     }
     (void)snprintf(expected, sizeof expected,
                    "{\"mechanism\":\"%s\","
@@ -99,7 +99,7 @@ test_numbers(void **state)
         const struct channel_instance *instance =
             &mechanism->client->part[i].instance;
         assert_true(instance->channel->pack(
-            instance, all[i], report + mechanism_offset(mechanism, i, 0)));
+            instance, all[i], report + shape_offset(&mechanism->shape, i, 0)));
     }
     assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
                      SOTTO_STATUS_OK);

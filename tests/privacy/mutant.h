@@ -133,6 +133,9 @@ specimen_make(struct specimen *specimen, const struct mutant *mutant)
     if (mutant->spoil != NULL) {
         mutant->spoil(client);
     }
+    shape_clear(&specimen->mechanism->shape); /* that of the mutant now */
+    assert_int_equal(shape_init(&specimen->mechanism->shape, client, NULL),
+                     SOTTO_STATUS_OK);
 }
 
 static inline void

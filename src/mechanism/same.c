@@ -1,0 +1,100 @@
+/*
+ * same.c: whether two mechanisms make the same of every record.
+ *
+ * Columns that the encoder does not take, the label's say, may differ; those
+ * that it takes must come in the same order, and be read the same.
+ */
+#include "mechanism/same.h"
+
+#include <string.h>
+
+#include "mechanism/decompose.h"
+
+/* The next column from `i` that fills entries of x. */
+static size_t
+next_input(const struct shape *shape, size_t i)
+{
+    while (i < shape->columns && shape->column[i].inputs == 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Bytes of a column's name and of its categories, if it has any. */
+static size_t
+text_size(const struct shape_column *column)
+{
+    size_t words = column->kind == SOTTO_COLUMN_CATEGORY ? column->count : 1;
+    const char *text = column->name;
+    for (; words > 0; words--) {
+        text += strlen(text) + 1;
+    }
+    return (size_t)(text - column->name);
+}
+
+static bool
+same_column(const struct shape_column *x, const struct shape_column *y)
+{
+    return x->kind == y->kind && x->count == y->count &&
+           x->inputs == y->inputs && text_size(x) == text_size(y) &&
+           memcmp(x->name, y->name, text_size(x)) == 0 &&
+           x->shift == y->shift && x->scale == y->scale;
+}
+
+static bool
+same_inputs(const struct shape *a, const struct shape *b)
+{
+    size_t i = next_input(a, 0), j = next_input(b, 0);
+    bool same = true;
+    while (same && i < a->columns && j < b->columns) {
+        same = same_column(&a->column[i], &b->column[j]);
+        i = next_input(a, i + 1);
+        j = next_input(b, j + 1);
+    }
+    return same && i == a->columns && j == b->columns;
+}
+
+static bool
+same_plan(const struct compose_layer *x, const struct compose_layer *y)
+{
+    return x->in == y->in && x->out == y->out && x->kind == y->kind &&
+           strcmp(x->activation, y->activation) == 0 &&
+           x->kernel == y->kernel && x->stride == y->stride &&
+           x->pad == y->pad && x->skip == y->skip && x->height == y->height &&
+           x->width == y->width && x->channels == y->channels &&
+           x->filters == y->filters;
+}
+
+bool
+same_layer(const struct compose_layer *x, const struct compose_layer *y)
+{
+    size_t biases = compose_biases(x), weights = biases * compose_fan(x);
+    return same_plan(x, y) &&
+           (biases == 0 ||
+            (memcmp(x->weight, y->weight, weights * sizeof(float)) == 0 &&
+             memcmp(x->bias, y->bias, biases * sizeof(float)) == 0));
+}
+
+bool
+same_layers(const struct sotto_mechanism *a, const struct sotto_mechanism *b,
+            size_t layers)
+{
+    bool same = a->shape.layers >= layers && b->shape.layers >= layers &&
+                same_inputs(&a->shape, &b->shape);
+    for (size_t i = 0; same && i < layers; i++) {
+        struct compose_layer x = decompose_layer(a, i);
+        struct compose_layer y = decompose_layer(b, i);
+        same = same_layer(&x, &y);
+    }
+    return same;
+}
+
+bool
+same_code(const struct sotto_mechanism *a, const struct sotto_mechanism *b)
+{
+    const struct shape *x = &a->shape, *y = &b->shape;
+    return x->code != SIZE_MAX && y->code != SIZE_MAX &&
+           x->part[x->code].from == y->part[y->code].from &&
+           x->part[x->code].cells == y->part[y->code].cells &&
+           x->layers == y->layers && same_layers(a, b, x->layers);
+}

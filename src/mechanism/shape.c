@@ -1,0 +1,207 @@
+/*
+ * shape.c: what kind of mechanism it is.
+ */
+#include "mechanism/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/device.h"
+#include "host/error.h"
+
+/* ---- Parts -------------------------------------------------------------- */
+
+static bool
+is_code(const struct device_part *part)
+{
+    return part->factors > 0 && !part->factor[0].is_column;
+}
+
+static enum shape_role
+find_role(const struct device_part *part)
+{
+    if (reader_is(part->covers, "features")) {
+        return is_code(part) && part->factors == 1 ? SHAPE_CODE
+                                                   : SHAPE_FEATURES;
+    }
+    if (reader_is(part->covers, "label")) {
+        return part->factors > 0 ? SHAPE_LABEL : SHAPE_OTHER;
+    }
+    return is_code(part) && part->factors == 2 && part->factor[1].is_column
+               ? SHAPE_PAIR
+               : SHAPE_OTHER;
+}
+
+static const char *
+name_covers(const struct device_part *part)
+{
+    if (reader_is(part->covers, "both")) {
+        return "both";
+    }
+    return reader_is(part->covers, "label") ? "label" : "features";
+}
+
+static size_t
+find_part_column(const struct device_part *part, enum shape_role role)
+{
+    if (role == SHAPE_PAIR) {
+        return part->factor[1].at;
+    }
+    return part->factors == 1 && part->factor[0].is_column ? part->factor[0].at
+                                                           : SIZE_MAX;
+}
+
+static struct shape_part
+describe_part(const struct device_part *part, size_t offset)
+{
+    enum shape_role role = find_role(part);
+    bool code = role == SHAPE_CODE || role == SHAPE_PAIR;
+    return (struct shape_part){.role = role,
+                               .covers = name_covers(part),
+                               .instance = &part->instance,
+                               .numbers = part->factors == 0,
+                               .blocks = part->blocks,
+                               .offset = offset,
+                               .width = channel_width(&part->instance),
+                               .from = code ? part->factor[0].at : part->from,
+                               .cells = code ? part->factor[0].k : 0,
+                               .column = find_part_column(part, role)};
+}
+
+/* Remembers the first code and the first label. */
+static void
+place_part(struct shape *shape, size_t at)
+{
+    const struct shape_part *part = &shape->part[at];
+    bool label = part->role == SHAPE_LABEL && part->column != SIZE_MAX;
+    if (part->cells > 0 && shape->code == SIZE_MAX) {
+        shape->code = at;
+    }
+    if (label && shape->label_part == SIZE_MAX) {
+        shape->label_part = at;
+    }
+    if ((label || part->role == SHAPE_PAIR) && shape->label == SIZE_MAX) {
+        shape->label = part->column;
+    }
+    if (strcmp(part->covers, "label") != 0) {
+        shape->q += part->blocks * part->width;
+    }
+}
+
+static void
+describe_parts(struct shape *shape, const struct sotto_client *client)
+{
+    size_t offset = REPORT_HEADER_SIZE;
+    bool scores = false;
+    for (size_t i = 0; i < shape->parts; i++) {
+        const struct device_part *own = &client->part[i];
+        shape->part[i] = describe_part(own, offset);
+        place_part(shape, i);
+        offset += (size_t)own->blocks * own->instance.wire_size;
+        for (uint32_t j = 0; j < own->factors; j++) {
+            scores = scores || !own->factor[j].is_column;
+        }
+    }
+    shape->z_layers = shape->layers - (scores && shape->layers > 0);
+}
+
+/* ---- Columns ------------------------------------------------------------ */
+
+static bool
+reads_column(const struct device_part *part, size_t column)
+{
+    bool reads = false;
+    for (uint32_t i = 0; i < part->factors; i++) {
+        reads = reads ||
+                (part->factor[i].is_column && part->factor[i].at == column);
+    }
+    return reads;
+}
+
+/* Whether a column says nothing but the label: only parts that cover the label
+   read it. */
+static bool
+is_label(const struct shape *shape, const struct sotto_client *client,
+         size_t column)
+{
+    bool label = false, more = client->column[column].inputs > 0;
+    for (size_t i = 0; i < shape->parts; i++) {
+        bool reads = reads_column(&client->part[i], column);
+        bool covers = shape->part[i].role == SHAPE_PAIR ||
+                      strcmp(shape->part[i].covers, "label") == 0;
+        label = label || (reads && covers);
+        more = more || (reads && !covers);
+    }
+    return label && !more;
+}
+
+static void
+describe_columns(struct shape *shape, const struct sotto_client *client)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < shape->columns; i++) {
+        const struct device_column *own = &client->column[i];
+        shape->column[i] =
+            (struct shape_column){.name = (const char *)own->text,
+                                  .kind = (enum sotto_column_kind)own->kind,
+                                  .count = own->count,
+                                  .inputs = own->inputs,
+                                  .at = at,
+                                  .shift = client->shift[i],
+                                  .scale = client->scale[i],
+                                  .label = is_label(shape, client, i)};
+        at += own->inputs;
+    }
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+enum sotto_status
+shape_init(struct shape *shape, const struct sotto_client *client,
+           struct sotto_error *err)
+{
+    const struct device_sizes *sizes = &client->sizes;
+    *shape = (struct shape){.columns = sizes->columns,
+                            .layers = sizes->layers,
+                            .parts = sizes->parts,
+                            .code = SIZE_MAX,
+                            .label = SIZE_MAX,
+                            .label_part = SIZE_MAX,
+                            .work = sizes->work,
+                            .report_size = client->report_size,
+                            .hash = client->hash,
+                            .eps = client->eps,
+                            .delta = client->delta};
+    shape->column = calloc(shape->columns + 1, sizeof *shape->column);
+    shape->part = calloc(shape->parts + 1, sizeof *shape->part);
+    shape->width = calloc(shape->layers + 1, sizeof *shape->width);
+    if (shape->column == NULL || shape->part == NULL || shape->width == NULL) {
+        shape_clear(shape);
+        return host_fail_memory(err);
+    }
+    shape->width[0] = sizes->inputs;
+    for (size_t i = 0; i < shape->layers; i++) {
+        shape->width[i + 1] = client->layer[i].out;
+    }
+    shape->x = shape->width[0];
+    shape->z = shape->width[shape->layers];
+    describe_parts(shape, client);
+    describe_columns(shape, client);
+    return SOTTO_STATUS_OK;
+}
+
+size_t
+shape_offset(const struct shape *shape, size_t part, size_t block)
+{
+    const struct shape_part *own = &shape->part[part];
+    return own->offset + block * own->instance->wire_size;
+}
+
+void
+shape_clear(struct shape *shape)
+{
+    free(shape->column);
+    free(shape->part);
+    free(shape->width);
+    memset(shape, 0, sizeof *shape);
+}
