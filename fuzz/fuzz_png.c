@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "data/png_file.h"
+#include "table/png_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,12 +16,12 @@
 
 #include "base/decimal.h"
 #include "bench/peer.h"
-#include "data/rows.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/rows.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 

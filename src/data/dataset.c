@@ -20,11 +20,11 @@
 #include <sodium.h>
 
 #include "data/fetch.h"
-#include "data/gunzip.h"
 #include "data/source.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "table/gunzip.h"
 
 #define HEX_SIZE (2 * crypto_hash_sha256_BYTES + 1)
 

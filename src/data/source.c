@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/gunzip.h"
 #include "data/tar.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "table/gunzip.h"
 
 #define DEPTH_MAX 16u /* folders in one another */
 #define PATH_MOST ((size_t)65536)

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/rows.h"
 #include "encoder/schema_fit.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
+#include "mechanism/rows.h"
 
 #define CELLS_DEFAULT ((size_t)500)
 #define CELL_ROWS ((size_t)20) /* records a cell, at least, on average */

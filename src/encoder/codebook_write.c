@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "data/rows.h"
 #include "encoder/analyst.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/wipe.h"
+#include "mechanism/rows.h"
 
 /* ---- The mechanism ------------------------------------------------------- */
 

@@ -14,10 +14,10 @@
 #include "base/decimal.h"
 #include "channel/channel.h"
 #include "client/device.h"
-#include "data/rows.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "mechanism/rebudget.h"
+#include "mechanism/rows.h"
 
 #define LAMBDA_DEFAULT 0.7
 #define D_DEFAULT 8

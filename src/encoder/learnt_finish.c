@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/rows.h"
 #include "encoder/learnt.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/pool.h"
 #include "host/wipe.h"
+#include "mechanism/rows.h"
 
 #define TASK_ROWS ((size_t)64) /* rows of one task */
 #define RUN_TASKS ((size_t)32) /* tasks between two looks at the watch */

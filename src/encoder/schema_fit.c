@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "table/table.h"
 
 #define CATEGORIES_MOST ((size_t)1024)
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/gunzip.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "table/gunzip.h"
 
 #define IMAGES_MOST ((size_t)1 << 31)
 

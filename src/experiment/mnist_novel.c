@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/rows.h"
 #include "encoder/analyst.h"
 #include "experiment/mnist_learn.h"
 #include "experiment/population.h"
@@ -24,6 +23,7 @@
 #include "host/pool.h"
 #include "learn/model.h"
 #include "learn/smooth.h"
+#include "mechanism/rows.h"
 
 #define CLASSES 2u
 #define SYMBOLS 3u /* "(other)" too */

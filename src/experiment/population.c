@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "data/rows.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/rows.h"
 #include "random/seeded.h"
 
 #define TASK_PEOPLE ((size_t)64)

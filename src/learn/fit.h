@@ -12,8 +12,8 @@
 #ifndef SOTTO_LEARN_FIT_H
 #define SOTTO_LEARN_FIT_H
 
-#include "data/crew.h"
 #include "learn/trainer.h"
+#include "mechanism/crew.h"
 
 struct fit {
     struct sotto_mechanism *mechanism;

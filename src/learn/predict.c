@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/crew.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/smooth.h"
+#include "mechanism/crew.h"
 #include "mechanism/same.h"
 
 #define BLOCK 1024u

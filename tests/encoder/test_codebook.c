@@ -3,12 +3,12 @@
  */
 #include "encoder/codebook.h"
 
-#include "data/rows.h"
 #include "encoder/analyst.h"
 #include "fail_alloc.h"
 #include "host/pool.h"
 #include "host/safetensors.h"
 #include "learnt_fixture.h"
+#include "mechanism/rows.h"
 
 enum { ROWS = 300 };
 

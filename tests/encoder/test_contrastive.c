@@ -4,8 +4,8 @@
 #include <limits.h>
 
 #include "contrastive_fixture.h"
-#include "data/rows.h"
 #include "fail_alloc.h"
+#include "mechanism/rows.h"
 
 static struct sotto_clm_options
 small_options(void)

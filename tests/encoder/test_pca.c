@@ -1,9 +1,9 @@
 /*
  * test_pca.c: principal components as a mechanism.
  */
-#include "data/rows.h"
 #include "fail_alloc.h"
 #include "learnt_fixture.h"
+#include "mechanism/rows.h"
 #include "random/draw.h"
 
 /* Rows along (3, 4)/5 with deviation 2, across it with 1/2; about (10, -20). */

@@ -4,9 +4,9 @@
 #include "encoder/variational.h"
 
 #include "client/device.h"
-#include "data/rows.h"
 #include "fail_alloc.h"
 #include "learnt_fixture.h"
+#include "mechanism/rows.h"
 
 static const uint32_t small_hidden[] = {8};
 

@@ -12,11 +12,11 @@
 #include <math.h>
 
 #include "blobs.h"
-#include "data/rows.h"
 #include "experiment/experiment.h"
 #include "experiment/mnist_data.h"
 #include "experiment/population.h"
 #include "freed.h"
+#include "mechanism/rows.h"
 #include "scratch.h"
 
 #define ROWS 300u /* more than a task, not a multiple of one */

@@ -30,10 +30,10 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "data/rows.h"
 #include "learn/model.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/rows.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 #include "scratch.h"

@@ -1,10 +1,10 @@
 /*
  * png_folder.h: a table from a folder of PNG files.
  */
-#ifndef SOTTO_DATA_PNG_FOLDER_H
-#define SOTTO_DATA_PNG_FOLDER_H
+#ifndef SOTTO_TABLE_PNG_FOLDER_H
+#define SOTTO_TABLE_PNG_FOLDER_H
 
-#include "data/table.h"
+#include "table/table.h"
 
 /*
  * FOLDER/x.png, or FOLDER/CLASS/x.png for images with labels, as

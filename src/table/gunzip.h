@@ -1,8 +1,8 @@
 /*
  * gunzip.h: undoing gzip in memory, up to a ceiling.
  */
-#ifndef SOTTO_DATA_GUNZIP_H
-#define SOTTO_DATA_GUNZIP_H
+#ifndef SOTTO_TABLE_GUNZIP_H
+#define SOTTO_TABLE_GUNZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

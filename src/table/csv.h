@@ -1,14 +1,14 @@
 /*
  * csv.h: a table from the bytes of a CSV file (RFC 4180).
  */
-#ifndef SOTTO_DATA_CSV_H
-#define SOTTO_DATA_CSV_H
+#ifndef SOTTO_TABLE_CSV_H
+#define SOTTO_TABLE_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/table.h"
+#include "table/table.h"
 
 /*
  * Reads `size` (at most TABLE_MAX_BYTES) bytes as sotto_table_read describes.

@@ -1,8 +1,8 @@
 /*
  * png_file.h: the samples of a PNG file.
  */
-#ifndef SOTTO_DATA_PNG_FILE_H
-#define SOTTO_DATA_PNG_FILE_H
+#ifndef SOTTO_TABLE_PNG_FILE_H
+#define SOTTO_TABLE_PNG_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  * to refuse what does not fit before much is done, then the files are decoded
  * into one block of samples.
  */
-#include "data/png_folder.h"
+#include "table/png_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 
 #include "base/checked.h"
-#include "data/decimal_text.h"
-#include "data/png_file.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
 #include "host/utf8.h"
 #include "host/wipe.h"
+#include "table/decimal_text.h"
+#include "table/png_file.h"
 
 struct names {
     char **name; /* sorted; each from malloc */

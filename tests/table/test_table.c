@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/table.h"
 #include "fail_alloc.h"
+#include "table/table.h"
 
 static char folder[64];
 static struct sotto_error err;

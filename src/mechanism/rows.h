@@ -1,8 +1,8 @@
 /*
  * rows.h: the rows of a table as records of a mechanism.
  */
-#ifndef SOTTO_DATA_ROWS_H
-#define SOTTO_DATA_ROWS_H
+#ifndef SOTTO_MECHANISM_ROWS_H
+#define SOTTO_MECHANISM_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>

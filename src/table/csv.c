@@ -10,16 +10,16 @@
  * not part of it, and a quote inside an unquoted field is an ordinary letter.
  * Stricter: the text must be UTF-8 without NUL, as SOTTO_VALUE_TEXT promises.
  */
-#include "data/csv.h"
+#include "table/csv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "data/decimal_text.h"
 #include "host/error.h"
 #include "host/utf8.h"
+#include "table/decimal_text.h"
 
 struct scan {
     const char *name;

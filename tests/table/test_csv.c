@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
 #include "fail_alloc.h"
+#include "table/table.h"
 
 static struct sotto_table *table;
 static struct sotto_error err;

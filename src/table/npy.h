@@ -1,14 +1,14 @@
 /*
  * npy.h: a table from the bytes of a .npy file, numpy's format for one array.
  */
-#ifndef SOTTO_DATA_NPY_H
-#define SOTTO_DATA_NPY_H
+#ifndef SOTTO_TABLE_NPY_H
+#define SOTTO_TABLE_NPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/table.h"
+#include "table/table.h"
 
 /* Whether the bytes begin as a .npy file does, as no text in UTF-8 can. */
 bool npy_detect(const uint8_t *bytes, size_t size);

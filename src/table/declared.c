@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/csv.h"
-#include "data/table.h"
 #include "host/error.h"
+#include "table/csv.h"
+#include "table/table.h"
 
 #define VALUES_MOST ((size_t)1024) /* of a category on a device */
 

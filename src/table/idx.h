@@ -1,14 +1,14 @@
 /*
  * idx.h: a table from the bytes of an IDX file, the format of MNIST.
  */
-#ifndef SOTTO_DATA_IDX_H
-#define SOTTO_DATA_IDX_H
+#ifndef SOTTO_TABLE_IDX_H
+#define SOTTO_TABLE_IDX_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/table.h"
+#include "table/table.h"
 
 /* Whether the bytes begin as IDX does, with two zeros, which no text does. */
 bool idx_detect(const uint8_t *bytes, size_t size);

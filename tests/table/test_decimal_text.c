@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/decimal_text.h"
+#include "table/decimal_text.h"
 
 static double
 read_number(const char *text)

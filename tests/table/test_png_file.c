@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-#include "data/png_file.h"
 #include "png_fixture.h"
+#include "table/png_file.h"
 
 static struct sotto_error err;
 static struct sotto_image image;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
 #include "host/error.h"
+#include "table/table.h"
 
 /* A block of these rows of `block`, without a reference yet; NULL: no memory */
 static struct table_block *

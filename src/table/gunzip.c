@@ -5,7 +5,7 @@
  * come out and never past the ceiling. What comes out are people's records:
  * every buffer they were in, zlib's window too, is wiped before it is freed.
  */
-#include "data/gunzip.h"
+#include "table/gunzip.h"
 
 #include <stddef.h>
 #include <stdlib.h>

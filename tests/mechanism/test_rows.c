@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "data/rows.h"
 #include "fail_alloc.h"
 #include "mechanism/compose.h"
+#include "mechanism/rows.h"
 
 static struct sotto_error err;
 

@@ -10,10 +10,10 @@
  * What a task finds of a row does not depend on which device it has, nor on how
  * many there are.
  */
-#ifndef SOTTO_DATA_CREW_H
-#define SOTTO_DATA_CREW_H
+#ifndef SOTTO_MECHANISM_CREW_H
+#define SOTTO_MECHANISM_CREW_H
 
-#include "data/rows.h"
+#include "mechanism/rows.h"
 
 struct host_pool;
 

@@ -1,8 +1,8 @@
 /*
  * decimal_text.h: a double from decimal text, the same in every locale.
  */
-#ifndef SOTTO_DATA_DECIMAL_TEXT_H
-#define SOTTO_DATA_DECIMAL_TEXT_H
+#ifndef SOTTO_TABLE_DECIMAL_TEXT_H
+#define SOTTO_TABLE_DECIMAL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

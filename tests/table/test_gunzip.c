@@ -13,8 +13,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "data/gunzip.h"
 #include "fail_alloc.h"
+#include "table/gunzip.h"
 
 #define NO_LIMIT SIZE_MAX
 

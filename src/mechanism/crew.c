@@ -1,7 +1,7 @@
 /*
  * crew.c: the rows of a table through a mechanism, on all threads.
  */
-#include "data/crew.h"
+#include "mechanism/crew.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * What is asked of a row or column that is not there is answered with nothing
  * (a missing cell, an empty name, 0), never with other memory.
  */
-#include "data/table.h"
+#include "table/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,15 +14,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/csv.h"
-#include "data/gunzip.h"
-#include "data/idx.h"
-#include "data/npy.h"
-#include "data/png_folder.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
 #include "host/wipe.h"
+#include "table/csv.h"
+#include "table/gunzip.h"
+#include "table/idx.h"
+#include "table/npy.h"
+#include "table/png_folder.h"
 
 /* ---- Making and freeing ------------------------------------------------ */
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
 #include "fail_alloc.h"
+#include "table/table.h"
 
 static struct sotto_error err;
 static const char text[] = "a,b\n1,2\n3,4\n";

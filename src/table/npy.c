@@ -11,7 +11,7 @@
  * Nothing is allocated by what the header claims: its shape must first
  * multiply to just the bytes that are there.
  */
-#include "data/npy.h"
+#include "table/npy.h"
 
 #include <inttypes.h>
 #include <math.h>

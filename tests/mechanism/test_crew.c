@@ -1,7 +1,7 @@
 /*
  * test_crew.c: rows through a device for each thread: what one device gives.
  */
-#include "data/crew.h"
+#include "mechanism/crew.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

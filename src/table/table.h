@@ -31,8 +31,8 @@
  * Invariants: a table has at least one row and one column; all of its columns
  * have the same number of rows; their names differ.
  */
-#ifndef SOTTO_DATA_TABLE_H
-#define SOTTO_DATA_TABLE_H
+#ifndef SOTTO_TABLE_TABLE_H
+#define SOTTO_TABLE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

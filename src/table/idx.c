@@ -6,7 +6,7 @@
  * Nothing is allocated by what the header claims: its dimensions must first
  * multiply to just the bytes that are there.
  */
-#include "data/idx.h"
+#include "table/idx.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

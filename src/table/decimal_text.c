@@ -6,7 +6,7 @@
  * multiplication or division. The others go to strtod as "digits e power",
  * a form without a point, which is all in a number that a locale can change.
  */
-#include "data/decimal_text.h"
+#include "table/decimal_text.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * Samples of 16 bits that do not say what they mean are taken for sRGB, as
  * those of 8 bits are; otherwise a file in 16 bits would come out lighter.
  */
-#include "data/png_file.h"
+#include "table/png_file.h"
 
 #include <png.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * workspace: what is learnt from rows is what reports are about, bit for bit.
  * Nothing of a row stays in the workspace after a call.
  */
-#include "data/rows.h"
+#include "mechanism/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
