@@ -135,6 +135,53 @@ SOTTO_CHECKED enum sotto_status sotto_table_join(struct sotto_table *table,
                                                  struct sotto_table *other,
                                                  struct sotto_error *err);
 
+/* ---- Tables made in memory ----------------------------------------------- */
+
+/*
+ * A table of `rows` rows (1 to 2^32 - 1), to which columns are added, each
+ * under a name of its own. What is added is copied, and wiped when the table
+ * is freed.
+ *
+ *     sotto_table_new(2, &table, &err);
+ *     sotto_table_add_numbers(table, "age", (const double[]){31, 44}, &err);
+ *     sotto_table_add_texts(table, "label", (const char *const[]){"a", "b"},
+ *                           &err);
+ *
+ * Statuses: USAGE, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_table_new(size_t rows,
+                                                struct sotto_table **ret_table,
+                                                struct sotto_error *err);
+/* Adds a NUMBER column; what is not finite is missing. Without texts, it cannot
+   become a category. Statuses: INPUT (a column has that name), MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_add_numbers(struct sotto_table *table, const char *name,
+                        const double *numbers, struct sotto_error *err);
+/* Adds a BYTES column of images of one size, row after row. Statuses: INPUT (a
+   column has that name), LIMIT (none, or above 4 GiB), MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_add_bytes(struct sotto_table *table, const char *name,
+                      const uint8_t *samples, const struct sotto_image *image,
+                      struct sotto_error *err);
+/* Adds a CATEGORY column of UTF-8; NULL and an empty text are missing.
+   Statuses: INPUT (a column has that name), LIMIT (a text above 1 MiB, all of
+   them above 4 GiB), MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_table_add_texts(struct sotto_table *table,
+                                                      const char *name,
+                                                      const char *const *texts,
+                                                      struct sotto_error *err);
+/* Renames a column. Statuses: USAGE (there is none), INPUT (another column has
+   that name), MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_table_rename(struct sotto_table *table,
+                                                   size_t column,
+                                                   const char *name,
+                                                   struct sotto_error *err);
+/* Takes a column away; the later ones keep their names. Statuses: USAGE (there
+   is none). */
+SOTTO_CHECKED enum sotto_status sotto_table_drop(struct sotto_table *table,
+                                                 size_t column,
+                                                 struct sotto_error *err);
+
 /* ---- Rows of a table ----------------------------------------------------- */
 
 /* A table of some of the rows, in the order given; a row may come twice. The

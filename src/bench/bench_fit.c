@@ -34,7 +34,6 @@
 #define RATE 0.005
 #define DECAY 0.01
 #define AGREED 0.02 /* of a report's log-likelihood */
-#define ROW_MOST 128u
 #define ARGS 13u
 
 const struct bench_fit_size bench_fit_full = {13500, 45000, 10, 10};
@@ -86,13 +85,14 @@ struct job {
 
 /* ---- The mechanism ------------------------------------------------------ */
 
+static const char *const names[] = {"a", "b", "c", "d",    "e",
+                                    "f", "g", "h", "label"};
+static const char *const classes[] = {"0", "1", "2", "3", "4",
+                                      "5", "6", "7", "8"};
+
 static enum sotto_status
 make_mechanism(struct job *job, struct sotto_error *err)
 {
-    static const char *const names[] = {"a", "b", "c", "d",    "e",
-                                        "f", "g", "h", "label"};
-    static const char *const classes[] = {"0", "1", "2", "3", "4",
-                                          "5", "6", "7", "8"};
     struct compose_column column[D + 1];
     const struct compose_part part[] = {{.covers = "features",
                                          .channel = "laplace",
@@ -150,25 +150,35 @@ static enum sotto_status
 make_table(size_t rows, uint64_t seed, struct sotto_table **ret_table,
            struct sotto_error *err)
 {
-    char *text = malloc((rows + 1) * ROW_MOST);
+    double *number = calloc(rows, D * sizeof *number);
+    const char **label = calloc(rows, sizeof *label);
+    struct sotto_table *table = NULL;
     struct seeded seeded;
-    enum sotto_status status;
-    size_t size;
-    if (text == NULL) {
-        return host_fail_memory(err);
-    }
+    enum sotto_status status = number != NULL && label != NULL
+                                   ? sotto_table_new(rows, &table, err)
+                                   : host_fail_memory(err);
     seeded_init(&seeded, seed, 0);
-    size = (size_t)sprintf(text, "a,b,c,d,e,f,g,h,label\n");
-    for (size_t n = 0; n < rows; n++) {
+    for (size_t n = 0; status == SOTTO_STATUS_OK && n < rows; n++) {
         uint32_t y = draw_below(&seeded.random, K);
         for (uint32_t i = 0; i < D; i++) {
-            size += (size_t)sprintf(text + size, "%.5f,",
-                                    draw_entry(&seeded.random, y, i));
+            number[i * rows + n] = draw_entry(&seeded.random, y, i);
         }
-        size += (size_t)sprintf(text + size, "%u\n", y); /* 9: "other" */
+        label[n] = y + 1 < K ? classes[y] : "other";
     }
-    status = sotto_table_parse(text, size, "bench", NULL, ret_table, err);
-    free(text);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < D; i++) {
+        status =
+            sotto_table_add_numbers(table, names[i], number + i * rows, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_table_add_texts(table, names[D], label, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_table = table;
+    } else {
+        sotto_table_free(table);
+    }
+    free(number);
+    free(label);
     return status;
 }
 

@@ -12,32 +12,29 @@
 #define SEED 1u
 #define CLOSE_LOSS 1e-5 /* of the loss */
 #define CLOSE_GRADIENT 1e-4
-#define HEAD ((size_t)16)
 
 static const struct nn_optimiser adam = {.rate = (float)CLM_RATE,
                                          .decay = (float)CLM_DECAY};
 
 /* ---- Life ---------------------------------------------------------------- */
 
-/* Images of noise, as an IDX file. */
+/* Images of noise. */
 static enum sotto_status
 make_table(struct clm_step *step, struct sotto_error *err)
 {
-    const uint8_t head[HEAD] = {
-        0, 0, 8,        3, 0, 0, CLM_RECORDS >> 8, CLM_RECORDS & 255, 0,
-        0, 0, CLM_SIDE, 0, 0, 0, CLM_SIDE};
-    size_t size = HEAD + CLM_RECORDS * CLM_SIDE * CLM_SIDE;
-    uint8_t *file = malloc(size);
-    enum sotto_status status;
-    if (file == NULL) {
-        return host_fail_memory(err);
+    const struct sotto_image image = {CLM_SIDE, CLM_SIDE, 1};
+    size_t size = CLM_RECORDS * CLM_SIDE * CLM_SIDE;
+    uint8_t *noise = malloc(size);
+    enum sotto_status status = sotto_table_new(CLM_RECORDS, &step->table, err);
+    for (size_t i = 0; noise != NULL && i < size; i++) {
+        noise[i] = (uint8_t)(random_u32(&step->seeded.random) >> 24);
     }
-    memcpy(file, head, HEAD);
-    for (size_t i = HEAD; i < size; i++) {
-        file[i] = (uint8_t)(random_u32(&step->seeded.random) >> 24);
+    if (status == SOTTO_STATUS_OK) {
+        status = noise != NULL ? sotto_table_add_bytes(step->table, "image",
+                                                       noise, &image, err)
+                               : host_fail_memory(err);
     }
-    status = sotto_table_parse(file, size, "noise", NULL, &step->table, err);
-    free(file);
+    free(noise);
     return status;
 }
 

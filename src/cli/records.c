@@ -78,82 +78,30 @@ read_one(const char *path, int header, struct sotto_table **ret_table)
 
 /* ---- Labels ------------------------------------------------------------- */
 
-/* One column as CSV, every field quoted, under the name "label". */
-static void
-put_named(const struct sotto_table *labels, FILE *to)
-{
-    (void)fputs("label\n", to);
-    for (size_t row = 0; row < sotto_table_rows(labels); row++) {
-        struct sotto_value cell = sotto_table_cell(labels, row, 0);
-        const char *text = cell.data;
-        (void)fputc('"', to);
-        for (size_t i = 0; i < cell.size; i++) {
-            (void)fputs(text[i] == '"' ? "\"" : "", to);
-            (void)fputc(text[i], to);
-        }
-        (void)fputs(cell.size == 0 ? "NA\"\n" : "\"\n", to);
-    }
-}
-
-/* Labels without a name are read again under one: as c1 they could be taken
+/* One column, named, of categories: or the message. As c1 it could be taken
    for a column of the data. */
 static int
-name_labels(const char *path, struct sotto_table **labels)
-{
-    struct sotto_table_options options = {.header = 1};
-    struct sotto_table *named = NULL;
-    struct sotto_error err = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    if (to == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    put_named(*labels, to);
-    bool whole = ferror(to) == 0;
-    whole = fclose(to) == 0 && whole;
-    int status = CLI_EXIT_DONE;
-    if (!whole) {
-        cli_error("out of memory");
-        status = CLI_EXIT_FAILED;
-    } else if (sotto_table_parse(text, size, path, &options, &named, &err) !=
-               SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    } else {
-        sotto_table_free(*labels);
-        *labels = named;
-    }
-    free(text);
-    return status;
-}
-
-/* One column, named, of categories: or the message. */
-static int
-fit_labels(const char *path, struct sotto_table **labels)
+fit_labels(const char *path, struct sotto_table *labels)
 {
     struct sotto_error err = {0};
-    if (sotto_table_columns(*labels) != 1) {
+    if (sotto_table_columns(labels) != 1) {
         return cli_bad("'%.240s' has %zu columns: a file of labels has one",
-                       path, sotto_table_columns(*labels));
+                       path, sotto_table_columns(labels));
     }
-    if (sotto_table_kind(*labels, 0) == SOTTO_COLUMN_BYTES) {
+    if (sotto_table_kind(labels, 0) == SOTTO_COLUMN_BYTES) {
         return cli_bad("'%.240s' holds images: a file of labels has one "
                        "label a record",
                        path);
     }
-    if (sotto_table_set_category(*labels, 0, &err) != SOTTO_STATUS_OK) {
+    if (sotto_table_set_category(labels, 0, &err) != SOTTO_STATUS_OK) {
         return cli_bad("'%.240s' holds no labels: %s", path, err.message);
     }
-    if (!is_made(sotto_table_name(*labels, 0))) {
+    if (!is_made(sotto_table_name(labels, 0))) {
         return CLI_EXIT_DONE;
     }
-    int status = name_labels(path, labels);
-    if (status == CLI_EXIT_DONE &&
-        sotto_table_set_category(*labels, 0, &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
-    return status;
+    return sotto_table_rename(labels, 0, "label", &err) == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
 }
 
 static int
@@ -177,7 +125,7 @@ join_labels(const char *path, int header, struct sotto_table *table)
     struct sotto_error err = {0};
     int status = read_one(path, header, &labels);
     if (status == CLI_EXIT_DONE) {
-        status = fit_labels(path, &labels);
+        status = fit_labels(path, labels);
     }
     if (status == CLI_EXIT_DONE) {
         if (sotto_table_join(table, labels, &err) == SOTTO_STATUS_OK) {

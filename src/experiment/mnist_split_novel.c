@@ -15,8 +15,6 @@
 #include "host/error.h"
 #include "random/permute.h"
 
-#define IMAGE_HEADER 16u
-#define LABEL_HEADER 8u
 #define MIX_STREAM UINT64_C(0x6d69780000)
 
 /* ---- Labels ------------------------------------------------------------- */
@@ -28,73 +26,32 @@ is_novel(const struct sotto_table *table, size_t row)
     return label.size == 1 && memcmp(label.data, MNIST_NOVEL, 1) == 0;
 }
 
-static void
-put_big_endian(uint8_t *to, size_t number)
-{
-    for (size_t i = 0; i < 4; i++) {
-        to[i] = (uint8_t)(number >> (24 - 8 * i));
-    }
-}
-
-/* Images and labels as the IDX files they could have come from. */
-static void
-write_idx(const struct sotto_table *from, const size_t *row, size_t count,
-          bool known, uint8_t *image, uint8_t *label)
-{
-    static const uint8_t image_magic[] = {0, 0, 8, 3},
-                         label_magic[] = {0, 0, 8, 1};
-    struct sotto_image shape = sotto_table_image(from, 0);
-    size_t width = sotto_table_width(from, 0);
-    memcpy(image, image_magic, sizeof image_magic);
-    put_big_endian(image + 4, count);
-    put_big_endian(image + 8, shape.height);
-    put_big_endian(image + 12, shape.width);
-    memcpy(label, label_magic, sizeof label_magic);
-    put_big_endian(label + 4, count);
-    for (size_t i = 0; i < count; i++) {
-        struct sotto_value cell = sotto_table_cell(from, row[i], 0);
-        memcpy(image + IMAGE_HEADER + i * width, cell.data, width);
-        label[LABEL_HEADER + i] =
-            known ? is_novel(from, row[i]) : (uint8_t)(i % 2);
-    }
-}
-
 /* Those rows with the label of two classes; not `known`: both by turns, since
    the trainer is told of the list of classes, and looks at nobody's. */
 static enum sotto_status
 relabel(const struct sotto_table *from, const size_t *row, size_t count,
         bool known, struct sotto_table **ret_table, struct sotto_error *err)
 {
-    size_t image_size = IMAGE_HEADER + count * sotto_table_width(from, 0);
-    size_t label_size = LABEL_HEADER + count;
-    uint8_t *image = calloc(1, image_size), *label = calloc(1, label_size);
-    struct sotto_table *table = NULL, *labels = NULL;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (image == NULL || label == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    write_idx(from, row, count, known, image, label);
-    status =
-        sotto_table_parse(image, image_size, "the images", NULL, &table, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_parse(label, label_size, "their labels", NULL,
-                                   &labels, err);
+    const char **label = calloc(count + 1, sizeof *label);
+    struct sotto_table *table = NULL;
+    enum sotto_status status =
+        label != NULL ? sotto_table_select(from, row, count, &table, err)
+                      : host_fail_memory(err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < count; i++) {
+        bool one = known ? is_novel(from, row[i]) : i % 2 == 1;
+        label[i] = one ? "1" : "0";
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_set_category(labels, 0, err);
+        status = sotto_table_drop(table, 1, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_join(table, labels, err);
+        status = sotto_table_add_texts(table, "label", label, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_table = table;
-        table = labels = NULL;
+    } else {
+        sotto_table_free(table);
     }
-done:
-    sotto_table_free(table);
-    sotto_table_free(labels);
-    free(image);
     free(label);
     return status;
 }

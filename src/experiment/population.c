@@ -238,16 +238,6 @@ done:
 
 /* ---- Decoded images ------------------------------------------------------ */
 
-#define IDX_HEADER 12u /* of rows of samples; labels have 8 */
-
-static void
-put_big_endian(uint8_t *to, size_t number)
-{
-    for (size_t i = 0; i < 4; i++) {
-        to[i] = (uint8_t)(number >> (24 - 8 * i));
-    }
-}
-
 /* Room for DECODE_ROWS rows. */
 struct decoding {
     int32_t *q;
@@ -315,32 +305,39 @@ decode_rows(struct rows *rows, const struct sotto_analyst *analyst,
     return status;
 }
 
-/* Both columns as the IDX files they could have come from. */
+/* The people's table with these images, a row of samples each, for theirs. */
 static enum sotto_status
-table_of(const uint8_t *images, size_t images_size, const uint8_t *labels,
-         size_t labels_size, struct sotto_table **ret_table,
-         struct sotto_error *err)
+replace_images(const struct sotto_table *people, const uint8_t *image,
+               struct sotto_table **ret_table, struct sotto_error *err)
 {
+    size_t n = sotto_table_rows(people), *row = calloc(n, sizeof *row);
+    struct sotto_image shape = {1, (uint32_t)sotto_table_width(people, 0), 1};
     struct sotto_table *table = NULL, *label = NULL;
-    enum sotto_status status = sotto_table_parse(
-        images, images_size, "decoded images", NULL, &table, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_parse(labels, labels_size, "their labels", NULL,
-                                   &label, err);
+    enum sotto_status status =
+        row != NULL ? sotto_table_new(n, &table, err) : host_fail_memory(err);
+    for (size_t i = 0; row != NULL && i < n; i++) {
+        row[i] = i;
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_set_category(label, 0, err);
+        status = sotto_table_add_bytes(table, "image", image, &shape, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_table_select(people, row, n, &label, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_table_drop(label, 0, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = sotto_table_join(table, label, err);
     }
-    if (status != SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK) {
+        *ret_table = table;
+    } else {
         sotto_table_free(label);
         sotto_table_free(table);
-        return status;
     }
-    *ret_table = table;
-    return SOTTO_STATUS_OK;
+    free(row);
+    return status;
 }
 
 enum sotto_status
@@ -350,12 +347,9 @@ population_decode(struct sotto_mechanism *mechanism,
                   const struct sotto_watch *watch,
                   struct sotto_table **ret_table, struct sotto_error *err)
 {
-    static const uint8_t image_magic[] = {0, 0, 8, 2},
-                         label_magic[] = {0, 0, 8, 1};
     size_t n = sotto_table_rows(people), width = sotto_table_width(people, 0);
-    size_t image_size = IDX_HEADER + n * width, label_size = 8 + n;
     struct rows rows = {0};
-    uint8_t *image = NULL, *label = NULL;
+    uint8_t *image;
     enum sotto_status status;
     if (width == 0 || sotto_analyst_x_width(analyst) != width) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -365,27 +359,14 @@ population_decode(struct sotto_mechanism *mechanism,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    image = calloc(1, image_size);
-    label = calloc(1, label_size);
-    if (image == NULL || label == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    memcpy(image, image_magic, sizeof image_magic);
-    put_big_endian(image + 4, n);
-    put_big_endian(image + 8, width);
-    memcpy(label, label_magic, sizeof label_magic);
-    put_big_endian(label + 4, n);
-    for (size_t i = 0; i < n; i++) {
-        label[8 + i] = (uint8_t)sotto_table_cell(people, i, 1).number;
-    }
-    status = decode_rows(&rows, analyst, width, watch, image + IDX_HEADER, err);
+    image = calloc(n, width);
+    status = image != NULL
+                 ? decode_rows(&rows, analyst, width, watch, image, err)
+                 : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
-        status = table_of(image, image_size, label, label_size, ret_table, err);
+        status = replace_images(people, image, ret_table, err);
     }
-done:
-    host_wipe_free(image, image_size);
-    host_wipe_free(label, label_size);
+    host_wipe_free(image, n * width);
     rows_clear(&rows);
     return status;
 }

@@ -102,7 +102,7 @@ sotto_table_select(const struct sotto_table *table, const size_t *rows,
     }
 
     struct sotto_table *selected = calloc(1, sizeof *selected);
-    struct table_column *columns = calloc(table->count, sizeof *columns);
+    struct table_column *columns = calloc(table->count + 1, sizeof *columns);
     if (selected == NULL || columns == NULL) {
         free(selected);
         free(columns);

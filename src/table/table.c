@@ -96,8 +96,8 @@ table_image(const uint32_t *shape, size_t rank)
     return image;
 }
 
-static void
-column_clear(struct table_column *column, size_t rows)
+void
+table_column_clear(struct table_column *column, size_t rows)
 {
     free(column->name);
     host_wipe_free(column->numbers, rows * sizeof *column->numbers);
@@ -111,7 +111,7 @@ sotto_table_free(struct sotto_table *table)
         return;
     }
     for (size_t i = 0; i < table->count; i++) {
-        column_clear(&table->columns[i], table->rows);
+        table_column_clear(&table->columns[i], table->rows);
     }
     free(table->columns);
     free(table);
@@ -153,7 +153,7 @@ enum sotto_status
 table_find_twin(const struct table_column *columns, size_t count,
                 size_t *ret_second, struct sotto_error *err)
 {
-    const struct table_column **sorted = calloc(count, sizeof *sorted);
+    const struct table_column **sorted = calloc(count + 1, sizeof *sorted);
     if (sorted == NULL) {
         return host_fail_memory(err);
     }

@@ -28,8 +28,9 @@
  * What the file held, the numbers read from it and the cells are wiped before
  * they are freed.
  *
- * Invariants: a table has at least one row and one column; all of its columns
- * have the same number of rows; their names differ.
+ * Invariants: a table has at least one row, and one column unless it is being
+ * made (made.c); all of its columns have the same number of rows; their names
+ * differ.
  */
 #ifndef SOTTO_TABLE_TABLE_H
 #define SOTTO_TABLE_TABLE_H
@@ -115,6 +116,8 @@ const struct table_cell *table_words(const struct sotto_table *table,
                                      size_t column, size_t *ret_count,
                                      const uint8_t **ret_bytes);
 
+/* Frees what a column of a table of `rows` rows holds. */
+void table_column_clear(struct table_column *column, size_t rows);
 /* Names a column; the text is copied. False for lack of memory. */
 bool table_column_name(struct table_column *column, const void *text,
                        size_t size);
