@@ -2,7 +2,7 @@
 #
 #   cmake -DOUTPUT=digits.c -DFILES="a.gz;b.gz" -P scripts/embed.cmake
 #
-# makes digits.c with the rows of demo_data (src/cli/demo.h), a file each; a
+# makes digits.c with the rows of demo_data (src/demo/demo.h), a file each; a
 # name in the data folder loses its "digits-".
 set(arrays "")
 set(rows "")
@@ -21,7 +21,7 @@ foreach(file ${FILES})
     math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by scripts/embed.cmake from the data folder. */
-#include \"cli/demo.h\"
+#include \"demo/demo.h\"
 
 ${arrays}const struct demo_data demo_data[] = {
 ${rows}};

@@ -1,11 +1,11 @@
 /*
  * cli.h: what the verbs share: their options, their help, their messages.
  *
- * A verb is one struct cli_verb in its cmd_<verb>.c and one row in main.c.
+ * A verb is one struct cli_verb in its verb/cmd_<verb>.c and one row in main.c.
  * It gets its arguments parsed and checked against its own option table, does
  * its work through the public headers, and returns the program's exit status.
- * Only src/cli prints; what reaches a terminal has passed cli_put, so that no
- * file's content can steer the terminal.
+ * Only src/cli, src/verb and src/demo print; what reaches a terminal has passed
+ * cli_put, so that no file's content can steer the terminal.
  */
 #ifndef SOTTO_CLI_CLI_H
 #define SOTTO_CLI_CLI_H

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiment/papers.h"
 #include "experiment/result_files.h"
 #include "experiment/row_store.h"
+#include "experiment/tables/papers.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"

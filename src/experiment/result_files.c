@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/papers.h"
 #include "experiment/plot.h"
 #include "experiment/row_store.h"
+#include "experiment/tables/papers.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"

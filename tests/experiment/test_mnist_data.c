@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "blobs.h"
-#include "experiment/mnist_data.h"
+#include "experiment/tables/mnist_data.h"
 #include "fail_alloc.h"
 #include "scratch.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "blobs.h"
-#include "experiment/mnist_data.h"
+#include "experiment/tables/mnist_data.h"
 #include "fail_alloc.h"
 #include "scratch.h"
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiment/papers.h"
+#include "experiment/tables/papers.h"
 
 #define NAME "mnist-collection"
 

@@ -13,8 +13,8 @@
 
 #include "blobs.h"
 #include "experiment/experiment.h"
-#include "experiment/mnist_data.h"
 #include "experiment/population.h"
+#include "experiment/tables/mnist_data.h"
 #include "freed.h"
 #include "mechanism/rows.h"
 #include "scratch.h"

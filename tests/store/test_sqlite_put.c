@@ -2,7 +2,7 @@
  * test_sqlite_put.c: blocks: sorted, under random keys, and gone from memory;
  * and the folder that is flushed before anything is put.
  */
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "store_file.h"
 
 #include <math.h>

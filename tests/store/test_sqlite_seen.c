@@ -3,7 +3,7 @@
  * other is, and what contradicts itself is refused.
  */
 #include "fail_alloc.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "store_fixture.h"
 
 #include <math.h>

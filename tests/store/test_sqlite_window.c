@@ -2,7 +2,7 @@
  * test_sqlite_window.c: what bounds a window, a batch and the log; and a
  * campaign that cannot be moved, which harms no other.
  */
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "store_file.h"
 
 #define STUCK 1500u

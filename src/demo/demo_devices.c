@@ -1,0 +1,262 @@
+/*
+ * demo_devices.c: people's devices. Each has a queue of its own on disk, puts
+ * the reports of its people there, and sends them over a connection of its own;
+ * a few have their turn at a time.
+ *
+ *     mechanism fetched, signed, pinned (by the first) -> report -> queue
+ *       -> collector -> acknowledged
+ *
+ * It is what sotto send does, but for the ledger: that gives reports with the
+ * system's noise alone, and these are simulated.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "demo/demo.h"
+
+#define FOLDER "devices"
+#define PREFIX "device-"
+#define AT_A_TIME 16u
+#define LOOK_NS 50000000L
+
+/* What devices share here, where they are threads of one program. */
+struct devices {
+    struct demo_story *story;
+    const struct demo_budget *budget;
+    unsigned port;
+
+    pthread_mutex_t lock; /* of what follows */
+    struct sotto_mechanism *mechanism;
+    struct records records;
+    size_t next, done; /* of the devices */
+    size_t running;    /* of the threads */
+    size_t requests;
+    bool stop;
+    struct sotto_error err; /* the first failure */
+};
+
+/* ---- One device ---------------------------------------------------------- */
+
+/* Simulated, with memory that is everybody's. */
+static enum sotto_status
+make_report(struct devices *devices, size_t person, uint8_t *report,
+            struct sotto_error *err)
+{
+    struct records *records = &devices->records;
+    (void)pthread_mutex_lock(&devices->lock);
+    err->status =
+        sotto_simulate(devices->mechanism, devices->story->demo.seed, person,
+                       records_at(records, person), records->count, report,
+                       devices->budget->report_size);
+    (void)pthread_mutex_unlock(&devices->lock);
+    return err->status;
+}
+
+/* The mechanism's file, as a device gets it. An earlier demo's may be another,
+   and that is never replaced. */
+static enum sotto_status
+fetch(const struct devices *devices, struct sotto_sender *sender,
+      struct sotto_error *err)
+{
+    static const char *const endings[] = {"sotto.minisig", "sotto"};
+    char path[DEMO_PATH_SIZE], pub[DEMO_PATH_SIZE], name[DEMO_NAME_SIZE];
+    const struct demo *demo = &devices->story->demo;
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(devices->mechanism, &info);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        (void)unlink(demo_place(demo,
+                                demo_name(demo_kind_name[DEMO_KIND_CODES],
+                                          devices->budget, endings[i], name),
+                                path));
+    }
+    return sotto_sender_fetch(
+        sender, path, demo_place(demo, "collector.pub", pub), info.hash, err);
+}
+
+static enum sotto_status
+queue_people(struct devices *devices, size_t device,
+             struct sotto_sender *sender, struct sotto_error *err)
+{
+    const struct demo *demo = &devices->story->demo;
+    size_t size = devices->budget->report_size;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    uint8_t *report = malloc(size);
+    if (report == NULL) {
+        err->status = SOTTO_STATUS_MEMORY;
+        return SOTTO_STATUS_MEMORY;
+    }
+    for (size_t person = device;
+         person < demo->people && status == SOTTO_STATUS_OK;
+         person += demo->devices) {
+        status = make_report(devices, person, report, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = sotto_sender_queue(sender, report, size, err);
+        }
+    }
+    free(report);
+    return status;
+}
+
+/* All that is queued; a collector that refuses any of it ends the demo. */
+static enum sotto_status
+flush(struct devices *devices, struct sotto_sender *sender,
+      struct sotto_error *err)
+{
+    struct sotto_sent sent = {0};
+    enum sotto_status status = sotto_sender_flush(sender, &sent, err);
+    if (status == SOTTO_STATUS_OK && sent.refused > 0) {
+        status = SOTTO_STATUS_REFUSED;
+        (void)snprintf(err->message, sizeof err->message,
+                       "the collector refused a report: %s", sent.refusal);
+    }
+    (void)pthread_mutex_lock(&devices->lock);
+    devices->requests += sent.requests;
+    (void)pthread_mutex_unlock(&devices->lock);
+    return status;
+}
+
+static enum sotto_status
+run_device(struct devices *devices, size_t device, struct sotto_error *err)
+{
+    char name[DEMO_NAME_SIZE], queue[DEMO_PATH_SIZE], url[DEMO_NAME_SIZE + 64];
+    struct sotto_sender *sender = NULL;
+    const struct sotto_sender_options options = {
+        .url = url, .queue = queue, .simulation = true};
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/v1/campaigns/%s",
+                   devices->port, demo_campaign(devices->budget, name));
+    (void)snprintf(name, sizeof name, FOLDER "/" PREFIX "%zu.queue", device);
+    (void)demo_place(&devices->story->demo, name, queue);
+    enum sotto_status status = sotto_sender_open(&options, &sender, err);
+    if (status == SOTTO_STATUS_OK && device == 0) {
+        status = fetch(devices, sender, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = queue_people(devices, device, sender, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = flush(devices, sender, err);
+    }
+    sotto_sender_free(sender);
+    return status;
+}
+
+/* ---- All of them --------------------------------------------------------- */
+
+/* The next one's number; false when there is none, or all is to stop. */
+static bool
+take_device(struct devices *devices, size_t *ret_device)
+{
+    (void)pthread_mutex_lock(&devices->lock);
+    bool taken = !devices->stop && devices->next < devices->story->demo.devices;
+    if (taken) {
+        *ret_device = devices->next++;
+    }
+    (void)pthread_mutex_unlock(&devices->lock);
+    return taken;
+}
+
+/* The first failure is the one to tell. */
+static void
+fail(struct devices *devices, const struct sotto_error *err)
+{
+    (void)pthread_mutex_lock(&devices->lock);
+    if (!devices->stop) {
+        devices->err = *err;
+        devices->stop = true;
+    }
+    (void)pthread_mutex_unlock(&devices->lock);
+}
+
+static void *
+run_devices(void *context)
+{
+    struct devices *devices = context;
+    size_t device = 0;
+    while (take_device(devices, &device)) {
+        struct sotto_error err = {0};
+        err.status = run_device(devices, device, &err);
+        if (err.status != SOTTO_STATUS_OK) {
+            fail(devices, &err);
+        }
+        (void)pthread_mutex_lock(&devices->lock);
+        devices->done++;
+        (void)pthread_mutex_unlock(&devices->lock);
+    }
+    (void)pthread_mutex_lock(&devices->lock);
+    devices->running--;
+    (void)pthread_mutex_unlock(&devices->lock);
+    return NULL;
+}
+
+/* Tells how far they are until the last thread has ended. */
+static void
+watch_devices(struct devices *devices)
+{
+    const struct sotto_error stopped = {.status = SOTTO_STATUS_STOPPED};
+    struct sotto_watch port = watch_port(&devices->story->watch);
+    bool ended = false;
+    while (!ended) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        (void)pthread_mutex_lock(&devices->lock);
+        size_t done = devices->done;
+        ended = devices->running == 0;
+        (void)pthread_mutex_unlock(&devices->lock);
+        if (!port.tick(port.context, "sending", done,
+                       devices->story->demo.devices)) {
+            fail(devices, &stopped);
+        }
+    }
+}
+
+static void
+run_threads(struct devices *devices)
+{
+    pthread_t thread[AT_A_TIME];
+    size_t started = 0;
+    devices->running = AT_A_TIME;
+    while (started < AT_A_TIME &&
+           pthread_create(&thread[started], NULL, run_devices, devices) == 0) {
+        started++;
+    }
+    if (started == 0) {
+        const struct sotto_error err = {SOTTO_STATUS_IO, 0,
+                                        "cannot start a thread"};
+        fail(devices, &err);
+    }
+    (void)pthread_mutex_lock(&devices->lock);
+    devices->running -= AT_A_TIME - started;
+    (void)pthread_mutex_unlock(&devices->lock);
+    watch_devices(devices);
+    for (size_t i = 0; i < started; i++) {
+        (void)pthread_join(thread[i], NULL);
+    }
+}
+
+int
+demo_devices(struct demo_story *story, const struct demo_budget *budget,
+             struct sotto_mechanism *mechanism, unsigned port)
+{
+    char path[DEMO_PATH_SIZE];
+    struct demo *demo = &story->demo;
+    struct devices devices = {
+        .story = story, .budget = budget, .port = port, .mechanism = mechanism};
+    int status = demo_folder_clear(demo, FOLDER, PREFIX);
+    if (status == CLI_EXIT_DONE) {
+        status = records_match(mechanism, story->people, NULL, NULL,
+                               &devices.records);
+    }
+    if (status != CLI_EXIT_DONE) {
+        return status;
+    }
+    demo->devices = demo->effort->devices;
+    (void)pthread_mutex_init(&devices.lock, NULL);
+    run_threads(&devices);
+    (void)pthread_mutex_destroy(&devices.lock);
+    records_clear(&devices.records);
+    demo->requests = devices.requests;
+    status = demo_folder_clear(demo, FOLDER, PREFIX);
+    (void)rmdir(demo_place(demo, FOLDER, path));
+    return devices.stop ? demo_fail(&devices.err) : status;
+}

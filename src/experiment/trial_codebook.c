@@ -1,0 +1,148 @@
+/*
+ * trial_codebook.c: the codebooks of a trial.
+ *
+ * Clustering and choosing k look at auxiliary images alone, and at no label: k
+ * is a result, and what decides it (encoder, epsilon, people, classes) decides
+ * the file.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/encoder_cache.h"
+#include "experiment/trial.h"
+#include "host/error.h"
+#include "host/text.h"
+#include "learn/codes.h"
+
+#define NAME "mnist-collection-codebook"
+#define ANY_EPS "1" /* of a mechanism that nobody reports with */
+
+void
+mnist_code_note(const struct sotto_mechanism *mechanism,
+                char note[EXPERIMENT_NOTE_SIZE])
+{
+    struct codes_shape shape;
+    struct sotto_error err;
+    note[0] = '\0';
+    if (codes_shape_init(&shape, mechanism, false, &err) == SOTTO_STATUS_OK) {
+        (void)snprintf(note, EXPERIMENT_NOTE_SIZE, "k=%zu %s", shape.cells,
+                       shape.code->channel->name);
+    }
+}
+
+enum sotto_status
+mnist_trial_cells(struct mnist_trial *trial, const struct experiment_run *run,
+                  const struct mnist_encoder *encoder, bool label,
+                  struct sotto_codebook **ret_codebook, struct sotto_error *err)
+{
+    const struct sotto_codebook_options options = {
+        .label = label ? "label" : NULL,
+        .name = NAME,
+        .seed = experiment_seed("codebook", run->options->seed, trial->number,
+                                0, 0),
+        .threads = run->options->threads,
+        .watch = run->watch};
+    struct mnist_cells *cells = &trial->cells[label ? 1 : 0];
+    char setting[EXPERIMENT_SETTING_SIZE];
+    struct sotto_mechanism *mechanism = NULL;
+    mnist_encoder_text(encoder, run->options->epochs, setting);
+    if (cells->codebook != NULL && strcmp(cells->encoder, setting) == 0) {
+        *ret_codebook = cells->codebook;
+        return SOTTO_STATUS_OK;
+    }
+    sotto_codebook_free(cells->codebook);
+    cells->codebook = NULL;
+    enum sotto_status status =
+        mnist_trial_encoder(trial, run, encoder, &mechanism, NULL, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_codebook_new(trial->split.aux, mechanism, &options,
+                                    &cells->codebook, err);
+    }
+    sotto_mechanism_free(mechanism);
+    if (status == SOTTO_STATUS_OK) {
+        memcpy(cells->encoder, setting, sizeof setting);
+        *ret_codebook = cells->codebook;
+    }
+    return status;
+}
+
+/* Chooses what to report, and writes it. */
+static enum sotto_status
+make(struct mnist_trial *trial, const struct experiment_run *run,
+     const struct mnist_encoder *encoder, const struct mnist_code *code,
+     const struct encoder_files *files, struct sotto_error *err)
+{
+    struct sotto_codebook *codebook = NULL;
+    struct sotto_codebook_choice choice = {
+        .k = code->k > 0 ? code->k : code->classes, .channel = "subset"};
+    char eps[EXPERIMENT_EPS_SIZE] = ANY_EPS;
+    enum sotto_status status =
+        mnist_trial_cells(trial, run, encoder, code->label, &codebook, err);
+    if (isfinite(code->eps)) {
+        experiment_eps_text(code->eps, eps);
+    }
+    if (status == SOTTO_STATUS_OK &&
+        choice.k > sotto_codebook_cells(codebook)) { /* of a few images */
+        choice.k = sotto_codebook_cells(codebook);
+    }
+    if (status == SOTTO_STATUS_OK && isfinite(code->eps) && code->k == 0) {
+        struct sotto_codebook_wanted wanted = {
+            .eps = eps,
+            .people = sotto_table_rows(trial->split.people),
+            .classes = code->classes,
+            .seed = experiment_seed("choose k", run->options->seed,
+                                    trial->number, 0, code->eps),
+            .watch = run->watch};
+        status = sotto_codebook_choose(codebook, &wanted, &choice, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_codebook_write(codebook, &choice, eps, files->mechanism,
+                                      files->analyst, NULL, err);
+    }
+    return status;
+}
+
+enum sotto_status
+mnist_trial_codebook(struct mnist_trial *trial,
+                     const struct experiment_run *run,
+                     const struct mnist_encoder *encoder,
+                     const struct mnist_code *code,
+                     struct sotto_mechanism **ret_mechanism,
+                     struct sotto_analyst **ret_analyst,
+                     struct sotto_error *err)
+{
+    char first[EXPERIMENT_SETTING_SIZE], second[EXPERIMENT_SETTING_SIZE];
+    char eps[EXPERIMENT_EPS_SIZE];
+    char all[2 * EXPERIMENT_SETTING_SIZE + EXPERIMENT_EPS_SIZE + 16];
+    struct encoder_files files = {0};
+    struct sotto_mechanism *mechanism = NULL;
+    mnist_encoder_text(encoder, run->options->epochs, first);
+    mnist_code_text(code, second);
+    experiment_eps_text(code->eps, eps);
+    (void)snprintf(all, sizeof all, "%s\n%s; eps=%s", first, second, eps);
+    char *text = mnist_trial_text(trial, run, all);
+    if (text == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status =
+        encoder_files_init(&files, run->folder, text, err);
+    if (status == SOTTO_STATUS_OK && !encoder_files_there(&files)) {
+        status = make(trial, run, encoder, code, &files, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_read(files.mechanism, &mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_analyst_read(files.analyst, ret_analyst, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_mechanism = mechanism;
+    } else {
+        sotto_mechanism_free(mechanism);
+    }
+    encoder_files_clear(&files);
+    free(text);
+    return status;
+}

@@ -1,0 +1,95 @@
+/*
+ * trial_settings.h: the numbers behind the MNIST experiments, in one place.
+ */
+#ifndef SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
+#define SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
+
+#include "experiment/experiment.h"
+
+/* How a mechanism is trained, and used at a budget. */
+struct mnist_encoder {
+    const char *mechanism;
+    double eps;     /* INFINITY: none */
+    double lambda;  /* the record's share of epsilon */
+    double l;       /* the ball's radius in training; pca has none */
+    double eps_pre; /* training noise is b = 2l / eps_pre; 0: b is learnt, for
+                       clm there is none */
+    double autogen; /* m of P1 Eq. 3.10 */
+    uint32_t epochs, batch;
+    double rate;
+    const char *label_channel;
+    size_t d; /* of the representation */
+};
+
+/* How a classifier learns from its reports: what sotto_fit_options say; 0, or
+   a negative number where 0 means something, leaves it to the learner. */
+struct mnist_fit {
+    const char *mechanism; /* NULL: any */
+    double eps;            /* INFINITY: none */
+    enum sotto_level level;
+    uint32_t epochs;
+    double rate;
+    double decay; /* negative */
+    size_t prior_most;
+    uint32_t batches, restarts;
+    double smoothing;
+    double marginal;     /* negative */
+    double entropy;      /* negative */
+    uint32_t candidates; /* of which a tenth of the people choose one, and do
+                            not report; 0 or 1: all report */
+    double bootstrap;    /* how much they vary */
+    bool eq12;           /* latent: label noise alone, as of records */
+};
+
+#define MNIST_INSIDE 0.9 /* pca: the share of records that is not clipped */
+
+/* Whether a mechanism reports codes; its encoder is then one for no noise. */
+bool mnist_is_codebook(const char *mechanism);
+
+/* The settings for the listed epsilon nearest (in its logarithm) to `eps`;
+   "none" is near to nothing else. */
+const struct mnist_encoder *mnist_encoder_find(const char *mechanism,
+                                               double eps);
+const struct mnist_fit *mnist_fit_find(const char *mechanism,
+                                       enum sotto_level level, double eps);
+
+/* What a fit is asked for: the objective, too; seed, threads and watch are the
+   caller's. */
+struct sotto_fit_options mnist_fit_options(const struct mnist_fit *fit,
+                                           double eps);
+
+/*
+ * Both as text: they decide a row. `epochs` replaces the encoder's if not 0. A
+ * fit's numbers are those that the learner would use, its own defaults
+ * included: where those change, the row is another.
+ */
+void mnist_setting_text(const struct mnist_encoder *encoder,
+                        const struct mnist_fit *fit, double eps,
+                        uint32_t epochs, char text[EXPERIMENT_SETTING_SIZE]);
+
+/* What decides how many codes there are, and by which channel they go: at an
+   epsilon, simulated collections from all people of the split, so that their
+   number is not in the text. */
+struct mnist_code {
+    double eps; /* INFINITY: none, as many codes as classes */
+    size_t classes;
+    bool label;   /* the report is of code and label together */
+    size_t k;     /* 0: chosen; else as many codes through subset */
+    bool shifted; /* people differ from the auxiliary images */
+};
+void mnist_code_text(const struct mnist_code *code,
+                     char text[EXPERIMENT_SETTING_SIZE]);
+
+/* Of a fit from codes, all of it. */
+void mnist_codes_setting_text(const struct mnist_encoder *encoder,
+                              const struct mnist_code *code, uint32_t epochs,
+                              char text[EXPERIMENT_SETTING_SIZE]);
+/* What a fit from codes is asked for. */
+struct sotto_fit_options mnist_codes_fit_options(double eps);
+
+/* The part of it that decides a trained encoder: neither the budget nor how
+   it is learnt from. */
+void mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
+                        char text[EXPERIMENT_SETTING_SIZE]);
+
+#endif

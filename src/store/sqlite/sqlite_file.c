@@ -1,0 +1,245 @@
+/*
+ * sqlite_file.c: the store's SQLite file: making it, and opening it checked.
+ *
+ * Once it is made (sql_file.h), SQLite alone writes to it, with a write-ahead
+ * log (PATH-wal) that is flushed at each commit and written back when we say
+ * so, and with zeros over all it deletes.
+ *
+ * Opening believes nothing: settings are read back, every page is looked at,
+ * and what the tables say of each other must agree.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "host/error.h"
+#include "host/text.h"
+#include "store/sql_file.h"
+#include "store/sqlite/sqlite_store.h"
+
+_Static_assert(TAG_SIZE == 16, "the schema says how long a tag is");
+_Static_assert(TAG_KEY_SIZE == 32, "and the key of tags");
+_Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
+
+/* In the order of their names. docs/collector.md explains every table. */
+#define TABLE_BATCH                                                            \
+    "CREATE TABLE batch (\n"                                                   \
+    "  campaign INTEGER NOT NULL,\n"                                           \
+    "  number INTEGER NOT NULL CHECK (number > 0),\n"                          \
+    "  count INTEGER NOT NULL CHECK (count > 0),\n"                            \
+    "  reports BLOB NOT NULL,\n"                                               \
+    "  PRIMARY KEY (campaign, number)\n"                                       \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_CAMPAIGN                                                         \
+    "CREATE TABLE campaign (\n"                                                \
+    "  number INTEGER PRIMARY KEY CHECK (number > 0),\n"                       \
+    "  hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),\n"                 \
+    "  name TEXT NOT NULL,\n"                                                  \
+    "  payload_size INTEGER NOT NULL CHECK (payload_size > 0)\n"               \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_HELD                                                             \
+    "CREATE TABLE held (\n"                                                    \
+    "  campaign INTEGER NOT NULL,\n"                                           \
+    "  key BLOB NOT NULL CHECK (length(key) = 16),\n"                          \
+    "  payload BLOB NOT NULL,\n"                                               \
+    "  PRIMARY KEY (campaign, key)\n"                                          \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_INCOMING(generation)                                             \
+    "CREATE TABLE incoming_" #generation " (\n"                                \
+    "  campaign INTEGER NOT NULL,\n"                                           \
+    "  key BLOB NOT NULL CHECK (length(key) = 16),\n"                          \
+    "  reports BLOB NOT NULL,\n"                                               \
+    "  PRIMARY KEY (campaign, key)\n"                                          \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_META                                                             \
+    "CREATE TABLE meta (\n"                                                    \
+    "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
+    "  simulation INTEGER NOT NULL CHECK (simulation IN (0, 1)),\n"            \
+    "  tag_key BLOB NOT NULL CHECK (length(tag_key) = 32)\n"                   \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_MOVE                                                             \
+    "CREATE TABLE move (\n"                                                    \
+    "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
+    "  active INTEGER NOT NULL CHECK (active IN (0, 1)),\n"                    \
+    "  stage INTEGER NOT NULL CHECK (stage IN (0, 1, 2)),\n"                   \
+    "  campaign INTEGER NOT NULL CHECK (campaign >= 0),\n"                     \
+    "  tag BLOB NOT NULL CHECK (length(tag) = 16)\n"                           \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_SEEN                                                             \
+    "CREATE TABLE seen (\n"                                                    \
+    "  place INTEGER PRIMARY KEY CHECK (place > 0),\n"                         \
+    "  tags BLOB NOT NULL\n"                                                   \
+    ") STRICT"
+
+static const struct sql_kind kind = {
+    .application = 0x534f5453, /* "SOTS" */
+    .version = 1,
+    .schema = TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(
+        0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN,
+    .none = "; check the name",
+    .other = "; give the name of one, or of a file that is not there yet"};
+
+/* ---- Making -------------------------------------------------------------- */
+
+static enum sotto_status
+insert_meta(const struct sql *sql, bool simulation, struct sotto_error *err)
+{
+    uint8_t key[TAG_KEY_SIZE] = {0};
+    sqlite3_stmt *insert = NULL;
+    enum sotto_status status =
+        sotto_entropy(key, sizeof key) != 0
+            ? host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                        "the system gave no entropy; no store was made")
+            : sql_prepare(sql, "INSERT INTO meta VALUES (1, ?1, ?2)", &insert,
+                          err);
+    if (status == SOTTO_STATUS_OK) {
+        int code = sqlite3_bind_int(insert, 1, simulation);
+        if (code == SQLITE_OK) {
+            code = sqlite3_bind_blob(insert, 2, key, sizeof key, SQLITE_STATIC);
+        }
+        code = code == SQLITE_OK ? sqlite3_step(insert) : code;
+        status =
+            code == SQLITE_DONE ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+    }
+    (void)sqlite3_finalize(insert);
+    sodium_memzero(key, sizeof key);
+    return status;
+}
+
+/* A log without its file is another store's, and SQLite would put what it
+   holds into the new one. */
+static enum sotto_status
+check_no_log(const char *path, struct sotto_error *err)
+{
+    static const char *const suffix[] = {"-wal", "-journal"};
+    for (size_t i = 0; i < 2; i++) {
+        char *name = host_text_path("%s%s", path, suffix[i]);
+        bool there = name != NULL && access(name, F_OK) == 0;
+        bool memory = name != NULL;
+        free(name);
+        if (!memory) {
+            return host_fail_memory(err);
+        }
+        if (there) {
+            return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                             "there is '%s%s', with reports that were taken, "
+                             "but no '%s': put it back, or move both away",
+                             host_shown(path), suffix[i], host_shown(path));
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sqlite_file_make(const char *path, bool simulation, struct sotto_error *err)
+{
+    struct sql sql = {NULL, path, "store"};
+    if (access(path, F_OK) == 0 || errno != ENOENT) {
+        return SOTTO_STATUS_OK; /* what it is, opening says */
+    }
+    enum sotto_status status = check_no_log(path, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_build(&sql, &kind, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_run(
+            &sql, "INSERT INTO move VALUES (1, 0, 0, 0, zeroblob(16))", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_meta(&sql, simulation, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_write(&sql, err);
+    }
+    (void)sqlite3_close(sql.db);
+    return status;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+/* Each setting is made and then read back: SQLite ignores what it cannot do. */
+static enum sotto_status
+set_durable(const struct sql *sql, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sql_run(sql,
+                "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;"
+                "PRAGMA synchronous=FULL; PRAGMA fullfsync=ON;"
+                "PRAGMA checkpoint_fullfsync=ON; PRAGMA wal_autocheckpoint=0",
+                err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA journal_mode=WAL", "wal",
+                            "it cannot be given a log", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA synchronous", "2",
+                            "what it keeps cannot be flushed", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_expect(sql, "PRAGMA secure_delete=ON", "1",
+                            "what it deletes cannot be overwritten", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_settle(sql->path, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+read_meta(const struct sql *sql, bool *ret_simulation, uint8_t *ret_key,
+          struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status =
+        sql_prepare(sql, "SELECT simulation, tag_key FROM meta", &select, err);
+    int code = status == SOTTO_STATUS_OK ? sqlite3_step(select) : SQLITE_OK;
+    const void *key =
+        code == SQLITE_ROW ? sqlite3_column_blob(select, 1) : NULL;
+    if (key != NULL && sqlite3_column_bytes(select, 1) == (int)TAG_KEY_SIZE) {
+        *ret_simulation = sqlite3_column_int(select, 0) != 0;
+        if (ret_key != NULL) {
+            memcpy(ret_key, key, TAG_KEY_SIZE);
+        }
+    } else if (status == SOTTO_STATUS_OK) {
+        int error = sqlite3_errcode(sql->db);
+        status =
+            sql_fail(sql,
+                     error == SQLITE_ROW || error == SQLITE_DONE || error == 0
+                         ? SQLITE_CORRUPT
+                         : error,
+                     err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+enum sotto_status
+sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
+                 uint8_t *ret_key, struct sotto_error *err)
+{
+    int flags = writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    enum sotto_status status =
+        sql_file_open(sql, &kind, flags | SQLITE_OPEN_NOMUTEX, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_run(
+            sql, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_file_tables(sql, &kind, err);
+    }
+    return status == SOTTO_STATUS_OK
+               ? read_meta(sql, ret_simulation, ret_key, err)
+               : status;
+}
+
+enum sotto_status
+sqlite_file_prepare(const struct sql *sql, struct sotto_error *err)
+{
+    enum sotto_status status =
+        sql_expect(sql, "PRAGMA quick_check(1)", "ok",
+                   "its parts contradict each other", err);
+    return status == SOTTO_STATUS_OK ? set_durable(sql, err) : status;
+}

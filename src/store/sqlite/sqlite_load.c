@@ -1,0 +1,384 @@
+/*
+ * sqlite_load.c: what a writer keeps in memory of the tables: the campaigns,
+ * how many reports of each are where, and how far the move of a window is.
+ *
+ * Read at the beginning and after every rollback; in between it is kept up to
+ * date. Reading also checks that every payload has its campaign's size and
+ * every batch the number behind the one before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/wipe.h"
+#include "store/sqlite/sqlite_store.h"
+
+static enum sotto_status
+fail_damaged(const struct sqlite_store *store, const char *what,
+             struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                     "the store '%s' is damaged: %s", host_shown(store->path),
+                     what);
+}
+
+/* The 0 to 2^32 - 1 that a column must have. */
+static bool
+read_u32(sqlite3_stmt *row, int column, uint32_t *ret_value)
+{
+    sqlite3_int64 value = sqlite3_column_int64(row, column);
+    if (value < 0 || value > (sqlite3_int64)UINT32_MAX) {
+        return false;
+    }
+    *ret_value = (uint32_t)value;
+    return true;
+}
+
+/* A column of so many bytes, if it is one. */
+static bool
+read_bytes(sqlite3_stmt *row, int column, uint8_t *ret_bytes, size_t size)
+{
+    const void *data = sqlite3_column_blob(row, column);
+    if (data == NULL || (size_t)sqlite3_column_bytes(row, column) != size) {
+        return false;
+    }
+    memcpy(ret_bytes, data, size);
+    return true;
+}
+
+/* What is made of a row: its statuses are FORMAT and MEMORY. */
+typedef enum sotto_status take_row(struct sqlite_store *store,
+                                   sqlite3_stmt *row, struct sotto_error *err);
+
+/* Runs a query and hands every row to `take`. */
+static enum sotto_status
+each_row(struct sqlite_store *store, const char *text, take_row *take,
+         struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    int code = SQLITE_OK;
+    enum sotto_status status = sql_prepare(&store->sql, text, &select, err);
+    while (status == SOTTO_STATUS_OK &&
+           (code = sqlite3_step(select)) == SQLITE_ROW) {
+        status = take(store, select, err);
+    }
+    if (status == SOTTO_STATUS_FORMAT &&
+        sqlite3_errcode(store->sql.db) == SQLITE_NOMEM) {
+        status = host_fail_memory(err); /* so a column could not be read */
+    } else if (status == SOTTO_STATUS_OK && code != SQLITE_DONE) {
+        status = sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+/* ---- Campaigns ----------------------------------------------------------- */
+
+static enum sotto_status
+take_campaign(struct sqlite_store *store, sqlite3_stmt *row,
+              struct sotto_error *err)
+{
+    uint32_t number = 0, size = 0;
+    if (!read_u32(row, 0, &number) || number != store->campaigns + 1 ||
+        !read_u32(row, 2, &size) || size == 0 ||
+        !read_bytes(row, 1, store->campaign[number - 1].hash,
+                    SOTTO_HASH_SIZE)) {
+        return fail_damaged(store, "a campaign is wrong", err);
+    }
+    store->campaign[number - 1].payload_size = size;
+    store->campaigns = number;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+load_campaigns(struct sqlite_store *store, struct sotto_error *err)
+{
+    int64_t count = 0;
+    enum sotto_status status =
+        sql_integer(&store->sql, "SELECT count(*) FROM campaign", &count, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    /* one more: room for the next */
+    store->campaign = calloc((size_t)count + 1, sizeof *store->campaign);
+    return store->campaign == NULL
+               ? host_fail_memory(err)
+               : each_row(store,
+                          "SELECT number, hash, payload_size FROM campaign "
+                          "ORDER BY number",
+                          take_campaign, err);
+}
+
+/* ---- Counts -------------------------------------------------------------- */
+
+/* The campaign of a row whose smallest and largest payload are its columns 2
+   and 3; NULL: something is wrong. */
+static struct sqlite_campaign *
+counted(struct sqlite_store *store, sqlite3_stmt *row)
+{
+    uint32_t number = 0;
+    if (!read_u32(row, 0, &number) || number == 0 ||
+        number > store->campaigns) {
+        return NULL;
+    }
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    sqlite3_int64 size = (sqlite3_int64)campaign->payload_size;
+    return sqlite3_column_int64(row, 2) == size &&
+                   sqlite3_column_int64(row, 3) == size
+               ? campaign
+               : NULL;
+}
+
+/* The blocks of one generation: their tags, and how many they are. */
+static enum sotto_status
+take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
+           struct sotto_error *err)
+{
+    uint32_t number = 0;
+    struct sqlite_tags *tags = &store->tags[generation];
+    if (!read_u32(row, 0, &number) || number == 0 ||
+        number > store->campaigns) {
+        return fail_damaged(store, "a block is of no campaign", err);
+    }
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    size_t record = TAG_SIZE + campaign->payload_size;
+    const uint8_t *pair = sqlite3_column_blob(row, 1);
+    size_t size = (size_t)sqlite3_column_bytes(row, 1), count = size / record;
+    if (pair == NULL || count == 0 || size % record != 0) {
+        return fail_damaged(store, "a block is of the wrong size", err);
+    }
+    if (!sqlite_tags_reserve(tags, count)) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < count; i++, pair += record) {
+        if (sqlite_tags_has(&store->tags[1 - generation], number, pair) ||
+            !sqlite_tags_add(tags, number, pair)) {
+            return fail_damaged(store, "a report is in it twice", err);
+        }
+    }
+    campaign->incoming[generation] += count;
+    store->incoming[generation].reports += count;
+    store->incoming[generation].bytes += count * campaign->payload_size;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+take_block_0(struct sqlite_store *store, sqlite3_stmt *row,
+             struct sotto_error *err)
+{
+    return take_block(store, 0, row, err);
+}
+
+static enum sotto_status
+take_block_1(struct sqlite_store *store, sqlite3_stmt *row,
+             struct sotto_error *err)
+{
+    return take_block(store, 1, row, err);
+}
+
+static enum sotto_status
+take_held(struct sqlite_store *store, sqlite3_stmt *row,
+          struct sotto_error *err)
+{
+    struct sqlite_campaign *campaign = counted(store, row);
+    if (campaign == NULL) {
+        return fail_damaged(store, "a report is of the wrong size", err);
+    }
+    campaign->held = (uint64_t)sqlite3_column_int64(row, 1);
+    store->held += campaign->held;
+    return SOTTO_STATUS_OK;
+}
+
+/* One batch: its campaign, number, count and bytes. */
+static enum sotto_status
+take_batch(struct sqlite_store *store, sqlite3_stmt *row,
+           struct sotto_error *err)
+{
+    uint32_t number = 0, count = 0;
+    if (!read_u32(row, 0, &number) || number == 0 ||
+        number > store->campaigns || !read_u32(row, 2, &count) || count == 0) {
+        return fail_damaged(store, "a batch is of no campaign, or empty", err);
+    }
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    uint64_t record = TAG_SIZE + campaign->payload_size;
+    if ((uint64_t)sqlite3_column_int64(row, 1) != campaign->batches + 1 ||
+        (uint64_t)sqlite3_column_int64(row, 3) != record * count) {
+        return fail_damaged(store, "a batch is missing or of the wrong size",
+                            err);
+    }
+    campaign->batches++;
+    campaign->released += count;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- The move ------------------------------------------------------------ */
+
+static enum sotto_status
+take_move(struct sqlite_store *store, sqlite3_stmt *row,
+          struct sotto_error *err)
+{
+    int active = sqlite3_column_int(row, 0), stage = sqlite3_column_int(row, 1);
+    struct sqlite_move *move = &store->move;
+    if ((active != 0 && active != 1) || stage < STAGE_NONE ||
+        stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign) ||
+        !read_bytes(row, 3, move->tag, TAG_SIZE)) {
+        return fail_damaged(store, "how far its window was moved is wrong",
+                            err);
+    }
+    move->active = (unsigned)active;
+    move->stage = (enum sqlite_stage)stage;
+    return SOTTO_STATUS_OK;
+}
+
+/* Whether the move can be where it says: no further than the campaigns go, and
+   with what it says is done, done. */
+static bool
+move_is_right(const struct sqlite_store *store)
+{
+    static const uint8_t none[TAG_SIZE];
+    const struct sqlite_move *move = &store->move;
+    unsigned old = 1 - move->active;
+    bool no_tag = memcmp(move->tag, none, TAG_SIZE) == 0;
+    if (move->campaign > store->campaigns) {
+        return false;
+    }
+    switch (move->stage) {
+    case STAGE_NONE:
+        return move->campaign == 0 && no_tag &&
+               store->incoming[old].reports == 0;
+    case STAGE_TAGS:
+        return move->campaign == 0 ? no_tag
+                                   : sqlite_tags_has(&store->tags[old],
+                                                     move->campaign, move->tag);
+    case STAGE_PAYLOADS:
+        for (uint32_t i = 0; i < move->campaign; i++) {
+            no_tag = no_tag && store->campaign[i].incoming[old] == 0;
+        }
+        return no_tag;
+    }
+    return false;
+}
+
+static enum sotto_status
+check_move(const struct sqlite_store *store, struct sotto_error *err)
+{
+    if (store->move.active >= GENERATIONS) {
+        return fail_damaged(store, "how far its window was moved is gone", err);
+    }
+    return move_is_right(store)
+               ? SOTTO_STATUS_OK
+               : fail_damaged(store, "how far its window was moved is wrong",
+                              err);
+}
+
+void
+sqlite_unload(struct sqlite_store *store)
+{
+    for (uint32_t i = 0; i < store->campaigns; i++) {
+        const struct sqlite_campaign *campaign = &store->campaign[i];
+        host_wipe_free(campaign->block,
+                       campaign->block_room *
+                           (TAG_SIZE + campaign->payload_size));
+    }
+    for (int i = 0; i < GENERATIONS; i++) {
+        sqlite_tags_clear(&store->tags[i]);
+    }
+    free(store->campaign);
+    free(store->sorted);
+    memset(store->incoming, 0, sizeof store->incoming);
+    store->held = 0;
+    store->campaign = NULL;
+    store->sorted = NULL;
+    store->campaigns = 0;
+    store->stale = true;
+}
+
+enum sotto_status
+sqlite_load(struct sqlite_store *store, struct sotto_error *err)
+{
+    static const struct {
+        const char *text;
+        take_row *take;
+    } query[] = {
+        {"SELECT active, stage, campaign, tag FROM move", take_move},
+        {"SELECT campaign, reports FROM incoming_0", take_block_0},
+        {"SELECT campaign, reports FROM incoming_1", take_block_1},
+        {"SELECT campaign, count(*), min(length(payload)), "
+         "max(length(payload)) FROM held GROUP BY campaign",
+         take_held},
+        {"SELECT campaign, number, count, length(reports) FROM batch "
+         "ORDER BY campaign, number",
+         take_batch},
+    };
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!store->stale) {
+        return SOTTO_STATUS_OK;
+    }
+    sqlite_unload(store);
+    store->move.active = GENERATIONS; /* none, until it is read */
+    if (store->version == 0) { /* first: what somebody writes is noticed */
+        status = sql_integer(&store->sql, "PRAGMA data_version",
+                             &store->version, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = load_campaigns(store, err);
+    }
+    for (size_t i = 0;
+         i < sizeof query / sizeof query[0] && status == SOTTO_STATUS_OK; i++) {
+        status = each_row(store, query[i].text, query[i].take, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_move(store, err);
+    }
+    store->stale = status != SOTTO_STATUS_OK;
+    return status;
+}
+
+/* ---- Tags ---------------------------------------------------------------- */
+
+/* Whether a tag of a generation must be in `seen`. */
+static bool
+must_be_seen(const struct sqlite_store *store, unsigned generation,
+             const struct sqlite_tag *tag)
+{
+    const struct sqlite_move *move = &store->move;
+    struct sqlite_tag cursor = {move->campaign, {0}};
+    memcpy(cursor.tag, move->tag, TAG_SIZE);
+    return generation != move->active &&
+           (move->stage == STAGE_PAYLOADS ||
+            sqlite_tags_compare(tag, &cursor) <= 0);
+}
+
+static enum sotto_status
+check_tags(struct sqlite_store *store, unsigned generation,
+           struct sotto_error *err)
+{
+    const struct sqlite_tags *tags = &store->tags[generation];
+    for (size_t i = 0; i < tags->room; i++) {
+        const struct sqlite_tag *tag = &tags->slot[i];
+        if (tag->campaign == 0) {
+            continue;
+        }
+        int code = sqlite_seen_find(store, tag->campaign, tag->tag);
+        if (code != SQLITE_ROW && code != SQLITE_DONE) {
+            return sql_fail(&store->sql, code, err);
+        }
+        if ((code == SQLITE_ROW) != must_be_seen(store, generation, tag)) {
+            return fail_damaged(store, "its tags contradict each other", err);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sqlite_load_check(struct sqlite_store *store, struct sotto_error *err)
+{
+    enum sotto_status status = sqlite_seen_check(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_tags(store, 0, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_tags(store, 1, err);
+    }
+    return status;
+}

@@ -1,0 +1,393 @@
+/*
+ * sqlite_payloads.c: a campaign's payloads, when a window has ended.
+ *
+ * Those of the window and those held get new random keys and are sorted by
+ * them, which is a uniformly random order:
+ *
+ *     incoming, held --> (key, payload) pairs, sorted
+ *         batch_min or more left: a batch, of STORE_WINDOW_MOST at most
+ *         the rest: held again
+ *
+ * and what was read is deleted, with zeros over it. All of it is in memory at
+ * once: what a window takes, which is bounded (sqlite_limits), twice if the
+ * last one was slow, and what is held, which is less than STORE_BATCH_BYTES.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "host/error.h"
+#include "host/wipe.h"
+#include "store/sqlite/sqlite_store.h"
+
+/* Statements by the generation they are about. */
+#define OF_BOTH(before, after)                                                 \
+    {                                                                          \
+        before "incoming_0" after, before "incoming_1" after                   \
+    }
+
+/* ---- Gathering ------------------------------------------------------------
+ */
+
+/* Pairs of a new key and a payload, `record` bytes each. */
+struct pairs {
+    uint8_t *data;
+    size_t count, record;
+};
+
+/* Copies payloads to pairs from `first` on, from rows whose blobs are pairs or,
+   `skip` 0, payloads alone. */
+static enum sotto_status
+gather(struct sqlite_store *store, const char *text, uint32_t number,
+       size_t skip, struct pairs *pairs, size_t *first, struct sotto_error *err)
+{
+    size_t size = pairs->record - TAG_SIZE;
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status = sql_prepare(&store->sql, text, &select, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = sqlite3_bind_int64(select, 1, number);
+    while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
+        const uint8_t *from = sqlite3_column_blob(select, 0);
+        size_t bytes = (size_t)sqlite3_column_bytes(select, 0);
+        size_t count = bytes / (skip + size);
+        code = from == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        if (bytes % (skip + size) != 0 || count > pairs->count - *first) {
+            code = SQLITE_CORRUPT;
+        }
+        for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
+            memcpy(pairs->data + *first * pairs->record + TAG_SIZE,
+                   from + i * (skip + size) + skip, size);
+            *first += 1;
+        }
+    }
+    if (code != SQLITE_DONE) {
+        status = sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+static enum sotto_status
+shuffle(struct pairs *pairs, struct sotto_error *err)
+{
+    uint8_t key[64 * TAG_SIZE];
+    for (size_t i = 0; i < pairs->count; i++) {
+        size_t at = i % 64 * TAG_SIZE;
+        if (at == 0 && sotto_entropy(key, sizeof key) != 0) {
+            return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                             "the system gave no entropy; nothing was "
+                             "released");
+        }
+        memcpy(pairs->data + i * pairs->record, key + at, TAG_SIZE);
+    }
+    sqlite_sort(pairs->data, pairs->count, pairs->record);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+insert_batch(struct sqlite_store *store, uint32_t number, size_t count,
+             const uint8_t *data, size_t record, struct sotto_error *err)
+{
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    sqlite3_stmt *insert = NULL;
+    enum sotto_status status = sql_prepare(
+        &store->sql, "INSERT INTO batch VALUES (?1, ?2, ?3, ?4)", &insert, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    const int64_t value[] = {number, (int64_t)campaign->batches + 1,
+                             (int64_t)count};
+    int code =
+        sqlite3_bind_blob64(insert, 4, data, count * record, SQLITE_STATIC);
+    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_int64(insert, i + 1, value[i]);
+    }
+    code = code == SQLITE_OK ? sqlite_step(insert) : code;
+    if (code == SQLITE_DONE) {
+        campaign->batches++;
+        campaign->released += count;
+    } else {
+        status = sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(insert);
+    return status;
+}
+
+/* Holds the pairs from `first` on, in the order of their keys. */
+static enum sotto_status
+insert_held(struct sqlite_store *store, uint32_t number,
+            const struct pairs *pairs, size_t first, struct sotto_error *err)
+{
+    sqlite3_stmt *insert = NULL;
+    enum sotto_status status = sql_prepare(
+        &store->sql, "INSERT INTO held VALUES (?1, ?2, ?3)", &insert, err);
+    int code = status == SOTTO_STATUS_OK ? sqlite3_bind_int64(insert, 1, number)
+                                         : SQLITE_OK;
+    for (size_t i = first; status == SOTTO_STATUS_OK && i < pairs->count; i++) {
+        const uint8_t *pair = pairs->data + i * pairs->record;
+        if (code == SQLITE_OK) {
+            code = sqlite3_bind_blob(insert, 2, pair, TAG_SIZE, SQLITE_STATIC);
+        }
+        if (code == SQLITE_OK) {
+            code = sqlite3_bind_blob64(insert, 3, pair + TAG_SIZE,
+                                       pairs->record - TAG_SIZE, SQLITE_STATIC);
+        }
+        code = code == SQLITE_OK ? sqlite_step(insert) : code;
+        if (code != SQLITE_DONE) {
+            status = sql_fail(&store->sql, code, err);
+        }
+        code = SQLITE_OK;
+    }
+    (void)sqlite3_finalize(insert);
+    return status;
+}
+
+/* Deletes the rows of a campaign: `some` of a table, or `all`, where it has no
+   others, which is much the quickest. */
+static enum sotto_status
+delete_rows(struct sqlite_store *store, bool whole, const char *all,
+            const char *some, uint32_t number, struct sotto_error *err)
+{
+    sqlite3_stmt *delete = NULL;
+    enum sotto_status status =
+        sql_prepare(&store->sql, whole ? all : some, &delete, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = whole ? SQLITE_OK : sqlite3_bind_int64(delete, 1, number);
+    code = code == SQLITE_OK ? sqlite_step(delete) : code;
+    if (code != SQLITE_DONE) {
+        status = sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(delete);
+    return status;
+}
+
+/* Deletes what came of a campaign in the window that has ended. */
+static enum sotto_status
+delete_incoming(struct sqlite_store *store, uint32_t number,
+                struct sotto_error *err)
+{
+    static const char *const all[] = OF_BOTH("DELETE FROM ", "");
+    static const char *const some[] =
+        OF_BOTH("DELETE FROM ", " WHERE campaign = ?1");
+    unsigned old = 1 - store->move.active;
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    struct sqlite_total *total = &store->incoming[old];
+    uint64_t count = campaign->incoming[old];
+    enum sotto_status status =
+        count == 0 ? SOTTO_STATUS_OK
+                   : delete_rows(store, count == total->reports, all[old],
+                                 some[old], number, err);
+    if (status == SOTTO_STATUS_OK) {
+        total->reports -= count;
+        total->bytes -= count * campaign->payload_size;
+        campaign->incoming[old] = 0;
+    }
+    return status;
+}
+
+static enum sotto_status
+delete_held(struct sqlite_store *store, uint32_t number,
+            struct sotto_error *err)
+{
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    uint64_t count = campaign->held;
+    enum sotto_status status =
+        count == 0
+            ? SOTTO_STATUS_OK
+            : delete_rows(store, count == store->held, "DELETE FROM held",
+                          "DELETE FROM held WHERE campaign = ?1", number, err);
+    if (status == SOTTO_STATUS_OK) {
+        store->held -= count;
+        campaign->held = 0;
+    }
+    return status;
+}
+
+/* Reads a campaign's payloads that wait, under new keys, in their order. */
+static enum sotto_status
+gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
+           struct sotto_error *err)
+{
+    static const char *const text[] =
+        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
+    size_t first = 0;
+    enum sotto_status status = gather(store, text[1 - store->move.active],
+                                      number, TAG_SIZE, pairs, &first, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = gather(store, "SELECT payload FROM held WHERE campaign = ?1",
+                        number, 0, pairs, &first, err);
+    }
+    if (status == SOTTO_STATUS_OK && first != pairs->count) {
+        status = sql_fail(&store->sql, SQLITE_CORRUPT, err);
+    }
+    return status == SOTTO_STATUS_OK ? shuffle(pairs, err) : status;
+}
+
+/* Releases what can be released of the pairs and holds the rest. */
+static enum sotto_status
+release(struct sqlite_store *store, uint32_t number, const struct pairs *pairs,
+        size_t batch_min, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    size_t most = (size_t)(store->limits.batch_bytes / pairs->record);
+    size_t first = 0;
+    most = most < STORE_WINDOW_MOST ? most : STORE_WINDOW_MOST;
+    most = most > batch_min ? most : batch_min;
+    while (status == SOTTO_STATUS_OK && pairs->count - first >= batch_min) {
+        size_t count = pairs->count - first;
+        count = count < most ? count : most;
+        status = insert_batch(store, number, count,
+                              pairs->data + first * pairs->record,
+                              pairs->record, err);
+        first += count;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_held(store, number, pairs, first, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        store->campaign[number - 1].held = pairs->count - first;
+        store->held += pairs->count - first;
+    }
+    return status;
+}
+
+enum sotto_status
+sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
+                     size_t batch_min, struct sotto_error *err)
+{
+    const struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    uint64_t count =
+        campaign->incoming[1 - store->move.active] + campaign->held;
+    struct pairs pairs = {NULL, (size_t)count,
+                          TAG_SIZE + campaign->payload_size};
+    uint64_t size = checked_multiply(pairs.record, (uint32_t)count);
+    enum sotto_status status =
+        store_check_batch(batch_min, campaign->payload_size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    pairs.data = count > UINT32_MAX || size == CHECKED_OVERFLOW
+                     ? NULL
+                     : malloc((size_t)size);
+    if (pairs.data == NULL) {
+        return host_fail_memory(err);
+    }
+    status = gather_all(store, number, &pairs, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = delete_incoming(store, number, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = delete_held(store, number, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = release(store, number, &pairs, batch_min, err);
+    }
+    host_wipe_free(pairs.data, (size_t)size);
+    return status;
+}
+
+/* ---- Without memory ------------------------------------------------------ */
+
+/* Holds what was gathered, shuffled by itself. */
+static enum sotto_status
+hold_some(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
+          struct sotto_error *err)
+{
+    enum sotto_status status = shuffle(pairs, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = insert_held(store, number, pairs, 0, err);
+    }
+    pairs->count = 0;
+    return status;
+}
+
+/* Takes over the payloads of one block; what was gathered before is held
+   first, if both are too much. */
+static enum sotto_status
+take_block(struct sqlite_store *store, uint32_t number, sqlite3_stmt *row,
+           struct pairs *pairs, size_t *room, struct sotto_error *err)
+{
+    const uint8_t *from = sqlite3_column_blob(row, 0);
+    size_t bytes = (size_t)sqlite3_column_bytes(row, 0);
+    size_t count = bytes / pairs->record;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (from == NULL || bytes % pairs->record != 0) {
+        return sql_fail(&store->sql,
+                        from == NULL ? SQLITE_NOMEM : SQLITE_CORRUPT, err);
+    }
+    if (pairs->count + count > *room && pairs->count > 0) {
+        status = hold_some(store, number, pairs, err);
+    }
+    if (status == SOTTO_STATUS_OK && count > *room) {
+        uint8_t *grown = host_wipe_resize(pairs->data, *room * pairs->record,
+                                          count * pairs->record);
+        if (grown == NULL) {
+            return host_fail_memory(err);
+        }
+        pairs->data = grown;
+        *room = count;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        memcpy(pairs->data + pairs->count * pairs->record, from, bytes);
+        pairs->count += count;
+    }
+    return status;
+}
+
+static enum sotto_status
+hold_blocks(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
+            size_t *room, struct sotto_error *err)
+{
+    static const char *const text[] =
+        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
+    sqlite3_stmt *select = NULL;
+    enum sotto_status status =
+        sql_prepare(&store->sql, text[1 - store->move.active], &select, err);
+    int code = status == SOTTO_STATUS_OK ? sqlite3_bind_int64(select, 1, number)
+                                         : SQLITE_OK;
+    while (status == SOTTO_STATUS_OK && code == SQLITE_OK &&
+           (code = sqlite3_step(select)) == SQLITE_ROW) {
+        status = take_block(store, number, select, pairs, room, err);
+        code = SQLITE_OK;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = code == SQLITE_DONE ? hold_some(store, number, pairs, err)
+                                     : sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+/*
+ * What came of a campaign that could not be moved is held as it is, some of it
+ * at a time: the window must end, or no campaign's would. `held` then shows
+ * which reports were shuffled together: those of some commits, drawn by the
+ * random keys of their blocks.
+ */
+enum sotto_status
+sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
+                          struct sotto_error *err)
+{
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    uint64_t count = campaign->incoming[1 - store->move.active];
+    struct pairs pairs = {NULL, 0, TAG_SIZE + campaign->payload_size};
+    size_t room = store->limits.aside_bytes / pairs.record;
+    pairs.data = malloc(room * pairs.record + 1);
+    if (pairs.data == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = hold_blocks(store, number, &pairs, &room, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = delete_incoming(store, number, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        campaign->held += count;
+        store->held += count;
+    }
+    host_wipe_free(pairs.data, room * pairs.record);
+    return status;
+}

@@ -1,0 +1,196 @@
+/*
+ * sqlite_put.c: putting reports, in blocks.
+ *
+ *     tag = BLAKE2b-128(key = the store's, personal = "sotto.tag", id)
+ *
+ * A put looks its tag up in `seen` and among the tags of both windows, and
+ * adds its pair to the campaign's block; a commit writes the block as a row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "host/error.h"
+#include "host/wipe.h"
+#include "store/sqlite/sqlite_store.h"
+
+#define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"
+_Static_assert(sizeof PERSONAL_TAG ==
+                   crypto_generichash_blake2b_PERSONALBYTES + 1,
+               "as many bytes as BLAKE2b takes");
+
+#define BLOCK_BYTES ((size_t)1 << 20) /* then it is written */
+#define BLOCK_FIRST ((size_t)16)      /* pairs it has room for at first */
+
+/* ---- Blocks -------------------------------------------------------------- */
+
+/* In the order of its tags: not even of one commit it says who came first. */
+static enum sotto_status
+write_block(struct sqlite_store *store, uint32_t number,
+            struct sotto_error *err)
+{
+    uint8_t key[TAG_SIZE];
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    size_t record = TAG_SIZE + campaign->payload_size;
+    sqlite3_stmt *insert =
+        store->statement[STATEMENT_BLOCK_0 + (int)store->move.active];
+    if (sotto_entropy(key, sizeof key) != 0) {
+        return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                         "the system gave no entropy; nothing was stored");
+    }
+    sqlite_sort(campaign->block, campaign->block_count, record);
+    int code = sqlite3_bind_int64(insert, 1, number);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_blob(insert, 2, key, TAG_SIZE, SQLITE_STATIC);
+    }
+    if (code == SQLITE_OK) {
+        code =
+            sqlite3_bind_blob64(insert, 3, campaign->block,
+                                campaign->block_count * record, SQLITE_STATIC);
+    }
+    code = code == SQLITE_OK ? sqlite_step(insert) : code;
+    sodium_memzero(campaign->block, campaign->block_count * record);
+    campaign->block_count = 0;
+    return code == SQLITE_DONE ? SOTTO_STATUS_OK
+                               : sql_fail(&store->sql, code, err);
+}
+
+enum sotto_status
+sqlite_put_blocks(struct sqlite_store *store, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (uint32_t i = 0; i < store->campaigns && status == SOTTO_STATUS_OK;
+         i++) {
+        if (store->campaign[i].block_count > 0) {
+            status = write_block(store, i + 1, err);
+        }
+    }
+    return status;
+}
+
+/* Room for one more pair in a campaign's block. */
+static enum sotto_status
+reserve_pair(struct sqlite_store *store, uint32_t number,
+             struct sotto_error *err)
+{
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    size_t record = TAG_SIZE + campaign->payload_size;
+    if (campaign->block_count < campaign->block_room) {
+        return SOTTO_STATUS_OK;
+    }
+    if (campaign->block_count > 0 &&
+        campaign->block_count * record >= BLOCK_BYTES) {
+        return write_block(store, number, err);
+    }
+    size_t room = campaign->block_room > 0 ? 2 * campaign->block_room
+                  : record < BLOCK_BYTES / BLOCK_FIRST ? BLOCK_FIRST
+                                                       : 1;
+    uint8_t *grown = host_wipe_resize(
+        campaign->block, campaign->block_room * record, room * record);
+    if (grown == NULL) {
+        return host_fail_memory(err);
+    }
+    campaign->block = grown;
+    campaign->block_room = room;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Reports ------------------------------------------------------------- */
+
+/* SQLITE_ROW: it came before; SQLITE_DONE: it did not. */
+static int
+find_tag(const struct sqlite_store *store, uint32_t number,
+         const uint8_t tag[TAG_SIZE])
+{
+    if (sqlite_tags_has(&store->tags[0], number, tag) ||
+        sqlite_tags_has(&store->tags[1], number, tag)) {
+        return SQLITE_ROW;
+    }
+    return sqlite_seen_find(store, number, tag);
+}
+
+static enum sotto_status
+add_report(struct sqlite_store *store, uint32_t number,
+           const uint8_t tag[TAG_SIZE], const uint8_t *payload,
+           struct sotto_error *err)
+{
+    struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    struct sqlite_tags *tags = &store->tags[store->move.active];
+    enum sotto_status status = reserve_pair(store, number, err);
+    if (status == SOTTO_STATUS_OK && !sqlite_tags_reserve(tags, 1)) {
+        status = host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        uint8_t *pair =
+            campaign->block +
+            campaign->block_count++ * (TAG_SIZE + campaign->payload_size);
+        memcpy(pair, tag, TAG_SIZE);
+        memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
+        (void)sqlite_tags_add(tags, number, tag);
+        campaign->incoming[store->move.active]++;
+        store->incoming[store->move.active].reports++;
+        store->incoming[store->move.active].bytes += campaign->payload_size;
+    }
+    return status;
+}
+
+static enum sotto_status
+put_report(struct sqlite_store *store, uint32_t number, const uint8_t *report,
+           enum store_answer *ret_answer, struct sotto_error *err)
+{
+    uint8_t tag[TAG_SIZE];
+    enum sotto_status status = SOTTO_STATUS_OK;
+    (void)crypto_generichash_blake2b_salt_personal(
+        tag, TAG_SIZE, sotto_report_id(report), SOTTO_ID_SIZE, store->key,
+        TAG_KEY_SIZE, NULL, (const unsigned char *)PERSONAL_TAG);
+    int code = find_tag(store, number, tag);
+    if (code == SQLITE_DONE) {
+        status =
+            add_report(store, number, tag, report + REPORT_HEADER_SIZE, err);
+    } else if (code != SQLITE_ROW) {
+        status = sql_fail(&store->sql, code, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_answer = code == SQLITE_ROW ? STORE_DUPLICATE : STORE_ACCEPTED;
+    }
+    return status;
+}
+
+/* Whether it may be in this store at all. */
+static enum sotto_status
+check_report(const struct sqlite_store *store, uint32_t campaign,
+             const uint8_t *report, struct sotto_error *err)
+{
+    if (campaign == 0 || campaign > store->campaigns ||
+        memcmp(report + REPORT_MAGIC_SIZE, store->campaign[campaign - 1].hash,
+               SOTTO_HASH_SIZE) != 0) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "the report is of another mechanism");
+    }
+    return report_simulated(report) == store->simulation
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "the report is %ssimulated, and '%s' takes others",
+                           store->simulation ? "not " : "",
+                           host_shown(store->path));
+}
+
+enum sotto_status
+sqlite_put(void *own, uint32_t campaign, const uint8_t *report,
+           enum store_answer *ret_answer, struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    enum sotto_status status = sqlite_check_begun(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_report(store, campaign, report, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_window_make_room(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = put_report(store, campaign, report, ret_answer, err);
+    }
+    store->failed = store->failed || status != SOTTO_STATUS_OK;
+    return status;
+}

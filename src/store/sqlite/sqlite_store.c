@@ -1,0 +1,474 @@
+/*
+ * sqlite_store.c: the writer's side of the SQLite back-end: opening,
+ * campaigns, transactions.
+ *
+ * What is counted in memory is read again after a rollback.
+ *
+ * PATH.lock is locked for as long as the writer lives; it is never removed,
+ * or two could hold a lock of that name. PATH is the file's one name, whatever
+ * the store was opened by. Should somebody write there all the same, what is in
+ * memory is wrong, and nothing more is written.
+ */
+#include "store/sqlite/sqlite_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/text.h"
+#include "host/wipe.h"
+#include "store/sql_file.h"
+
+static const struct sqlite_limits usual_limits = {
+    .window_bytes = (uint64_t)256 << 20,
+    .batch_bytes = (uint64_t)512 << 20,
+    .aside_bytes = (size_t)4 << 20,
+    .log_frames = 4096,
+};
+
+static const char *const statement_text[STATEMENTS] = {
+    [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
+    [STATEMENT_COMMIT] = "COMMIT",
+    [STATEMENT_VERSION] = "PRAGMA data_version",
+    [STATEMENT_SEEN] = "SELECT place, tags FROM seen WHERE place <= ?1 "
+                       "ORDER BY place DESC LIMIT 1",
+    [STATEMENT_SEEN_NEXT] = "SELECT place FROM seen WHERE place > ?1 "
+                            "ORDER BY place LIMIT 1",
+    [STATEMENT_SEE] = "INSERT OR REPLACE INTO seen VALUES (?1, ?2)",
+    [STATEMENT_BLOCK_0] = "INSERT INTO incoming_0 VALUES (?1, ?2, ?3)",
+    [STATEMENT_BLOCK_1] = "INSERT INTO incoming_1 VALUES (?1, ?2, ?3)",
+};
+
+int
+sqlite_step(sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    int again = sqlite3_reset(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? code : again;
+}
+
+enum sotto_status
+sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err)
+{
+    return sqlite3_get_autocommit(store->sql.db) == 0 && !store->failed
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "nothing was begun in '%s', or it has failed",
+                           host_shown(store->path));
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static enum sotto_status
+take_lock(struct sqlite_store *store, struct sotto_error *err)
+{
+    char *name = host_text_path("%s.lock", store->path);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    store->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error = store->lock < 0 || flock(store->lock, LOCK_EX | LOCK_NB) != 0
+                    ? errno
+                    : 0;
+    free(name);
+    if (error == EWOULDBLOCK) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "the store '%s' has a writer already; end it first",
+                         host_shown(store->path));
+    }
+    return error == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_IO, 0, "cannot lock '%s.lock': %s",
+                           host_shown(store->path), strerror(error));
+}
+
+/* ---- Names --------------------------------------------------------------- */
+
+static const char *const suffix[SQLITE_NAMES] = {"", "-wal", ".lock"};
+
+/* What a name of the store is the name of; all 0: of nothing. */
+static struct sqlite_name
+look_at(const struct sqlite_store *store, size_t which)
+{
+    char path[PATH_MAX];
+    struct stat info = {0};
+    int size = snprintf(path, sizeof path, "%s%s", store->path, suffix[which]);
+    bool found = size < (int)sizeof path && stat(path, &info) == 0;
+    return found ? (struct sqlite_name){info.st_dev, info.st_ino}
+                 : (struct sqlite_name){0};
+}
+
+/* SQLite may keep files elsewhere than in the file system (a test does): those
+   are not looked at. */
+static void
+note_names(struct sqlite_store *store)
+{
+    for (size_t i = 0; i < SQLITE_NAMES; i++) {
+        store->name[i] = look_at(store, i);
+    }
+}
+
+/* A file that has lost its name takes all that is written, and is gone when it
+   is closed. */
+static enum sotto_status
+check_names(const struct sqlite_store *store, struct sotto_error *err)
+{
+    for (size_t i = 0; i < SQLITE_NAMES; i++) {
+        struct sqlite_name name = look_at(store, i);
+        if (store->name[i].number != 0 &&
+            (name.device != store->name[i].device ||
+             name.number != store->name[i].number)) {
+            return host_fail(err, SOTTO_STATUS_IO, 0,
+                             "'%s%s' is gone, or was replaced, while the store "
+                             "is open: nothing is stored until the file that "
+                             "was there is back",
+                             host_shown(store->path), suffix[i]);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Connecting ---------------------------------------------------------- */
+
+static int
+note_frames(void *context, sqlite3 *db, const char *name, int frames)
+{
+    struct sqlite_store *store = context;
+    (void)db;
+    (void)name;
+    store->frames = frames;
+    return SQLITE_OK;
+}
+
+static enum sotto_status
+prepare_all(struct sqlite_store *store, struct sotto_error *err)
+{
+    for (int i = 0; i < STATEMENTS; i++) {
+        int code = sqlite3_prepare_v3(store->sql.db, statement_text[i], -1,
+                                      SQLITE_PREPARE_PERSISTENT,
+                                      &store->statement[i], NULL);
+        if (code != SQLITE_OK) {
+            return sql_fail(&store->sql, code, err);
+        }
+    }
+    (void)sqlite3_wal_hook(store->sql.db, note_frames, store);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+check_simulation(const struct sqlite_store *store, bool wanted,
+                 struct sotto_error *err)
+{
+    return store->simulation == wanted
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                           "the store '%s' was made for %s reports; take "
+                           "another one for %s",
+                           host_shown(store->path),
+                           wanted ? "devices'" : "simulated",
+                           wanted ? "simulated reports" : "devices'");
+}
+
+static void
+close_store(void *own)
+{
+    struct sqlite_store *store = own;
+    if (store == NULL) {
+        return;
+    }
+    for (int i = 0; i < STATEMENTS; i++) {
+        (void)sqlite3_finalize(store->statement[i]);
+    }
+    (void)sqlite3_close(store->sql.db); /* rolls back */
+    if (store->lock >= 0) {
+        (void)close(store->lock);
+    }
+    sqlite_unload(store);
+    sqlite_filter_free(store->filter);
+    free(store->path);
+    host_wipe_free(store, sizeof *store);
+}
+
+static enum sotto_status
+open_store(const char *place, bool simulation, void **ret,
+           struct sotto_error *err)
+{
+    struct sqlite_store *store = calloc(1, sizeof *store);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (store == NULL) {
+        return host_fail_memory(err);
+    }
+    store->lock = -1;
+    store->limits = usual_limits;
+    store->stale = true;
+    store->filter = sqlite_filter_new();
+    if (store->filter == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = sql_file_resolve(place, &store->path, err);
+    if (status == SOTTO_STATUS_OK) {
+        store->sql = (struct sql){NULL, store->path, "store"};
+        status = take_lock(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_file_make(store->path, simulation, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_file_open(&store->sql, true, &store->simulation,
+                                  store->key, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_simulation(store, simulation, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_file_prepare(&store->sql, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = prepare_all(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_load(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_load_check(store, err);
+    }
+    note_names(store);
+done:
+    if (status == SOTTO_STATUS_OK) {
+        *ret = store;
+    } else {
+        close_store(store);
+    }
+    return status;
+}
+
+/* ---- Campaigns ----------------------------------------------------------- */
+
+static enum sotto_status
+insert_campaign(struct sqlite_store *store, const uint8_t *hash,
+                const char *name, size_t payload_size, struct sotto_error *err)
+{
+    sqlite3_stmt *insert = NULL;
+    enum sotto_status status =
+        sql_prepare(&store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
+                    &insert, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = sqlite3_bind_int64(insert, 1, (int64_t)store->campaigns + 1);
+    if (code == SQLITE_OK) {
+        code =
+            sqlite3_bind_blob(insert, 2, hash, SOTTO_HASH_SIZE, SQLITE_STATIC);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_text(insert, 3, name, -1, SQLITE_STATIC);
+    }
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_int64(insert, 4, (int64_t)payload_size);
+    }
+    code = code == SQLITE_OK ? sqlite_step(insert) : code;
+    if (code != SQLITE_DONE) {
+        status = sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(insert);
+    return status;
+}
+
+/* Room for one more is made before the row is durable. */
+static enum sotto_status
+add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
+             size_t payload_size, struct sotto_error *err)
+{
+    struct sqlite_campaign *more =
+        realloc(store->campaign, (store->campaigns + 2u) * sizeof *more);
+    if (more == NULL) {
+        return host_fail_memory(err);
+    }
+    store->campaign = more;
+    enum sotto_status status =
+        insert_campaign(store, hash, name, payload_size, err);
+    if (status == SOTTO_STATUS_OK) {
+        struct sqlite_campaign *campaign = &more[store->campaigns++];
+        memset(campaign, 0, sizeof *campaign);
+        memcpy(campaign->hash, hash, SOTTO_HASH_SIZE);
+        campaign->payload_size = payload_size;
+    }
+    return status;
+}
+
+static enum sotto_status
+note_campaign(void *own, const uint8_t *hash, const char *name,
+              size_t payload_size, uint32_t *ret_campaign,
+              struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    uint32_t i = 0;
+    if (sqlite3_get_autocommit(store->sql.db) == 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a campaign is noted before something is begun");
+    }
+    enum sotto_status status = sqlite_load(store, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    while (i < store->campaigns &&
+           memcmp(store->campaign[i].hash, hash, SOTTO_HASH_SIZE) != 0) {
+        i++;
+    }
+    if (i < store->campaigns &&
+        store->campaign[i].payload_size != payload_size) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "the store '%s' knows this mechanism with reports of "
+                         "%zu bytes, not %zu",
+                         host_shown(store->path),
+                         store->campaign[i].payload_size, payload_size);
+    }
+    if (i == store->campaigns) {
+        status = add_campaign(store, hash, name, payload_size, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_campaign = i + 1;
+    }
+    return status;
+}
+
+/* ---- Transactions -------------------------------------------------------- */
+
+/* SQLite's number of the file's state as this connection left it. */
+static int
+read_version(const struct sqlite_store *store, int64_t *ret_version)
+{
+    sqlite3_stmt *select = store->statement[STATEMENT_VERSION];
+    int code = sqlite3_step(select);
+    if (code == SQLITE_ROW) {
+        *ret_version = sqlite3_column_int64(select, 0);
+    }
+    int again = sqlite3_reset(select);
+    return code == SQLITE_ROW ? SQLITE_DONE : again;
+}
+
+static void
+rollback(void *own)
+{
+    struct sqlite_store *store = own;
+    if (sqlite3_get_autocommit(store->sql.db) == 0) {
+        (void)sqlite3_exec(store->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    /* A failure of the disk changes the number, too: nobody else can have
+       written in between. */
+    if (read_version(store, &store->version) != SQLITE_DONE) {
+        store->version = 0;
+    }
+    store->stale = true;
+    store->failed = false;
+}
+
+static enum sotto_status
+fail_others(const struct sqlite_store *store, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                     "another program has written to the store '%s', or cut "
+                     "its log (wal_checkpoint); end it, and open the store "
+                     "again",
+                     host_shown(store->path));
+}
+
+static enum sotto_status
+begin(void *own, struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    if (sqlite3_get_autocommit(store->sql.db) == 0 || store->failed) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "something was begun in '%s' already",
+                         host_shown(store->path));
+    }
+    enum sotto_status status =
+        store->others ? fail_others(store, err) : sqlite_load(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_names(store, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int64_t version = 0;
+    int code = sqlite_step(store->statement[STATEMENT_BEGIN]);
+    code = code == SQLITE_DONE ? read_version(store, &version) : code;
+    if (code == SQLITE_DONE && version == store->version) {
+        return SOTTO_STATUS_OK;
+    }
+    store->others = code == SQLITE_DONE;
+    status = store->others ? fail_others(store, err)
+                           : sql_fail(&store->sql, code, err);
+    rollback(store);
+    return status;
+}
+
+static enum sotto_status
+commit(void *own, struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    enum sotto_status status = sqlite_check_begun(store, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sqlite_put_blocks(store, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        int code = sqlite_step(store->statement[STATEMENT_COMMIT]);
+        if (code != SQLITE_DONE) {
+            status = sql_fail(&store->sql, code, err);
+        }
+    }
+    if (status == SOTTO_STATUS_OK) {
+        sqlite_scrub_log(store);
+    } else {
+        rollback(store);
+    }
+    return status;
+}
+
+/* ---- The back-end -------------------------------------------------------- */
+
+static enum sotto_status
+count(void *own, uint32_t number, struct store_counts *ret_counts,
+      struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    enum sotto_status status = sqlite_load(store, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (number == 0 || number > store->campaigns) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "no campaign has number %u", number);
+    }
+    const struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    *ret_counts = (struct store_counts){
+        campaign->incoming[0] + campaign->incoming[1] + campaign->held,
+        campaign->released, campaign->batches};
+    return SOTTO_STATUS_OK;
+}
+
+const struct store_backend store_sqlite = {
+    .kind = "sqlite",
+    .open = open_store,
+    .close = close_store,
+    .campaign = note_campaign,
+    .begin = begin,
+    .put = sqlite_put,
+    .commit = commit,
+    .rollback = rollback,
+    .end_window = sqlite_window_end,
+    .advance = sqlite_window_advance,
+    .scrub = sqlite_scrub,
+    .count = count,
+    .reader_open = sqlite_reader_open,
+    .reader_close = sqlite_reader_close,
+    .reader_next = sqlite_reader_next,
+};

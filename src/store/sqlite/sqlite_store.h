@@ -1,0 +1,287 @@
+/*
+ * sqlite_store.h: what the files of the SQLite back-end share.
+ *
+ *     sqlite_file.c     the schema; making a file, opening it checked
+ *     sqlite_load.c     what a writer keeps of the tables in memory
+ *     window_tags.c     the tags of a window, in memory
+ *     sqlite_seen.c     the tags of windows that have ended, and
+ *     window_filter.c   which are surely not among them
+ *     sqlite_store.c    the writer: opening, campaigns, transactions
+ *     sqlite_put.c      putting reports, in blocks
+ *     sqlite_window.c   moving on a window that has ended, and
+ *     sqlite_payloads.c its payloads, released or held
+ *     sqlite_scrub.c    what deletions and the log leave behind
+ *     window_sort.c     records in the order of random keys
+ *     sqlite_reader.c   reading batches
+ *
+ * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
+ * their tags, under a random key: one flush then writes little more than the
+ * reports themselves. The tags of the window are in memory, too, so that a
+ * report that comes again is known; they are read from the blocks at the start.
+ *
+ * There are two tables of blocks. New ones go to the active generation; the
+ * other is empty, or is the window that is being moved:
+ *
+ *     STAGE_NONE --end--> STAGE_TAGS --all tags in `seen`--> STAGE_PAYLOADS
+ *         ^                                                        |
+ *         `------------------- all campaigns moved ----------------'
+ *
+ * The stage and how far it came are in the database itself and change in the
+ * transaction that did the work, so a crash anywhere goes on where it was.
+ *
+ * Why sorted: SQLite lays the rows of a page behind one another as they are
+ * inserted, in whatever order they are found again. So a table of payloads
+ * that outlives the window is only ever filled in the order of its keys, which
+ * are random; tags are in buckets that are sorted and written as a whole; and
+ * of the tables that were filled as reports came nothing but zeros is left.
+ */
+#ifndef SOTTO_STORE_SQLITE_SQLITE_STORE_H
+#define SOTTO_STORE_SQLITE_SQLITE_STORE_H
+
+#include <sys/types.h>
+
+#include "client/device.h"
+#include "store/sql.h"
+#include "store/store.h"
+
+#define TAG_SIZE 16u     /* of an id's tag, and of a release's key */
+#define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
+#define GENERATIONS 2    /* of incoming */
+
+enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
+
+/* The table `move`. */
+struct sqlite_move {
+    unsigned active;         /* generation that takes new reports */
+    enum sqlite_stage stage; /* of the other one */
+    uint32_t campaign;       /* done: up to this campaign ... */
+    uint8_t tag[TAG_SIZE];   /* ... and, of tags, up to this one */
+};
+
+/* A tag and its campaign; 0: none. */
+struct sqlite_tag {
+    uint32_t campaign;
+    uint8_t tag[TAG_SIZE];
+};
+
+/* A set of them; `room` slots, a power of two, or none. */
+struct sqlite_tags {
+    struct sqlite_tag *slot;
+    size_t count, room;
+};
+
+/* Reports of all campaigns, and the bytes of their payloads. */
+struct sqlite_total {
+    uint64_t reports, bytes;
+};
+
+/* What bounds memory, pauses and files. */
+struct sqlite_limits {
+    uint64_t window_bytes; /* of payloads: then a window is full */
+    uint64_t batch_bytes;  /* of one batch, unless batch_min asks for more */
+    size_t aside_bytes;    /* of what is shuffled at once without memory */
+    int log_frames;        /* of a page each: then the log is written back */
+};
+
+/* A campaign and how many reports of it are where. Numbers are from 1. */
+struct sqlite_campaign {
+    uint8_t hash[SOTTO_HASH_SIZE];
+    size_t payload_size;
+    uint64_t incoming[GENERATIONS];
+    uint64_t held, released, batches;
+    uint8_t *block; /* pairs put since the last block was written */
+    size_t block_count, block_room;
+};
+
+enum sqlite_statement {
+    STATEMENT_BEGIN,
+    STATEMENT_COMMIT,
+    STATEMENT_VERSION,
+    STATEMENT_SEEN,
+    STATEMENT_SEEN_NEXT,
+    STATEMENT_SEE,
+    STATEMENT_BLOCK_0,
+    STATEMENT_BLOCK_1,
+    STATEMENTS
+};
+
+struct sqlite_filter;
+
+#define SQLITE_NAMES 3u
+
+struct sqlite_store {
+    struct sql sql;
+    char *path;
+    int lock; /* descriptor of PATH.lock; -1: not held */
+    struct sqlite_name {
+        dev_t device;
+        ino_t number;
+    } name[SQLITE_NAMES]; /* what PATH, its log and its lock were when opened */
+    bool simulation;
+    bool failed;     /* since it was begun: nothing of it may be committed */
+    bool others;     /* somebody else wrote: it is of no use any more */
+    bool stale;      /* what follows must be read again */
+    int64_t version; /* data_version that all this goes with; 0: unknown */
+    struct sqlite_limits limits;
+    struct sqlite_move move;
+    uint32_t aside; /* a campaign that could not be moved; 0: none */
+    struct sqlite_campaign *campaign;
+    uint32_t campaigns;
+    struct sqlite_total incoming[GENERATIONS];
+    uint64_t held;
+    struct sqlite_tags tags[GENERATIONS];
+    struct sqlite_tag *sorted;    /* those that are being merged; or NULL */
+    struct sqlite_filter *filter; /* of `seen` */
+    int frames;                   /* in the log after the last commit */
+    uint8_t key[TAG_KEY_SIZE];
+    sqlite3_stmt *statement[STATEMENTS];
+};
+
+/* ---- sqlite_file.c ------------------------------------------------------- */
+
+/* Makes a store at `path`, if there is nothing, for the owner alone, in one
+   step. Statuses: IO, MEMORY, ENTROPY, FORMAT (another's log is there). */
+SOTTO_CHECKED enum sotto_status
+sqlite_file_make(const char *path, bool simulation, struct sotto_error *err);
+/*
+ * Connects to the store at `sql->path`, and reads whose it is; nothing in it is
+ * changed. sqlite3_close frees `sql->db`, after a failure, too. `ret_key` may
+ * be NULL. Statuses: FORMAT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
+                                                 bool *ret_simulation,
+                                                 uint8_t *ret_key,
+                                                 struct sotto_error *err);
+/* Looks at every page of it, and then makes it durable: with a log, all that is
+   kept flushed and all that is deleted overwritten. Statuses: FORMAT, IO,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
+                                                    struct sotto_error *err);
+
+/* ---- window_tags.c ------------------------------------------------------- */
+
+/* Room for so many more; false: no memory. */
+bool sqlite_tags_reserve(struct sqlite_tags *tags, size_t more);
+bool sqlite_tags_has(const struct sqlite_tags *tags, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+/* Adds it, in room reserved before; false: it is there. */
+bool sqlite_tags_add(struct sqlite_tags *tags, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+void sqlite_tags_clear(struct sqlite_tags *tags);
+/* All in order, by campaign and then by tag, which the caller frees; NULL: no
+   memory. */
+struct sqlite_tag *sqlite_tags_sorted(const struct sqlite_tags *tags);
+/* As qsort wants it. */
+int sqlite_tags_compare(const void *a, const void *b);
+
+/* ---- window_filter.c ----------------------------------------------------- */
+
+/* 16 MiB, empty; NULL: no memory. */
+struct sqlite_filter *sqlite_filter_new(void);
+void sqlite_filter_free(struct sqlite_filter *filter);
+void sqlite_filter_add(struct sqlite_filter *filter,
+                       const uint8_t tag[TAG_SIZE]);
+/* False: it was not added. */
+bool sqlite_filter_may_have(const struct sqlite_filter *filter,
+                            const uint8_t tag[TAG_SIZE]);
+
+/* ---- sqlite_seen.c ------------------------------------------------------- */
+
+/* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
+   or what went wrong. */
+int sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
+                     const uint8_t tag[TAG_SIZE]);
+/* Adds sorted tags. Statuses: sql_fail's; FORMAT (one is there already). */
+SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
+                                                  const struct sqlite_tag *tag,
+                                                  size_t count,
+                                                  struct sotto_error *err);
+/* Whether all are in order, and each of a campaign; fills the filter, without
+   which nothing is found. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
+                                                  struct sotto_error *err);
+
+/* ---- sqlite_load.c ------------------------------------------------------- */
+
+/* Reads campaigns, counts and the move's state again, if they are stale.
+   Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_load(struct sqlite_store *store,
+                                            struct sotto_error *err);
+/* Frees what was read. */
+void sqlite_unload(struct sqlite_store *store);
+/* Whether the tags of windows and those in `seen` agree, as far as the move
+   is. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
+                                                  struct sotto_error *err);
+
+/* ---- sqlite_store.c ------------------------------------------------------ */
+
+/* Steps a statement that gives one row or none, and resets it: SQLITE_ROW,
+   SQLITE_DONE or what went wrong. */
+int sqlite_step(sqlite3_stmt *statement);
+
+/* Whether something was begun and has not failed: else USAGE. */
+SOTTO_CHECKED enum sotto_status
+sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
+
+/* ---- sqlite_put.c -------------------------------------------------------- */
+
+/* Writes the blocks that were begun, as commit and the end of a window want.
+   Statuses: IO, MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,
+                                                  struct sotto_error *err);
+enum sotto_status sqlite_put(void *own, uint32_t campaign,
+                             const uint8_t *report,
+                             enum store_answer *ret_answer,
+                             struct sotto_error *err);
+
+/* ---- sqlite_payloads.c --------------------------------------------------- */
+
+/* Releases what waits of a campaign, if it is `batch_min` or more, and holds
+   the rest. Statuses: IO, FORMAT, ENTROPY; of this campaign's own: MEMORY,
+   REFUSED, USAGE. */
+SOTTO_CHECKED enum sotto_status sqlite_payloads_move(struct sqlite_store *store,
+                                                     uint32_t number,
+                                                     size_t batch_min,
+                                                     struct sotto_error *err);
+/* Holds what came of it in the window, and no more, with little memory.
+   Statuses: IO, FORMAT, ENTROPY, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
+                          struct sotto_error *err);
+
+/* ---- sqlite_window.c and sqlite_scrub.c ---------------------------------- */
+
+enum sotto_status sqlite_window_end(void *own, struct sotto_error *err);
+enum sotto_status sqlite_window_advance(void *own, size_t rows,
+                                        size_t batch_min, bool *ret_done,
+                                        struct sotto_error *err);
+/* Ends the window if it has taken all that one takes. Statuses: IO (the last
+   one was not moved on in time), MEMORY, ENTROPY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err);
+
+enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
+                               struct sotto_error *err);
+/* Writes the log back into the file if it has grown long; readers and writers
+   go on. That it fails harms nothing. */
+void sqlite_scrub_log(struct sqlite_store *store);
+
+/* ---- window_sort.c ------------------------------------------------------- */
+
+/* Sorts `count` records of `size` bytes by their first TAG_SIZE bytes, which
+   must be random, or there must be few. */
+void sqlite_sort(uint8_t *records, size_t count, size_t size);
+
+/* ---- sqlite_reader.c ----------------------------------------------------- */
+
+enum sotto_status sqlite_reader_open(const char *place, void **ret,
+                                     bool *ret_simulation,
+                                     struct sotto_error *err);
+void sqlite_reader_close(void *own);
+enum sotto_status sqlite_reader_next(void *own, const uint8_t *hash,
+                                     uint64_t after,
+                                     struct store_batch *ret_batch,
+                                     struct sotto_error *err);
+
+#endif

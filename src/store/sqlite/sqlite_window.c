@@ -1,0 +1,224 @@
+/*
+ * sqlite_window.c: moving on a window that has ended.
+ *
+ * First its tags are merged into `seen`, slice by slice in their order. Then,
+ * campaign by campaign, each in one transaction, its payloads are released or
+ * held (sqlite_payloads.c). A campaign that fails by itself, for lack of memory
+ * say, is set aside when it is tried again, so that the others' go on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "store/sqlite/sqlite_store.h"
+
+#define WAITING_MOST 2 /* full windows in one, if the last is not moved on */
+
+/* ---- Ending a window ----------------------------------------------------- */
+
+static bool
+window_has(const struct sqlite_store *store, uint64_t times)
+{
+    const struct sqlite_total *total = &store->incoming[store->move.active];
+    return total->reports >= times * STORE_WINDOW_MOST ||
+           total->bytes >= times * store->limits.window_bytes;
+}
+
+/* Writes `move` into its table, and then takes it over. */
+static enum sotto_status
+set_move(struct sqlite_store *store, const struct sqlite_move *move,
+         struct sotto_error *err)
+{
+    sqlite3_stmt *update = NULL;
+    enum sotto_status status = sql_prepare(
+        &store->sql,
+        "UPDATE move SET active = ?1, stage = ?2, campaign = ?3, tag = ?4",
+        &update, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    const int64_t number[] = {move->active, move->stage, move->campaign};
+    int code = sqlite3_bind_blob(update, 4, move->tag, TAG_SIZE, SQLITE_STATIC);
+    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_int64(update, i + 1, number[i]);
+    }
+    code = code == SQLITE_OK ? sqlite_step(update) : code;
+    if (code == SQLITE_DONE) {
+        store->move = *move;
+    } else {
+        status = sql_fail(&store->sql, code, err);
+    }
+    (void)sqlite3_finalize(update);
+    return status;
+}
+
+enum sotto_status
+sqlite_window_end(void *own, struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    struct sqlite_move move = {1 - store->move.active, STAGE_TAGS, 0, {0}};
+    enum sotto_status status = sqlite_check_begun(store, err);
+    if (status == SOTTO_STATUS_OK && store->move.stage == STAGE_NONE) {
+        status = sqlite_put_blocks(store, err); /* they are of this window */
+        if (status == SOTTO_STATUS_OK) {
+            status = set_move(store, &move, err);
+        }
+    }
+    store->failed = store->failed || status != SOTTO_STATUS_OK;
+    return status;
+}
+
+enum sotto_status
+sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err)
+{
+    if (!window_has(store, 1)) {
+        return SOTTO_STATUS_OK;
+    }
+    if (store->move.stage != STAGE_NONE && window_has(store, WAITING_MOST)) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "reports come faster than '%s' moves the last window "
+                         "on; try again",
+                         host_shown(store->path));
+    }
+    return sqlite_window_end(store, err);
+}
+
+/* ---- Tags ---------------------------------------------------------------- */
+
+/* The first of the sorted tags behind the cursor. */
+static size_t
+find_cursor(const struct sqlite_store *store, size_t count)
+{
+    struct sqlite_tag cursor = {store->move.campaign, {0}};
+    size_t low = 0, high = count;
+    memcpy(cursor.tag, store->move.tag, TAG_SIZE);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sqlite_tags_compare(&store->sorted[middle], &cursor) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Merges `rows` tags at most, and says how many. */
+static enum sotto_status
+move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
+          struct sotto_error *err)
+{
+    const struct sqlite_tags *tags = &store->tags[1 - store->move.active];
+    struct sqlite_move move = store->move;
+    if (store->sorted == NULL) {
+        store->sorted = sqlite_tags_sorted(tags);
+        if (store->sorted == NULL) {
+            return host_fail_memory(err);
+        }
+    }
+    size_t first = find_cursor(store, tags->count);
+    size_t count = tags->count - first;
+    count = count < rows ? count : rows;
+    enum sotto_status status =
+        sqlite_seen_merge(store, store->sorted + first, count, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (count > 0) {
+        const struct sqlite_tag *last = &store->sorted[first + count - 1];
+        move.campaign = last->campaign;
+        memcpy(move.tag, last->tag, TAG_SIZE);
+    }
+    if (first + count == tags->count) {
+        free(store->sorted);
+        store->sorted = NULL;
+        move = (struct sqlite_move){move.active, STAGE_PAYLOADS, 0, {0}};
+    }
+    *ret_rows = count;
+    return set_move(store, &move, err);
+}
+
+/* ---- Both ---------------------------------------------------------------- */
+
+/* The campaigns up to this one are moved. */
+static enum sotto_status
+pass_campaign(struct sqlite_store *store, uint32_t number,
+              struct sotto_error *err)
+{
+    struct sqlite_move move = store->move;
+    move.campaign = number;
+    return set_move(store, &move, err);
+}
+
+/* The next campaign to be moved; 0: none. */
+static uint32_t
+next_campaign(const struct sqlite_store *store, size_t batch_min)
+{
+    for (uint32_t i = store->move.campaign; i < store->campaigns; i++) {
+        const struct sqlite_campaign *campaign = &store->campaign[i];
+        if (campaign->incoming[1 - store->move.active] > 0 ||
+            campaign->held >= batch_min) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether it concerns one campaign alone. */
+static bool
+is_own_failure(enum sotto_status status)
+{
+    return status == SOTTO_STATUS_MEMORY || status == SOTTO_STATUS_REFUSED ||
+           status == SOTTO_STATUS_USAGE;
+}
+
+/* Moves the payloads of one campaign, or says that all are moved. */
+static enum sotto_status
+move_payloads(struct sqlite_store *store, size_t batch_min, size_t *ret_rows,
+              struct sotto_error *err)
+{
+    uint32_t number = next_campaign(store, batch_min);
+    if (number == 0) {
+        struct sqlite_move move = {store->move.active, STAGE_NONE, 0, {0}};
+        *ret_rows = 0;
+        store->aside = 0;
+        sqlite_tags_clear(&store->tags[1 - store->move.active]);
+        return set_move(store, &move, err);
+    }
+    const struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    *ret_rows =
+        (size_t)(campaign->incoming[1 - store->move.active] + campaign->held);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (store->aside == number) {
+        *ret_rows = SIZE_MAX; /* enough: another one that fails undoes none */
+        status = sqlite_payloads_set_aside(store, number, err);
+    } else {
+        status = sqlite_payloads_move(store, number, batch_min, err);
+        store->aside = is_own_failure(status) ? number : store->aside;
+    }
+    return status == SOTTO_STATUS_OK ? pass_campaign(store, number, err)
+                                     : status;
+}
+
+enum sotto_status
+sqlite_window_advance(void *own, size_t rows, size_t batch_min, bool *ret_done,
+                      struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    enum sotto_status status = sqlite_check_begun(store, err);
+    size_t left = rows > 0 ? rows : 1, moved = 0;
+    while (status == SOTTO_STATUS_OK && left > 0 &&
+           store->move.stage != STAGE_NONE) {
+        if (store->move.stage == STAGE_TAGS) {
+            status = move_tags(store, left, &moved, err);
+        } else {
+            status = move_payloads(store, batch_min, &moved, err);
+        }
+        left -= moved < left ? moved : left;
+    }
+    store->failed = store->failed || status != SOTTO_STATUS_OK;
+    if (status == SOTTO_STATUS_OK) {
+        *ret_done = store->move.stage == STAGE_NONE;
+    }
+    return status;
+}

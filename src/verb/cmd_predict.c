@@ -1,0 +1,268 @@
+/*
+ * cmd_predict.c: sotto predict: what a model says of records or reports.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/csv_print.h"
+#include "cli/json_print.h"
+#include "cli/output_file.h"
+#include "cli/progress.h"
+#include "verb/learning.h"
+#include "verb/records.h"
+#include "verb/report_source.h"
+
+struct job {
+    struct sotto_model *model;
+    struct sotto_mechanism *mechanism; /* of the reports; NULL: the model's */
+    size_t rows, classes;
+    double *p;
+    bool reports;
+};
+
+/* Whether a file holds reports: its first bytes are a report's mark, or a JSON
+   object's. A pipe is not looked into: what is read of it is gone. */
+static bool
+holds_reports(const char *path)
+{
+    char start[4] = "";
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode)
+                     ? fopen(path, "rb")
+                     : NULL;
+    size_t got = file != NULL ? fread(start, 1, sizeof start, file) : 0;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return (got == 4 &&
+            (memcmp(start, "STO1", 4) == 0 || memcmp(start, "SIM1", 4) == 0)) ||
+           (got > 0 && start[0] == '{');
+}
+
+static int
+allocate(struct job *job, size_t rows)
+{
+    job->rows = rows;
+    job->classes = sotto_model_classes(job->model);
+    job->p = calloc(rows + 1, job->classes * sizeof *job->p);
+    if (job->p == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int
+predict_records(const struct cli_args *args, struct job *job)
+{
+    struct sotto_table *table = NULL;
+    struct sotto_error err = {0};
+    int status =
+        records_read(args, args->word[1], cli_value(args, "labels"), &table);
+    if (status == CLI_EXIT_DONE) {
+        status = allocate(job, sotto_table_rows(table));
+    }
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_predict(job->model, table, job->p, &err) !=
+            SOTTO_STATUS_OK) {
+        status = learning_fail(&err, args->word[1]);
+    }
+    sotto_table_free(table);
+    return status;
+}
+
+static int
+predict_reports(const struct cli_args *args, struct job *job)
+{
+    struct sotto_mechanism *mechanism = job->mechanism != NULL
+                                            ? job->mechanism
+                                            : sotto_model_mechanism(job->model);
+    struct sotto_mechanism_info info;
+    struct sotto_report_reader *reader = NULL;
+    struct sotto_error err = {0};
+    uint8_t *reports = NULL;
+    int status = CLI_EXIT_DONE;
+    sotto_mechanism_info(mechanism, &info);
+    if (report_source_open(mechanism, args->word[1], &reader, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    status = allocate(job, sotto_report_reader_count(reader));
+    if (status == CLI_EXIT_DONE) {
+        reports = malloc((job->rows + 1) * info.report_size);
+        if (reports == NULL) {
+            cli_error("out of memory");
+            status = CLI_EXIT_FAILED;
+        }
+    }
+    for (size_t i = 0; reports != NULL && i < job->rows; i++) {
+        memcpy(reports + i * info.report_size,
+               sotto_report_reader_at(reader, i), info.report_size);
+    }
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_predict_private_with(job->model, mechanism, reports,
+                                         job->rows, job->p,
+                                         &err) != SOTTO_STATUS_OK) {
+        status = learning_fail(&err, args->word[1]);
+    }
+    free(reports);
+    sotto_report_reader_free(reader);
+    return status;
+}
+
+/* ---- Output ------------------------------------------------------------- */
+
+static size_t
+largest(const double *p, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++) {
+        best = p[i] > p[best] ? i : best;
+    }
+    return best;
+}
+
+static void
+put_csv(const struct job *job, FILE *to)
+{
+    (void)fputs("row,class", to);
+    for (size_t y = 0; y < job->classes; y++) {
+        (void)fputs(",", to);
+        csv_field(to, sotto_model_class(job->model, y));
+    }
+    (void)fputc('\n', to);
+    for (size_t i = 0; i < job->rows; i++) {
+        const double *p = job->p + i * job->classes;
+        (void)fprintf(to, "%zu,", i + 1);
+        csv_field(to, sotto_model_class(job->model, largest(p, job->classes)));
+        for (size_t y = 0; y < job->classes; y++) {
+            (void)fprintf(to, ",%.6g", p[y]);
+        }
+        (void)fputc('\n', to);
+    }
+}
+
+static void
+put_json(const struct job *job, FILE *to)
+{
+    for (size_t i = 0; i < job->rows; i++) {
+        const double *p = job->p + i * job->classes;
+        size_t best = largest(p, job->classes);
+        json_begin(to);
+        json_size(to, "row", i + 1);
+        json_text(to, "class", sotto_model_class(job->model, best));
+        json_number(to, "p", p[best]);
+        json_end(to);
+    }
+}
+
+/* How many rows each class got. */
+static void
+put_counts(const struct job *job, FILE *to)
+{
+    (void)fprintf(to, "%zu %s\n", job->rows,
+                  job->reports ? "reports" : "records");
+    for (size_t y = 0; y < job->classes; y++) {
+        const char *name = sotto_model_class(job->model, y);
+        size_t count = 0;
+        for (size_t i = 0; i < job->rows; i++) {
+            count += largest(job->p + i * job->classes, job->classes) == y;
+        }
+        (void)fprintf(to, "%10zu  ", count);
+        cli_put(to, name, strlen(name));
+        (void)fputc('\n', to);
+    }
+}
+
+static int
+put(const struct cli_args *args, const struct job *job)
+{
+    const char *path = cli_value(args, "output");
+    struct output_file file;
+    if (path != NULL) {
+        if (!output_file_open(&file, path)) {
+            return CLI_EXIT_FAILED;
+        }
+        put_csv(job, file.stream);
+        if (!output_file_commit(&file)) {
+            return CLI_EXIT_FAILED;
+        }
+    }
+    if (cli_given(args, "json")) {
+        put_json(job, cli_summary(path));
+    } else {
+        put_counts(job, cli_summary(path));
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int
+run(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "output");
+    const char *other = cli_value(args, "mechanism");
+    const char *const inputs[] = {args->word[0], args->word[1],
+                                  cli_value(args, "labels"), other};
+    struct sotto_error err = {0};
+    struct job job = {0};
+    int status = output_file_check(path, inputs, 4);
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_read(args->word[0], &job.model, &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    if (status == CLI_EXIT_DONE && other != NULL &&
+        sotto_mechanism_read(other, &job.mechanism, &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    if (status == CLI_EXIT_DONE) {
+        job.reports = cli_given(args, "private") || other != NULL ||
+                      holds_reports(args->word[1]);
+        status = job.reports ? predict_reports(args, &job)
+                             : predict_records(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = put(args, &job);
+    }
+    free(job.p);
+    sotto_mechanism_free(job.mechanism);
+    sotto_model_free(job.model);
+    return status;
+}
+
+static const char *const wanted[] = {"MODEL", "F (records or reports)", NULL};
+
+static const struct cli_option options[] = {
+    {0, false, false, "labels", "F",
+     "a file with the label of each record; not looked at"},
+    {0, false, false, "header", "yes|no",
+     "whether the first row names the columns; else it is\n"
+     "guessed"},
+    {0, false, false, "private", NULL,
+     "F holds reports; else it is told from the content,\n"
+     "and a pipe is taken for records"},
+    {0, false, false, "mechanism", "C.sotto",
+     "F holds reports of this one, which has the model's\n"
+     "codebook"},
+    {'o', false, false, "output", "OUT.csv",
+     "write every row's class and probabilities"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_predict = {
+    .name = "predict",
+    .summary = "classify records or reports with a fitted model",
+    .usage = "MODEL F [-o OUT.csv] [--json]",
+    .about =
+        "F is a table of clean records, as sotto privatise takes it, or a file "
+        "of reports\nof the mechanism that the model was fitted with. A report "
+        "is weighed over the\nmodel's prior first, if it has one; its label is "
+        "not looked at.\n",
+    .example = "sotto predict wdbc.model data/wdbc.csv -o wdbc.classes.csv\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

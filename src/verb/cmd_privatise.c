@@ -1,0 +1,252 @@
+/*
+ * cmd_privatise.c: sotto privatise: each row of a file becomes a report, made
+ * as its owner's device would make it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "cli/output_file.h"
+#include "cli/progress.h"
+#include "verb/inquiry.h"
+
+struct job {
+    struct sotto_mechanism *mechanism;
+    struct inquiry inquiry;
+    size_t reports; /* written */
+    bool simulated;
+    uint64_t seed;
+};
+
+/* Opens the mechanism; with --pub, only if the signature is right. */
+static int
+open_mechanism(const struct cli_args *args, struct job *job)
+{
+    const char *path = args->word[0], *pub = cli_value(args, "pub");
+    struct sotto_error err = {0};
+    enum sotto_status status =
+        pub != NULL ? sotto_mechanism_read_verified(path, pub, NULL,
+                                                    &job->mechanism, &err)
+                    : sotto_mechanism_read(path, &job->mechanism, &err);
+    if (status == SOTTO_STATUS_OK && !job->simulated) {
+        status = sotto_mechanism_check(job->mechanism, &err);
+    }
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+/* Without a ledger: a new report every time. */
+static enum sotto_status
+make_report(struct job *job, size_t row, uint8_t *report,
+            struct sotto_error *err)
+{
+    const struct sotto_value *values = records_at(&job->inquiry.records, row);
+    size_t count = job->inquiry.records.count;
+    size_t size = job->inquiry.info.report_size;
+    enum sotto_status status =
+        job->simulated
+            ? sotto_simulate(job->mechanism, job->seed, row, values, count,
+                             report, size)
+            : sotto_client_privatise(sotto_mechanism_client(job->mechanism),
+                                     values, count, report, size);
+    if (status != SOTTO_STATUS_OK) {
+        err->status = status;
+        (void)snprintf(err->message, sizeof err->message,
+                       "no report could be made: %s",
+                       sotto_status_message(status));
+        inquiry_name_row(&job->inquiry, row, err);
+    }
+    return status;
+}
+
+/* The report of one row into the file; none if it was refused. */
+static enum sotto_status
+add_row(struct job *job, size_t row, uint8_t *report,
+        struct sotto_report_writer *writer, struct sotto_error *err)
+{
+    bool given = true;
+    enum sotto_status status =
+        job->inquiry.people.ledger != NULL
+            ? inquiry_report(&job->inquiry, row, report, &given, err)
+            : make_report(job, row, report, err);
+    if (status == SOTTO_STATUS_OK && given) {
+        status = sotto_report_writer_add(writer, report, err);
+    }
+    job->reports += status == SOTTO_STATUS_OK && given ? 1 : 0;
+    return status;
+}
+
+/* All rows, in order, into the file at `path`. */
+static int
+write_reports(struct job *job, size_t rows, const char *path)
+{
+    struct sotto_report_writer *writer = NULL;
+    struct progress bar;
+    struct sotto_error err = {0};
+    uint8_t *report = malloc(job->inquiry.info.report_size);
+    enum sotto_status status;
+    if (report == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    progress_start(&bar, "privatising", rows);
+    status = sotto_report_writer_new(job->mechanism, path, &writer, &err);
+    for (size_t row = 0; status == SOTTO_STATUS_OK && row < rows; row++) {
+        status = add_row(job, row, report, writer, &err);
+        progress_step(&bar, row + 1);
+    }
+    progress_end(&bar);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_report_writer_commit(writer, &err);
+        writer = NULL;
+    }
+    sotto_report_writer_free(writer);
+    free(report);
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+static void
+tell_json(const struct cli_args *args, const struct job *job, const char *path,
+          FILE *to)
+{
+    const struct sotto_mechanism_info *info = &job->inquiry.info;
+    const struct people *people = &job->inquiry.people;
+    json_begin(to);
+    json_text(to, "reports_file", path);
+    json_size(to, "reports", job->reports);
+    json_size(to, "report_size", info->report_size);
+    json_number(to, "eps", info->eps);
+    json_number(to, "delta", info->delta);
+    json_bool(to, "simulated", job->simulated);
+    json_bool(to, "verified", cli_given(args, "pub"));
+    json_text(to, "mechanism", info->hash);
+    if (people->ledger != NULL) {
+        json_size(to, "new", people->made);
+        json_size(to, "replayed", people->replayed);
+        json_size(to, "refused", people->refused);
+    }
+    json_end(to);
+}
+
+static void
+tell(const struct cli_args *args, const struct job *job, const char *path)
+{
+    const struct sotto_mechanism_info *info = &job->inquiry.info;
+    const struct people *people = &job->inquiry.people;
+    FILE *to = cli_summary(path);
+    if (cli_given(args, "json")) {
+        tell_json(args, job, path, to);
+        return;
+    }
+    (void)fprintf(to, "Wrote ");
+    cli_put(to, path, strlen(path));
+    (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s%s%s.\n",
+                  job->reports, job->reports == 1 ? "" : "s", info->report_size,
+                  job->simulated           ? "simulates"
+                  : people->ledger != NULL ? "new one spent"
+                                           : "spent",
+                  info->eps_text, info->delta > 0 ? " and delta " : "",
+                  info->delta > 0 ? info->delta_text : "");
+    if (people->ledger != NULL) {
+        (void)fprintf(to, "new: %zu; replayed: %zu; refused: %zu\n",
+                      people->made, people->replayed, people->refused);
+    }
+    if (job->simulated) {
+        cli_note("simulated: not private, never to be sent");
+    }
+}
+
+/* What must not be written over: every input, and the ledger's files. */
+static int
+check_output(const struct cli_args *args)
+{
+    const char *ledger = cli_value(args, "ledger");
+    char secret[4200] = "";
+    const char *const inputs[] = {
+        args->word[0],          args->word[1], cli_value(args, "labels"),
+        cli_value(args, "pub"), ledger,        secret};
+    if (ledger != NULL) {
+        (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
+    }
+    int status = people_check_output(args, "output");
+    return status != CLI_EXIT_DONE
+               ? status
+               : output_file_check(cli_value(args, "output"), inputs,
+                                   sizeof inputs / sizeof *inputs);
+}
+
+static int
+run(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "output");
+    struct job job = {.simulated = cli_given(args, "seed")};
+    if (!cli_whole(args, "seed", &job.seed)) {
+        return CLI_EXIT_BAD;
+    }
+    int status = people_check(args);
+    if (status == CLI_EXIT_DONE) {
+        status = check_output(args);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = open_mechanism(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = inquiry_open(args, job.mechanism, args->word[1], NULL,
+                              &job.inquiry);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = write_reports(&job, sotto_table_rows(job.inquiry.table), path);
+    }
+    if (status == CLI_EXIT_DONE) {
+        tell(args, &job, path);
+        status =
+            job.inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
+    }
+    inquiry_clear(&job.inquiry);
+    sotto_mechanism_free(job.mechanism);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", "F (a data file)",
+                                     NULL};
+
+static const struct cli_option options[] = {
+    {0, false, false, "labels", "FILE", "a file with the label of each record"},
+    {0, false, false, "pub", "K.pub",
+     "first verify that this key signed the mechanism"},
+    {0, false, false, "header", "yes|no",
+     "whether the first row names the columns; else it is\n"
+     "guessed"},
+    {0, false, false, "ledger", "L",
+     "charge everybody in this ledger (sotto ledger new):\n"
+     "who was asked before gives the same report again"},
+    {0, false, false, "person", "COL",
+     "with --ledger: the column that tells people apart"},
+    {0, false, false, "seed", "S",
+     "simulate: the same seed gives the same reports;\n"
+     "NOT private"},
+    {'o', true, false, "output", "R",
+     "the reports to write; JSON Lines if it ends in .jsonl"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_privatise = {
+    .name = "privatise",
+    .summary = "turn records into reports, as their owners' devices would",
+    .usage = "M F [--labels F] [--pub K.pub] [--ledger L --person COL] -o R",
+    .about =
+        "Each row of F is one person's record and gives one report. Columns "
+        "are matched\nby name (c1, c2, ... without a header). Whatever a field "
+        "holds, there is a\nreport: an unknown category, text for a number or "
+        "nothing at all counts as\nmissing. Running it twice spends twice, "
+        "unless --ledger remembers: then whoever\nwas asked before gives the "
+        "stored report, and what exceeds a cap is refused, and\nthe exit "
+        "status is 3 once the reports of the others are written.\n",
+    .example = "sotto privatise wdbc.sotto data/wdbc.csv --pub collector.pub "
+               "-o wdbc.reports\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

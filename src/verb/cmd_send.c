@@ -1,0 +1,567 @@
+/*
+ * cmd_send.c: sotto send: the records of a file become reports, once, and
+ * travel to a collector.
+ *
+ *     ledger opened -> time of sending drawn -> queue locked, the ledger's
+ *       -> mechanism, verified -> the collector has the same
+ *       -> records -> charged -> queued -> wait -> collector
+ *
+ * All that can be wrong is told before anybody is charged. What was charged is
+ * in the ledger and what is queued in the queue, so whatever ends this program,
+ * the next run goes on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "cli/watch.h"
+#include "verb/inquiry.h"
+#include "verb/send_look.h"
+
+#define QUEUE_SUFFIX ".queue"
+#define GRID_S 1
+#define SPREAD_S 10
+
+struct job {
+    char *queue; /* its path */
+    struct sotto_ledger *ledger;
+    struct sotto_sender *sender;
+    struct sotto_mechanism *mechanism;
+    struct sotto_mechanism_info info;
+    struct inquiry inquiry;
+    struct watch watch;
+    struct sotto_sent sent;
+};
+
+/* ---- Options ------------------------------------------------------------ */
+
+static bool
+read_whole(const struct cli_args *args, const char *name, uint64_t low,
+           uint64_t high, uint64_t *ret_value)
+{
+    if (!cli_whole(args, name, ret_value)) {
+        return false;
+    }
+    if (cli_given(args, name) && (*ret_value < low || *ret_value > high)) {
+        (void)cli_bad("--%s must be a whole number from %llu to %llu", name,
+                      (unsigned long long)low, (unsigned long long)high);
+        return false;
+    }
+    return true;
+}
+
+/* Where the queue is: as said, or beside the ledger. NULL: no memory. */
+static char *
+queue_path(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "queue");
+    const char *suffix = path != NULL ? "" : QUEUE_SUFFIX;
+    path = path != NULL ? path : cli_value(args, "ledger");
+    size_t size = strlen(path) + strlen(suffix) + 1;
+    char *text = malloc(size);
+    if (text != NULL) {
+        (void)snprintf(text, size, "%s%s", path, suffix);
+    }
+    return text;
+}
+
+static bool
+is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return one != NULL && other != NULL && stat(one, &a) == 0 &&
+           stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The queue is none of the other files, and no name that the ledger needs. */
+static int
+check_queue(const struct cli_args *args, const char *queue)
+{
+    const char *ledger = cli_value(args, "ledger");
+    char secret[4200] = "", signature[4200] = "";
+    (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
+    (void)snprintf(signature, sizeof signature, "%s.minisig", args->word[0]);
+    const char *const others[] = {ledger,
+                                  secret,
+                                  args->word[0],
+                                  signature,
+                                  args->word[1],
+                                  cli_value(args, "pub"),
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "ca")};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (is_same_file(queue, others[i])) {
+            return cli_bad("the queue would be '%.240s', which is needed as it "
+                           "is: choose another name",
+                           others[i]);
+        }
+    }
+    return people_check_output(args, "queue");
+}
+
+/* What can be said before anything is opened. */
+static int
+check_words(const struct cli_args *args, struct job *job)
+{
+    job->queue = queue_path(args);
+    if (job->queue == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    if (cli_given(args, "dry-run") && cli_given(args, "retry-refused")) {
+        return cli_bad("--dry-run changes nothing, so there is nothing that "
+                       "--retry-refused could do");
+    }
+    if (access(args->word[0], F_OK) != 0 && !cli_given(args, "dry-run") &&
+        !cli_given(args, "pin")) {
+        return cli_bad("there is no '%.240s', and one is only fetched with "
+                       "--pin HASH: whoever has the key could sign a mechanism "
+                       "for each device; take the hash from where you trust, "
+                       "as 'sotto verify' or 'sotto inspect' say it there",
+                       args->word[0]);
+    }
+    return check_queue(args, job->queue);
+}
+
+/* Before the queue is made: a name that is wrong leaves nothing behind. */
+static int
+open_ledger(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    return cli_given(args, "dry-run") ||
+                   sotto_ledger_open(cli_value(args, "ledger"), &job->ledger,
+                                     &err) == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
+}
+
+static int
+open_sender(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    uint64_t batch = 0, tries = 0, timeout = 0;
+    uint64_t spread = SPREAD_S, grid = GRID_S;
+    if (!read_whole(args, "batch", 1, 10000, &batch) ||
+        !read_whole(args, "tries", 1, 1000, &tries) ||
+        !read_whole(args, "timeout", 1, 3600, &timeout) ||
+        !read_whole(args, "spread", 0, 604800, &spread) ||
+        !read_whole(args, "grid", 0, 86400, &grid)) {
+        return CLI_EXIT_BAD;
+    }
+    const struct sotto_sender_options options = {
+        .url = cli_value(args, "to"),
+        .queue = job->queue,
+        .ca = cli_value(args, "ca"),
+        .proxy = cli_value(args, "proxy"),
+        .batch = (size_t)batch,
+        .tries = (unsigned)tries,
+        .timeout_s = (unsigned)timeout,
+        .spread_s = (unsigned)spread,
+        .grid_s = (unsigned)grid,
+        .look = cli_given(args, "dry-run"),
+        .watch = watch_port(&job->watch)};
+    enum sotto_status status = sotto_sender_open(&options, &job->sender, &err);
+    if (status == SOTTO_STATUS_OK && job->ledger != NULL) {
+        status = sotto_sender_bind(job->sender, job->ledger, &err);
+    }
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+/* ---- The mechanism ------------------------------------------------------ */
+
+/* Fetched if it is not there, and then pinned; signed and, if asked for,
+   pinned, whoever brought it. */
+static int
+open_mechanism(const struct cli_args *args, struct job *job)
+{
+    const char *path = args->word[0], *pub = cli_value(args, "pub");
+    const char *pin = cli_value(args, "pin");
+    struct sotto_error err = {0};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (access(path, F_OK) != 0) {
+        if (cli_given(args, "dry-run")) {
+            return cli_bad("there is no '%.240s', and a dry run fetches "
+                           "nothing: run it without --dry-run, or get the "
+                           "mechanism and its signature by other means",
+                           path);
+        }
+        status = sotto_sender_fetch(job->sender, path, pub, pin, &err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_read_verified(path, pub, NULL, &job->mechanism,
+                                               &err);
+    }
+    if (status == SOTTO_STATUS_OK && pin != NULL) {
+        status = sotto_mechanism_pinned(job->mechanism, pin, &err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_mechanism_check(job->mechanism, &err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        sotto_mechanism_info(job->mechanism, &job->info);
+    }
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+}
+
+/* ---- Queueing and sending ----------------------------------------------- */
+
+static bool
+is_going(struct job *job, size_t done, size_t total)
+{
+    struct sotto_watch port = watch_port(&job->watch);
+    return port.tick(port.context, "privatising", done, total);
+}
+
+static enum sotto_status
+queue_row(struct job *job, size_t row, uint8_t *report, struct sotto_error *err)
+{
+    bool given = false;
+    enum sotto_status status =
+        inquiry_report(&job->inquiry, row, report, &given, err);
+    return status == SOTTO_STATUS_OK && given
+               ? sotto_sender_queue(job->sender, report,
+                                    job->inquiry.info.report_size, err)
+               : status;
+}
+
+static int
+queue_rows(struct job *job)
+{
+    size_t rows = sotto_table_rows(job->inquiry.table);
+    struct sotto_error err = {0};
+    uint8_t *report = malloc(job->inquiry.info.report_size);
+    bool going = true;
+    if (report == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    enum sotto_status status = sotto_sender_begin(job->sender, &err);
+    for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
+         row++) {
+        status = queue_row(job, row, report, &err);
+        going = is_going(job, row + 1, rows);
+    }
+    free(report);
+    /* After a failure, too: whoever was asked before it is queued. */
+    struct sotto_error late = {0};
+    enum sotto_status kept = sotto_sender_commit(job->sender, &late);
+    if (status == SOTTO_STATUS_OK && kept != SOTTO_STATUS_OK) {
+        status = kept;
+        err = late;
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (!going) {
+        cli_error("stopped: what is queued stays, and the next run goes on");
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+static void
+tell_json(const struct job *job, const char *why)
+{
+    json_begin(stdout);
+    json_size(stdout, "accepted", job->sent.accepted);
+    json_size(stdout, "duplicate", job->sent.duplicate);
+    json_size(stdout, "refused", job->sent.refused);
+    json_size(stdout, "marked", job->sent.marked);
+    json_size(stdout, "left", job->sent.left);
+    json_size(stdout, "requests", job->sent.requests);
+    json_bool(stdout, "late", job->sent.late);
+    json_text(stdout, "refusal",
+              job->sent.refusal[0] != '\0' ? job->sent.refusal : NULL);
+    json_text(stdout, "failure", why);
+    json_size(stdout, "new", job->inquiry.people.made);
+    json_size(stdout, "replayed", job->inquiry.people.replayed);
+    json_size(stdout, "over_cap", job->inquiry.people.refused);
+    json_text(stdout, "mechanism", job->info.hash);
+    json_text(stdout, "queue", job->queue);
+    json_end(stdout);
+}
+
+/* Without a terminal only what is wrong is worth a line: cron mails it. */
+static void
+tell(const struct job *job)
+{
+    const struct sotto_sent *sent = &job->sent;
+    if (isatty(STDOUT_FILENO) == 1) {
+        (void)printf("Sent: %zu accepted, %zu known already, %zu refused; "
+                     "left in the queue: %zu; refused in all: %zu; requests: "
+                     "%zu\n"
+                     "new: %zu; replayed: %zu; refused by the ledger: %zu\n",
+                     sent->accepted, sent->duplicate, sent->refused, sent->left,
+                     sent->marked, sent->requests, job->inquiry.people.made,
+                     job->inquiry.people.replayed, job->inquiry.people.refused);
+    }
+    if (sent->late) {
+        cli_note("this device took longer than the time that is set aside for "
+                 "it: a larger --grid hides that");
+    }
+    if (sent->refused > 0) {
+        cli_note("the collector refused %zu report%s; the first: %s",
+                 sent->refused, sent->refused == 1 ? "" : "s", sent->refusal);
+    }
+    if (sent->marked > 0) {
+        cli_note("%zu report%s that the collector refused, now or before, "
+                 "stay%s in the queue '%.240s'; once the cause is gone, "
+                 "--retry-refused sends the same bytes again",
+                 sent->marked, sent->marked == 1 ? "" : "s",
+                 sent->marked == 1 ? "s" : "", job->queue);
+    }
+}
+
+static void
+tell_all(const struct cli_args *args, const struct job *job,
+         const struct sotto_error *failure)
+{
+    if (cli_given(args, "json")) {
+        tell_json(job, failure != NULL ? failure->message : NULL);
+    } else {
+        tell(job);
+    }
+}
+
+/* Before a record is read: else people were charged for what the collector does
+   not want. */
+static int
+check_collector(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0}, inner = {0};
+    enum sotto_status status = sotto_sender_check(job->sender, job->mechanism,
+                                                  cli_value(args, "pub"), &err);
+    progress_end(&job->watch.bar);
+    if (status == SOTTO_STATUS_OK) {
+        return CLI_EXIT_DONE;
+    }
+    if (sotto_sender_waiting(job->sender, &job->sent.left, &inner) !=
+            SOTTO_STATUS_OK ||
+        sotto_sender_refused(job->sender, &job->sent.marked, &inner) !=
+            SOTTO_STATUS_OK) {
+        return cli_fail(&inner);
+    }
+    tell_all(args, job, &err);
+    int exit_status = cli_fail(&err);
+    cli_note("nobody was charged, and what is queued stays (%zu)",
+             job->sent.left);
+    return status == SOTTO_STATUS_LIMIT ? CLI_EXIT_FAILED : exit_status;
+}
+
+static int
+flush(const struct cli_args *args, struct job *job)
+{
+    struct sotto_error err = {0};
+    enum sotto_status status = cli_given(args, "retry-refused")
+                                   ? sotto_sender_retry(job->sender, &err)
+                                   : SOTTO_STATUS_OK;
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_sender_flush(job->sender, &job->sent, &err);
+    }
+    progress_end(&job->watch.bar);
+    tell_all(args, job, status != SOTTO_STATUS_OK ? &err : NULL);
+    if (status != SOTTO_STATUS_OK) {
+        (void)cli_fail(&err);
+        return CLI_EXIT_FAILED;
+    }
+    if (job->sent.marked > 0) {
+        return CLI_EXIT_FAILED;
+    }
+    return job->inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
+}
+
+/* ---- The verb ----------------------------------------------------------- */
+
+/* The first line of a file that has no other, but for blank ones, in memory
+   that the caller frees; NULL: it has others, or cannot be read twice, as a
+   pipe cannot. */
+static char *
+only_line(const char *path)
+{
+    struct stat info;
+    bool lasts = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *from = lasts ? fopen(path, "r") : NULL;
+    char *first = NULL, *line = NULL;
+    size_t room = 0, lines = 0;
+    while (from != NULL && lines < 2 && getline(&line, &room, from) > 0) {
+        if (strspn(line, " \t\r\n") < strlen(line) && ++lines == 1) {
+            first = strdup(line);
+        }
+    }
+    if (from != NULL) {
+        (void)fclose(from);
+    }
+    free(line);
+    if (lines != 1) {
+        free(first);
+        first = NULL;
+    }
+    return first;
+}
+
+/* Whether F names columns and nobody: the people of a day without any. */
+static bool
+is_nobody(const struct cli_args *args)
+{
+    const char *person = cli_value(args, "person");
+    const struct sotto_table_options options = {.header = 0};
+    struct sotto_table *table = NULL;
+    struct sotto_error err = {0};
+    int header = -1;
+    char *line = only_line(args->word[1]);
+    bool named = false;
+    if (line != NULL && cli_yes(args, "header", &header) && header != 0 &&
+        sotto_table_parse(line, strlen(line), args->word[1], &options, &table,
+                          &err) == SOTTO_STATUS_OK) {
+        for (size_t i = 0; i < sotto_table_columns(table); i++) {
+            struct sotto_value cell = sotto_table_cell(table, 0, i);
+            named = named || (cell.size == strlen(person) &&
+                              memcmp(cell.data, person, cell.size) == 0);
+        }
+    }
+    sotto_table_free(table);
+    free(line);
+    return named;
+}
+
+/* Notes about columns would come with every run of cron. */
+static int
+ask_people(const struct cli_args *args, struct job *job)
+{
+    if (is_nobody(args)) {
+        return CLI_EXIT_DONE;
+    }
+    cli_hush(isatty(STDERR_FILENO) != 1);
+    int status = inquiry_open(args, job->mechanism, args->word[1], job->ledger,
+                              &job->inquiry);
+    cli_hush(false);
+    return status == CLI_EXIT_DONE ? queue_rows(job) : status;
+}
+
+static int
+send_records(const struct cli_args *args, struct job *job)
+{
+    int status = check_collector(args, job);
+    if (status == CLI_EXIT_DONE) {
+        status = ask_people(args, job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = flush(args, job);
+    }
+    return status;
+}
+
+static int
+run(const struct cli_args *args)
+{
+    struct job job;
+    memset(&job, 0, sizeof job);
+    watch_start(&job.watch);
+    int status = check_words(args, &job);
+    if (status == CLI_EXIT_DONE) {
+        status = open_ledger(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = open_sender(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = open_mechanism(args, &job);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status =
+            cli_given(args, "dry-run")
+                ? send_look(cli_given(args, "json"), job.sender, job.mechanism)
+                : send_records(args, &job);
+    }
+    watch_end(&job.watch);
+    inquiry_clear(&job.inquiry);
+    sotto_sender_free(job.sender);
+    sotto_ledger_free(job.ledger);
+    sotto_mechanism_free(job.mechanism);
+    free(job.queue);
+    return status;
+}
+
+static const char *const wanted[] = {"M (a mechanism)", "F (a data file)",
+                                     NULL};
+
+static const struct cli_option options[] = {
+    {0, true, false, "person", "COL", "the column that tells people apart"},
+    {0, true, false, "ledger", "L",
+     "charge everybody in this ledger (sotto ledger new):\n"
+     "who was asked before gives the same report again"},
+    {0, true, false, "to", "URL",
+     "https://HOST[:PORT]/v1/campaigns/NAME; http for\n"
+     "loopback addresses alone"},
+    {0, true, false, "pub", "K.pub",
+     "the key that must have signed the mechanism"},
+    {0, false, false, "pin", "HASH",
+     "the mechanism's hash, as sotto verify says it: no\n"
+     "other is used; needed if M is to be fetched"},
+    {0, false, false, "queue", "Q",
+     "the reports that wait, an SQLite file (L.queue)"},
+    {0, false, false, "labels", "FILE", "a file with the label of each record"},
+    {0, false, false, "header", "yes|no",
+     "whether the first row names the columns; else it is\n"
+     "guessed"},
+    {0, false, false, "spread", "S",
+     "begin to send after a time drawn at random, up to S\n"
+     "seconds (10)"},
+    {0, false, false, "grid", "S",
+     "and a multiple of S seconds after the collector was\n"
+     "asked that leaves time for everybody, fixed before a\n"
+     "record is read: what took long does not show (1)"},
+    {0, false, false, "batch", "N", "reports in a request (100)"},
+    {0, false, false, "tries", "N",
+     "of a request before it is left for another run (8)"},
+    {0, false, false, "timeout", "S",
+     "seconds without an answer that end a try (30)"},
+    {0, false, false, "ca", "FILE",
+     "trust these certificate authorities, in PEM, and not\n"
+     "the system's"},
+    {0, false, false, "proxy", "URL",
+     "send through it, socks5h://HOST:PORT, say; else there\n"
+     "is none, whatever the environment says"},
+    {0, false, false, "retry-refused", NULL,
+     "send again, the same bytes, what the collector\n"
+     "refused"},
+    {0, false, false, "dry-run", NULL,
+     "show every byte that a request would hold, and what\n"
+     "it says; send, read and charge nothing"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_HELP,
+    CLI_OPTION_END,
+};
+
+const struct cli_verb cmd_send = {
+    .name = "send",
+    .summary = "turn records into reports and send them to a collector",
+    .usage = "M F --person COL --ledger L --to URL --pub K.pub [OPTIONS]",
+    .about =
+        "Each row of F is one person's record and gives one report, "
+        "through the ledger,\nwhich waits in a queue until the collector "
+        "has it on disk. Run it as often as\nyou like, from cron, say: who "
+        "was asked before gives the stored report, what\narrived is not "
+        "sent again, and a run that was killed is gone on with. First the\n"
+        "collector is asked whether it has this mechanism; if not, or if it "
+        "does not\nanswer, nobody is charged. If M is not there, it is "
+        "fetched with its signature,\nand --pin must be given. Without a "
+        "terminal only what went wrong is told. The\nexit status is 0 when "
+        "nothing is left to send, 1 when something is, or was\nrefused by the "
+        "collector, or a file cannot be read, or another run has the\nqueue, "
+        "2 for bad usage or input, and 3 when the ledger refused somebody, "
+        "or the\nmechanism or the queue is not the right one.\n",
+    .example = "awk '{ print (NR > 1 ? \"p\" NR : \"name\") \",\" $0 }' "
+               "data/wdbc.csv >people.csv\n"
+               "sotto ledger new l --lifetime-eps 4\n"
+               "sotto send wdbc.sotto people.csv --person name --ledger l \\\n"
+               "    --pub collector.pub --dry-run \\\n"
+               "    --to http://127.0.0.1:8470/v1/campaigns/wdbc\n",
+    .wanted = wanted,
+    .options = options,
+    .run = run,
+};

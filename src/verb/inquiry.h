@@ -1,0 +1,44 @@
+/*
+ * inquiry.h: the records of a file, asked one after the other.
+ */
+#ifndef SOTTO_VERB_INQUIRY_H
+#define SOTTO_VERB_INQUIRY_H
+
+#include "cli/cli.h"
+#include "verb/people.h"
+#include "verb/records.h"
+
+struct inquiry {
+    const char *data; /* the file of records */
+    struct sotto_mechanism *mechanism;
+    struct sotto_mechanism_info info;
+    struct sotto_table *table;
+    struct records records;
+    struct people people;
+};
+
+/*
+ * Reads the file `data`, with --labels and --header, matches its columns with
+ * the mechanism's, which stays the caller's, and opens --ledger if it is given
+ * and not open already: then it is `ledger`, and stays the caller's. Returns
+ * the exit status, the message printed; inquiry_clear frees, also on failure.
+ */
+int inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
+                 const char *data, struct sotto_ledger *ledger,
+                 struct inquiry *ret_inquiry);
+void inquiry_clear(struct inquiry *inquiry);
+
+/*
+ * The report of a row through the ledger, which must be open. What the ledger
+ * refuses is counted, told of the first time, and OK with `ret_given` clear.
+ * Messages name the row.
+ */
+enum sotto_status inquiry_report(struct inquiry *inquiry, size_t row,
+                                 uint8_t *report, bool *ret_given,
+                                 struct sotto_error *err);
+
+/* Says before a message which row it is about. */
+void inquiry_name_row(const struct inquiry *inquiry, size_t row,
+                      struct sotto_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * learning.c: what the verbs that learn share: train, fit, predict, evaluate.
+ */
+#include "verb/learning.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH_MOST 65536u
+
+bool
+learning_whole(const struct cli_args *args, const char *name, uint64_t least,
+               uint64_t most, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    if (!cli_given(args, name)) {
+        return true;
+    }
+    if (!cli_whole(args, name, &value)) {
+        return false;
+    }
+    if (value < least || value > most) {
+        (void)cli_bad("--%s %.40s: from %" PRIu64 " to %" PRIu64, name,
+                      cli_value(args, name), least, most);
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+int
+learning_fail(const struct sotto_error *err, const char *path)
+{
+    struct sotto_error about = *err;
+    if (err->status == SOTTO_STATUS_STOPPED) {
+        cli_error("stopped; nothing was written");
+        return CLI_EXIT_FAILED;
+    }
+    if (path != NULL && strstr(err->message, path) == NULL &&
+        err->status != SOTTO_STATUS_MEMORY) {
+        (void)snprintf(about.message, sizeof about.message, "'%.120s': %.350s",
+                       path, err->message);
+    }
+    return cli_fail(&about);
+}
+
+void
+learning_note_thinned(size_t there, size_t most, size_t used, size_t reports)
+{
+    size_t wanted = most > 0 && most < there ? most : there;
+    if (used < wanted) {
+        cli_note("the prior was thinned: %zu of %zu points, drawn by lot, as "
+                 "the weights of %zu reports may take 2 GB; fewer reports "
+                 "leave room for more points",
+                 used, wanted, reports);
+    }
+}
+
+bool
+learning_list(const struct cli_args *args, const char *option, size_t most,
+              uint32_t *ret_value, size_t *ret_count)
+{
+    const char *text = cli_value(args, option), *at = text;
+    size_t count = 0;
+    while (at != NULL) {
+        char *end = NULL;
+        unsigned long width = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || width < 1 || width > WIDTH_MOST ||
+            (*end != ',' && *end != '\0') || count == most) {
+            (void)cli_bad("--%s %.80s: up to %zu numbers from 1 to %u "
+                          "with commas between, as 400,150,50",
+                          option, text, most, WIDTH_MOST);
+            return false;
+        }
+        ret_value[count++] = (uint32_t)width;
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    if (text != NULL) {
+        *ret_count = count;
+    }
+    return true;
+}
+
+bool
+learning_hidden(const struct cli_args *args, size_t most, uint32_t *ret_hidden,
+                size_t *ret_count)
+{
+    return learning_list(args, "hidden", most, ret_hidden, ret_count);
+}

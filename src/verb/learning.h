@@ -1,0 +1,33 @@
+/*
+ * learning.h: what the verbs that learn share: train, fit, predict, evaluate.
+ */
+#ifndef SOTTO_VERB_LEARNING_H
+#define SOTTO_VERB_LEARNING_H
+
+#include "cli/cli.h"
+
+/* A whole number from `least` to `most`; untouched if it is not given; false,
+   with the message printed, if it does not fit. */
+bool learning_whole(const struct cli_args *args, const char *name,
+                    uint64_t least, uint64_t most, uint64_t *ret_value);
+
+/* cli_fail, with the file that the message is about before it, unless the
+   message has it. */
+int learning_fail(const struct sotto_error *err, const char *path);
+
+/* Notes on standard error that fit used fewer of the prior's `there` points
+   than asked for (`most`, or all if it is 0): lack of room for the weights. */
+void learning_note_thinned(size_t there, size_t most, size_t used,
+                           size_t reports);
+
+/* The widths of hidden layers from --hidden, as 400,150,50: from 1 to `most`
+   numbers; both untouched if it is not given; false, with the message printed,
+   if it does not fit. */
+bool learning_hidden(const struct cli_args *args, size_t most,
+                     uint32_t *ret_hidden, size_t *ret_count);
+
+/* The same from any option. */
+bool learning_list(const struct cli_args *args, const char *option, size_t most,
+                   uint32_t *ret_value, size_t *ret_count);
+
+#endif

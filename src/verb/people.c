@@ -1,0 +1,195 @@
+/*
+ * people.c: rows of a table as people whose reports go through a ledger.
+ *
+ * Everything that can be wrong with the column of people is told before the
+ * first of them is charged.
+ */
+#include "verb/people.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verb/records.h"
+
+int
+people_check(const struct cli_args *args)
+{
+    bool ledger = cli_given(args, "ledger"), person = cli_given(args, "person");
+    if (ledger && cli_given(args, "seed")) {
+        return cli_bad("--ledger and --seed exclude each other: what is "
+                       "simulated is never sent, so it costs nobody anything");
+    }
+    if (ledger && !person) {
+        return cli_bad("--ledger needs --person COL, the column that tells "
+                       "people apart");
+    }
+    if (person && !ledger) {
+        return cli_bad("--person goes with --ledger L, which remembers who was "
+                       "asked; make one with 'sotto ledger new'");
+    }
+    return CLI_EXIT_DONE;
+}
+
+/* SQLite deletes what it finds under these names, or takes it for its own; the
+   ledger's are those of the file behind a link. */
+int
+people_check_output(const struct cli_args *args, const char *option)
+{
+    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
+    const char *ledger = cli_value(args, "ledger");
+    const char *output = cli_value(args, option);
+    char *real = ledger != NULL ? realpath(ledger, NULL) : NULL;
+    bool taken = false;
+    if (real != NULL && output != NULL) {
+        const char *name = strrchr(real, '/') + 1;
+        const char *slash = strrchr(output, '/');
+        const char *base = slash != NULL ? slash + 1 : output;
+        size_t size = strlen(name);
+        for (size_t i = 0; i < 3 && strncmp(base, name, size) == 0; i++) {
+            taken = taken || strcmp(base + size, suffixes[i]) == 0;
+        }
+    }
+    free(real);
+    return taken ? cli_bad("--%s '%.240s' is a name that the ledger needs for "
+                           "itself: choose another",
+                           option, output)
+                 : CLI_EXIT_DONE;
+}
+
+static int
+find_column(const char *name, const struct sotto_mechanism *mechanism,
+            const struct sotto_table *table, const char *path,
+            size_t *ret_column)
+{
+    struct sotto_mechanism_info info;
+    size_t column = records_column(table, name);
+    if (column == sotto_table_columns(table)) {
+        return cli_bad("--person: '%.240s' has no column \"%.80s\": name its "
+                       "columns in the first row (--header yes)",
+                       path, name);
+    }
+    sotto_mechanism_info(mechanism, &info);
+    for (size_t i = 0; i < info.columns; i++) {
+        struct sotto_column_info asked;
+        sotto_mechanism_column(mechanism, i, &asked);
+        if (strcmp(asked.name, name) == 0) {
+            return cli_bad("--person: the mechanism asks for \"%.80s\": what "
+                           "tells people apart is no part of a record",
+                           name);
+        }
+    }
+    *ret_column = column;
+    return CLI_EXIT_DONE;
+}
+
+/* Somebody is named in every row. */
+static int
+check_names(const struct sotto_table *table, size_t column, const char *path)
+{
+    if (sotto_table_kind(table, column) == SOTTO_COLUMN_BYTES) {
+        return cli_bad("--person: an image names nobody");
+    }
+    for (size_t row = 0; row < sotto_table_rows(table); row++) {
+        struct sotto_value cell = sotto_table_cell(table, row, column);
+        if (cell.size == 0 || cell.size > SOTTO_PERSON_MAX) {
+            return cli_bad("'%.240s', row %zu (line %zu), column \"%.80s\": "
+                           "%s; give everybody 1 to %u bytes",
+                           path, row + 1, sotto_table_line(table, row),
+                           sotto_table_name(table, column),
+                           cell.size == 0 ? "nobody is named (NA, NaN, null "
+                                            "and ? stand for nothing)"
+                                          : "the name is too long",
+                           SOTTO_PERSON_MAX);
+        }
+    }
+    return CLI_EXIT_DONE;
+}
+
+int
+people_open(const struct cli_args *args,
+            const struct sotto_mechanism *mechanism,
+            const struct sotto_table *table, const char *path,
+            struct sotto_ledger *ledger, struct people *ret_people)
+{
+    const char *name = cli_value(args, "ledger");
+    struct people people = {
+        .ledger = ledger, .borrowed = ledger != NULL, .table = table};
+    struct sotto_error err = {0};
+    if (name == NULL) {
+        *ret_people = people;
+        return CLI_EXIT_DONE;
+    }
+    int status = find_column(cli_value(args, "person"), mechanism, table, path,
+                             &people.column);
+    if (status == CLI_EXIT_DONE) {
+        status = check_names(table, people.column, path);
+    }
+    if (status == CLI_EXIT_DONE && ledger == NULL &&
+        sotto_ledger_open(name, &people.ledger, &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    if (status == CLI_EXIT_DONE) {
+        people.inner = sotto_ledger_port(people.ledger);
+        *ret_people = people;
+    }
+    return status;
+}
+
+void
+people_close(struct people *people)
+{
+    if (!people->borrowed) {
+        sotto_ledger_free(people->ledger);
+    }
+    people->ledger = NULL;
+}
+
+/* ---- The ledger's port, watched ----------------------------------------- */
+
+static enum sotto_status
+watch_begin(void *context, const struct sotto_charge *charge, uint8_t *report,
+            size_t size, int *ret_found, struct sotto_error *err)
+{
+    struct people *people = context;
+    enum sotto_status status = people->inner.begin(
+        people->inner.context, charge, report, size, ret_found, err);
+    people->found = status == SOTTO_STATUS_OK && *ret_found;
+    return status;
+}
+
+static enum sotto_status
+watch_commit(void *context, const struct sotto_charge *charge,
+             const uint8_t *report, size_t size, struct sotto_error *err)
+{
+    const struct people *people = context;
+    return people->inner.commit(people->inner.context, charge, report, size,
+                                err);
+}
+
+static void
+watch_cancel(void *context)
+{
+    const struct people *people = context;
+    people->inner.cancel(people->inner.context);
+}
+
+enum sotto_status
+people_report(struct people *people, struct sotto_client *client, size_t row,
+              const struct sotto_value *values, size_t count, uint8_t *report,
+              size_t size, struct sotto_error *err)
+{
+    struct sotto_ledger_port port = {people, watch_begin, watch_commit,
+                                     watch_cancel};
+    struct sotto_value name =
+        sotto_table_cell(people->table, row, people->column);
+    enum sotto_status status = sotto_client_report(
+        client, &port, name.data, name.size, values, count, report, size, err);
+    if (status == SOTTO_STATUS_REFUSED) {
+        people->refused++;
+    } else if (status == SOTTO_STATUS_OK && people->found) {
+        people->replayed++;
+    } else if (status == SOTTO_STATUS_OK) {
+        people->made++;
+    }
+    return status;
+}

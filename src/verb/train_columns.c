@@ -1,0 +1,167 @@
+/*
+ * train_columns.c: columns of the data that options of train name.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "verb/records.h"
+#include "verb/train_kinds.h"
+
+#define LABEL_NAME "label" /* as of a nameless file of labels */
+#define BLANKS " \t"
+
+int
+train_column(const struct sotto_table *table, const char *option,
+             const char *name, size_t *ret_column)
+{
+    size_t columns = sotto_table_columns(table);
+    *ret_column = records_column(table, name);
+    if (*ret_column < columns) {
+        return CLI_EXIT_DONE;
+    }
+    const char **names = calloc(columns + 1, sizeof *names);
+    if (names == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < columns; i++) {
+        names[i] = sotto_table_name(table, i);
+    }
+    const char *nearest = cli_nearest(name, names, columns);
+    int status = cli_bad(
+        "--%s: the data has no column \"%.80s\"; its %zu "
+        "column%s \"%.80s\"%s%s",
+        option, name, columns, columns == 1 ? " is" : "s include",
+        nearest != NULL ? nearest : names[0], nearest != NULL ? "" : ": ",
+        nearest != NULL ? "" : records_advice(name));
+    free(names);
+    return status;
+}
+
+int
+train_categories(const struct cli_args *args, struct sotto_table *table)
+{
+    const char *name;
+    for (size_t i = 0; (name = cli_nth(args, "category", i)) != NULL; i++) {
+        size_t column;
+        struct sotto_error err = {0};
+        int status = train_column(table, "category", name, &column);
+        if (status != CLI_EXIT_DONE) {
+            return status;
+        }
+        if (sotto_table_set_category(table, column, &err) != SOTTO_STATUS_OK) {
+            return cli_fail(&err);
+        }
+    }
+    return CLI_EXIT_DONE;
+}
+
+/* Cuts `text` at its commas, in place, and blanks around the values off: those
+   around a field of a CSV file are none of it either. */
+static size_t
+cut_values(char *text, const char **ret_values)
+{
+    size_t count = 0;
+    for (char *at = text; at != NULL;) {
+        char *comma = strchr(at, ','), *end;
+        if (comma != NULL) {
+            *comma++ = '\0';
+        }
+        at += strspn(at, BLANKS);
+        end = at + strlen(at);
+        while (end > at && strchr(BLANKS, end[-1]) != NULL) {
+            *--end = '\0';
+        }
+        ret_values[count++] = at;
+        at = comma;
+    }
+    return count;
+}
+
+int
+train_declare(const struct cli_args *args, struct sotto_table *table)
+{
+    const char *text = cli_value(args, "label-values");
+    const char *label = cli_value(args, "label");
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    if (text == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    char *copy = strdup(text);
+    const char **values = calloc(strlen(text) + 1, sizeof *values);
+    if (copy == NULL || values == NULL) {
+        cli_error("out of memory");
+        status = CLI_EXIT_FAILED;
+    } else if (sotto_table_declare_label(
+                   table, label != NULL ? label : LABEL_NAME, values,
+                   cut_values(copy, values), &err) != SOTTO_STATUS_OK) {
+        status = cli_bad("--label-values: %s", err.message);
+    }
+    free(copy);
+    free(values);
+    return status;
+}
+
+static bool
+is_kept(const struct cli_args *args, const char *name, const char *label)
+{
+    const char *kept;
+    bool found = label != NULL && strcmp(label, name) == 0;
+    for (size_t i = 0; !found && (kept = cli_nth(args, "keep", i)) != NULL;
+         i++) {
+        found = strcmp(kept, name) == 0;
+    }
+    return found;
+}
+
+int
+train_label(const struct cli_args *args, const struct sotto_table *table,
+            const char **ret_label)
+{
+    size_t column;
+    const char *label = cli_value(args, "label");
+    if (cli_given(args, "labels") || cli_given(args, "label-values")) {
+        label = sotto_table_name(table, sotto_table_columns(table) - 1);
+    }
+    *ret_label = label;
+    return label == NULL ? CLI_EXIT_DONE
+                         : train_column(table, "label", label, &column);
+}
+
+int
+train_drops(const struct cli_args *args, const struct sotto_table *table,
+            const char *label, const char ***ret_drop, size_t *ret_drops)
+{
+    const char *name;
+    size_t column, columns = sotto_table_columns(table), drops = 0;
+    bool keep = cli_given(args, "keep");
+    const char *option = keep ? "keep" : "drop";
+    if (keep && cli_given(args, "drop")) {
+        return cli_bad("--keep and --drop exclude each other: give one kind");
+    }
+    for (size_t i = 0; (name = cli_nth(args, option, i)) != NULL; i++) {
+        int status = train_column(table, option, name, &column);
+        if (status != CLI_EXIT_DONE) {
+            return status;
+        }
+    }
+    const char **drop = calloc(columns + args->given_count + 1, sizeof *drop);
+    if (drop == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; !keep && (name = cli_nth(args, "drop", i)) != NULL;
+         i++) {
+        drop[drops++] = name;
+    }
+    for (size_t i = 0; keep && i < columns; i++) {
+        name = sotto_table_name(table, i);
+        if (!is_kept(args, name, label)) {
+            drop[drops++] = name;
+        }
+    }
+    *ret_drop = drop;
+    *ret_drops = drops;
+    return CLI_EXIT_DONE;
+}

@@ -1,0 +1,177 @@
+/*
+ * test_trial_settings.c: which settings an epsilon gets, and that their text
+ * tells them apart. The numbers themselves are to be tuned.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "experiment/tables/papers.h"
+#include "experiment/trial_settings.h"
+
+static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca", "clm"};
+
+/* All that is asked for has settings that make sense. */
+static void
+test_complete(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < 4; m++) {
+        for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
+            double eps = papers_eps[i];
+            const struct mnist_encoder *row =
+                mnist_encoder_find(mechanisms[m], eps);
+            assert_non_null(row);
+            assert_string_equal(row->mechanism, mechanisms[m]);
+            assert_int_equal(isinf(row->eps), isinf(eps));
+            assert_true(row->lambda > 0 && row->lambda < 1);
+            assert_true(m == 2 || row->eps == eps);
+            assert_true(row->d > 0 && (m == 2 || row->epochs > 0));
+            assert_true(m >= 2 || row->l > 0);
+            assert_true(m == 2 || (row->batch > 0 && row->rate > 0));
+            for (int level = 0; level < 2; level++) {
+                const struct mnist_fit *fit =
+                    mnist_fit_find(mechanisms[m], (enum sotto_level)level, eps);
+                assert_non_null(fit);
+                assert_int_equal(fit->level, level);
+                assert_int_equal(isinf(fit->eps), isinf(eps));
+            }
+        }
+    }
+}
+
+/* The nearest by its logarithm; none is none alone. */
+static void
+test_nearest(void **state)
+{
+    (void)state;
+    assert_true(mnist_encoder_find("vlm", 32)->eps == 10);
+    assert_true(mnist_encoder_find("vlm", 0.01)->eps == 1);
+    assert_true(mnist_encoder_find("vlm", 2.9)->eps == 4);
+    assert_true(mnist_encoder_find("vlm", 2.8)->eps == 2);
+    assert_true(isinf(mnist_encoder_find("vlm", INFINITY)->eps));
+}
+
+static void
+test_text(void **state)
+{
+    struct mnist_encoder encoder = {"vlm", 10, 0.7,  5,        33, 0,
+                                    60,    64, 1e-3, "subset", 8};
+    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=33 m=0 epochs=60 "
+                                 "batch=64 rate=0.001; lambda=0.7 "
+                                 "label=subset; fit eq11 epochs="));
+    mnist_setting_text(&encoder, &fit, 10, 2, other);
+    assert_non_null(strstr(other, " m=0 epochs=2 "));
+    mnist_encoder_text(&encoder, 0, text);
+    encoder.lambda = 0.9; /* neither the budget nor the fit is the encoder's */
+    mnist_encoder_text(&encoder, 0, other);
+    assert_string_equal(text, other);
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "lambda=0.9"));
+    encoder.eps_pre = 0;
+    fit = (struct mnist_fit){.eps = 10,
+                             .epochs = 5,
+                             .rate = 0.1,
+                             .prior_most = 7,
+                             .batches = 4,
+                             .restarts = 3,
+                             .smoothing = 0.25,
+                             .marginal = 2,
+                             .entropy = 0.125,
+                             .candidates = 3,
+                             .bootstrap = 0.5};
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "eps_pre=learnt"));
+    assert_non_null(strstr(text, "fit eq11 epochs=5 rate=0.1 decay=0 "
+                                 "batches=4 patience="));
+    assert_non_null(strstr(text, " restarts=3 prior=7 smoothing=0.25 "
+                                 "balanced=2 entropy=0.125 candidates=3 "
+                                 "bootstrap=0.5"));
+    fit.entropy = -1;
+    mnist_setting_text(&encoder, &fit, INFINITY, 0, text);
+    assert_non_null(strstr(text, "fit plain "));
+    fit.level = SOTTO_LEVEL_FEATURE;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit eq12 "));
+    fit.level = SOTTO_LEVEL_LATENT;
+    fit.eq12 = true;
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit eq12 "));
+    fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
+    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    assert_non_null(strstr(text, "fit impossible"));
+    encoder.mechanism = "pca";
+    mnist_encoder_text(&encoder, 0, text);
+    assert_string_equal(text, "pca d=8 inside=0.9");
+}
+
+/* A codebook is cut from an encoder for no noise, whatever the epsilon; its
+   text tells how k is found, and not which it is. */
+static void
+test_codes(void **state)
+{
+    const struct mnist_encoder *encoder = mnist_encoder_find("codebook", 1);
+    struct mnist_code code = {.eps = 1, .classes = 10, .label = true};
+    char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    assert_true(mnist_is_codebook("codebook") &&
+                mnist_is_codebook("pca-codebook") &&
+                !mnist_is_codebook("clm") && !mnist_is_codebook("vlm"));
+    assert_string_equal(encoder->mechanism, "clm");
+    assert_true(isinf(encoder->eps) && encoder->d == 64);
+    assert_true(encoder == mnist_encoder_find("codebook", 10));
+    assert_string_equal(mnist_encoder_find("vlm-codebook", 1)->mechanism,
+                        "vlm");
+    mnist_codes_setting_text(encoder, &code, 0, text);
+    assert_non_null(strstr(text, "clm d=64 epochs=12 batch=256 rate=0.003; "
+                                 "codebook of code and label k=chosen "
+                                 "classes=10 "));
+    code.k = 30;
+    code.shifted = true;
+    mnist_codes_setting_text(encoder, &code, 3, other);
+    assert_non_null(strstr(other, " epochs=3 "));
+    assert_non_null(strstr(other, " k=30 "));
+    assert_non_null(strstr(other, " shifted"));
+    code = (struct mnist_code){.eps = INFINITY, .classes = 10};
+    mnist_codes_setting_text(encoder, &code, 0, other);
+    assert_non_null(strstr(other, "fit clean"));
+    assert_null(strstr(other, "chosen"));
+    assert_true(mnist_codes_fit_options(1).balanced);
+    assert_int_equal(mnist_codes_fit_options(1).objective,
+                     SOTTO_OBJECTIVE_MARGINAL);
+}
+
+/* What the learner settles on where nobody says is in the text: at another
+   budget it may be another. */
+static void
+test_defaults(void **state)
+{
+    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    const struct mnist_encoder *encoder = mnist_encoder_find("vlm", 10);
+    char high[EXPERIMENT_SETTING_SIZE], low[EXPERIMENT_SETTING_SIZE];
+    (void)state;
+    mnist_setting_text(encoder, &fit, 10, 0, high);
+    mnist_setting_text(encoder, &fit, 0.5, 0, low);
+    assert_string_not_equal(high, low);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_complete), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_defaults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
