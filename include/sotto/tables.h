@@ -182,6 +182,67 @@ SOTTO_CHECKED enum sotto_status sotto_table_drop(struct sotto_table *table,
                                                  size_t column,
                                                  struct sotto_error *err);
 
+/* ---- A device's file ----------------------------------------------------- */
+
+/*
+ * What is asked of a device's file. All of it is public: known before the file
+ * is opened, and the same whatever anybody's record holds.
+ */
+struct sotto_device_file {
+    const char *const *names; /* the columns that are asked for, each once */
+    size_t count;             /* of them, at least 1 */
+    const char *person;       /* one of them, which tells people apart; NULL:
+                                 a file of labels, whose one column is
+                                 names[0] */
+    size_t elsewhere;         /* how many of the others may be missing, since
+                                 another file has them */
+    size_t rows;              /* of labels: as many as there are records */
+    int header;               /* 1: the first line names the columns; 0: it does
+                                 not; -1: it does if it holds all the names,
+                                 but for those that are elsewhere, and does
+                                 not name a person in the person's place */
+};
+
+/* What a device may tell its owner, and nobody else. */
+struct sotto_device_odd {
+    size_t lines; /* with a field that could not be read */
+    size_t first; /* of them, from 1; 0: there is none */
+    size_t extra; /* lines of labels behind the last record's */
+};
+
+/*
+ * Reads a device's file so that whatever a record holds, it is a row, and no
+ * record changes another (invariant 4). Every line is a row: a line's end ends
+ * it, in quotes, too. Missing, beside what is missing for sotto_table_read: a
+ * field that is not UTF-8, holds NUL or a carriage return outside quotes, is
+ * longer than 1 MiB or has quotes that are not closed on its line; and every
+ * field of a row that has not as many as the header, or without a header fewer
+ * than are asked for, but for the person's, which is then the first field, or
+ * the last, if it is the first or the last column, else the one in its place.
+ * Blank lines at the end are none; others are rows in which all is missing.
+ *
+ * Without a header columns are c1, c2, ... up to the last that is asked for. A
+ * file of labels has `rows` rows: what it lacks is missing, and what it has
+ * more is not read.
+ *
+ * The table's columns are categories with numbers, and it may have no rows. A
+ * file whose name ends in .npy, .idx or -ubyte, or so before .gz, and a folder
+ * are read as sotto_table_read does; any other is text, behind .gz compressed:
+ * the content does not decide. `ret_odd` may be NULL. Statuses: IO, LIMIT,
+ * MEMORY, INPUT (an empty file of records; a column that is asked for is not
+ * there, or is there twice), USAGE.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_device_table_read(const char *path, const struct sotto_device_file *file,
+                        struct sotto_table **ret_table,
+                        struct sotto_device_odd *ret_odd,
+                        struct sotto_error *err);
+/* The same from text in memory; `name` stands in messages for its path. */
+SOTTO_CHECKED enum sotto_status sotto_device_table_parse(
+    const void *data, size_t size, const char *name,
+    const struct sotto_device_file *file, struct sotto_table **ret_table,
+    struct sotto_device_odd *ret_odd, struct sotto_error *err);
+
 /* ---- Rows of a table ----------------------------------------------------- */
 
 /* A table of some of the rows, in the order given; a row may come twice. The

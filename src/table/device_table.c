@@ -1,0 +1,531 @@
+/*
+ * device_table.c: a table from a device's own file, total on content.
+ *
+ *     first line --> is it a header? --> columns --> memory --> line after line
+ *
+ * The curator's reader (csv.c) stops at the first thing that is wrong. On a
+ * device that would be a signal: there is a report for a record or there is
+ * none, by what it holds. So here nothing but public facts is an error: which
+ * columns the first line names, how many lines there are.
+ *
+ * Invariant 4, for this file: the cells of a row are a function of its line
+ * and of the public facts; no line changes another's cells. All memory is had
+ * before a record is taken apart: the file's bytes, a copy of the first line,
+ * and what lines and columns need; it is wiped before it is freed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+#include "host/wipe.h"
+#include "table/decimal_text.h"
+#include "table/device_line.h"
+#include "table/gunzip.h"
+
+struct reader {
+    const struct sotto_device_file *file;
+    const char *name;
+    uint8_t *bytes;
+    size_t at, end; /* the next line; behind the last that is not blank */
+    size_t line;    /* its number, from 1 */
+    struct device_shape shape;
+    struct sotto_table *table;
+    struct sotto_device_odd odd;
+    struct sotto_error *err;
+};
+
+/* ---- Lines -------------------------------------------------------------- */
+
+/* Takes the next line, up to `ret_end`, without its LF, nor the carriage
+   returns and blanks before it, which at the end of a file are none either. */
+static size_t
+next_line(struct reader *r, size_t *ret_end)
+{
+    size_t start = r->at;
+    const uint8_t *feed =
+        r->at < r->end ? memchr(r->bytes + start, '\n', r->end - start) : NULL;
+    size_t stop = feed != NULL ? (size_t)(feed - r->bytes) : r->end;
+    r->at = feed != NULL ? stop + 1 : r->end;
+    r->line++;
+    while (stop > start && memchr(" \t\r", r->bytes[stop - 1], 3) != NULL) {
+        stop--;
+    }
+    *ret_end = stop;
+    return start;
+}
+
+/* Counts the lines that are left. */
+static size_t
+count_lines(const struct reader *r)
+{
+    size_t lines = r->at < r->end ? 1 : 0;
+    for (size_t i = r->at; i < r->end; i++) {
+        lines += r->bytes[i] == '\n' ? 1 : 0;
+    }
+    return lines;
+}
+
+/* Steps over a byte-order mark, and cuts off blank lines at the end. */
+static void
+trim_text(struct reader *r)
+{
+    static const uint8_t mark[3] = {0xef, 0xbb, 0xbf};
+    if (r->end >= sizeof mark && memcmp(r->bytes, mark, sizeof mark) == 0) {
+        r->at = sizeof mark;
+    }
+    while (r->end > r->at &&
+           memchr(" \t\r\n", r->bytes[r->end - 1], 4) != NULL) {
+        r->end--;
+    }
+}
+
+/* ---- The first line ----------------------------------------------------- */
+
+/* The fields of a line, as names: a copy of the line, and cells in it. */
+struct names {
+    uint8_t *bytes;
+    size_t size;
+    struct table_cell *cells;
+    size_t count;
+};
+
+static void
+names_clear(struct names *names)
+{
+    host_wipe_free(names->bytes, names->size);
+    free(names->cells);
+}
+
+/* Reads the first line and leaves it to be read again. */
+static bool
+names_read(const struct reader *r, struct names *names)
+{
+    struct reader look = *r;
+    size_t end, start = next_line(&look, &end), most = 1, at = 0;
+    for (size_t i = start; i < end; i++) {
+        most += r->bytes[i] == ',' ? 1 : 0;
+    }
+    names->size = end - start;
+    names->bytes = host_text_copy(r->bytes + start, names->size);
+    names->cells = calloc(most, sizeof *names->cells);
+    if (names->bytes == NULL || names->cells == NULL) {
+        return false;
+    }
+    for (;; at++) {
+        (void)device_line_field(names->bytes, &at, names->size,
+                                &names->cells[names->count++]);
+        if (at == names->size) {
+            return true;
+        }
+    }
+}
+
+static bool
+names_hold(const struct names *names, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < names->count; i++) {
+        const struct table_cell *cell = &names->cells[i];
+        if (cell->size == size &&
+            memcmp(names->bytes + cell->start, name, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The place of c1, c2, ... from 0; DEVICE_NOWHERE: the name is another one. */
+static size_t
+place_of(const char *name)
+{
+    size_t digits = name[0] == 'c' ? strspn(name + 1, "0123456789") : 0;
+    bool made = digits > 0 && digits < 6 && name[1 + digits] == '\0';
+    size_t place =
+        made ? (size_t)strtoul(name + 1, NULL, 10) - 1 : DEVICE_NOWHERE;
+    return place < TABLE_MAX_COLUMNS ? place : DEVICE_NOWHERE;
+}
+
+/* Whether field i is named after a place. */
+static bool
+names_made(const struct names *names, size_t i)
+{
+    char text[8] = "";
+    bool made = i < names->count && names->cells[i].size < sizeof text;
+    if (made) {
+        memcpy(text, names->bytes + names->cells[i].start,
+               names->cells[i].size);
+    }
+    return made && place_of(text) != DEVICE_NOWHERE;
+}
+
+/*
+ * Whether the first line is a header, where nobody said so: if it holds the
+ * person's name and all others that are not elsewhere; of labels, if it is just
+ * theirs. Where the person's name is a place, the line may be a record, so the
+ * field in that place must name a place, too: whoever has another name cannot
+ * be taken for a header, whatever else the line holds.
+ */
+static bool
+is_header(const struct sotto_device_file *file, const struct names *names)
+{
+    size_t lacking = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        lacking += names_hold(names, file->names[i]) ? 0 : 1;
+    }
+    if (file->person == NULL) {
+        return lacking == 0 && names->count == 1;
+    }
+    size_t place = place_of(file->person);
+    return lacking <= file->elsewhere && names_hold(names, file->person) &&
+           (place == DEVICE_NOWHERE || names_made(names, place));
+}
+
+/* ---- Columns ------------------------------------------------------------ */
+
+static enum sotto_status
+fail_column(const struct reader *r, const char *column)
+{
+    return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                     "'%s' has no column \"%.80s\": let the first line name "
+                     "every column that the mechanism asks for, and the "
+                     "person's, with commas between them; or call the file "
+                     ".gz, .npy or .idx if it is one",
+                     r->name, column);
+}
+
+/* Names the first column that is neither in the first line nor by its place. */
+static enum sotto_status
+fail_columns(const struct reader *r, const struct names *first)
+{
+    const struct sotto_device_file *file = r->file;
+    size_t i = 0;
+    while (i + 1 < file->count && (place_of(file->names[i]) != DEVICE_NOWHERE ||
+                                   names_hold(first, file->names[i]))) {
+        i++;
+    }
+    return fail_column(r, file->names[i]);
+}
+
+/* Without a header a row is as wide as what is asked for. */
+static enum sotto_status
+count_columns(struct reader *r, const struct names *first)
+{
+    const struct sotto_device_file *file = r->file;
+    size_t lacking = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const char *name = file->names[i];
+        size_t place = place_of(name);
+        bool needed = file->person != NULL && strcmp(name, file->person) == 0;
+        if (place == DEVICE_NOWHERE &&
+            (needed || ++lacking > file->elsewhere)) {
+            return fail_columns(r, first);
+        }
+        if (place != DEVICE_NOWHERE && place + 1 > r->shape.width) {
+            r->shape.width = place + 1;
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Names column i: as the header does, if that can be read; else by its place,
+   or as labels are asked for. */
+static bool
+name_column(struct reader *r, const struct names *header, size_t i)
+{
+    struct table_column *column = &r->table->columns[i];
+    column->kind = SOTTO_COLUMN_CATEGORY;
+    if (header != NULL && header->cells[i].size > 0) {
+        column->named = true;
+        return table_column_name(column, header->bytes + header->cells[i].start,
+                                 header->cells[i].size);
+    }
+    if (r->file->person != NULL) {
+        return table_column_number(column, i);
+    }
+    column->named = true;
+    return table_column_name(column, r->file->names[0],
+                             strlen(r->file->names[0]));
+}
+
+static enum sotto_status
+name_columns(struct reader *r, const struct names *header)
+{
+    const char *person = r->file->person;
+    struct sotto_table *table = r->table;
+    size_t twin = table->count;
+    for (size_t i = 0; i < table->count; i++) {
+        if (!name_column(r, header, i)) {
+            return host_fail_memory(r->err);
+        }
+    }
+    enum sotto_status status =
+        table_find_twin(table->columns, table->count, &twin, r->err);
+    if (status == SOTTO_STATUS_OK && twin < table->count) {
+        status = host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                           "'%s' has two columns \"%.80s\": rename one",
+                           r->name, table->columns[twin].name);
+    }
+    r->shape.person = DEVICE_NOWHERE;
+    for (size_t i = 0; i < table->count && person != NULL; i++) {
+        if (strcmp(table->columns[i].name, person) == 0) {
+            r->shape.person = i;
+        }
+    }
+    return status != SOTTO_STATUS_OK || person == NULL ||
+                   r->shape.person != DEVICE_NOWHERE
+               ? status
+               : fail_column(r, person);
+}
+
+/* ---- Rows --------------------------------------------------------------- */
+
+/* All that the rows need: as much as lines and columns say, and no more. */
+static enum sotto_status
+make_rows(struct reader *r, size_t rows)
+{
+    struct sotto_table *table = r->table;
+    struct table_block *block = table->columns[0].block;
+    bool made = rows < SIZE_MAX / sizeof *block->cells / (r->shape.width + 1);
+    table->rows = rows;
+    block->stride = r->shape.width;
+    block->count = made ? rows * r->shape.width : 0;
+    block->cells = made ? calloc(block->count + 1, sizeof *block->cells) : NULL;
+    block->lines = calloc(rows + 1, sizeof *block->lines);
+    made = block->cells != NULL && block->lines != NULL;
+    block->count = made ? block->count : 0;
+    for (size_t i = 0; i < table->count && made; i++) {
+        table->columns[i].numbers = calloc(rows + 1, sizeof(double));
+        made = table->columns[i].numbers != NULL;
+    }
+    return made ? SOTTO_STATUS_OK : host_fail_memory(r->err);
+}
+
+static void
+take_row(struct reader *r, size_t row)
+{
+    struct table_block *block = r->table->columns[0].block;
+    struct table_cell *cells = block->cells + row * r->shape.width;
+    block->lines[row] = (uint32_t)r->line;
+    size_t end, start = next_line(r, &end);
+    if (!device_line_split(r->bytes, start, end, &r->shape, cells)) {
+        r->odd.first = r->odd.lines++ == 0 ? block->lines[row] : r->odd.first;
+    }
+    for (size_t i = 0; i < r->shape.width; i++) {
+        double *number = &r->table->columns[i].numbers[row];
+        cells[i].number =
+            !cells[i].missing && decimal_text_parse(r->bytes + cells[i].start,
+                                                    cells[i].size, number);
+    }
+}
+
+static void
+take_rows(struct reader *r)
+{
+    size_t row = 0;
+    for (; row < r->table->rows && r->at < r->end; row++) {
+        take_row(r, row);
+    }
+    r->odd.extra = count_lines(r);
+    for (; row < r->table->rows; row++) {
+        for (size_t i = 0; i < r->shape.width; i++) {
+            r->table->columns[0]
+                .block->cells[row * r->shape.width + i]
+                .missing = 1;
+        }
+    }
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+/* A table with its columns, from what the first line says or is asked for. */
+static enum sotto_status
+make_columns(struct reader *r, const struct names *first, bool header)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    bool labels = r->file->person == NULL;
+    r->shape.exact = header || labels;
+    r->shape.width = labels || !header ? labels : first->count;
+    if (!r->shape.exact) {
+        status = count_columns(r, first);
+    }
+    if (status == SOTTO_STATUS_OK && r->shape.width > TABLE_MAX_COLUMNS) {
+        status = host_fail(r->err, SOTTO_STATUS_LIMIT, 0,
+                           "'%s' has more than %zu columns", r->name,
+                           TABLE_MAX_COLUMNS);
+    }
+    if (labels && header && first->count != 1) {
+        status = host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                           "'%s' has %zu columns: a file of labels has one",
+                           r->name, first->count);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    struct table_block *block = table_block_new();
+    r->table = block != NULL ? table_new(block, r->shape.width) : NULL;
+    if (r->table == NULL) {
+        table_block_free(block);
+        return host_fail_memory(r->err);
+    }
+    return name_columns(r, header ? first : NULL);
+}
+
+static enum sotto_status
+read_rows(struct reader *r)
+{
+    struct names first = {0};
+    size_t end;
+    trim_text(r);
+    bool header = r->file->header > 0;
+    if (r->at == r->end && r->file->person != NULL) {
+        return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                         "'%s' is empty: let its first line name the columns",
+                         r->name);
+    }
+    enum sotto_status status =
+        names_read(r, &first) ? SOTTO_STATUS_OK : host_fail_memory(r->err);
+    if (status == SOTTO_STATUS_OK) {
+        header = r->file->header < 0 ? is_header(r->file, &first) : header;
+        status = make_columns(r, &first, header);
+    }
+    names_clear(&first);
+    if (status == SOTTO_STATUS_OK && header) {
+        (void)next_line(r, &end);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = make_rows(r, r->file->person != NULL ? count_lines(r)
+                                                      : r->file->rows);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        take_rows(r);
+    }
+    return status;
+}
+
+/* Consumes `bytes`, on failure too. */
+static enum sotto_status
+parse_owned(uint8_t *bytes, size_t size, const char *name,
+            const struct sotto_device_file *file,
+            struct sotto_table **ret_table, struct sotto_device_odd *ret_odd,
+            struct sotto_error *err)
+{
+    struct reader r = {.file = file,
+                       .name = host_shown(name),
+                       .bytes = bytes,
+                       .end = size,
+                       .line = 1,
+                       .err = err};
+    enum sotto_status status = read_rows(&r);
+    if (status != SOTTO_STATUS_OK) {
+        sotto_table_free(r.table);
+        host_wipe_free(bytes, size);
+        return status;
+    }
+    r.table->columns[0].block->bytes = bytes;
+    r.table->columns[0].block->size = size;
+    *ret_table = r.table;
+    if (ret_odd != NULL) {
+        *ret_odd = r.odd;
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_device_table_parse(const void *data, size_t size, const char *name,
+                         const struct sotto_device_file *file,
+                         struct sotto_table **ret_table,
+                         struct sotto_device_odd *ret_odd,
+                         struct sotto_error *err)
+{
+    if (file->count == 0 || size > TABLE_MAX_BYTES) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "no column is asked for, or too many bytes given");
+    }
+    uint8_t *bytes = host_text_copy(data, size);
+    return bytes != NULL
+               ? parse_owned(bytes, size, name, file, ret_table, ret_odd, err)
+               : host_fail_memory(err);
+}
+
+/* ---- Files -------------------------------------------------------------- */
+
+static bool
+ends_in(const char *path, size_t size, const char *ending)
+{
+    size_t length = strlen(ending);
+    return size >= length && memcmp(path + size - length, ending, length) == 0;
+}
+
+/* Whether a file's name says that it is no text. */
+static bool
+is_array(const char *path)
+{
+    size_t size = strlen(path);
+    size -= ends_in(path, size, ".gz") ? 3 : 0;
+    return ends_in(path, size, ".npy") || ends_in(path, size, ".idx") ||
+           ends_in(path, size, "-ubyte");
+}
+
+static enum sotto_status
+unpack(uint8_t **bytes, size_t *size, const char *path, struct sotto_error *err)
+{
+    uint8_t *plain = NULL;
+    size_t plain_size = 0;
+    enum sotto_status status = gunzip_bytes(*bytes, *size, TABLE_MAX_BYTES,
+                                            path, &plain, &plain_size, err);
+    host_wipe_free(*bytes, *size);
+    *bytes = plain;
+    *size = plain_size;
+    return status;
+}
+
+/* An array has no lines: what else its name says, it is none. */
+static enum sotto_status
+read_array(const char *path, struct sotto_table **ret_table,
+           struct sotto_error *err)
+{
+    struct sotto_table *table = NULL;
+    enum sotto_status status = sotto_table_read(path, NULL, &table, err);
+    if (status == SOTTO_STATUS_OK && sotto_table_line(table, 0) > 0) {
+        sotto_table_free(table);
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "'%s' is text: give it another name",
+                         host_shown(path));
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_table = table;
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_device_table_read(const char *path, const struct sotto_device_file *file,
+                        struct sotto_table **ret_table,
+                        struct sotto_device_odd *ret_odd,
+                        struct sotto_error *err)
+{
+    struct stat about;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    if (file->count == 0) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0, "no column is asked for");
+    }
+    if (folder || is_array(path)) {
+        if (ret_odd != NULL) {
+            *ret_odd = (struct sotto_device_odd){0};
+        }
+        return read_array(path, ret_table, err);
+    }
+    enum sotto_status status =
+        host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
+    if (status == SOTTO_STATUS_OK && ends_in(path, strlen(path), ".gz")) {
+        status = unpack(&bytes, &size, host_shown(path), err);
+    }
+    return status == SOTTO_STATUS_OK
+               ? parse_owned(bytes, size, path, file, ret_table, ret_odd, err)
+               : status;
+}
