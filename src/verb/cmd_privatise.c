@@ -194,13 +194,15 @@ run(const struct cli_args *args)
         status = inquiry_open(args, job.mechanism, args->word[1], NULL,
                               &job.inquiry);
     }
+    if (status == CLI_EXIT_DONE && sotto_table_rows(job.inquiry.table) == 0) {
+        status = cli_bad("'%.240s' names columns and nobody", args->word[1]);
+    }
     if (status == CLI_EXIT_DONE) {
         status = write_reports(&job, sotto_table_rows(job.inquiry.table), path);
     }
     if (status == CLI_EXIT_DONE) {
         tell(args, &job, path);
-        status =
-            job.inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
+        status = people_exit(&job.inquiry.people);
     }
     inquiry_clear(&job.inquiry);
     sotto_mechanism_free(job.mechanism);
@@ -216,7 +218,8 @@ static const struct cli_option options[] = {
      "first verify that this key signed the mechanism"},
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
-     "guessed"},
+     "guessed; with --ledger, it does if it holds every\n"
+     "name that is asked for"},
     {0, false, false, "ledger", "L",
      "charge everybody in this ledger (sotto ledger new):\n"
      "who was asked before gives the same report again"},

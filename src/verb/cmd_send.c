@@ -6,9 +6,11 @@
  *       -> mechanism, verified -> the collector has the same
  *       -> records -> charged -> queued -> wait -> collector
  *
- * All that can be wrong is told before anybody is charged. What was charged is
- * in the ledger and what is queued in the queue, so whatever ends this program,
- * the next run goes on.
+ * All that can be wrong is told before anybody is charged, and only public
+ * facts can be wrong: whatever a record holds, there is a report, the requests
+ * are as many and the exit status is the same (invariant 4). What was charged
+ * is in the ledger and what is queued in the queue, so whatever ends this
+ * program, the next run goes on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +282,7 @@ tell_json(const struct job *job, const char *why)
     json_size(stdout, "new", job->inquiry.people.made);
     json_size(stdout, "replayed", job->inquiry.people.replayed);
     json_size(stdout, "over_cap", job->inquiry.people.refused);
+    json_size(stdout, "unnamed", job->inquiry.people.unnamed);
     json_text(stdout, "mechanism", job->info.hash);
     json_text(stdout, "queue", job->queue);
     json_end(stdout);
@@ -371,70 +374,15 @@ flush(const struct cli_args *args, struct job *job)
     if (job->sent.marked > 0) {
         return CLI_EXIT_FAILED;
     }
-    return job->inquiry.people.refused > 0 ? CLI_EXIT_REFUSED : CLI_EXIT_DONE;
+    return people_exit(&job->inquiry.people);
 }
 
 /* ---- The verb ----------------------------------------------------------- */
-
-/* The first line of a file that has no other, but for blank ones, in memory
-   that the caller frees; NULL: it has others, or cannot be read twice, as a
-   pipe cannot. */
-static char *
-only_line(const char *path)
-{
-    struct stat info;
-    bool lasts = stat(path, &info) == 0 && S_ISREG(info.st_mode);
-    FILE *from = lasts ? fopen(path, "r") : NULL;
-    char *first = NULL, *line = NULL;
-    size_t room = 0, lines = 0;
-    while (from != NULL && lines < 2 && getline(&line, &room, from) > 0) {
-        if (strspn(line, " \t\r\n") < strlen(line) && ++lines == 1) {
-            first = strdup(line);
-        }
-    }
-    if (from != NULL) {
-        (void)fclose(from);
-    }
-    free(line);
-    if (lines != 1) {
-        free(first);
-        first = NULL;
-    }
-    return first;
-}
-
-/* Whether F names columns and nobody: the people of a day without any. */
-static bool
-is_nobody(const struct cli_args *args)
-{
-    const char *person = cli_value(args, "person");
-    const struct sotto_table_options options = {.header = 0};
-    struct sotto_table *table = NULL;
-    struct sotto_error err = {0};
-    int header = -1;
-    char *line = only_line(args->word[1]);
-    bool named = false;
-    if (line != NULL && cli_yes(args, "header", &header) && header != 0 &&
-        sotto_table_parse(line, strlen(line), args->word[1], &options, &table,
-                          &err) == SOTTO_STATUS_OK) {
-        for (size_t i = 0; i < sotto_table_columns(table); i++) {
-            struct sotto_value cell = sotto_table_cell(table, 0, i);
-            named = named || (cell.size == strlen(person) &&
-                              memcmp(cell.data, person, cell.size) == 0);
-        }
-    }
-    sotto_table_free(table);
-    free(line);
-    return named;
-}
 
 /* Notes about columns would come with every run of cron. */
 static int
 ask_people(const struct cli_args *args, struct job *job)
 {
-    if (is_nobody(args)) {
-        return CLI_EXIT_DONE;
-    }
     cli_hush(isatty(STDERR_FILENO) != 1);
     int status = inquiry_open(args, job->mechanism, args->word[1], job->ledger,
                               &job->inquiry);
@@ -506,8 +454,8 @@ static const struct cli_option options[] = {
      "the reports that wait, an SQLite file (L.queue)"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "header", "yes|no",
-     "whether the first row names the columns; else it is\n"
-     "guessed"},
+     "whether the first line names the columns; else it\n"
+     "does if it holds every name that is asked for"},
     {0, false, false, "spread", "S",
      "begin to send after a time drawn at random, up to S\n"
      "seconds (10)"},
@@ -542,7 +490,7 @@ const struct cli_verb cmd_send = {
     .summary = "turn records into reports and send them to a collector",
     .usage = "M F --person COL --ledger L --to URL --pub K.pub [OPTIONS]",
     .about =
-        "Each row of F is one person's record and gives one report, "
+        "Each line of F is one person's record and gives one report, "
         "through the ledger,\nwhich waits in a queue until the collector "
         "has it on disk. Run it as often as\nyou like, from cron, say: who "
         "was asked before gives the stored report, what\narrived is not "

@@ -3,7 +3,128 @@
  */
 #include "verb/inquiry.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- A device's file ---------------------------------------------------- */
+
+/* The names of the mechanism's columns, and the person's behind them, in an
+   array that the caller frees. NULL: out of memory. */
+static const char **
+list_names(const struct sotto_mechanism *mechanism, const char *person,
+           size_t *ret_count)
+{
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(mechanism, &info);
+    const char **names = calloc(info.columns + 1, sizeof *names);
+    bool known = false;
+    for (size_t i = 0; names != NULL && i < info.columns; i++) {
+        struct sotto_column_info column;
+        sotto_mechanism_column(mechanism, i, &column);
+        names[i] = column.name;
+        known = known || strcmp(column.name, person) == 0;
+    }
+    if (names != NULL && !known) {
+        names[info.columns] = person;
+    }
+    *ret_count = info.columns + (known ? 0 : 1);
+    return names;
+}
+
+/* Tells the owner what could not be read. Only a terminal is told: what cron
+   mails may have readers who are not to know what a record holds. */
+static void
+note_odd(const char *path, const struct sotto_device_odd *odd)
+{
+    if (isatty(STDERR_FILENO) != 1) {
+        return;
+    }
+    if (odd->lines > 0) {
+        cli_note(
+            "'%.240s': %zu line%s, the first is line %zu, with fields that "
+            "cannot be read (not UTF-8, quotes, too few or too many): "
+            "they count as missing",
+            path, odd->lines, odd->lines == 1 ? "" : "s", odd->first);
+    }
+    if (odd->extra > 0) {
+        cli_note("'%.240s': %zu line%s behind the last record's label; if the "
+                 "first line is a name, say --header yes",
+                 path, odd->extra, odd->extra == 1 ? "" : "s");
+    }
+}
+
+static int
+read_file(const char *path, const struct sotto_device_file *file,
+          struct sotto_table **ret_table)
+{
+    struct sotto_device_odd odd = {0};
+    struct sotto_error err = {0};
+    if (sotto_device_table_read(path, file, ret_table, &odd, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    note_odd(path, &odd);
+    return CLI_EXIT_DONE;
+}
+
+/* Joins --labels to the table: as the column that it lacks, if it does. */
+static int
+join_labels(const char *path, struct sotto_device_file file,
+            struct sotto_table *table)
+{
+    struct sotto_table *labels = NULL;
+    struct sotto_error err = {0};
+    const char *name = "label";
+    for (size_t i = 0; i < file.count; i++) {
+        if (records_column(table, file.names[i]) ==
+            sotto_table_columns(table)) {
+            name = file.names[i];
+        }
+    }
+    file.names = &name;
+    file.count = 1;
+    file.person = NULL;
+    file.rows = sotto_table_rows(table);
+    int status = read_file(path, &file, &labels);
+    if (status == CLI_EXIT_DONE &&
+        (sotto_table_set_category(labels, 0, &err) != SOTTO_STATUS_OK ||
+         sotto_table_join(table, labels, &err) != SOTTO_STATUS_OK)) {
+        status =
+            cli_bad("'%.240s' does not fit the data: %s", path, err.message);
+        sotto_table_free(labels);
+    }
+    return status;
+}
+
+/* Reads the file, and --labels, as a device does: total on content. */
+static int
+read_device(const struct cli_args *args,
+            const struct sotto_mechanism *mechanism, const char *data,
+            struct sotto_table **ret_table)
+{
+    const char *labels = cli_value(args, "labels");
+    struct sotto_device_file file = {.person = cli_value(args, "person"),
+                                     .elsewhere = labels != NULL ? 1 : 0,
+                                     .header = -1};
+    if (!cli_yes(args, "header", &file.header)) {
+        return CLI_EXIT_BAD;
+    }
+    const char **names = list_names(mechanism, file.person, &file.count);
+    if (names == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    file.names = names;
+    int status = read_file(data, &file, ret_table);
+    if (status == CLI_EXIT_DONE && labels != NULL) {
+        status = join_labels(labels, file, *ret_table);
+    }
+    free(names);
+    return status;
+}
+
+/* ---- Asking ------------------------------------------------------------- */
 
 int
 inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
@@ -14,8 +135,10 @@ inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
     ret_inquiry->data = data;
     ret_inquiry->mechanism = mechanism;
     sotto_mechanism_info(mechanism, &ret_inquiry->info);
-    int status = records_read(args, data, cli_value(args, "labels"),
-                              &ret_inquiry->table);
+    int status = cli_given(args, "ledger")
+                     ? read_device(args, mechanism, data, &ret_inquiry->table)
+                     : records_read(args, data, cli_value(args, "labels"),
+                                    &ret_inquiry->table);
     if (status == CLI_EXIT_DONE) {
         status =
             records_match(mechanism, ret_inquiry->table, data,
@@ -59,6 +182,10 @@ enum sotto_status
 inquiry_report(struct inquiry *inquiry, size_t row, uint8_t *report,
                bool *ret_given, struct sotto_error *err)
 {
+    *ret_given = false;
+    if (!people_named(&inquiry->people, row)) {
+        return SOTTO_STATUS_OK;
+    }
     const struct sotto_value *values = records_at(&inquiry->records, row);
     enum sotto_status status = people_report(
         &inquiry->people, sotto_mechanism_client(inquiry->mechanism), row,

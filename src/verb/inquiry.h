@@ -18,10 +18,12 @@ struct inquiry {
 };
 
 /*
- * Reads the file `data`, with --labels and --header, matches its columns with
- * the mechanism's, which stays the caller's, and opens --ledger if it is given
- * and not open already: then it is `ledger`, and stays the caller's. Returns
- * the exit status, the message printed; inquiry_clear frees, also on failure.
+ * Reads the file `data`, with --labels and --header: with --ledger as a device
+ * does, total on content (invariant 4), else as a curator. Matches its columns
+ * with the mechanism's, which stays the caller's, and opens --ledger if it is
+ * given and not open already: then it is `ledger`, and stays the caller's.
+ * Returns the exit status, the message printed; inquiry_clear frees, also on
+ * failure.
  */
 int inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
                  const char *data, struct sotto_ledger *ledger,
@@ -30,8 +32,8 @@ void inquiry_clear(struct inquiry *inquiry);
 
 /*
  * The report of a row through the ledger, which must be open. What the ledger
- * refuses is counted, told of the first time, and OK with `ret_given` clear.
- * Messages name the row.
+ * refuses is counted, told of the first time, and OK with `ret_given` clear; so
+ * is a row that names nobody. Messages name the row.
  */
 enum sotto_status inquiry_report(struct inquiry *inquiry, size_t row,
                                  uint8_t *report, bool *ret_given,

@@ -1,8 +1,9 @@
 /*
  * people.c: rows of a table as people whose reports go through a ledger.
  *
- * Everything that can be wrong with the column of people is told before the
- * first of them is charged.
+ * Who is in a file is public, what they say is not (invariant 4): that a column
+ * of people is not there is an error before the first of them is charged, and a
+ * row that names nobody is told and stops nobody else.
  */
 #include "verb/people.h"
 
@@ -82,25 +83,40 @@ find_column(const char *name, const struct sotto_mechanism *mechanism,
     return CLI_EXIT_DONE;
 }
 
-/* Somebody is named in every row. */
-static int
-check_names(const struct sotto_table *table, size_t column, const char *path)
+bool
+people_named(const struct people *people, size_t row)
 {
-    if (sotto_table_kind(table, column) == SOTTO_COLUMN_BYTES) {
+    struct sotto_value name =
+        sotto_table_cell(people->table, row, people->column);
+    return name.size > 0 && name.size <= SOTTO_PERSON_MAX;
+}
+
+/* Tells of rows that name nobody, which stop nobody else: by the first. */
+static int
+check_names(struct people *people, const char *path)
+{
+    const struct sotto_table *table = people->table;
+    size_t first = 0;
+    if (sotto_table_kind(table, people->column) == SOTTO_COLUMN_BYTES) {
         return cli_bad("--person: an image names nobody");
     }
-    for (size_t row = 0; row < sotto_table_rows(table); row++) {
-        struct sotto_value cell = sotto_table_cell(table, row, column);
-        if (cell.size == 0 || cell.size > SOTTO_PERSON_MAX) {
-            return cli_bad("'%.240s', row %zu (line %zu), column \"%.80s\": "
-                           "%s; give everybody 1 to %u bytes",
-                           path, row + 1, sotto_table_line(table, row),
-                           sotto_table_name(table, column),
-                           cell.size == 0 ? "nobody is named (NA, NaN, null "
-                                            "and ? stand for nothing)"
-                                          : "the name is too long",
-                           SOTTO_PERSON_MAX);
+    for (size_t row = sotto_table_rows(table); row-- > 0;) {
+        if (!people_named(people, row)) {
+            people->unnamed++;
+            first = row;
         }
+    }
+    if (people->unnamed > 0) {
+        struct sotto_value cell =
+            sotto_table_cell(table, first, people->column);
+        cli_error("'%.240s', row %zu (line %zu), column \"%.80s\": %s; give "
+                  "everybody 1 to %u bytes; rows without a report: %zu",
+                  path, first + 1, sotto_table_line(table, first),
+                  sotto_table_name(table, people->column),
+                  cell.size == 0 ? "nobody is named (NA, NaN, null and ? stand "
+                                   "for nothing)"
+                                 : "the name is too long",
+                  SOTTO_PERSON_MAX, people->unnamed);
     }
     return CLI_EXIT_DONE;
 }
@@ -122,7 +138,7 @@ people_open(const struct cli_args *args,
     int status = find_column(cli_value(args, "person"), mechanism, table, path,
                              &people.column);
     if (status == CLI_EXIT_DONE) {
-        status = check_names(table, people.column, path);
+        status = check_names(&people, path);
     }
     if (status == CLI_EXIT_DONE && ledger == NULL &&
         sotto_ledger_open(name, &people.ledger, &err) != SOTTO_STATUS_OK) {
@@ -142,6 +158,14 @@ people_close(struct people *people)
         sotto_ledger_free(people->ledger);
     }
     people->ledger = NULL;
+}
+
+int
+people_exit(const struct people *people)
+{
+    return people->refused > 0   ? CLI_EXIT_REFUSED
+           : people->unnamed > 0 ? CLI_EXIT_BAD
+                                 : CLI_EXIT_DONE;
 }
 
 /* ---- The ledger's port, watched ----------------------------------------- */

@@ -14,6 +14,7 @@ struct people {
     size_t column; /* that tells people apart */
     int found;     /* whether the last report was there already */
     size_t made, replayed, refused;
+    size_t unnamed; /* rows that name nobody */
 };
 
 /* Whether --ledger, --person and --seed go together; the exit status, the
@@ -27,15 +28,21 @@ int people_check_output(const struct cli_args *args, const char *option);
 /*
  * Opens --ledger, if it is given and `ledger` is NULL, which else is one that
  * is open and stays the caller's, and finds the column --person of the table,
- * which must name somebody in every row and be nothing that the mechanism asks
- * for. `path` is the table's, for messages. Returns the exit status, the
- * message printed; people_close frees.
+ * which must be nothing that the mechanism asks for. Rows that name nobody are
+ * counted and told. `path` is the table's, for messages. Returns the exit
+ * status, the message printed; people_close frees.
  */
 int people_open(const struct cli_args *args,
                 const struct sotto_mechanism *mechanism,
                 const struct sotto_table *table, const char *path,
                 struct sotto_ledger *ledger, struct people *ret_people);
 void people_close(struct people *people);
+
+/* Whether a row names somebody. */
+bool people_named(const struct people *people, size_t row);
+/* The exit status once all were asked: REFUSED if the ledger refused somebody,
+   BAD if a row named nobody. */
+int people_exit(const struct people *people);
 
 /* The report of the person in a row, as sotto_client_report makes it, and
    counted. A refusal is REFUSED: the next row may be asked all the same. */
