@@ -304,10 +304,11 @@ describe(const struct channel_instance *instance, char text[64])
     }
     if (instance->l > 0) {
         (void)snprintf(text, 64, "d %u l %u, eps %g%s", instance->size,
-                       instance->l, instance->eps_exact, delta);
+                       instance->l,
+                       (double)instance->eps / (double)DECIMAL_UNIT, delta);
     } else {
         (void)snprintf(text, 64, "k %u, eps %g%s", instance->size,
-                       instance->eps_exact, delta);
+                       (double)instance->eps / (double)DECIMAL_UNIT, delta);
     }
 }
 

@@ -14,7 +14,8 @@
  * is computed here from (domain, epsilon, delta); none is taken from a file.
  *
  * A new channel is one file with one struct channel, and one row in
- * registry.c. All of it is freestanding.
+ * registry.c. All of it is freestanding. What a report says of the point is
+ * the host's to ask: likelihood/likelihood.h.
  */
 #ifndef SOTTO_CHANNEL_CHANNEL_H
 #define SOTTO_CHANNEL_CHANNEL_H
@@ -50,17 +51,6 @@ struct channel_instance {
 
     uint32_t wire_size;    /* bytes of one report */
     uint32_t entropy_size; /* bytes one sample draws, almost surely */
-    uint32_t values;       /* integers in one unpacked report */
-    double eps_exact;      /* realised: below eps by less than 2^-59 of it, so
-                              as a double it is eps; with a delta, what holds
-                              is the pair */
-
-    /* The estimator's variance for the entry that is the truth, and for the
-       others (the same but for symbols; the largest where it depends on q),
-       and the most its mean can be off. */
-    double variance_true;
-    double variance_other;
-    double bias;
 
     const void *own; /* the channel's parameters */
 };
@@ -83,30 +73,8 @@ struct channel {
     void (*sample)(const struct channel_instance *instance, const int32_t *q,
                    struct random *random, uint8_t *ret_wire);
 
-    /* Whether these bytes can be a report at all. The functions below are for
-       valid reports only. */
+    /* Whether these bytes can be a report at all. */
     bool (*valid)(const struct channel_instance *instance, const uint8_t *wire);
-
-    /* ln p(report | q), and the same for n points stored one after another
-       (one integer each for symbols, else `size` each). */
-    double (*log_p)(const struct channel_instance *instance,
-                    const uint8_t *wire, const int32_t *q);
-    void (*log_p_many)(const struct channel_instance *instance,
-                       const uint8_t *wire, const int32_t *q, size_t n,
-                       double *ret_log_p);
-
-    /* An unbiased estimate (but for `bias`) of q, or of the indicator of each
-       symbol: `size` numbers. A channel of pairs may see only how the two go
-       together: `bias` is then what their own frequencies can add. */
-    void (*estimate)(const struct channel_instance *instance,
-                     const uint8_t *wire, double *ret_estimate);
-
-    /* A report as `values` integers, for people; and back, false if those
-       integers are no report. */
-    void (*unpack)(const struct channel_instance *instance, const uint8_t *wire,
-                   int64_t *ret_values);
-    bool (*pack)(const struct channel_instance *instance, const int64_t *values,
-                 uint8_t *ret_wire);
 };
 
 /* The channel of that name, not terminated; NULL if there is none. */

@@ -20,14 +20,14 @@
  * 2^(1-d) (1-h). With b = C(n, n/2) / 2^n for the even n of d-1 and d,
  *
  *     R = (2h-1) b if d is even, else 0     is the probability of a rejection,
- *     A = 2^(1-d) / (1-R),
- *     c = (2h-1) b / (1-R),   E[t_j | v] = c v_j,   E[t_j | q] = c q_j / l.
+ *     A = 2^(1-d) / (1-R).
  *
  * A report is a bitmap of d bits, bit j % 8 of byte j / 8 being 1 for
  * t_j = +1, the bits past d zero.
  */
+#include "channel/duchi.h"
+
 #include "base/bytes.h"
-#include "base/maths.h"
 #include "base/wide.h"
 #include "channel/channel.h"
 #include "channel/odds.h"
@@ -43,10 +43,6 @@ struct duchi {
     /* Two tables, of one threshold each: h, then 2(1-h). */
     struct draw_threshold threshold[2 * DRAW_SMALL];
     uint32_t tries;
-    double out;   /* 1 - h */
-    double gap;   /* 2h - 1 */
-    double log_a; /* ln A */
-    double c;
 };
 
 static const struct duchi *
@@ -55,9 +51,8 @@ own_of(const struct channel_instance *instance)
     return (const struct duchi *)instance->own;
 }
 
-/* b = C(n, n/2) / 2^n, n even. */
-static double
-central(uint32_t n)
+double
+duchi_central(uint32_t n)
 {
     double b = 1;
     for (uint32_t i = 1; i < n; i += 2) {
@@ -66,8 +61,9 @@ central(uint32_t n)
     return b;
 }
 
-/* Both h and 2(1-h) are whole numbers of 2^-256: nothing is rounded here. */
-static void
+/* Both h and 2(1-h) are whole numbers of 2^-256: nothing is rounded here.
+   Returns 2h-1. */
+static double
 set_thresholds(struct duchi *own, const struct odds *odds)
 {
     struct wide h, one, out, gap;
@@ -75,12 +71,11 @@ set_thresholds(struct duchi *own, const struct odds *odds)
     wide_ratio(1, 1, &one);
     wide_subtract(&one, &h, &out);
     wide_subtract(&h, &out, &gap);
-    own->out = wide_double(&out);
-    own->gap = wide_double(&gap);
     bytes_clear((uint8_t *)own->threshold, sizeof own->threshold);
     own->threshold[0] = odds->threshold[0];
     wide_add(&out, &out, &out);
     threshold_from(&out, &own->threshold[DRAW_SMALL]);
+    return wide_double(&gap);
 }
 
 static enum sotto_status
@@ -88,26 +83,19 @@ init(struct channel_instance *instance, void *memory)
 {
     struct duchi *own = (struct duchi *)memory;
     uint32_t d = instance->size;
-    double b = central(d & ~1u), rejected, left = 1;
+    double lead, rejected, left = 1;
     struct odds odds;
     odds_init(&odds, instance->eps, 1, 1);
-    set_thresholds(own, &odds);
-    rejected = d % 2 == 0 ? own->gap * b : 0;
+    lead = set_thresholds(own, &odds);
+    rejected = d % 2 == 0 ? lead * duchi_central(d) : 0;
     for (own->tries = 0; left >= FAILURE; own->tries++) {
         left *= rejected;
     }
-    own->c = own->gap * b / (1 - rejected);
-    own->log_a = (double)(d - 1) * maths_log(0.5) - maths_log(1 - rejected);
     instance->wire_size = (d + 7) / 8;
     instance->entropy_size =
         own->tries * (instance->wire_size * DRAW_BELOW_SIZE + DRAW_TABLES_SIZE +
                       2 * DRAW_SYMBOL_SIZE) +
         d * DRAW_BELOW_SIZE;
-    instance->values = d;
-    instance->variance_true =
-        (double)instance->l * instance->l / (own->c * own->c);
-    instance->variance_other = instance->variance_true;
-    instance->bias = 0;
     return SOTTO_STATUS_OK;
 }
 
@@ -176,102 +164,11 @@ sample(const struct channel_instance *instance, const int32_t *q,
     bytes_wipe(&trial, sizeof trial);
 }
 
-/* ---- The collector's half ------------------------------------------------ */
-
-static int32_t
-sign_at(const uint8_t *wire, uint32_t j)
-{
-    return (wire[j / 8] >> (j % 8) & 1) != 0 ? 1 : -1;
-}
-
 static bool
 valid(const struct channel_instance *instance, const uint8_t *wire)
 {
     uint32_t last = instance->wire_size - 1;
     return (wire[last] & ~byte_mask(instance->size, last)) == 0;
-}
-
-/*
- * P(t.v > 0): that more than half of the v_j are t_j, which each is with
- * probability (l + t_j q_j)/2l. at[i] is the probability of i of them so far,
- * at[m] that of m or more. Sums of products of positive numbers: no digit is
- * lost but to rounding.
- */
-static double
-agreement(const struct channel_instance *instance, const uint8_t *wire,
-          const int32_t *q)
-{
-    double at[CHANNEL_D_MAX / 2 + 2];
-    double l = instance->l;
-    uint32_t m = instance->size / 2 + 1;
-    at[0] = 1;
-    at[m] = 0;
-    for (uint32_t j = 0; j < instance->size; j++) {
-        double along = (double)(sign_at(wire, j) * q[j]);
-        double yes = (l + along) / (2 * l), no = (l - along) / (2 * l);
-        uint32_t top = j + 1 < m ? j + 1 : m - 1;
-        if (j + 1 < m) {
-            at[j + 1] = 0;
-        } else {
-            at[m] += at[m - 1] * yes;
-        }
-        for (uint32_t i = top; i > 0; i--) {
-            at[i] = at[i] * no + at[i - 1] * yes;
-        }
-        at[0] *= no;
-    }
-    return at[m];
-}
-
-static double
-log_p(const struct channel_instance *instance, const uint8_t *wire,
-      const int32_t *q)
-{
-    const struct duchi *own = own_of(instance);
-    double p = own->out + own->gap * agreement(instance, wire, q);
-    return own->log_a + maths_log(p);
-}
-
-static void
-log_p_many(const struct channel_instance *instance, const uint8_t *wire,
-           const int32_t *q, size_t n, double *ret_log_p)
-{
-    for (size_t i = 0; i < n; i++) {
-        ret_log_p[i] = log_p(instance, wire, q + i * instance->size);
-    }
-}
-
-static void
-estimate(const struct channel_instance *instance, const uint8_t *wire,
-         double *ret_estimate)
-{
-    double length = (double)instance->l / own_of(instance)->c;
-    for (uint32_t j = 0; j < instance->size; j++) {
-        ret_estimate[j] = sign_at(wire, j) * length;
-    }
-}
-
-static void
-unpack(const struct channel_instance *instance, const uint8_t *wire,
-       int64_t *ret_values)
-{
-    for (uint32_t j = 0; j < instance->size; j++) {
-        ret_values[j] = sign_at(wire, j);
-    }
-}
-
-static bool
-pack(const struct channel_instance *instance, const int64_t *values,
-     uint8_t *ret_wire)
-{
-    bytes_clear(ret_wire, instance->wire_size);
-    for (uint32_t j = 0; j < instance->size; j++) {
-        if (values[j] != 1 && values[j] != -1) {
-            return false;
-        }
-        ret_wire[j / 8] |= (uint8_t)((values[j] == 1) << (j % 8));
-    }
-    return true;
 }
 
 const struct channel channel_duchi = {
@@ -283,9 +180,4 @@ const struct channel channel_duchi = {
     .init = init,
     .sample = sample,
     .valid = valid,
-    .log_p = log_p,
-    .log_p_many = log_p_many,
-    .estimate = estimate,
-    .unpack = unpack,
-    .pack = pack,
 };

@@ -23,7 +23,6 @@ init(struct channel_instance *instance, void *own)
     symbols->names = names;
     instance->wire_size = instance->size <= 256 ? 1 : 2;
     instance->entropy_size = ODDS_DRAW_SIZE + DRAW_BELOW_SIZE;
-    instance->values = 1;
     return SOTTO_STATUS_OK;
 }
 
@@ -40,14 +39,6 @@ sample(const struct channel_instance *instance, const int32_t *q,
                 other ^ ((other ^ truth) & (0 - hit)));
 }
 
-static bool
-pack(const struct channel_instance *instance, const int64_t *values,
-     uint8_t *ret_wire)
-{
-    bytes_store(ret_wire, instance->wire_size, (uint64_t)values[0]);
-    return symbols_listed(instance, values);
-}
-
 const struct channel channel_flip = {
     .name = "flip",
     .domain = CHANNEL_DOMAIN_SYMBOLS,
@@ -57,9 +48,4 @@ const struct channel channel_flip = {
     .init = init,
     .sample = sample,
     .valid = symbols_valid,
-    .log_p = symbols_log_p,
-    .log_p_many = symbols_log_p_many,
-    .estimate = symbols_estimate,
-    .unpack = symbols_unpack,
-    .pack = pack,
 };

@@ -8,26 +8,15 @@
  * calibrate. Not by the formula for the continuous Gaussian, which does not
  * hold here. The sum q + X is clamped, which is post-processing.
  */
+#include "channel/gaussian.h"
+
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/maths.h"
-#include "channel/integers.h"
-#include "random/dgauss.h"
 
 #define MARGIN 1e-9 /* in ln delta */
 #define GAMMA_LEAST 0x1p-20
 #define GAMMA_MOST 0x1p18
-#define HALF_LN_2_PI 0.91893853320467274
-
-struct gaussian {
-    struct integers integers;
-    uint32_t tries_run;  /* of a full run of coordinates */
-    uint32_t tries_last; /* of those left over, if any */
-    double sigma;
-    double half_rate; /* 1 / 2 sigma^2 */
-    double log_z;     /* ln of the sum of e^(-x^2 / 2 sigma^2) */
-    struct dgauss noise;
-};
 
 static const struct gaussian *
 own_of(const struct channel_instance *instance)
@@ -101,28 +90,6 @@ calibrate(const struct channel_instance *instance)
 /* ---- Setting up ---------------------------------------------------------- */
 
 /*
- * By direct sums where sigma is small; from 2 on, the sums are the integrals
- * but for a factor of 1 - 2 e^(-2 pi^2 sigma^2), nearer to 1 than doubles are.
- * Clamping moves a mean by at most E[(X - m)^+], m = c - l >= 16 sigma, which
- * is below sigma P(X >= m) <= sigma e^(-128).
- */
-static void
-set_moments(struct channel_instance *instance, struct gaussian *own)
-{
-    double sigma = own->sigma, z = 1, variance = 0;
-    own->half_rate = 1 / (2 * sigma * sigma);
-    for (int x = 1; x < 32 && sigma < 2; x++) {
-        double weight = 2 * maths_exp(-own->half_rate * x * x);
-        z += weight;
-        variance += weight * x * x;
-    }
-    own->log_z = sigma < 2 ? maths_log(z) : HALF_LN_2_PI + maths_log(sigma);
-    instance->variance_true = sigma < 2 ? variance / z : sigma * sigma;
-    instance->variance_other = instance->variance_true;
-    instance->bias = sigma * maths_exp(-128);
-}
-
-/*
  * The noise reaches to the horizon h, the clamp to c = h - l - k: for the most
  * distant q the noise at the clamp begins at c + l = h - k, and k = 9/4 sigma
  * further out its tail is 2^-55 of what it is there. So that tail is the whole
@@ -147,8 +114,6 @@ init(struct channel_instance *instance, void *memory)
     instance->entropy_size =
         runs * dgauss_draw_size(&own->noise, own->tries_run) +
         dgauss_draw_size(&own->noise, own->tries_last);
-    own->sigma = (double)t / DGAUSS_UNIT;
-    set_moments(instance, own);
     return SOTTO_STATUS_OK;
 }
 
@@ -172,112 +137,6 @@ sample(const struct channel_instance *instance, const int32_t *q,
     bytes_wipe(x, sizeof x);
 }
 
-/* ---- Likelihood ---------------------------------------------------------- */
-
-/*
- * The sum of f(m+k)/f(m) over k >= 0 for f(x) = e^(-x^2 / 2 sigma^2), term by
- * term: its terms fall faster than e^(-k b), b = m/sigma^2.
- */
-static double
-tail_sum(const struct gaussian *own, double m)
-{
-    double ratio = maths_exp(-own->half_rate * (2 * m + 1));
-    double step = maths_exp(-2 * own->half_rate);
-    double term = 1, sum = 0;
-    for (int k = 0; k < 100; k++) {
-        sum += term;
-        term *= ratio;
-        ratio *= step;
-    }
-    return sum;
-}
-
-/*
- * The same for b <= 1/2 by Euler and Maclaurin's formula:
- *
- *     integral + 1/2 - sum of B_2j/(2j)! f^(2j-1)(m)/f(m).
- *
- * The integral is sigma/a (1 - 1/a^2 + 3/a^4 - 15/a^6 ...), a = m/sigma >= 16;
- * the derivatives D_n = f^(n)/f follow D_(n+1) = -(m D_n + n D_(n-1))/sigma^2.
- * What is left out is below 10^-14 in either.
- */
-static double
-tail_integral(const struct gaussian *own, double m)
-{
-    static const double bernoulli[] = {
-        /* B_2j / (2j)! */
-        1.0 / 12,       -1.0 / 720,     1.0 / 30240,
-        -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0};
-    double rate = 2 * own->half_rate, a = m / own->sigma;
-    double term = own->sigma / a, sum = 0.5, before = 0, now = 1, next;
-    for (int i = 0; i < 12; i++) {
-        sum += term;
-        term *= -(2 * i + 1) / (a * a);
-    }
-    for (int n = 0; n < 11; n++) {
-        next = -(m * now + n * before) * rate;
-        before = now;
-        now = next;
-        if (n % 2 == 0) {
-            sum -= bernoulli[n / 2] * now;
-        }
-    }
-    return sum;
-}
-
-/* ln P(X >= m), m >= 16 sigma. */
-static double
-log_tail(const struct gaussian *own, double m)
-{
-    bool steep = 2 * own->half_rate * m > 0.5;
-    double sum = steep ? tail_sum(own, m) : tail_integral(own, m);
-    return maths_log(sum) - own->half_rate * m * m - own->log_z;
-}
-
-/* ln p(y | q) of one coordinate, y at the clamp. */
-static double
-log_p_clamped(const struct gaussian *own, int64_t y, int64_t q)
-{
-    return log_tail(own, (double)(y > 0 ? y - q : q - y));
-}
-
-static bool
-is_clamped(const struct gaussian *own, int64_t y)
-{
-    return y == own->integers.clamp || y == -own->integers.clamp;
-}
-
-static void
-log_p_many(const struct channel_instance *instance, const uint8_t *wire,
-           const int32_t *q, size_t n, double *ret_log_p)
-{
-    const struct gaussian *own = own_of(instance);
-    uint32_t d = instance->size;
-    for (size_t j = 0; j < n; j++) {
-        ret_log_p[j] = 0;
-    }
-    for (uint32_t i = 0; i < d; i++) {
-        int64_t y = integers_at(&own->integers, wire, i);
-        bool clamped = is_clamped(own, y);
-        for (size_t j = 0; j < n && clamped; j++) {
-            ret_log_p[j] += log_p_clamped(own, y, q[j * d + i]);
-        }
-        for (size_t j = 0; j < n && !clamped; j++) {
-            double distance = (double)(y - q[j * d + i]);
-            ret_log_p[j] -= own->half_rate * distance * distance + own->log_z;
-        }
-    }
-}
-
-static double
-log_p(const struct channel_instance *instance, const uint8_t *wire,
-      const int32_t *q)
-{
-    double ret;
-    log_p_many(instance, wire, q, 1, &ret);
-    return ret;
-}
-
 const struct channel channel_gaussian = {
     .name = "gaussian",
     .domain = CHANNEL_DOMAIN_BALL,
@@ -288,9 +147,4 @@ const struct channel channel_gaussian = {
     .init = init,
     .sample = sample,
     .valid = integers_valid,
-    .log_p = log_p,
-    .log_p_many = log_p_many,
-    .estimate = integers_estimate,
-    .unpack = integers_unpack,
-    .pack = integers_pack,
 };

@@ -5,12 +5,6 @@
 
 #include "base/bytes.h"
 
-static const struct integers *
-own_of(const struct channel_instance *instance)
-{
-    return (const struct integers *)instance->own;
-}
-
 static uint32_t
 width_of(int64_t clamp)
 {
@@ -27,7 +21,6 @@ integers_init(struct integers *integers, int64_t clamp,
     integers->clamp = clamp;
     integers->width = width_of(clamp);
     instance->wire_size = instance->size * integers->width;
-    instance->values = instance->size;
 }
 
 int64_t
@@ -55,52 +48,15 @@ integers_put(const struct integers *integers, uint8_t *wire, uint32_t i,
     bytes_store(wire + (size_t)i * width, width, (uint64_t)y);
 }
 
-static bool
-is_inside(const struct integers *integers, int64_t y)
-{
-    return y <= integers->clamp && y >= -integers->clamp;
-}
-
 bool
 integers_valid(const struct channel_instance *instance, const uint8_t *wire)
 {
-    const struct integers *own = own_of(instance);
+    const struct integers *own = (const struct integers *)instance->own;
     for (uint32_t i = 0; i < instance->size; i++) {
-        if (!is_inside(own, integers_at(own, wire, i))) {
+        int64_t y = integers_at(own, wire, i);
+        if (y > own->clamp || y < -own->clamp) {
             return false;
         }
-    }
-    return true;
-}
-
-void
-integers_estimate(const struct channel_instance *instance, const uint8_t *wire,
-                  double *ret_estimate)
-{
-    for (uint32_t i = 0; i < instance->size; i++) {
-        ret_estimate[i] = (double)integers_at(own_of(instance), wire, i);
-    }
-}
-
-void
-integers_unpack(const struct channel_instance *instance, const uint8_t *wire,
-                int64_t *ret_values)
-{
-    for (uint32_t i = 0; i < instance->size; i++) {
-        ret_values[i] = integers_at(own_of(instance), wire, i);
-    }
-}
-
-bool
-integers_pack(const struct channel_instance *instance, const int64_t *values,
-              uint8_t *ret_wire)
-{
-    const struct integers *own = own_of(instance);
-    for (uint32_t i = 0; i < instance->size; i++) {
-        if (!is_inside(own, values[i])) {
-            return false;
-        }
-        integers_put(own, ret_wire, i, values[i]);
     }
     return true;
 }

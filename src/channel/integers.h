@@ -4,7 +4,7 @@
  * What the channels laplace and gaussian share: the sum of point and noise is
  * clamped to [-clamp, clamp] and written as d integers of 2, 4 or 8 bytes,
  * two's complement, little-endian. A channel's own parameters begin with a
- * struct integers, and the functions below are its struct channel's.
+ * struct integers.
  */
 #ifndef SOTTO_CHANNEL_INTEGERS_H
 #define SOTTO_CHANNEL_INTEGERS_H
@@ -29,11 +29,5 @@ void integers_put(const struct integers *integers, uint8_t *wire, uint32_t i,
 
 bool integers_valid(const struct channel_instance *instance,
                     const uint8_t *wire);
-void integers_estimate(const struct channel_instance *instance,
-                       const uint8_t *wire, double *ret_estimate);
-void integers_unpack(const struct channel_instance *instance,
-                     const uint8_t *wire, int64_t *ret_values);
-bool integers_pack(const struct channel_instance *instance,
-                   const int64_t *values, uint8_t *ret_wire);
 
 #endif

@@ -30,22 +30,6 @@ odds_init(struct odds *odds, uint64_t eps, uint32_t m, uint32_t n)
     wide_divide(&power, &rest, &h);
     bytes_clear((uint8_t *)odds->threshold, sizeof odds->threshold);
     threshold_from(&h, &odds->threshold[0]);
-    threshold_wide(&odds->threshold[0], &h); /* as it will be drawn */
-    wide_ratio(1, 1, &rest);
-    wide_subtract(&rest, &h, &rest);
-    odds->in = wide_double(&h);
-    odds->out = wide_double(&rest);
-}
-
-double
-odds_lead(const struct odds *odds)
-{
-    struct wide h, out;
-    threshold_wide(&odds->threshold[0], &h);
-    wide_ratio(1, 1, &out);
-    wide_subtract(&out, &h, &out);
-    wide_subtract(&h, &out, &out);
-    return wide_double(&out);
 }
 
 uint32_t

@@ -15,8 +15,6 @@
 
 struct odds {
     struct draw_threshold threshold[DRAW_SMALL]; /* the first is h */
-    double in;                                   /* h */
-    double out;                                  /* 1 - h */
 };
 
 /* E: e^epsilon from below. */
@@ -24,9 +22,6 @@ void odds_exp(uint64_t eps, struct wide *ret);
 
 /* 0 < m, n < 2^23. */
 void odds_init(struct odds *odds, uint64_t eps, uint32_t m, uint32_t n);
-
-/* h - (1-h), for h >= 1/2: no digit is lost. */
-double odds_lead(const struct odds *odds);
 
 /* 1 with probability h. */
 uint32_t odds_draw(const struct odds *odds, struct random *random);

@@ -88,9 +88,6 @@ channel_init_rows(struct channel_instance *instance,
     instance->l = l;
     instance->eps = eps;
     instance->delta = delta;
-    /* What it realises, as a double: tests/channel/test_exact.c shows that of
-       small domains, test_odds.c and tests/random/test_dlaplace.c of all. */
-    instance->eps_exact = (double)eps / (double)DECIMAL_UNIT;
     instance->own = own;
     return channel->init(instance, own);
 }

@@ -33,7 +33,6 @@ init(struct channel_instance *instance, void *own)
     symbols->names = names;
     instance->wire_size = (k + 7) / 8;
     instance->entropy_size = ODDS_DRAW_SIZE + (k - 1) * DRAW_BELOW_SIZE;
-    instance->values = symbols->w;
     return SOTTO_STATUS_OK;
 }
 
@@ -81,20 +80,6 @@ valid(const struct channel_instance *instance, const uint8_t *wire)
     return past == 0 && symbols_valid(instance, wire);
 }
 
-static bool
-pack(const struct channel_instance *instance, const int64_t *values,
-     uint8_t *ret_wire)
-{
-    bytes_clear(ret_wire, instance->wire_size);
-    if (!symbols_listed(instance, values)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < instance->values; i++) {
-        ret_wire[values[i] / 8] |= (uint8_t)(1u << (values[i] % 8));
-    }
-    return true;
-}
-
 const struct channel channel_subset = {
     .name = "subset",
     .domain = CHANNEL_DOMAIN_SYMBOLS,
@@ -104,9 +89,4 @@ const struct channel channel_subset = {
     .init = init,
     .sample = sample,
     .valid = valid,
-    .log_p = symbols_log_p,
-    .log_p_many = symbols_log_p_many,
-    .estimate = symbols_estimate,
-    .unpack = symbols_unpack,
-    .pack = pack,
 };

@@ -9,24 +9,13 @@
  *                (1-h) / n     if not,        h = floor_256(mE / (mE + n)),
  *
  * so the largest ratio is h n / ((1-h) m) <= E <= e^epsilon (odds.h), for every
- * w. All y sum to 0 and those near q to m q, so with e = e^epsilon and
- * Z = me + n, E[y | q] = g q, g = m (e-1) / Z, and y/g is unbiased. The square
- * wave of Li et al. on integers. A report is an integer of 2 or 4 bytes, two's
- * complement, little-endian.
+ * w. The square wave of Li et al. on integers. A report is an integer of 2 or 4
+ * bytes, two's complement, little-endian.
  */
-#include "base/bytes.h"
-#include "base/maths.h"
-#include "base/wide.h"
-#include "channel/channel.h"
-#include "channel/odds.h"
+#include "channel/window.h"
 
-struct window {
-    struct odds odds;
-    uint32_t w;
-    double g;
-    double log_near; /* ln h/m */
-    double log_far;  /* ln (1-h)/n */
-};
+#include "base/bytes.h"
+#include "base/wide.h"
 
 static const struct window *
 own_of(const struct channel_instance *instance)
@@ -34,9 +23,8 @@ own_of(const struct channel_instance *instance)
     return (const struct window *)instance->own;
 }
 
-/* e - 1, e = e^epsilon. */
-static double
-excess(uint64_t eps)
+double
+window_excess(uint64_t eps)
 {
     struct wide power, one;
     odds_exp(eps, &power);
@@ -46,7 +34,8 @@ excess(uint64_t eps)
 }
 
 /*
- * The variance of y/g at q = +-l, where it is largest; a = e-1, and S(w) =
+ * With e = e^epsilon, a = e-1, Z = me + n and g = m a / Z, E[y | q] = g q. The
+ * variance of y/g at q = +-l, where it is largest, with S(w) =
  * m (m^2-1)/12 is the sum of squares of {-w, ..., w}:
  *
  *     Z (S(l+w) + a S(w)) / (m a)^2 + l^2 (m+n) / (m a)
@@ -55,8 +44,8 @@ excess(uint64_t eps)
  * that are positive but for that of 1: convex in w. As epsilon goes to 0 it is
  * least at w = l, and at smaller w for larger epsilon.
  */
-static double
-variance_at(uint32_t l, uint32_t w, double a)
+double
+window_variance(uint32_t l, uint32_t w, double a)
 {
     double m = 2.0 * w + 1, n = 2.0 * l, all = m + n;
     double z = m * (a + 1) + n;
@@ -72,7 +61,7 @@ best_w(uint32_t l, double a)
     uint32_t low = 0, high = 2 * l;
     while (low < high) {
         uint32_t w = low + (high - low) / 2;
-        if (variance_at(l, w + 1, a) < variance_at(l, w, a)) {
+        if (window_variance(l, w + 1, a) < window_variance(l, w, a)) {
             low = w + 1;
         } else {
             high = w;
@@ -85,19 +74,10 @@ static enum sotto_status
 init(struct channel_instance *instance, void *memory)
 {
     struct window *own = (struct window *)memory;
-    double a = excess(instance->eps), m, n = 2.0 * instance->l;
-    own->w = best_w(instance->l, a);
+    own->w = best_w(instance->l, window_excess(instance->eps));
     odds_init(&own->odds, instance->eps, 2 * own->w + 1, 2 * instance->l);
-    m = 2.0 * own->w + 1;
-    own->g = m * a / (m * (a + 1) + n);
-    own->log_near = maths_log(own->odds.in / m);
-    own->log_far = maths_log(own->odds.out / n);
     instance->wire_size = instance->l + own->w <= INT16_MAX ? 2 : 4;
     instance->entropy_size = ODDS_DRAW_SIZE + 2 * DRAW_BELOW_SIZE;
-    instance->values = 1;
-    instance->variance_true = variance_at(instance->l, own->w, a);
-    instance->variance_other = instance->variance_true;
-    instance->bias = 0;
     return SOTTO_STATUS_OK;
 }
 
@@ -119,65 +99,19 @@ sample(const struct channel_instance *instance, const int32_t *q,
     bytes_store(ret_wire, instance->wire_size, y - instance->l - own->w);
 }
 
-static int64_t
-value_of(const struct channel_instance *instance, const uint8_t *wire)
+int64_t
+window_value(const struct channel_instance *instance, const uint8_t *wire)
 {
     uint32_t bits = (uint32_t)bytes_load(wire, instance->wire_size);
     return instance->wire_size == 2 ? (int16_t)bits : (int32_t)bits;
 }
 
 static bool
-reachable(const struct channel_instance *instance, int64_t y)
-{
-    int64_t most = (int64_t)instance->l + own_of(instance)->w;
-    return y >= -most && y <= most;
-}
-
-static bool
 valid(const struct channel_instance *instance, const uint8_t *wire)
 {
-    return reachable(instance, value_of(instance, wire));
-}
-
-static double
-log_p(const struct channel_instance *instance, const uint8_t *wire,
-      const int32_t *q)
-{
-    const struct window *own = own_of(instance);
-    int64_t off = value_of(instance, wire) - q[0];
-    bool near = off <= (int64_t)own->w && off >= -(int64_t)own->w;
-    return near ? own->log_near : own->log_far;
-}
-
-static void
-log_p_many(const struct channel_instance *instance, const uint8_t *wire,
-           const int32_t *q, size_t n, double *ret_log_p)
-{
-    for (size_t i = 0; i < n; i++) {
-        ret_log_p[i] = log_p(instance, wire, q + i);
-    }
-}
-
-static void
-estimate(const struct channel_instance *instance, const uint8_t *wire,
-         double *ret_estimate)
-{
-    ret_estimate[0] = (double)value_of(instance, wire) / own_of(instance)->g;
-}
-
-static void
-unpack(const struct channel_instance *instance, const uint8_t *wire,
-       int64_t *ret_values)
-{
-    ret_values[0] = value_of(instance, wire);
-}
-
-static bool
-pack(const struct channel_instance *instance, const int64_t *values,
-     uint8_t *ret_wire)
-{
-    bytes_store(ret_wire, instance->wire_size, (uint64_t)values[0]);
-    return reachable(instance, values[0]);
+    int64_t y = window_value(instance, wire);
+    int64_t most = (int64_t)instance->l + own_of(instance)->w;
+    return y >= -most && y <= most;
 }
 
 const struct channel channel_window = {
@@ -190,9 +124,4 @@ const struct channel channel_window = {
     .init = init,
     .sample = sample,
     .valid = valid,
-    .log_p = log_p,
-    .log_p_many = log_p_many,
-    .estimate = estimate,
-    .unpack = unpack,
-    .pack = pack,
 };

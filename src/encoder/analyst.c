@@ -536,12 +536,12 @@ done:
 /* The indicator of a code is the sum of those of its pairs. */
 static void
 estimate_code(const struct sotto_analyst *analyst,
-              const struct channel_instance *instance, const uint8_t *wire,
+              const struct likelihood_instance *code, const uint8_t *wire,
               double *ret_z)
 {
     struct room *room = analyst->room;
     (void)pthread_mutex_lock(&room->mutex);
-    instance->channel->estimate(instance, wire, room->pair);
+    code->likelihood->estimate(code, wire, room->pair);
     for (size_t c = 0; c < analyst->codes; c++) {
         for (size_t y = 0; y < analyst->symbols; y++) {
             ret_z[c] += room->pair[c * analyst->symbols + y];
@@ -560,19 +560,20 @@ sotto_analyst_estimate(const struct sotto_analyst *analyst,
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
         const struct shape_part *part = &mechanism->shape.part[i];
         const struct channel_instance *instance = part->instance;
+        const struct likelihood_instance *own = &mechanism->likelihood[i];
         const uint8_t *wire = report + part->offset;
         if (strcmp(part->covers, "label") == 0) {
             continue;
         }
         if (analyst->codes > 0 && !part->numbers &&
             instance->size == analyst->codes * analyst->symbols) {
-            estimate_code(analyst, instance, wire, ret_z);
+            estimate_code(analyst, own, wire, ret_z);
             return;
         }
         for (size_t b = 0; part->numbers && b < part->blocks &&
                            at + instance->size <= analyst->width;
              b++, wire += instance->wire_size) {
-            instance->channel->estimate(instance, wire, ret_z + at);
+            own->likelihood->estimate(own, wire, ret_z + at);
             for (uint32_t j = 0; j < instance->size; j++) {
                 ret_z[at++] /= instance->l;
             }

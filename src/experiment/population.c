@@ -107,7 +107,8 @@ static bool
 report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
 {
     const struct sotto_mechanism *mechanism = crowd->mechanism[worker];
-    const struct channel_instance *instance = mechanism->shape.part[0].instance;
+    const struct likelihood_instance *own = &mechanism->likelihood[0];
+    const struct channel_instance *instance = own->instance;
     uint8_t *wire = report + mechanism->shape.part[0].offset;
     double l = instance->l, norm = 0;
     float z[FLOAT_D_MAX];
@@ -126,7 +127,7 @@ report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
         fits = fits && fabs(l * noised) < FLOAT_MOST; /* nor NaN */
         value[i] = fits ? (int64_t)llrint(l * noised) : 0;
     }
-    fits = fits && instance->channel->pack(instance, value, wire);
+    fits = fits && own->likelihood->pack(own, value, wire);
     bytes_wipe(z, sizeof z);
     return fits;
 }

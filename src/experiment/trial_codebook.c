@@ -28,7 +28,7 @@ mnist_code_note(const struct sotto_mechanism *mechanism,
     note[0] = '\0';
     if (codes_shape_init(&shape, mechanism, false, &err) == SOTTO_STATUS_OK) {
         (void)snprintf(note, EXPERIMENT_NOTE_SIZE, "k=%zu %s", shape.cells,
-                       shape.code->channel->name);
+                       shape.code->likelihood->name);
     }
 }
 

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "channel/channel.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/model.h"
@@ -36,7 +35,8 @@ struct candidate {
 struct choosing {
     struct sotto_model *model;
     const struct sotto_table *people;
-    struct channel_instance flip;
+    struct channel_instance channel;
+    struct likelihood_instance flip;
     void *own;
     uint64_t seed;
     uint8_t *right; /* networks rows of people */
@@ -91,13 +91,13 @@ answer(const struct choosing *choosing, size_t network, size_t person)
 {
     size_t n = sotto_table_rows(choosing->people);
     int32_t q = choosing->right[network * n + person];
-    const struct channel *channel = choosing->flip.channel;
     uint8_t wire[16];
     int64_t value;
     struct seeded seeded;
     seeded_init(&seeded, choosing->seed, person);
-    channel->sample(&choosing->flip, &q, &seeded.random, wire);
-    channel->unpack(&choosing->flip, wire, &value);
+    choosing->channel.channel->sample(&choosing->channel, &q, &seeded.random,
+                                      wire);
+    choosing->flip.likelihood->unpack(&choosing->flip, wire, &value);
     return value == 1;
 }
 
@@ -186,8 +186,11 @@ set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
     if (choosing->own == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init(&choosing->flip, flip, ANSWERS, 0, units, 0,
+    status = channel_init(&choosing->channel, flip, ANSWERS, 0, units, 0,
                           choosing->own);
+    if (status == SOTTO_STATUS_OK) {
+        status = likelihood_init(&choosing->flip, &choosing->channel);
+    }
     return status == SOTTO_STATUS_OK
                ? status
                : host_fail(err, status, 0, "%s", sotto_status_message(status));

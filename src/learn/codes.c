@@ -32,14 +32,14 @@ codes_shape_init(struct codes_shape *shape,
                          "about the largest of several outputs");
     }
     code = &own->part[own->code];
-    shape->code = code->instance;
+    shape->code = &mechanism->likelihood[own->code];
     shape->offset = code->offset;
     shape->at = code->from;
     shape->cells = code->cells;
     shape->column = code->column;
     if (code->role == SHAPE_CODE && own->label_part != SIZE_MAX) {
         label = &own->part[own->label_part];
-        shape->label = label->instance;
+        shape->label = &mechanism->likelihood[own->label_part];
         shape->label_offset = label->offset;
         shape->column = label->column;
     }
@@ -78,16 +78,17 @@ void
 codes_log_p(const struct codes_shape *shape, const uint8_t *report,
             const int32_t *q, double *room, double *ret_log_p)
 {
-    const struct channel_instance *code = shape->code, *label = shape->label;
+    const struct likelihood_instance *code = shape->code;
+    const struct likelihood_instance *label = shape->label;
     size_t k = shape->cells, classes = shape->classes;
     if (label == NULL) {
-        code->channel->log_p_many(code, report + shape->offset, q, k * classes,
-                                  ret_log_p);
+        code->likelihood->log_p_many(code, report + shape->offset, q,
+                                     k * classes, ret_log_p);
         return;
     }
-    code->channel->log_p_many(code, report + shape->offset, q, k, room);
-    label->channel->log_p_many(label, report + shape->label_offset, q + k,
-                               classes, room + k);
+    code->likelihood->log_p_many(code, report + shape->offset, q, k, room);
+    label->likelihood->log_p_many(label, report + shape->label_offset, q + k,
+                                  classes, room + k);
     for (size_t c = 0; c < k; c++) {
         for (size_t y = 0; y < classes; y++) {
             ret_log_p[c * classes + y] = room[c] + room[k + y];

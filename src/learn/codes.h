@@ -15,7 +15,6 @@
 #ifndef SOTTO_LEARN_CODES_H
 #define SOTTO_LEARN_CODES_H
 
-#include "channel/channel.h"
 #include "learn/codes_kernel.h"
 #include "mechanism/mechanism.h"
 #include "sotto/sotto.h"
@@ -27,10 +26,10 @@ struct host_pool;
 /* Where a report says what: one part about pairs, the label fastest; or one
    about the code and one about the label. */
 struct codes_shape {
-    const struct channel_instance *code;  /* of pairs, or of codes alone */
-    const struct channel_instance *label; /* NULL: in the pairs */
-    size_t offset, label_offset;          /* in a report */
-    size_t at;                            /* the first score, in the outputs */
+    const struct likelihood_instance *code;  /* of pairs, or of codes alone */
+    const struct likelihood_instance *label; /* NULL: in the pairs */
+    size_t offset, label_offset;             /* in a report */
+    size_t at; /* the first score, in the outputs */
     size_t cells;
     size_t symbols; /* of the label, "other" included; 1: there is none */
     size_t classes; /* of these, those told apart: the first ones */

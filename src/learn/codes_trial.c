@@ -23,6 +23,7 @@
 struct collection {
     const struct codes_trial *trial;
     struct channel_instance instance;
+    struct likelihood_instance likelihood;
     uint64_t *own;
     uint32_t *person; /* the record of each */
     uint8_t *wire;
@@ -102,6 +103,10 @@ collect(struct collection *collection, struct sotto_error *err)
                                      (uint32_t)size, (uint32_t)trial->k, 0,
                                      trial->eps, 0, collection->own)
                  : SOTTO_STATUS_LIMIT;
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            likelihood_init(&collection->likelihood, &collection->instance);
+    }
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, size,
                          "%s cannot take %zu codes with %zu classes at this "
@@ -169,7 +174,7 @@ learn(const struct collection *collection, double *room, double *ret_tau,
 {
     const struct codes_trial *trial = collection->trial;
     double *pi = room, *share = room + trial->k;
-    const struct codes_shape shape = {.code = &collection->instance,
+    const struct codes_shape shape = {.code = &collection->likelihood,
                                       .cells = trial->k,
                                       .symbols = trial->classes + 1,
                                       .classes = trial->classes,

@@ -94,7 +94,7 @@ expect_flip(const struct expect_cells *cells, double eps, double *ret_accuracy,
 
 struct drawing {
     const struct expect_cells *cells;
-    const struct channel_instance *instance;
+    const struct likelihood_instance *channel;
     struct seeded seeded;
     int32_t *q;    /* all codes */
     double *log_p; /* of a report, for each */
@@ -119,14 +119,14 @@ draw_code(struct drawing *drawing)
 static double
 draw_report(struct drawing *drawing)
 {
-    const struct channel_instance *instance = drawing->instance;
+    const struct likelihood_instance *at = drawing->channel;
     size_t k = drawing->cells->cells, classes = drawing->cells->classes;
     double most = -INFINITY, sum = 0, best = 0;
     int32_t code = draw_code(drawing);
-    instance->channel->sample(instance, &code, &drawing->seeded.random,
-                              drawing->wire);
-    instance->channel->log_p_many(instance, drawing->wire, drawing->q, k,
-                                  drawing->log_p);
+    at->instance->channel->sample(at->instance, &code, &drawing->seeded.random,
+                                  drawing->wire);
+    at->likelihood->log_p_many(at, drawing->wire, drawing->q, k,
+                               drawing->log_p);
     for (size_t c = 0; c < k; c++) {
         most = fmax(most, drawing->log_p[c]);
     }
@@ -147,16 +147,16 @@ draw_report(struct drawing *drawing)
 
 enum sotto_status
 expect_channel(const struct expect_cells *cells,
-               const struct channel_instance *instance, double *ret_accuracy,
+               const struct likelihood_instance *channel, double *ret_accuracy,
                double *ret_error, struct sotto_error *err)
 {
     size_t k = cells->cells, draws = EXPECT_DRAWS;
     struct drawing drawing = {
         .cells = cells,
-        .instance = instance,
+        .channel = channel,
         .q = calloc(k, sizeof *drawing.q),
         .log_p = calloc(k + cells->classes, sizeof(double)),
-        .wire = calloc(1, instance->wire_size + (size_t)1)};
+        .wire = calloc(1, channel->instance->wire_size + (size_t)1)};
     double sum = 0, squares = 0, mean;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (drawing.q == NULL || drawing.log_p == NULL || drawing.wire == NULL) {
@@ -195,6 +195,7 @@ expect_choose_channel(const struct expect_cells *cells, uint64_t eps,
     const struct channel *subset = channel_find("subset", 6);
     uint64_t *own = calloc(subset->own_size / sizeof *own + 1, sizeof *own);
     struct channel_instance instance;
+    struct likelihood_instance likelihood;
     double flip = 0, found = 0, error = 0;
     enum sotto_status status;
     if (own == NULL) {
@@ -202,6 +203,9 @@ expect_choose_channel(const struct expect_cells *cells, uint64_t eps,
     }
     status =
         channel_init(&instance, subset, (uint32_t)cells->cells, 0, eps, 0, own);
+    if (status == SOTTO_STATUS_OK) {
+        status = likelihood_init(&likelihood, &instance);
+    }
     if (status != SOTTO_STATUS_OK) {
         status = host_fail(err, status, cells->cells,
                            "subset cannot take %zu codes at this epsilon",
@@ -210,7 +214,7 @@ expect_choose_channel(const struct expect_cells *cells, uint64_t eps,
     }
     status = expect_flip(cells, (double)eps / (double)SOTTO_UNIT, &flip, err);
     if (status == SOTTO_STATUS_OK) {
-        status = expect_channel(cells, &instance, &found, &error, err);
+        status = expect_channel(cells, &likelihood, &found, &error, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_channel = found > flip + ERRORS * error ? "subset" : "flip";

@@ -11,8 +11,8 @@
 #ifndef SOTTO_LEARN_EXPECT_H
 #define SOTTO_LEARN_EXPECT_H
 
-#include "channel/channel.h"
 #include "encoder/codebook.h"
+#include "likelihood/likelihood.h"
 
 /* What cells tell of classes. */
 struct expect_cells {
@@ -42,7 +42,7 @@ SOTTO_CHECKED enum sotto_status expect_flip(const struct expect_cells *cells,
 #define EXPECT_DRAWS ((size_t)20000)
 SOTTO_CHECKED enum sotto_status
 expect_channel(const struct expect_cells *cells,
-               const struct channel_instance *instance, double *ret_accuracy,
+               const struct likelihood_instance *channel, double *ret_accuracy,
                double *ret_error, struct sotto_error *err);
 /* flip, or subset if more is expected of it by two standard errors, at `eps`
    (units). Statuses: MEMORY, LIMIT, BUDGET. */

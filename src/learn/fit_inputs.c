@@ -265,7 +265,7 @@ has_other(const struct fit *fit)
     size_t classes = fit->labels.classes;
     return fit->model->codes.cells > 0
                ? classes == fit->model->codes.symbols
-               : classes == fit->shape.label->size &&
+               : classes == fit->shape.label->instance->size &&
                      sotto_mechanism_part_column(
                          fit->mechanism, fit->shape.label_part, 0) != SIZE_MAX;
 }

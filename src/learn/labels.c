@@ -19,8 +19,9 @@ compare_wires(const void *a, const void *b, void *context)
 {
     const uint8_t *const *left = a, *const *right = b;
     const struct prior_shape *shape = context;
-    int order = memcmp(*left + shape->label_offset,
-                       *right + shape->label_offset, shape->label->wire_size);
+    int order =
+        memcmp(*left + shape->label_offset, *right + shape->label_offset,
+               shape->label->instance->wire_size);
     return order;
 }
 
@@ -70,7 +71,7 @@ set_t(struct labels *labels, const struct prior_shape *shape, size_t group,
     double *t = labels->t + group * labels->classes;
     for (size_t y = 0; y < labels->classes; y++) {
         int32_t q = (int32_t)y;
-        t[y] = shape->label->channel->log_p(shape->label, wire, &q);
+        t[y] = shape->label->likelihood->log_p(shape->label, wire, &q);
     }
 }
 
@@ -98,7 +99,7 @@ count_groups(const struct prior_shape *shape, const uint8_t *const *sorted,
     for (size_t i = 0; i < reports; i++) {
         groups += i == 0 || memcmp(sorted[i - 1] + shape->label_offset,
                                    sorted[i] + shape->label_offset,
-                                   shape->label->wire_size) != 0;
+                                   shape->label->instance->wire_size) != 0;
     }
     return groups;
 }
@@ -112,7 +113,7 @@ first_of_groups(const struct prior_shape *shape, const uint8_t **sorted,
     for (size_t i = 0; i < reports; i++) {
         if (groups == 0 || memcmp(sorted[groups - 1] + shape->label_offset,
                                   sorted[i] + shape->label_offset,
-                                  shape->label->wire_size) != 0) {
+                                  shape->label->instance->wire_size) != 0) {
             sorted[groups++] = sorted[i];
         }
     }
@@ -125,9 +126,9 @@ find_group(const struct prior_shape *shape, const uint8_t *const *first,
     size_t low = 0, high = groups;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        int order =
-            memcmp(first[middle] + shape->label_offset,
-                   report + shape->label_offset, shape->label->wire_size);
+        int order = memcmp(first[middle] + shape->label_offset,
+                           report + shape->label_offset,
+                           shape->label->instance->wire_size);
         if (order <= 0) {
             low = middle;
         } else {
@@ -147,8 +148,8 @@ fill(struct labels *labels, const struct prior_shape *shape,
     for (size_t i = 0; i < labels->reports; i++) {
         labels->group[i] =
             (uint32_t)find_group(shape, first, labels->groups, report[i]);
-        shape->label->channel->estimate(shape->label,
-                                        report[i] + shape->label_offset, room);
+        shape->label->likelihood->estimate(
+            shape->label, report[i] + shape->label_offset, room);
         for (size_t y = 0; y < labels->classes; y++) {
             labels->share[y] += room[y];
         }
@@ -162,7 +163,7 @@ labels_init(struct labels *labels, const struct prior_shape *shape,
             double smoothing, struct sotto_error *err)
 {
     const uint8_t **sorted = malloc((reports + 1) * sizeof *sorted);
-    double *room = malloc(shape->label->size * sizeof *room);
+    double *room = malloc(shape->label->instance->size * sizeof *room);
     enum sotto_status status;
     memset(labels, 0, sizeof *labels);
     if (sorted == NULL || room == NULL) {

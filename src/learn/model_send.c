@@ -287,5 +287,6 @@ sotto_model_expect(const struct sotto_model *model,
     }
     return strcmp(instance->channel->name, "flip") == 0
                ? expect_flip(&cells, eps, ret_accuracy, err)
-               : expect_channel(&cells, instance, ret_accuracy, &error, err);
+               : expect_channel(&cells, &mechanism->likelihood[0], ret_accuracy,
+                                &error, err);
 }

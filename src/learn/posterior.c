@@ -10,7 +10,8 @@
  *     the sum: what is dropped is then less than tau of it
  *
  * With discrete Laplace noise the cost is a rate times an L1 distance
- * (src/channel/laplace.c), which integers give exactly. A report outside
+ * (src/likelihood/laplace_likelihood.c), which integers give exactly. A report
+ * outside
  * [-l, l] is as far beyond the edge from every point, so it is moved there.
  */
 #include "learn/posterior.h"
@@ -57,10 +58,11 @@ static void
 add_distance(const struct build *build, const struct prior_block *block,
              const uint8_t *report, struct scratch *scratch)
 {
-    const struct channel_instance *instance = block->instance;
+    const struct likelihood_instance *at = block->likelihood;
+    const struct channel_instance *instance = at->instance;
     const struct prior *prior = build->prior;
     int64_t l = instance->l;
-    instance->channel->unpack(instance, report + block->offset, scratch->value);
+    at->likelihood->unpack(at, report + block->offset, scratch->value);
     for (uint32_t i = 0; i < instance->size; i++) {
         int64_t y = scratch->value[i];
         y = y > l ? l : y;
@@ -75,12 +77,12 @@ static void
 add_log_p(const struct build *build, const struct prior_block *block,
           const uint8_t *report, struct scratch *scratch)
 {
-    const struct channel_instance *instance = block->instance;
+    const struct likelihood_instance *at = block->likelihood;
     const struct prior *prior = build->prior;
     double most;
-    instance->channel->log_p_many(instance, report + block->offset,
-                                  prior->by_block + block->at * prior->points,
-                                  prior->points, scratch->log_p);
+    at->likelihood->log_p_many(at, report + block->offset,
+                               prior->by_block + block->at * prior->points,
+                               prior->points, scratch->log_p);
     most = scratch->log_p[0];
     for (size_t m = 1; m < prior->points; m++) {
         most = scratch->log_p[m] > most ? scratch->log_p[m] : most;

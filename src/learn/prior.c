@@ -20,7 +20,7 @@
 static void
 set_distance(struct prior_block *block)
 {
-    const struct channel_instance *instance = block->instance;
+    const struct channel_instance *instance = block->likelihood->instance;
     uint64_t most = ((uint64_t)instance->size + 1) * instance->l;
     block->distance =
         strcmp(instance->channel->name, "laplace") == 0 && most < DISTANCE_MOST;
@@ -37,7 +37,7 @@ add_blocks(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
     const struct shape_part *own = &mechanism->shape.part[part];
     for (size_t i = 0; i < own->blocks; i++) {
         struct prior_block *block = &shape->block[shape->blocks++];
-        block->instance = own->instance;
+        block->likelihood = &mechanism->likelihood[part];
         block->offset = shape_offset(&mechanism->shape, part, i);
         block->at = shape->width;
         block->input = shape->inputs;
@@ -64,7 +64,7 @@ add_label(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
                          "the mechanism has more than one label (part %zu)",
                          part + 1);
     }
-    shape->label = own->instance;
+    shape->label = &mechanism->likelihood[part];
     shape->label_part = part;
     shape->label_offset = own->offset;
     return SOTTO_STATUS_OK;
@@ -131,7 +131,7 @@ prior_shape_init(struct prior_shape *shape,
         prior_shape_clear(shape);
         return status;
     }
-    shape->classes = shape->label->size;
+    shape->classes = shape->label->instance->size;
     if (!other && shape->classes > 2 &&
         sotto_mechanism_part_column(mechanism, shape->label_part, 0) !=
             SIZE_MAX) {
@@ -160,11 +160,11 @@ prior_input(const struct prior_shape *shape, const int32_t *point,
         const struct prior_block *block = &shape->block[i];
         const int32_t *q = point + block->at;
         float *to = ret_input + block->input;
-        bool symbols =
-            block->instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS;
-        for (uint32_t j = 0; j < block->instance->size; j++) {
+        const struct channel_instance *instance = block->likelihood->instance;
+        bool symbols = instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS;
+        for (uint32_t j = 0; j < instance->size; j++) {
             to[j] = symbols ? (float)((uint32_t)q[0] == j)
-                            : (float)((double)q[j] / block->instance->l);
+                            : (float)((double)q[j] / instance->l);
         }
     }
 }
@@ -175,9 +175,10 @@ prior_estimate(const struct prior_shape *shape, const uint8_t *report,
 {
     for (size_t i = 0; i < shape->blocks; i++) {
         const struct prior_block *block = &shape->block[i];
-        const struct channel_instance *instance = block->instance;
+        const struct likelihood_instance *at = block->likelihood;
+        const struct channel_instance *instance = at->instance;
         double unit = instance->l > 0 ? 1 / (double)instance->l : 1;
-        instance->channel->estimate(instance, report + block->offset, room);
+        at->likelihood->estimate(at, report + block->offset, room);
         for (uint32_t j = 0; j < instance->size; j++) {
             ret_input[block->input + j] = room[j] * unit;
         }
@@ -187,11 +188,11 @@ prior_estimate(const struct prior_shape *shape, const uint8_t *report,
 size_t
 prior_room(const struct prior_shape *shape)
 {
-    size_t most = shape->label->size;
+    size_t most = shape->label->instance->size;
     for (size_t i = 0; i < shape->blocks; i++) {
-        const struct channel_instance *instance = shape->block[i].instance;
-        most = instance->size > most ? instance->size : most;
-        most = instance->values > most ? instance->values : most;
+        const struct likelihood_instance *at = shape->block[i].likelihood;
+        most = at->instance->size > most ? at->instance->size : most;
+        most = at->values > most ? at->values : most;
     }
     return most;
 }
@@ -202,7 +203,7 @@ prior_room(const struct prior_shape *shape)
 static bool
 inside(const struct prior_block *block, const int32_t *q)
 {
-    const struct channel_instance *instance = block->instance;
+    const struct channel_instance *instance = block->likelihood->instance;
     enum channel_domain domain = instance->channel->domain;
     int64_t l = instance->l, one = 0, two = 0, most = 0;
     if (domain == CHANNEL_DOMAIN_SYMBOLS) {

@@ -14,13 +14,12 @@
 #ifndef SOTTO_LEARN_PRIOR_H
 #define SOTTO_LEARN_PRIOR_H
 
-#include "channel/channel.h"
 #include "mechanism/mechanism.h"
 #include "sotto/sotto.h"
 
 /* One block of a part that covers features. */
 struct prior_block {
-    const struct channel_instance *instance;
+    const struct likelihood_instance *likelihood;
     size_t offset; /* in a report */
     size_t at;     /* first entry of a point */
     size_t input;  /* first entry of an input */
@@ -35,7 +34,7 @@ struct prior_shape {
     size_t blocks;
     size_t width;  /* entries of a point */
     size_t inputs; /* entries of an input */
-    const struct channel_instance *label;
+    const struct likelihood_instance *label;
     size_t label_offset; /* in a report */
     size_t label_part;
     size_t classes; /* of the label that are told apart */

@@ -233,12 +233,13 @@ static bool
 add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
 {
     const struct device_part *own = &mechanism->client->part[part];
+    const struct likelihood_instance *likelihood = &mechanism->likelihood[part];
     bool good = true;
     for (size_t i = 0; i < rows_of(own); i++) {
-        row[i].noise = sqrt(own->instance.variance_other);
-        row[i].bias = own->instance.bias;
+        row[i].noise = sqrt(likelihood->variance_other);
+        row[i].bias = likelihood->bias;
         row[i].slope =
-            own->instance.variance_true - own->instance.variance_other + 1;
+            likelihood->variance_true - likelihood->variance_other + 1;
         row[i].rounding = rounding_of(&own->instance);
     }
     if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
@@ -319,10 +320,10 @@ sotto_estimate_free(struct sotto_estimate *estimate)
 
 static struct row *
 add_block(struct sotto_estimate *estimate, struct row *row,
-          const struct channel_instance *instance, const uint8_t *wire)
+          const struct likelihood_instance *at, const uint8_t *wire)
 {
-    instance->channel->estimate(instance, wire, estimate->entries);
-    for (uint32_t i = 0; i < instance->size; i++, row++) {
+    at->likelihood->estimate(at, wire, estimate->entries);
+    for (uint32_t i = 0; i < at->instance->size; i++, row++) {
         double off = estimate->entries[i] - row->mean;
         row->mean += off / (double)estimate->n;
         row->squares += off * (estimate->entries[i] - row->mean);
@@ -345,7 +346,8 @@ sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
         const struct channel_instance *instance = &client->part[i].instance;
         for (uint32_t j = 0; j < client->part[i].blocks; j++) {
-            row = add_block(estimate, row, instance, at);
+            row = add_block(estimate, row, &estimate->mechanism->likelihood[i],
+                            at);
             at += instance->wire_size;
         }
     }

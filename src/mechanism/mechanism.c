@@ -36,6 +36,26 @@ copy_word(char *to, struct reader_word word)
     to[size] = '\0';
 }
 
+static enum sotto_status
+set_likelihoods(struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    const struct sotto_client *client = mechanism->client;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    mechanism->likelihood =
+        calloc(client->sizes.parts, sizeof *mechanism->likelihood);
+    if (mechanism->likelihood == NULL) {
+        return host_fail_memory(err);
+    }
+    for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < client->sizes.parts;
+         i++) {
+        status = likelihood_init(&mechanism->likelihood[i],
+                                 &client->part[i].instance);
+    }
+    return status == SOTTO_STATUS_OK
+               ? status
+               : host_fail(err, status, 0, "%s", sotto_status_message(status));
+}
+
 /* Opens the bytes the mechanism holds. */
 static enum sotto_status
 open_client(struct sotto_mechanism *mechanism, const char *name,
@@ -57,6 +77,10 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
                          &cause);
     if (status != SOTTO_STATUS_OK) {
         return fail_about(name, status, &cause, err);
+    }
+    status = set_likelihoods(mechanism, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
     copy_word(mechanism->name, mechanism->client->name);
     copy_word(mechanism->campaign, mechanism->client->campaign);
@@ -165,6 +189,7 @@ sotto_mechanism_free(struct sotto_mechanism *mechanism)
     if (mechanism != NULL) {
         shape_clear(&mechanism->shape);
         sotto_client_close(mechanism->client);
+        free(mechanism->likelihood);
         free(mechanism->workspace);
         free(mechanism->data);
         free(mechanism);
@@ -304,20 +329,21 @@ sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
 {
     const struct shape_part *own = &mechanism->shape.part[part];
     const struct channel_instance *instance = own->instance;
+    const struct likelihood_instance *likelihood = &mechanism->likelihood[part];
     ret_info->covers = own->covers;
     ret_info->channel = instance->channel->name;
     ret_info->promise = instance->channel->promise;
     ret_info->eps = units_double(instance->eps);
-    ret_info->eps_exact = instance->eps_exact;
+    ret_info->eps_exact = likelihood->eps_exact;
     ret_info->delta = units_double(instance->delta);
     ret_info->domain = domain_key(instance->channel->domain);
     ret_info->blocks = own->blocks;
     ret_info->size = instance->size;
     ret_info->l = instance->l;
     ret_info->wire_size = instance->wire_size;
-    ret_info->values = instance->values;
-    ret_info->deviation = sqrt(instance->variance_other);
-    ret_info->bias = instance->bias;
+    ret_info->values = likelihood->values;
+    ret_info->deviation = sqrt(likelihood->variance_other);
+    ret_info->bias = likelihood->bias;
 }
 
 size_t

@@ -5,6 +5,7 @@
 #define SOTTO_MECHANISM_MECHANISM_H
 
 #include "client/device.h"
+#include "likelihood/likelihood.h"
 #include "mechanism/shape.h"
 #include "sotto/sotto.h"
 
@@ -14,6 +15,7 @@ struct sotto_mechanism {
     void *workspace;
     struct sotto_client *client;
     struct shape shape;
+    struct likelihood_instance *likelihood; /* of each part */
     /* NUL-terminated copies of the manifest's titles. */
     char name[DEVICE_TEXT_MAX + 1];
     char campaign[DEVICE_TEXT_MAX + 1];

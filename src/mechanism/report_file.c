@@ -42,13 +42,12 @@ sotto_report_values(const struct sotto_mechanism *mechanism,
                     const uint8_t *report, size_t part, size_t block,
                     int64_t *ret_values)
 {
-    const struct channel_instance *instance =
-        &mechanism->client->part[part].instance;
+    const struct likelihood_instance *at = &mechanism->likelihood[part];
     const uint8_t *wire = report + shape_offset(&mechanism->shape, part, block);
-    if (instance->channel->valid(instance, wire)) {
-        instance->channel->unpack(instance, wire, ret_values);
+    if (at->instance->channel->valid(at->instance, wire)) {
+        at->likelihood->unpack(at, wire, ret_values);
     } else {
-        memset(ret_values, 0, instance->values * sizeof *ret_values);
+        memset(ret_values, 0, at->values * sizeof *ret_values);
     }
 }
 

@@ -28,7 +28,7 @@ report_json_values(const struct sotto_mechanism *mechanism)
     const struct sotto_client *client = mechanism->client;
     size_t most = 1;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        size_t values = client->part[i].instance.values;
+        size_t values = mechanism->likelihood[i].values;
         most = values > most ? values : most;
     }
     return most;
@@ -44,9 +44,9 @@ report_json_most(const struct sotto_mechanism *mechanism)
     size_t most =
         sizeof frame + (size_t)2 * SOTTO_HASH_SIZE + (size_t)2 * SOTTO_ID_SIZE;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
-        most += sizeof "[]" +
-                (size_t)part->blocks * part->instance.values * sizeof value;
+        most += sizeof "[]" + (size_t)client->part[i].blocks *
+                                  mechanism->likelihood[i].values *
+                                  sizeof value;
     }
     return 2 * most + LINE_BLANKS;
 }
@@ -54,18 +54,18 @@ report_json_most(const struct sotto_mechanism *mechanism)
 /* ---- Writing ------------------------------------------------------------ */
 
 static const uint8_t *
-write_part(const struct device_part *part, const uint8_t *at, int64_t *values,
-           struct host_text *text)
+write_part(const struct sotto_mechanism *mechanism, uint32_t part,
+           const uint8_t *at, int64_t *values, struct host_text *text)
 {
-    const struct channel_instance *instance = &part->instance;
+    const struct likelihood_instance *own = &mechanism->likelihood[part];
     host_text_add(text, "[", 1);
-    for (uint32_t i = 0; i < part->blocks; i++) {
-        instance->channel->unpack(instance, at, values);
-        for (uint32_t j = 0; j < instance->values; j++) {
+    for (uint32_t i = 0; i < mechanism->client->part[part].blocks; i++) {
+        own->likelihood->unpack(own, at, values);
+        for (uint32_t j = 0; j < own->values; j++) {
             host_text_print(text, "%s%" PRId64, i + j > 0 ? "," : "",
                             values[j]);
         }
-        at += instance->wire_size;
+        at += own->instance->wire_size;
     }
     host_text_add(text, "]", 1);
     return at;
@@ -88,7 +88,7 @@ report_json_write(const struct sotto_mechanism *mechanism,
     host_text_print(text, "\"parts\":[");
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
         host_text_add(text, ",", i > 0 ? 1 : 0);
-        at = write_part(&client->part[i], at, values, text);
+        at = write_part(mechanism, i, at, values, text);
     }
     host_text_print(text, "]}");
 }
@@ -229,28 +229,31 @@ read_header(const struct sotto_mechanism *mechanism, const json_t *object,
 
 /* Part `at` (from 0) of the line, into its place of the report. */
 static enum sotto_status
-read_part(const struct device_part *part, uint32_t at, const json_t *list,
-          int64_t *values, uint8_t *ret_wire, struct sotto_error *err)
+read_part(const struct sotto_mechanism *mechanism, uint32_t at,
+          const json_t *list, int64_t *values, uint8_t *ret_wire,
+          struct sotto_error *err)
 {
-    const struct channel_instance *instance = &part->instance;
-    size_t expected = (size_t)part->blocks * instance->values;
+    const struct likelihood_instance *own = &mechanism->likelihood[at];
+    const struct channel_instance *instance = own->instance;
+    uint32_t blocks = mechanism->client->part[at].blocks;
+    size_t expected = (size_t)blocks * own->values;
     if (!json_is_array(list) || json_array_size(list) != expected) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "part %" PRIu32 " must be a list of %zu whole "
                          "numbers; make the file again",
                          at + 1, expected);
     }
-    for (uint32_t i = 0; i < part->blocks; i++) {
+    for (uint32_t i = 0; i < blocks; i++) {
         bool good = true;
-        for (uint32_t j = 0; j < instance->values; j++) {
+        for (uint32_t j = 0; j < own->values; j++) {
             const json_t *value =
-                json_array_get(list, (size_t)i * instance->values + j);
+                json_array_get(list, (size_t)i * own->values + j);
             good = good && json_is_integer(value);
             values[j] = json_integer_value(value);
         }
         if (!good ||
-            !instance->channel->pack(
-                instance, values, ret_wire + (size_t)i * instance->wire_size)) {
+            !own->likelihood->pack(
+                own, values, ret_wire + (size_t)i * instance->wire_size)) {
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "block %" PRIu32 " of part %" PRIu32
                              " holds what its channel '%s' never sends; "
@@ -279,7 +282,8 @@ read_parts(const struct sotto_mechanism *mechanism, const json_t *object,
     for (uint32_t i = 0; i < client->sizes.parts && status == SOTTO_STATUS_OK;
          i++) {
         const struct device_part *part = &client->part[i];
-        status = read_part(part, i, json_array_get(parts, i), values, at, err);
+        status =
+            read_part(mechanism, i, json_array_get(parts, i), values, at, err);
         at += (size_t)part->blocks * part->instance.wire_size;
     }
     return status;

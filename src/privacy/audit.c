@@ -90,11 +90,11 @@ audit_log_p(const struct sotto_mechanism *mechanism, const int32_t *q,
     const uint8_t *at = report + mechanism->shape.part[0].offset;
     double sum = 0;
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
-        const struct channel_instance *own = mechanism->shape.part[i].instance;
+        const struct likelihood_instance *own = &mechanism->likelihood[i];
         for (size_t j = 0; j < mechanism->shape.part[i].blocks; j++) {
-            sum += own->channel->log_p(own, at, q);
-            q += channel_width(own);
-            at += own->wire_size;
+            sum += own->likelihood->log_p(own, at, q);
+            q += channel_width(own->instance);
+            at += own->instance->wire_size;
         }
     }
     return sum;
@@ -284,9 +284,10 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
             copy_part(audit, before, i);
             continue;
         }
-        status = enumerate_channel(own->channel, own->size, own->rows, own->l,
-                                   own->eps, own->delta, most, enumerate_step,
-                                   &at, &result, err);
+        status = enumerate_channel(
+            own->channel, audit->mechanism->likelihood[i].likelihood, own->size,
+            own->rows, own->l, own->eps, own->delta, most, enumerate_step, &at,
+            &result, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }

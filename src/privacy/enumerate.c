@@ -30,6 +30,7 @@
 
 struct enumeration {
     struct channel_instance instance;
+    struct likelihood_instance likelihood;
     void *own;
     uint32_t width;
     uint32_t points;
@@ -230,8 +231,8 @@ compare_log_p(struct enumeration *e, const struct weights_row *row)
         if (channel->approximate && truth < LOG_NEGLIGIBLE) {
             continue;
         }
-        stated = channel->log_p(&e->instance, row->wire,
-                                e->point + (size_t)i * e->width);
+        stated = e->likelihood.likelihood->log_p(
+            &e->likelihood, row->wire, e->point + (size_t)i * e->width);
         error = fabs(truth - stated) / fmax(1, fabs(truth));
         if (!(error <= e->result->log_p_error)) {
             e->result->log_p_error = isnan(error) ? INFINITY : error;
@@ -266,6 +267,7 @@ compare(struct enumeration *e, struct sotto_error *err)
 /* What is asked for, all along. */
 struct request {
     const struct channel *channel;
+    const struct likelihood *likelihood;
     uint64_t eps, delta, branches_most;
     void (*step)(void *context, uint64_t branches);
     void *context;
@@ -308,6 +310,7 @@ set_up(struct enumeration *e, const struct request *request,
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }
+    likelihood_bind(&e->likelihood, request->likelihood, &e->instance);
     e->width = channel_width(&e->instance);
     e->point = calloc((size_t)POINTS_MOST * e->width, sizeof *e->point);
     e->wire = calloc(1, e->instance.wire_size);
@@ -551,14 +554,15 @@ run_fewer(const struct request *request, const struct candidate *whole,
 }
 
 enum sotto_status
-enumerate_channel(const struct channel *channel, uint32_t size, uint32_t rows,
-                  uint32_t l, uint64_t eps, uint64_t delta,
+enumerate_channel(const struct channel *channel,
+                  const struct likelihood *likelihood, uint32_t size,
+                  uint32_t rows, uint32_t l, uint64_t eps, uint64_t delta,
                   uint64_t branches_most, void (*step)(void *, uint64_t),
                   void *context, struct enumerate_result *ret_result,
                   struct sotto_error *err)
 {
-    struct request request = {channel,       eps,  delta,
-                              branches_most, step, context};
+    struct request request = {channel,       likelihood, eps,    delta,
+                              branches_most, step,       context};
     struct candidate whole = {ENUMERATE_WHOLE, size, l, 2, rows};
     struct enumerate_result all = {.within = true};
     enum sotto_status status = SOTTO_STATUS_OK;

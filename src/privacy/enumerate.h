@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "channel/channel.h"
+#include "likelihood/likelihood.h"
 #include "sotto/sotto.h"
 
 /* What was enumerated. */
@@ -43,8 +43,9 @@ struct enumerate_result {
  * now and then; it may be NULL. Statuses: MEMORY, and channel_init's.
  */
 SOTTO_CHECKED enum sotto_status
-enumerate_channel(const struct channel *channel, uint32_t size, uint32_t rows,
-                  uint32_t l, uint64_t eps, uint64_t delta,
+enumerate_channel(const struct channel *channel,
+                  const struct likelihood *likelihood, uint32_t size,
+                  uint32_t rows, uint32_t l, uint64_t eps, uint64_t delta,
                   uint64_t branches_most,
                   void (*step)(void *context, uint64_t branches), void *context,
                   struct enumerate_result *ret_result, struct sotto_error *err);

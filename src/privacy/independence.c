@@ -102,8 +102,8 @@ add_signals(struct independence *in)
     const struct shape *shape = &in->mechanism->shape;
     uint32_t block = 0;
     for (size_t i = 0; i < shape->parts; i++) {
-        const struct channel_instance *own = shape->part[i].instance;
-        bool apart = is_apart(own->channel);
+        const struct likelihood_instance *own = &in->mechanism->likelihood[i];
+        bool apart = is_apart(own->instance->channel);
         for (size_t j = 0; j < shape->part[i].blocks && block < BLOCKS_MOST;
              j++, block++) {
             add_signal(in, KIND_LIKELY, block, 0, apart);
@@ -122,13 +122,13 @@ add_signals(struct independence *in)
 
 static double
 signal_of(const struct independence *in, const struct signal *signal,
-          const struct channel_instance *own, const uint8_t *wire,
+          const struct likelihood_instance *own, const uint8_t *wire,
           const int32_t *q)
 {
     double likely;
     switch (signal->kind) {
     case KIND_LIKELY:
-        likely = own->channel->log_p(own, wire, q);
+        likely = own->likelihood->log_p(own, wire, q);
         return isnan(likely) ? 0 : likely;
     case KIND_LOW:
         return wire[0] & 1;
@@ -146,15 +146,15 @@ take_signals(struct independence *in, const uint8_t *report)
     const int32_t *q = in->q;
     uint32_t block = 0, at = 0;
     for (size_t i = 0; i < shape->parts; i++) {
-        const struct channel_instance *own = shape->part[i].instance;
+        const struct likelihood_instance *own = &in->mechanism->likelihood[i];
         for (size_t j = 0; j < shape->part[i].blocks && at < in->signals;
              j++, block++) {
-            own->channel->unpack(own, wire, in->values);
+            own->likelihood->unpack(own, wire, in->values);
             for (; at < in->signals && in->signal[at].block == block; at++) {
                 in->now[at] = signal_of(in, &in->signal[at], own, wire, q);
             }
-            q += channel_width(own);
-            wire += own->wire_size;
+            q += channel_width(own->instance);
+            wire += own->instance->wire_size;
         }
     }
 }
@@ -419,11 +419,11 @@ search(struct independence *in)
 }
 
 static size_t
-most_values(const struct shape *shape)
+most_values(const struct sotto_mechanism *mechanism)
 {
     size_t most = 1;
-    for (size_t i = 0; i < shape->parts; i++) {
-        size_t values = shape->part[i].instance->values;
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        size_t values = mechanism->likelihood[i].values;
         most = values > most ? values : most;
     }
     return most;
@@ -433,7 +433,7 @@ static bool
 set_up(struct independence *in)
 {
     in->q = calloc(stages_points_width(in->mechanism), sizeof *in->q);
-    in->values = calloc(most_values(&in->mechanism->shape), sizeof *in->values);
+    in->values = calloc(most_values(in->mechanism), sizeof *in->values);
     in->signal = calloc(SIGNALS_MOST, sizeof *in->signal);
     in->now = calloc(SIGNALS_MOST, sizeof *in->now);
     in->pilot = calloc((size_t)SIGNALS_MOST * PILOT, sizeof *in->pilot);

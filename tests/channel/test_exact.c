@@ -33,7 +33,7 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
-#include "channel/channel.h"
+#include "likelihood/likelihood.h"
 #include "privacy/tape.h"
 
 #define PRECISION 512
@@ -58,6 +58,7 @@ struct report {
 /* One channel on one domain. */
 struct exact {
     struct channel_instance instance;
+    struct likelihood_instance likelihood;
     void *own;
     uint32_t width; /* integers in a point */
     uint32_t points, vertices;
@@ -163,6 +164,8 @@ exact_new(const char *name, uint32_t size, uint32_t rows, uint32_t l,
     mpfr_init2(exact->gap, PRECISION);
     assert_int_equal(channel_init_rows(&exact->instance, channel, size, rows, l,
                                        eps, 0, exact->own),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(likelihood_init(&exact->likelihood, &exact->instance),
                      SOTTO_STATUS_OK);
     assert_in_range(exact->instance.wire_size, 1, WIRE_MAX);
     if (lattice) {
@@ -315,17 +318,17 @@ static void
 check_log_p(struct exact *exact, uint32_t at, const uint8_t *wire,
             mpfr_srcptr truth)
 {
-    const struct channel *channel = exact->instance.channel;
+    const struct likelihood_instance *own = &exact->likelihood;
     int32_t packed[POINTS_MAX * ENTRIES_MAX];
     double many[POINTS_MAX];
     for (uint32_t i = 0; i < exact->points; i++) {
         memcpy(packed + i * exact->width, exact->point[i],
                exact->width * sizeof packed[0]);
     }
-    channel->log_p_many(&exact->instance, wire, packed, exact->points, many);
+    own->likelihood->log_p_many(own, wire, packed, exact->points, many);
     note_log_error(exact, many[at], truth);
-    note_log_error(
-        exact, channel->log_p(&exact->instance, wire, exact->point[at]), truth);
+    note_log_error(exact, own->likelihood->log_p(own, wire, exact->point[at]),
+                   truth);
 }
 
 /* The indicator of a pair, less what its row and its column say by themselves:
@@ -358,16 +361,16 @@ variance_at(const struct exact *exact, uint32_t at, uint32_t entry)
     double truth = truth_at(exact, at, entry);
     if (exact->instance.channel->pairs) {
         double k = exact->instance.size, mean = truth - 1 / k;
-        return exact->instance.variance_other + 1 / (k * k) - mean * mean;
+        return exact->likelihood.variance_other + 1 / (k * k) - mean * mean;
     }
     switch (exact->instance.channel->domain) {
     case CHANNEL_DOMAIN_SYMBOLS:
-        return truth == 1 ? exact->instance.variance_true
-                          : exact->instance.variance_other;
+        return truth == 1 ? exact->likelihood.variance_true
+                          : exact->likelihood.variance_other;
     case CHANNEL_DOMAIN_CUBE: /* signs: l^2/c^2 - q_j^2 */
-        return exact->instance.variance_true - truth * truth;
+        return exact->likelihood.variance_true - truth * truth;
     default:
-        return exact->instance.variance_true;
+        return exact->likelihood.variance_true;
     }
 }
 
@@ -379,8 +382,10 @@ check_moments(struct exact *exact, uint32_t at, const double *mean,
     for (uint32_t i = 0; i < exact->instance.size; i++) {
         double variance = variance_at(exact, at, i);
         double above = square[i] - variance;
-        double slack = 1e-9 * variance + 1e-15 * exact->instance.variance_true;
-        double bias = exact->instance.channel->pairs ? 0 : exact->instance.bias;
+        double slack =
+            1e-9 * variance + 1e-15 * exact->likelihood.variance_true;
+        double bias =
+            exact->instance.channel->pairs ? 0 : exact->likelihood.bias;
         assert_true(fabs(mean[i]) <= 1e-9 * fmax(1, sqrt(variance)) + bias);
         assert_true(above <= slack);
         assert_true(exact->instance.channel->scalar || -above <= slack);
@@ -390,7 +395,7 @@ check_moments(struct exact *exact, uint32_t at, const double *mean,
             exact->off =
                 fmax(exact->off, fabs(interaction_at(exact, at, i) - same));
             assert_true(!same ||
-                        fabs(variance - exact->instance.variance_true) <=
+                        fabs(variance - exact->likelihood.variance_true) <=
                             1e-9 * variance);
         }
     }
@@ -400,14 +405,14 @@ check_moments(struct exact *exact, uint32_t at, const double *mean,
 static void
 check_worst(const struct exact *exact)
 {
-    double claimed = exact->instance.variance_true;
+    double claimed = exact->likelihood.variance_true;
     if (exact->instance.channel->scalar) {
         assert_true(fabs(exact->variance - claimed) <= 1e-9 * claimed);
     }
     if (exact->instance.channel->pairs) {
-        claimed = exact->instance.variance_other;
+        claimed = exact->likelihood.variance_other;
         assert_true(fabs(exact->variance - claimed) <= 1e-9 * claimed);
-        assert_true(fabs(exact->off - exact->instance.bias) <= 1e-15);
+        assert_true(fabs(exact->off - exact->likelihood.bias) <= 1e-15);
     }
 }
 
@@ -432,7 +437,8 @@ check_point(struct exact *exact, uint32_t at)
         bytes_store(wire, WIRE_MAX, report->wire);
         probability(exact, report, &p, log_p);
         check_log_p(exact, at, wire, log_p);
-        exact->instance.channel->estimate(&exact->instance, wire, estimate);
+        exact->likelihood.likelihood->estimate(&exact->likelihood, wire,
+                                               estimate);
         for (uint32_t j = 0; j < exact->instance.size; j++) {
             double off = estimate[j] - truth_at(exact, at, j);
             mean[j] += p * off;
@@ -495,7 +501,7 @@ take_gap(const struct range *range, mpfr_srcptr eps, mpfr_t gap)
     mpfr_clears(ratio, least, (mpfr_ptr)NULL);
 }
 
-/* channel.h: the realised epsilon is below the stated one by less than 2^-59
+/* likelihood.h: the realised epsilon is below the stated one by less than 2^-59
    of it, and so the double that stands for both is one. */
 static void
 check_eps_exact(const struct exact *exact, mpfr_srcptr eps, mpfr_srcptr gap)
@@ -504,7 +510,7 @@ check_eps_exact(const struct exact *exact, mpfr_srcptr eps, mpfr_srcptr gap)
     mpfr_init2(most, PRECISION);
     mpfr_mul_2si(most, eps, -59, MPFR_RNDN);
     assert_true(mpfr_sgn(gap) >= 0 && mpfr_less_p(gap, most));
-    assert_true(exact->instance.eps_exact == mpfr_get_d(eps, MPFR_RNDN));
+    assert_true(exact->likelihood.eps_exact == mpfr_get_d(eps, MPFR_RNDN));
     mpfr_clear(most);
 }
 

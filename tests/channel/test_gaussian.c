@@ -27,7 +27,7 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
-#include "channel/channel.h"
+#include "likelihood/likelihood.h"
 #include "privacy/tape.h"
 
 #define PRECISION 192
@@ -37,6 +37,7 @@
 /* A channel on a line, and the parameters it chose. */
 struct line {
     struct channel_instance instance;
+    struct likelihood_instance likelihood;
     uint64_t own[4096];
     uint32_t t; /* 256 sigma */
     int64_t clamp;
@@ -55,9 +56,9 @@ static double
 log_p_at(const struct line *line, int64_t y, int32_t q)
 {
     uint8_t wire[8];
-    const struct channel *channel = line->instance.channel;
-    assert_true(channel->pack(&line->instance, &y, wire));
-    return channel->log_p(&line->instance, wire, &q);
+    const struct likelihood_instance *own = &line->likelihood;
+    assert_true(own->likelihood->pack(own, &y, wire));
+    return own->likelihood->log_p(own, wire, &q);
 }
 
 static int64_t
@@ -67,7 +68,7 @@ find_clamp(const struct line *line)
     uint8_t wire[8];
     while (high - low > 1) {
         int64_t y = low + (high - low) / 2;
-        if (line->instance.channel->pack(&line->instance, &y, wire)) {
+        if (line->likelihood.likelihood->pack(&line->likelihood, &y, wire)) {
             low = y;
         } else {
             high = y;
@@ -96,6 +97,8 @@ line_init(struct line *line, uint32_t l, uint64_t eps, uint64_t delta)
     status =
         channel_init(&line->instance, channel, 1, l, eps, delta, line->own);
     if (status == SOTTO_STATUS_OK) {
+        assert_int_equal(likelihood_init(&line->likelihood, &line->instance),
+                         SOTTO_STATUS_OK);
         line->clamp = find_clamp(line);
         line->t = find_t(line);
     }
@@ -331,7 +334,7 @@ point_new(const struct line *line, int32_t q)
         tape_random(tape, &random);
         line->instance.channel->sample(&line->instance, &q, &random, wire);
         assert_true(line->instance.channel->valid(&line->instance, wire));
-        line->instance.channel->unpack(&line->instance, wire, &y);
+        line->likelihood.likelihood->unpack(&line->likelihood, wire, &y);
         if (!tape_rejected(tape)) {
             mpz_add(point->weight[y + ROOM], point->weight[y + ROOM],
                     tape_numerator(tape));
@@ -400,8 +403,9 @@ check_point(const struct line *line, const struct point *point, int32_t q)
             assert_true(fabs(ours - truth) <= 1e-14 * fmax(1, fabs(truth)));
         }
     }
-    assert_true(fabs(mean) <= line->instance.bias + 1e-14);
-    assert_true(fabs(square - line->instance.variance_true) <= 1e-12 * square);
+    assert_true(fabs(mean) <= line->likelihood.bias + 1e-14);
+    assert_true(fabs(square - line->likelihood.variance_true) <=
+                1e-12 * square);
     assert_true(fabs(total - 1) <= 1e-13);
     mpfr_clear(log_p);
 }
@@ -675,7 +679,7 @@ test_log_p_sums_to_one(void **state)
             square += p * (double)(y - q) * (double)(y - q);
         }
         assert_true(fabs(total - 1) <= 1e-11);
-        assert_true(fabs(square / line.instance.variance_true - 1) <= 1e-11);
+        assert_true(fabs(square / line.likelihood.variance_true - 1) <= 1e-11);
     }
 }
 

@@ -14,14 +14,17 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
-#include "channel/channel.h"
 #include "channel/symbols.h"
+#include "likelihood/symbols_likelihood.h"
 #include "random/seeded.h"
 
 #define WIRE_MAX 8192u
 #define K_LARGE 1024u
 
 static uint64_t own_memory[64];
+
+/* Of the instance set up last. */
+static struct likelihood_instance likelihood;
 
 static enum sotto_status
 try(struct channel_instance *instance, const char *name, uint32_t size,
@@ -41,6 +44,7 @@ set_up(struct channel_instance *instance, uint32_t k1, uint32_t k2,
     memset(own_memory, 0x5a, sizeof own_memory);
     assert_int_equal(try(instance, "signs", k1 * k2, k1, eps), SOTTO_STATUS_OK);
     assert_int_equal(instance->rows, k1);
+    assert_int_equal(likelihood_init(&likelihood, instance), SOTTO_STATUS_OK);
 }
 
 /* ---- Limits ---------------------------------------------------------------
@@ -105,7 +109,7 @@ test_reports_are_balanced_signs(void **state)
         for (uint32_t k2 = 2; k2 <= 8; k2++) {
             set_up(&instance, k1, k2, DECIMAL_UNIT);
             assert_int_equal(instance.wire_size, 2);
-            assert_int_equal(instance.values, k1 + k2);
+            assert_int_equal(likelihood.values, k1 + k2);
             for (uint32_t j = 0; j < 65536; j++) {
                 uint8_t wire[2];
                 bytes_store(wire, 2, j);
@@ -136,16 +140,16 @@ test_packing(void **state)
                     values[i] = (bits >> i & 1) != 0 ? 1 : -1;
                 }
                 assert_int_equal(
-                    instance.channel->pack(&instance, values, wire),
+                    likelihood.likelihood->pack(&likelihood, values, wire),
                     balanced(a, k1) && sent(b, k2));
                 if (instance.channel->valid(&instance, wire)) {
                     assert_int_equal(wire[0], a);
                     assert_int_equal(wire[1], b);
-                    instance.channel->unpack(&instance, wire, back);
+                    likelihood.likelihood->unpack(&likelihood, wire, back);
                     assert_memory_equal(values, back, all * sizeof *values);
                     values[all - 1] *= 3;
                     assert_false(
-                        instance.channel->pack(&instance, values, wire));
+                        likelihood.likelihood->pack(&likelihood, values, wire));
                 }
                 assert_int_equal(wire[2], 0x5a);
             }
@@ -187,12 +191,12 @@ check_sample(const struct channel_instance *instance, struct seeded *seeded,
     assert_int_equal(random.next, instance->entropy_size);
     assert_int_equal(wire[instance->wire_size], 0x5a);
     assert_true(channel->valid(instance, wire));
-    log_p = channel->log_p(instance, wire, &q);
-    channel->log_p_many(instance, wire, &q, 1, &many);
+    log_p = likelihood.likelihood->log_p(&likelihood, wire, &q);
+    likelihood.likelihood->log_p_many(&likelihood, wire, &q, 1, &many);
     assert_true(log_p == many);
-    assert_true(
-        log_p ==
-        (own->names(instance, wire, (uint32_t)q) ? own->log_in : own->log_out));
+    assert_true(log_p == likelihood.own[own->names(instance, wire, (uint32_t)q)
+                                            ? SYMBOLS_LOG_IN
+                                            : SYMBOLS_LOG_OUT]);
 }
 
 static void
@@ -236,7 +240,7 @@ test_estimates_say_nothing_of_rows_and_columns(void **state)
             int32_t q = 17;
             set_up(&instance, k1, k2, DECIMAL_UNIT / 10);
             instance.channel->sample(&instance, &q, &seeded.random, wire);
-            instance.channel->estimate(&instance, wire, estimate);
+            likelihood.likelihood->estimate(&likelihood, wire, estimate);
             for (uint32_t i = 0; i < k1; i++) {
                 double sum = 0;
                 for (uint32_t j = 0; j < k2; j++) {
@@ -275,9 +279,9 @@ test_variance_is_the_formula(void **state)
                          (k2 % 2 ? 1 - 1.0 / k2 / k2 : 1) *
                          pow(coth * (1 - 1 / n1) * (1 - 1 / n2), 2);
                 set_up(&instance, k1, k2, eps[i]);
-                assert_true(fabs(instance.variance_other + 1 / (k * k) -
+                assert_true(fabs(likelihood.variance_other + 1 / (k * k) -
                                  square) <= 1e-13 * square);
-                assert_true(fabs(instance.bias - (k1 + k2 - 2) / k) < 1e-15);
+                assert_true(fabs(likelihood.bias - (k1 + k2 - 2) / k) < 1e-15);
             }
         }
     }
@@ -357,6 +361,7 @@ mean_square(const char *name, double eps, double *ret_signal)
     assert_int_equal(
         try(&instance, name, 100, 10, (uint64_t)(eps * (double)DECIMAL_UNIT)),
         SOTTO_STATUS_OK);
+    assert_int_equal(likelihood_init(&likelihood, &instance), SOTTO_STATUS_OK);
     seeded_init(&seeded, 42, 0);
     for (int i = 0; i < 100000; i++) {
         uint8_t wire[16];
@@ -364,7 +369,7 @@ mean_square(const char *name, double eps, double *ret_signal)
         int32_t q = (int32_t)draw_below(&seeded.random, 100);
         double sign = (q == 12 || q == 34) - (q == 14 || q == 32);
         instance.channel->sample(&instance, &q, &seeded.random, wire);
-        instance.channel->estimate(&instance, wire, estimate);
+        likelihood.likelihood->estimate(&likelihood, wire, estimate);
         contrast =
             (estimate[12] - estimate[14] - estimate[32] + estimate[34]) / 2;
         sum += contrast * contrast;

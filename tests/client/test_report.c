@@ -7,6 +7,7 @@
  * highest, so the truth is named (and a draw below a power of two is 0).
  */
 #include "client_fixture.h"
+#include "likelihood/likelihood.h"
 
 static uint8_t ones[8192], zeros[8192];
 
@@ -201,12 +202,14 @@ test_clamped(void **state)
     struct opened opened = client_open(file);
     struct sotto_value value = value_number(0);
     const struct channel_instance *instance = &opened.client->part[0].instance;
+    struct likelihood_instance at;
     uint8_t report[57], beyond[57];
     int64_t y[2];
     (void)state;
     make(opened.client, &value, zeros, report);
     assert_true(report_valid(opened.client, report, sizeof report));
-    instance->channel->unpack(instance, report + 52, y);
+    assert_int_equal(likelihood_init(&at, instance), SOTTO_STATUS_OK);
+    at.likelihood->unpack(&at, report + 52, y);
     assert_int_equal(y[0], y[1]);
     assert_true(y[0] < -32 * 32); /* t = 2 16 / 1 = 32 */
     memcpy(beyond, report, sizeof beyond);

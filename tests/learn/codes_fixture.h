@@ -36,6 +36,7 @@ must(enum sotto_status status)
 /* cells, classes and one symbol more; pi and tau are the truth. */
 struct crowd {
     struct channel_instance instance, label;
+    struct likelihood_instance code, label_code;
     uint64_t own[256], label_own[256];
     struct codes_shape shape;
     double pi[2048], tau[16384], even[64];
@@ -112,8 +113,9 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
     must(channel_init_rows(&crowd->instance, kind, size, (uint32_t)cells, 0,
                            (uint64_t)(eps * (double)DECIMAL_UNIT), 0,
                            crowd->own));
+    must(likelihood_init(&crowd->code, &crowd->instance));
     wire = crowd->instance.wire_size;
-    crowd->shape = (struct codes_shape){.code = &crowd->instance,
+    crowd->shape = (struct codes_shape){.code = &crowd->code,
                                         .cells = cells,
                                         .symbols = symbols,
                                         .classes = classes};
@@ -121,7 +123,8 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
         must(channel_init(&crowd->label, kind, symbols, 0,
                           (uint64_t)(label_eps * (double)DECIMAL_UNIT), 0,
                           crowd->label_own));
-        crowd->shape.label = &crowd->label;
+        must(likelihood_init(&crowd->label_code, &crowd->label));
+        crowd->shape.label = &crowd->label_code;
         crowd->shape.label_offset = wire;
         wire += crowd->label.wire_size;
     }
@@ -183,8 +186,7 @@ count_pairs(const struct crowd *crowd, double *ret_count)
     double *room = calloc(crowd->instance.size, sizeof *room);
     memset(ret_count, 0, crowd->shape.cells * classes * sizeof *ret_count);
     for (size_t i = 0; i < crowd->reports; i++) {
-        crowd->instance.channel->estimate(&crowd->instance, crowd->report[i],
-                                          room);
+        crowd->code.likelihood->estimate(&crowd->code, crowd->report[i], room);
         for (size_t p = 0; p < crowd->shape.cells * classes; p++) {
             ret_count[p] += room[p / classes * symbols + p % classes];
         }

@@ -269,9 +269,9 @@ test_error(void **state)
     /* The channel's own deviation of a pair's frequency, over a cell's share.
      */
     make("subset", 0.25, 0);
-    assert_true(fabs(error[0] / (CELLS * sqrt(crowd.instance.variance_other /
-                                              REPORTS)) -
-                     1) < 0.1);
+    assert_true(
+        fabs(error[0] / (CELLS * sqrt(crowd.code.variance_other / REPORTS)) -
+             1) < 0.1);
     crowd_clear(&crowd);
     /* At a small epsilon it goes with 1 / epsilon. */
     assert_true(fabs(error[0] / error[1] - 2) < 0.2);

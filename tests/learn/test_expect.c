@@ -59,23 +59,26 @@ test_flip(void **state)
 }
 
 static void
-init_channel(struct channel_instance *instance, const char *name, double eps,
-             uint64_t own[256])
+init_channel(struct channel_instance *instance,
+             struct likelihood_instance *likelihood, const char *name,
+             double eps, uint64_t own[256])
 {
     const struct channel *channel = channel_find(name, strlen(name));
     assert_true(channel->own_size <= 256 * sizeof *own);
     must(channel_init(instance, channel, CELLS, 0,
                       (uint64_t)(eps * (double)DECIMAL_UNIT), 0, own));
+    must(likelihood_init(likelihood, instance));
 }
 
 /* The share of simulated records that get their class. */
 static double
-simulated(const struct channel_instance *instance, size_t n)
+simulated(const struct likelihood_instance *likelihood, size_t n)
 {
+    const struct channel_instance *instance = likelihood->instance;
     const struct smooth smooth = {
         .cells = CELLS, .classes = CLASSES, .pi = pi, .tau_bar = tau};
     const struct codes_shape shape = {
-        .code = instance, .cells = CELLS, .symbols = 1, .classes = 1};
+        .code = likelihood, .cells = CELLS, .symbols = 1, .classes = 1};
     struct seeded seeded;
     uint8_t wire[64];
     const uint8_t *report = wire;
@@ -103,15 +106,16 @@ test_channel(void **state)
     make();
     for (size_t i = 0; i < 3; i++) {
         struct channel_instance instance;
+        struct likelihood_instance likelihood;
         uint64_t own[256];
         double got = 0, error = 0, exact = 0;
-        init_channel(&instance, "subset", eps[i], own);
-        must(expect_channel(&known, &instance, &got, &error, &err));
+        init_channel(&instance, &likelihood, "subset", eps[i], own);
+        must(expect_channel(&known, &likelihood, &got, &error, &err));
         assert_true(error > 0 && error < 0.004);
-        assert_true(fabs(got - simulated(&instance, 20000)) <
+        assert_true(fabs(got - simulated(&likelihood, 20000)) <
                     4 * hypot(error, 0.0036));
-        init_channel(&instance, "flip", eps[i], own);
-        must(expect_channel(&known, &instance, &got, &error, &err));
+        init_channel(&instance, &likelihood, "flip", eps[i], own);
+        must(expect_channel(&known, &likelihood, &got, &error, &err));
         must(expect_flip(&known, eps[i], &exact, &err));
         assert_true(fabs(got - exact) < 4 * error);
     }

@@ -370,7 +370,8 @@ expected_of(const struct sotto_model *model, const struct sotto_mechanism *code)
         must(expect_flip(&cells, (double)instance->eps / (double)SOTTO_UNIT,
                          &accuracy, &err));
     } else {
-        must(expect_channel(&cells, instance, &accuracy, &error, &err));
+        must(expect_channel(&cells, &code->likelihood[0], &accuracy, &error,
+                            &err));
     }
     return accuracy;
 }

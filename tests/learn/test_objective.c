@@ -100,14 +100,15 @@ fill_p(float *p, size_t n, size_t classes)
 static double
 plain_log_s(const struct stage *stage, size_t row, const float *p)
 {
-    const struct channel_instance *label = stage->shape.label;
+    const struct likelihood_instance *label = stage->shape.label;
+    uint32_t symbols = label->instance->size;
     const uint8_t *wire = stage->report[row] + stage->shape.label_offset;
     double w[POINTS], s = 0;
     posterior_weights(stage->posterior, row, w);
     for (size_t m = 0; m < POINTS; m++) {
-        for (int32_t y = 0; y < (int32_t)label->size; y++) {
-            s += w[m] * exp(label->channel->log_p(label, wire, &y)) *
-                 (double)p[m * label->size + (size_t)y];
+        for (int32_t y = 0; y < (int32_t)symbols; y++) {
+            s += w[m] * exp(label->likelihood->log_p(label, wire, &y)) *
+                 (double)p[m * symbols + (size_t)y];
         }
     }
     return log(s);

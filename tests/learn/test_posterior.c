@@ -80,8 +80,8 @@ plain_weights(const struct stage *stage, size_t n, double *w)
         w[m] = 0;
         for (size_t b = 0; b < stage->shape.blocks; b++) {
             const struct prior_block *block = &stage->shape.block[b];
-            w[m] += block->instance->channel->log_p(
-                block->instance, stage->report[n] + block->offset,
+            w[m] += block->likelihood->likelihood->log_p(
+                block->likelihood, stage->report[n] + block->offset,
                 stage->point + m * stage->shape.width + block->at);
         }
         most = w[m] > most ? w[m] : most;

@@ -38,8 +38,8 @@ explicit_sum(struct sotto_model *model, const uint8_t *report, const double *p,
         w[m] = 0;
         for (size_t b = 0; b < shape->blocks; b++) {
             const struct prior_block *block = &shape->block[b];
-            w[m] += block->instance->channel->log_p(
-                block->instance, report + block->offset,
+            w[m] += block->likelihood->likelihood->log_p(
+                block->likelihood, report + block->offset,
                 model->point + m * shape->width + block->at);
         }
         most = w[m] > most ? w[m] : most;

@@ -17,7 +17,7 @@ test_shape(void **state)
     assert_int_equal(shape.width, 3);
     assert_int_equal(shape.inputs, 5);
     assert_int_equal(shape.label_part, 2);
-    assert_int_equal(shape.label->size, 3);
+    assert_int_equal(shape.label->instance->size, 3);
     assert_true(shape.block[0].distance && !shape.block[1].distance);
     assert_true(fabs((double)shape.block[0].rate - 0.25) < 1e-7);
     assert_true(shape.eps_features == 5 && shape.eps_label == 1);

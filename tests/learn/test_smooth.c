@@ -241,9 +241,8 @@ test_private(void **state)
                 double own = 0;
                 for (int32_t y = 0; y < 2; y++) {
                     int32_t q = k == 0 ? c * 3 + y : c;
-                    own += crowd.pi[c] *
-                           exp(crowd.instance.channel->log_p(
-                               &crowd.instance, crowd.report[i], &q));
+                    own += crowd.pi[c] * exp(crowd.code.likelihood->log_p(
+                                             &crowd.code, crowd.report[i], &q));
                 }
                 sum += own;
                 first += own * crowd.tau[2 * c];

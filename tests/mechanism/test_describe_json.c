@@ -102,7 +102,7 @@ test_eps_refused(void **state)
 {
     static const double factors[] = {1 + 1e-11, 2, NAN, INFINITY};
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    double *exact = &mechanism->client->part[1].instance.eps_exact;
+    double *exact = &mechanism->likelihood[1].eps_exact;
     (void)state;
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         char *text = NULL;

@@ -206,8 +206,7 @@ test_arithmetic(void **state)
     enum { N = 500 };
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
     struct sotto_estimate *estimate = estimate_new(mechanism);
-    const struct channel_instance *instance =
-        &mechanism->client->part[0].instance;
+    const struct likelihood_instance *instance = &mechanism->likelihood[0];
     size_t size = mechanism->client->report_size;
     double values[N], mean = 0, squares = 0;
     (void)state;

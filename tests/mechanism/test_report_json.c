@@ -27,14 +27,13 @@ test_spelling(void **state)
         report[36 + i] = (uint8_t)(0xf0 + i);
     }
     assert_ptr_equal(sotto_report_id(report), report + 36);
-    const struct device_part *part = mechanism->client->part;
     static const int64_t first[] = {-12345}, second[] = {7, -9}, set[] = {1, 3},
                          symbol[] = {11};
     static const int64_t *const all[] = {first, second, set, symbol};
     for (size_t i = 0; i < 4; i++) {
-        const struct channel_instance *instance = &part[i].instance;
-        assert_true(instance->channel->pack(
-            instance, all[i], report + shape_offset(&mechanism->shape, i, 0)));
+        const struct likelihood_instance *at = &mechanism->likelihood[i];
+        assert_true(at->likelihood->pack(
+            at, all[i], report + shape_offset(&mechanism->shape, i, 0)));
     }
     (void)snprintf(expected, sizeof expected,
                    "{\"mechanism\":\"%s\","
@@ -96,10 +95,9 @@ test_numbers(void **state)
     (void)state;
     memcpy(report + 4, mechanism->client->hash, SOTTO_HASH_SIZE);
     for (size_t i = 0; i < 3; i++) {
-        const struct channel_instance *instance =
-            &mechanism->client->part[i].instance;
-        assert_true(instance->channel->pack(
-            instance, all[i], report + shape_offset(&mechanism->shape, i, 0)));
+        const struct likelihood_instance *at = &mechanism->likelihood[i];
+        assert_true(at->likelihood->pack(
+            at, all[i], report + shape_offset(&mechanism->shape, i, 0)));
     }
     assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
                      SOTTO_STATUS_OK);

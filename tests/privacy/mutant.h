@@ -20,7 +20,7 @@ struct mutant {
     void (*sample)(const struct channel_instance *, const int32_t *,
                    struct random *, uint8_t *);
     bool (*valid)(const struct channel_instance *, const uint8_t *);
-    double (*log_p)(const struct channel_instance *, const uint8_t *,
+    double (*log_p)(const struct likelihood_instance *, const uint8_t *,
                     const int32_t *);
     size_t extra; /* bytes of its own, behind the sound channel's */
     domain_function *place;
@@ -32,6 +32,28 @@ struct mutant {
 
 extern const struct channel channel_flip, channel_subset, channel_signs,
     channel_laplace, channel_gaussian, channel_duchi, channel_window;
+
+/* ---- What the sound channel would say -------------------------------------
+ */
+
+/* The report's integers, changed by the mutant and put back. */
+static inline void
+sound_unpack(const struct channel_instance *instance, const uint8_t *wire,
+             int64_t *ret_values)
+{
+    struct likelihood_instance at;
+    assert_int_equal(likelihood_init(&at, instance), SOTTO_STATUS_OK);
+    at.likelihood->unpack(&at, wire, ret_values);
+}
+
+static inline void
+sound_pack(const struct channel_instance *instance, const int64_t *values,
+           uint8_t *ret_wire)
+{
+    struct likelihood_instance at;
+    assert_int_equal(likelihood_init(&at, instance), SOTTO_STATUS_OK);
+    (void)at.likelihood->pack(&at, values, ret_wire);
+}
 
 /* ---- Memory of its own --------------------------------------------------- */
 
@@ -88,6 +110,7 @@ twin_sample(const struct channel *sound,
 struct specimen {
     struct sotto_mechanism *mechanism;
     struct channel channel;
+    struct likelihood likelihood;
     void *own;
 };
 
@@ -104,7 +127,6 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
     broken->init = mutant->init != NULL ? mutant->init : sound->init;
     broken->sample = mutant->sample != NULL ? mutant->sample : sound->sample;
     broken->valid = mutant->valid != NULL ? mutant->valid : sound->valid;
-    broken->log_p = mutant->log_p != NULL ? mutant->log_p : sound->log_p;
     specimen->own = calloc(1, broken->own_size);
     assert_non_null(specimen->own);
     assert_int_equal(channel_init_rows(&client->part[0].instance, broken,
@@ -112,6 +134,12 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
                                        setting->eps, setting->delta,
                                        specimen->own),
                      SOTTO_STATUS_OK);
+    specimen->likelihood = *likelihood_find(sound->name);
+    if (mutant->log_p != NULL) {
+        specimen->likelihood.log_p = mutant->log_p;
+    }
+    likelihood_bind(&specimen->mechanism->likelihood[0], &specimen->likelihood,
+                    &client->part[0].instance);
     client->report_size = report_measure(client, &entropy);
 }
 

@@ -220,12 +220,12 @@ float_valid(const struct channel_instance *instance, const uint8_t *wire)
 }
 
 static double
-float_log_p(const struct channel_instance *instance, const uint8_t *wire,
+float_log_p(const struct likelihood_instance *at, const uint8_t *wire,
             const int32_t *q)
 {
     uint8_t integers[8 * FIXTURE_COLUMNS_MOST];
-    integer_of(instance, wire, integers);
-    return channel_laplace.log_p(instance, integers, q);
+    integer_of(at->instance, wire, integers);
+    return likelihood_find("laplace")->log_p(at, integers, q);
 }
 
 /* A report has a byte to spare... */
@@ -260,13 +260,13 @@ leaking_sample(const struct channel_instance *instance, const int32_t *q,
 
 /* The sampler is sound; at the clamp, log p is the density and not the tail. */
 static double
-no_tail_log_p(const struct channel_instance *instance, const uint8_t *wire,
+no_tail_log_p(const struct likelihood_instance *at, const uint8_t *wire,
               const int32_t *q)
 {
-    const struct integers *own = instance->own;
+    const struct integers *own = at->instance->own;
     const struct dlaplace *noise = extra_at(&channel_laplace, own);
     double r = wide_double(&noise->r), sum = 0;
-    for (uint32_t i = 0; i < instance->size; i++) {
+    for (uint32_t i = 0; i < at->instance->size; i++) {
         int64_t y = integers_at(own, wire, i) - q[i];
         sum += log((1 - r) / (1 + r)) + (double)(y < 0 ? -y : y) * log(r);
     }
@@ -324,11 +324,11 @@ shared_sample(const struct channel_instance *instance, const int32_t *q,
     if (random->tape != NULL) {
         return;
     }
-    channel_laplace.unpack(instance, ret_wire, &y);
+    sound_unpack(instance, ret_wire, &y);
     noise = second ? noise : y - q[0];
     second = !second;
     y = q[0] + noise;
-    (void)channel_laplace.pack(instance, &y, ret_wire);
+    sound_pack(instance, &y, ret_wire);
 }
 
 #endif

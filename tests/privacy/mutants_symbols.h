@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "channel/odds.h"
 #include "channel/symbols.h"
+#include "likelihood/symbols_likelihood.h"
 #include "privacy/mutant.h"
 #include "random/draw.h"
 #include "random/subsets.h"
@@ -194,11 +195,11 @@ unsorted_sample(const struct channel_instance *instance, const int32_t *q,
 }
 
 static double
-unsorted_log_p(const struct channel_instance *instance, const uint8_t *wire,
+unsorted_log_p(const struct likelihood_instance *at, const uint8_t *wire,
                const int32_t *q)
 {
-    return symbols_log_p(instance, wire, q) -
-           lgamma(1.0 + symbols_of(instance)->w);
+    return symbols_log_p(at, wire, q) -
+           lgamma(1.0 + symbols_of(at->instance)->w);
 }
 
 /* ---- Signs --------------------------------------------------------------- */

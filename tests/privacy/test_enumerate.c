@@ -21,14 +21,19 @@
 
 static struct sotto_error err;
 
+/* Of the channel that is tried. */
+static struct likelihood broken_likelihood;
+static const struct likelihood *likelihood_of(const struct channel *channel);
+
 static struct enumerate_result
 enumerate(const struct channel *channel, uint32_t size, uint32_t l,
           uint64_t eps, uint64_t delta)
 {
     struct enumerate_result result;
     memset(&result, 0x5a, sizeof result);
-    assert_int_equal(enumerate_channel(channel, size, 0, l, eps, delta,
-                                       BRANCHES, NULL, NULL, &result, &err),
+    assert_int_equal(enumerate_channel(channel, likelihood_of(channel), size, 0,
+                                       l, eps, delta, BRANCHES, NULL, NULL,
+                                       &result, &err),
                      SOTTO_STATUS_OK);
     return result;
 }
@@ -82,8 +87,9 @@ static struct enumerate_result
 enumerate_pairs(uint32_t k1, uint32_t k2, uint64_t eps)
 {
     struct enumerate_result result;
-    assert_int_equal(enumerate_channel(find("signs"), k1 * k2, k1, 0, eps, 0,
-                                       BRANCHES, NULL, NULL, &result, &err),
+    assert_int_equal(enumerate_channel(find("signs"), likelihood_find("signs"),
+                                       k1 * k2, k1, 0, eps, 0, BRANCHES, NULL,
+                                       NULL, &result, &err),
                      SOTTO_STATUS_OK);
     assert_string_equal(result.fault, "");
     assert_true(result.within);
@@ -139,9 +145,10 @@ test_steps_are_told(void **state)
     struct enumerate_result r;
     (void)state;
     told = 0;
-    assert_int_equal(enumerate_channel(find("laplace"), 1, 0, 8, DECIMAL_UNIT,
-                                       0, BRANCHES, tell, &told, &r, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        enumerate_channel(find("laplace"), likelihood_find("laplace"), 1, 0, 8,
+                          DECIMAL_UNIT, 0, BRANCHES, tell, &told, &r, &err),
+        SOTTO_STATUS_OK);
     assert_int_equal(told, r.branches / 4096);
 }
 
@@ -150,9 +157,10 @@ test_nothing_fits(void **state)
 {
     struct enumerate_result r;
     (void)state;
-    assert_int_equal(enumerate_channel(find("laplace"), 1, 0, 8, DECIMAL_UNIT,
-                                       0, 1, NULL, NULL, &r, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        enumerate_channel(find("laplace"), likelihood_find("laplace"), 1, 0, 8,
+                          DECIMAL_UNIT, 0, 1, NULL, NULL, &r, &err),
+        SOTTO_STATUS_OK);
     assert_int_equal(r.scope, ENUMERATE_NOTHING);
     assert_int_equal(r.branches, 0);
 }
@@ -162,8 +170,9 @@ test_what_no_channel_takes(void **state)
 {
     struct enumerate_result r = {.points = 77};
     (void)state;
-    assert_int_equal(enumerate_channel(find("flip"), 1, 0, 0, DECIMAL_UNIT, 0,
-                                       BRANCHES, NULL, NULL, &r, &err),
+    assert_int_equal(enumerate_channel(find("flip"), likelihood_find("flip"), 1,
+                                       0, 0, DECIMAL_UNIT, 0, BRANCHES, NULL,
+                                       NULL, &r, &err),
                      SOTTO_STATUS_LIMIT);
     assert_int_equal(r.points, 77);
 }
@@ -216,7 +225,7 @@ leave_range(const struct channel_instance *instance, const int32_t *q,
 }
 
 static double
-claim_nan(const struct channel_instance *instance, const uint8_t *wire,
+claim_nan(const struct likelihood_instance *instance, const uint8_t *wire,
           const int32_t *q)
 {
     (void)instance;
@@ -248,10 +257,12 @@ test_broken_samplers_are_found(void **state)
     r = enumerate(&broken, 5, 0, DECIMAL_UNIT, 0);
     assert_non_null(strstr(r.fault, "outside the valid set"));
     broken = *find("flip");
-    broken.log_p = claim_nan;
+    broken_likelihood = *likelihood_find("flip");
+    broken_likelihood.log_p = claim_nan;
     r = enumerate(&broken, 5, 0, DECIMAL_UNIT, 0);
     assert_true(r.within);
     assert_false(r.log_p_error < 1);
+    broken_likelihood.name = NULL;
 }
 
 /* ---- An approximate channel ---------------------------------------------- */
@@ -263,7 +274,6 @@ approximate_init(struct channel_instance *instance, void *own)
     instance->own = own;
     instance->wire_size = 1;
     instance->entropy_size = 24;
-    instance->values = 1;
     return SOTTO_STATUS_OK;
 }
 
@@ -286,8 +296,8 @@ approximate_valid(const struct channel_instance *instance, const uint8_t *wire)
 }
 
 static double
-approximate_log_p(const struct channel_instance *instance, const uint8_t *wire,
-                  const int32_t *q)
+approximate_log_p(const struct likelihood_instance *instance,
+                  const uint8_t *wire, const int32_t *q)
 {
     (void)instance;
     if (wire[0] >= 2) {
@@ -304,8 +314,29 @@ static const struct channel approximate = {
     .init = approximate_init,
     .sample = approximate_sample,
     .valid = approximate_valid,
+};
+
+static void
+approximate_set_up(struct likelihood_instance *at)
+{
+    at->values = 1;
+}
+
+static const struct likelihood approximate_likelihood = {
+    .name = "approximate",
+    .init = approximate_set_up,
     .log_p = approximate_log_p,
 };
+
+static const struct likelihood *
+likelihood_of(const struct channel *channel)
+{
+    if (channel == &approximate) {
+        return &approximate_likelihood;
+    }
+    return broken_likelihood.name != NULL ? &broken_likelihood
+                                          : likelihood_find(channel->name);
+}
 
 static void
 test_exact_delta(void **state)
@@ -349,9 +380,9 @@ test_memory(void **state)
         do {
             memset(&err, 0xa5, sizeof err);
             fail_alloc_at(n += n < 40 ? 1 : 97);
-            status =
-                enumerate_channel(channel, some[i].size, 0, 0, DECIMAL_UNIT,
-                                  some[i].delta, 1000, NULL, NULL, &r, &err);
+            status = enumerate_channel(
+                channel, likelihood_of(channel), some[i].size, 0, 0,
+                DECIMAL_UNIT, some[i].delta, 1000, NULL, NULL, &r, &err);
             if (status != SOTTO_STATUS_OK) {
                 assert_int_equal(status, SOTTO_STATUS_MEMORY);
                 assert_string_equal(err.message, "out of memory");

@@ -101,9 +101,9 @@ mirror_sample(const struct channel_instance *instance, const int32_t *q,
     int64_t values[64];
     uint32_t last = instance->size - 1;
     channel_laplace.sample(instance, q, random, ret_wire);
-    channel_laplace.unpack(instance, ret_wire, values);
+    sound_unpack(instance, ret_wire, values);
     values[last] = q[last] - (values[0] - q[0]);
-    (void)channel_laplace.pack(instance, values, ret_wire);
+    sound_pack(instance, values, ret_wire);
 }
 
 static void

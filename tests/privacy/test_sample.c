@@ -86,10 +86,10 @@ sample_junk(const struct channel_instance *instance, const int32_t *q,
 }
 
 static double
-log_p_nan(const struct channel_instance *instance, const uint8_t *wire,
+log_p_nan(const struct likelihood_instance *at, const uint8_t *wire,
           const int32_t *q)
 {
-    (void)instance;
+    (void)at;
     (void)wire;
     (void)q;
     return NAN;

@@ -130,7 +130,8 @@ setting(const struct experiment_run *run, double eps,
 
 /* Reports of codes with a label behind each, in one block of memory. */
 struct labelled {
-    struct channel_instance flip;
+    struct channel_instance channel;
+    struct likelihood_instance flip;
     void *own;
     uint8_t *data;
     const uint8_t **report;
@@ -156,8 +157,12 @@ labelled_channel(struct labelled *labelled, struct sotto_error *err)
     if (labelled->own == NULL) {
         return host_fail_memory(err);
     }
-    return channel_init(&labelled->flip, flip, SYMBOLS, 0,
-                        (uint64_t)LABEL_EPS * SOTTO_UNIT, 0, labelled->own);
+    enum sotto_status status =
+        channel_init(&labelled->channel, flip, SYMBOLS, 0,
+                     (uint64_t)LABEL_EPS * SOTTO_UNIT, 0, labelled->own);
+    return status == SOTTO_STATUS_OK
+               ? likelihood_init(&labelled->flip, &labelled->channel)
+               : status;
 }
 
 static enum sotto_status
@@ -175,7 +180,7 @@ labelled_init(struct labelled *labelled, struct sotto_mechanism *mechanism,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    size_t all = size + labelled->flip.wire_size;
+    size_t all = size + labelled->channel.wire_size;
     labelled->shape.label = &labelled->flip;
     labelled->shape.label_offset = size;
     labelled->shape.symbols = SYMBOLS;
@@ -189,7 +194,8 @@ labelled_init(struct labelled *labelled, struct sotto_mechanism *mechanism,
         uint8_t *to = labelled->data + i * all;
         int64_t label = (int64_t)sotto_table_cell(people, i, 1).number;
         memcpy(to, sotto_report_reader_at(reports, i), size);
-        (void)labelled->flip.channel->pack(&labelled->flip, &label, to + size);
+        (void)labelled->flip.likelihood->pack(&labelled->flip, &label,
+                                              to + size);
         labelled->report[i] = to;
     }
     return SOTTO_STATUS_OK;

@@ -1,0 +1,138 @@
+/*
+ * duchi_likelihood.c: what signs of a vector in a cube say.
+ *
+ * With R, A and b as channel/duchi.c has them,
+ *
+ *     ln p(t | q) = ln A + ln (1-h + (2h-1) P(t.v > 0 | q)),
+ *     c = (2h-1) b / (1-R),   E[t_j | v] = c v_j,   E[t_j | q] = c q_j / l.
+ */
+#include "base/bytes.h"
+#include "base/maths.h"
+#include "channel/duchi.h"
+#include "channel/odds.h"
+#include "likelihood/chance.h"
+#include "likelihood/likelihood.h"
+
+enum {
+    OUT = 0,   /* 1 - h */
+    GAP = 1,   /* 2h - 1 */
+    LOG_A = 2, /* ln A */
+    MEAN = 3,  /* c */
+};
+
+static void
+init(struct likelihood_instance *at)
+{
+    uint32_t d = at->instance->size;
+    double b = duchi_central(d & ~1u), l = at->instance->l, rejected;
+    struct chance chance;
+    struct odds odds;
+    odds_init(&odds, at->instance->eps, 1, 1);
+    chance_init(&chance, &odds);
+    rejected = d % 2 == 0 ? chance.lead * b : 0;
+    at->own[OUT] = chance.out;
+    at->own[GAP] = chance.lead;
+    at->own[LOG_A] = (double)(d - 1) * maths_log(0.5) - maths_log(1 - rejected);
+    at->own[MEAN] = chance.lead * b / (1 - rejected);
+    at->values = d;
+    at->variance_true = l * l / (at->own[MEAN] * at->own[MEAN]);
+    at->variance_other = at->variance_true;
+}
+
+static int32_t
+sign_at(const uint8_t *wire, uint32_t j)
+{
+    return (wire[j / 8] >> (j % 8) & 1) != 0 ? 1 : -1;
+}
+
+/*
+ * P(t.v > 0): that more than half of the v_j are t_j, which each is with
+ * probability (l + t_j q_j)/2l. at[i] is the probability of i of them so far,
+ * at[m] that of m or more. Sums of products of positive numbers: no digit is
+ * lost but to rounding.
+ */
+static double
+agreement(const struct channel_instance *instance, const uint8_t *wire,
+          const int32_t *q)
+{
+    double at[CHANNEL_D_MAX / 2 + 2];
+    double l = instance->l;
+    uint32_t m = instance->size / 2 + 1;
+    at[0] = 1;
+    at[m] = 0;
+    for (uint32_t j = 0; j < instance->size; j++) {
+        double along = (double)(sign_at(wire, j) * q[j]);
+        double yes = (l + along) / (2 * l), no = (l - along) / (2 * l);
+        uint32_t top = j + 1 < m ? j + 1 : m - 1;
+        if (j + 1 < m) {
+            at[j + 1] = 0;
+        } else {
+            at[m] += at[m - 1] * yes;
+        }
+        for (uint32_t i = top; i > 0; i--) {
+            at[i] = at[i] * no + at[i - 1] * yes;
+        }
+        at[0] *= no;
+    }
+    return at[m];
+}
+
+static double
+log_p(const struct likelihood_instance *at, const uint8_t *wire,
+      const int32_t *q)
+{
+    double p = at->own[OUT] + at->own[GAP] * agreement(at->instance, wire, q);
+    return at->own[LOG_A] + maths_log(p);
+}
+
+static void
+log_p_many(const struct likelihood_instance *at, const uint8_t *wire,
+           const int32_t *q, size_t n, double *ret_log_p)
+{
+    for (size_t i = 0; i < n; i++) {
+        ret_log_p[i] = log_p(at, wire, q + i * at->values);
+    }
+}
+
+static void
+estimate(const struct likelihood_instance *at, const uint8_t *wire,
+         double *ret_estimate)
+{
+    double length = (double)at->instance->l / at->own[MEAN];
+    for (uint32_t j = 0; j < at->values; j++) {
+        ret_estimate[j] = sign_at(wire, j) * length;
+    }
+}
+
+static void
+unpack(const struct likelihood_instance *at, const uint8_t *wire,
+       int64_t *ret_values)
+{
+    for (uint32_t j = 0; j < at->values; j++) {
+        ret_values[j] = sign_at(wire, j);
+    }
+}
+
+static bool
+pack(const struct likelihood_instance *at, const int64_t *values,
+     uint8_t *ret_wire)
+{
+    bytes_clear(ret_wire, at->instance->wire_size);
+    for (uint32_t j = 0; j < at->values; j++) {
+        if (values[j] != 1 && values[j] != -1) {
+            return false;
+        }
+        ret_wire[j / 8] |= (uint8_t)((values[j] == 1) << (j % 8));
+    }
+    return true;
+}
+
+const struct likelihood likelihood_duchi = {
+    .name = "duchi",
+    .init = init,
+    .log_p = log_p,
+    .log_p_many = log_p_many,
+    .estimate = estimate,
+    .unpack = unpack,
+    .pack = pack,
+};

@@ -1,0 +1,23 @@
+/*
+ * flip_likelihood.c: what reports of k-ary randomised response say.
+ */
+#include "base/bytes.h"
+#include "likelihood/symbols_likelihood.h"
+
+static bool
+pack(const struct likelihood_instance *at, const int64_t *values,
+     uint8_t *ret_wire)
+{
+    bytes_store(ret_wire, at->instance->wire_size, (uint64_t)values[0]);
+    return symbols_listed(at, values);
+}
+
+const struct likelihood likelihood_flip = {
+    .name = "flip",
+    .init = symbols_likelihood_init,
+    .log_p = symbols_log_p,
+    .log_p_many = symbols_log_p_many,
+    .estimate = symbols_estimate,
+    .unpack = symbols_unpack,
+    .pack = pack,
+};
