@@ -60,12 +60,7 @@ make_campaigns(void)
 {
     struct sotto_mechanism *mechanism = NULL;
     struct campaigns *campaigns = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    require(compose_mechanism(&spec, &data, &size, NULL) == SOTTO_STATUS_OK);
-    require(sotto_mechanism_parse(data, size, "fuzz", &mechanism, NULL) ==
-            SOTTO_STATUS_OK);
-    free(data);
+    require(compose_open(&spec, &mechanism, NULL) == SOTTO_STATUS_OK);
     require(campaigns_from("m", mechanism, "signature\n", &campaigns, NULL) ==
             SOTTO_STATUS_OK);
     return campaigns;

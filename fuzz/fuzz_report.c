@@ -101,12 +101,7 @@ static struct sotto_mechanism *
 make_mechanism(const struct compose_spec *spec)
 {
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    require(compose_mechanism(spec, &data, &size, NULL) == SOTTO_STATUS_OK);
-    require(sotto_mechanism_parse(data, size, "fuzz", &mechanism, NULL) ==
-            SOTTO_STATUS_OK);
-    free(data);
+    require(compose_open(spec, &mechanism, NULL) == SOTTO_STATUS_OK);
     return mechanism;
 }
 

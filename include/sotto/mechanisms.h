@@ -94,6 +94,9 @@ sotto_mechanism_sign(const struct sotto_mechanism *mechanism, const char *path,
                      struct sotto_error *err);
 void sotto_mechanism_free(struct sotto_mechanism *mechanism);
 
+/* The file's bytes, every one of them: they live as long as the mechanism. */
+const uint8_t *sotto_mechanism_bytes(const struct sotto_mechanism *mechanism,
+                                     size_t *ret_size);
 /* The client in it, the mechanism's own: for privatising one record. */
 struct sotto_client *sotto_mechanism_client(struct sotto_mechanism *mechanism);
 

@@ -54,10 +54,10 @@ struct sotto_direct_options {
  * of them with duchi and gaussian, which has their shares together. Ranges and
  * categories come from `table` (auxiliary data, which gets no guarantee unless
  * every range is given and there are no categories), so fit it on public data.
- * Writes the mechanism to `path`. `ret_mechanism`, if not NULL, receives it
- * opened, from the very bytes written, which the caller frees; so `path` may be
- * a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon, or what a channel
- * can do), INPUT, IO, MEMORY.
+ * Writes the mechanism to `path` (NULL: nowhere). `ret_mechanism`, if not NULL,
+ * receives it opened, from the very bytes written, which the caller frees; so
+ * `path` may be a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon, or
+ * what a channel can do), INPUT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_train_direct(const struct sotto_table *table,
@@ -246,7 +246,8 @@ SOTTO_CHECKED enum sotto_status sotto_codebook_choose(
 
 /*
  * Writes the mechanism to `path` and codes, representations and the mean record
- * of every cell to `analyst_path` (mode 0600; NULL: nowhere). The auxiliary
+ * of every cell to `analyst_path` (mode 0600; NULL for either: nowhere). The
+ * auxiliary
  * data gets no guarantee, and both files say so. Every report satisfies eps-LDP
  * for record and label together. `ret_mechanism` may be NULL; the caller frees
  * it. Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY, STOPPED.
@@ -317,13 +318,13 @@ SOTTO_CHECKED enum sotto_status sotto_train_clm(
     struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
 /*
- * The same schema, encoder and domains at another budget, written to `path`:
- * it needs no training, and the analyst file of the one serves the other.
- * `lambda` splits eps between record and label, in units of 10^-12 that add up
- * to it exactly; 0: in proportion as it was. `label_channel` is "flip" or
- * "subset"; NULL: as it was. Neither is for a mechanism without a label. For
- * mechanisms of one part for the record and at most one for the label.
- * Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
+ * The same schema, encoder and domains at another budget, written to `path`
+ * (NULL: nowhere): it needs no training, and the analyst file of the one serves
+ * the other. `lambda` splits eps between record and label, in units of 10^-12
+ * that add up to it exactly; 0: in proportion as it was. `label_channel` is
+ * "flip" or "subset"; NULL: as it was. Neither is for a mechanism without a
+ * label. For mechanisms of one part for the record and at most one for the
+ * label. Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_mechanism_rebudget(
     const struct sotto_mechanism *mechanism, const char *eps, double lambda,

@@ -114,22 +114,13 @@ make_mechanism(struct job *job, struct sotto_error *err)
                                       .columns = D + 1,
                                       .part = part,
                                       .parts = 2};
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status;
     for (size_t i = 0; i < D; i++) {
         column[i] = (struct compose_column){
             names[i], SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     }
     column[D] = (struct compose_column){
         names[D], SOTTO_COLUMN_CATEGORY, K, classes, false, 0, 0};
-    status = compose_mechanism(&spec, &data, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            sotto_mechanism_parse(data, size, "bench", &job->mechanism, err);
-    }
-    free(data);
-    return status;
+    return compose_open(&spec, &job->mechanism, err);
 }
 
 /* ---- The data ----------------------------------------------------------- */

@@ -44,14 +44,7 @@ compose(const struct compose_layer *layer, size_t layers,
     struct compose_spec spec = {"bench", "bench", "not used", 4 * DECIMAL_UNIT,
                                 &column, 1,       layer,      layers,
                                 &part,   1};
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status = compose_mechanism(&spec, &data, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(data, size, "bench", ret_mechanism, err);
-    }
-    free(data);
-    return status;
+    return compose_open(&spec, ret_mechanism, err);
 }
 
 enum sotto_status

@@ -274,9 +274,6 @@ compose(const struct channel *channel, struct sotto_mechanism **ret_mechanism,
                                 .delta = channel->approximate ? DELTA : 0};
     struct compose_spec spec = {"timing", "timing", "not used", EPS,   columns,
                                 2,        &layer,   1,          &part, 1};
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status;
     if (channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         part.covers = "both";
         part.d = 0;
@@ -285,13 +282,7 @@ compose(const struct channel *channel, struct sotto_mechanism **ret_mechanism,
         part.factor[1] = (struct compose_factor){false, 0, WIDTH};
         part.factors = 2;
     }
-    status = compose_mechanism(&spec, &data, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            sotto_mechanism_parse(data, size, "timing", ret_mechanism, err);
-    }
-    free(data);
-    return status;
+    return compose_open(&spec, ret_mechanism, err);
 }
 
 static void

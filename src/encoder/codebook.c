@@ -15,12 +15,10 @@
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
-#include "mechanism/rows.h"
+#include "mechanism/crew.h"
 
 #define CELLS_DEFAULT ((size_t)500)
 #define CELL_ROWS ((size_t)20) /* records a cell, at least, on average */
-#define TASK_ROWS ((size_t)64) /* rows of one task */
-#define RUN_TASKS ((size_t)32) /* tasks between two looks at the watch */
 
 /* ---- Columns ------------------------------------------------------------- */
 
@@ -93,44 +91,20 @@ codebook_symbols(const struct sotto_codebook *codebook)
 
 /* ---- Representations ----------------------------------------------------- */
 
-/* One thread's own device. */
-struct device {
-    struct sotto_mechanism *mechanism;
-    struct rows rows;
-};
-
-struct encoding {
-    struct sotto_codebook *codebook;
-    struct device *device;
-    size_t first; /* row of the first task of a run */
-};
-
 static void
-encode_task(void *context, size_t index, unsigned worker)
+put_representation(void *context, struct rows *rows, size_t row,
+                   unsigned worker)
 {
-    const struct encoding *encoding = context;
-    struct sotto_codebook *codebook = encoding->codebook;
-    size_t from = encoding->first + index * TASK_ROWS;
-    for (size_t i = from; i < codebook->n && i < from + TASK_ROWS; i++) {
-        rows_representation(&encoding->device[worker].rows, i, codebook->layers,
-                            codebook->z + i * codebook->d);
-    }
+    const struct sotto_codebook *codebook = context;
+    (void)worker;
+    rows_representation(rows, row, codebook->layers,
+                        codebook->z + row * codebook->d);
 }
 
 static enum sotto_status
-encode_all(struct encoding *encoding, struct sotto_error *err)
+check_representations(const struct sotto_codebook *codebook,
+                      struct sotto_error *err)
 {
-    struct sotto_codebook *codebook = encoding->codebook;
-    const struct sotto_watch *watch = &codebook->options.watch;
-    for (size_t row = 0; row < codebook->n; row += RUN_TASKS * TASK_ROWS) {
-        if (watch->tick != NULL &&
-            !watch->tick(watch->context, "encoding", row, codebook->n)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0,
-                             "stopped while encoding the auxiliary records");
-        }
-        encoding->first = row;
-        host_pool_run(codebook->pool, RUN_TASKS, encode_task, encoding);
-    }
     for (size_t i = 0; i < codebook->n * codebook->d; i++) {
         if (!isfinite(codebook->z[i])) {
             return host_fail(err, SOTTO_STATUS_INPUT, i / codebook->d,
@@ -145,35 +119,22 @@ encode_all(struct encoding *encoding, struct sotto_error *err)
 static enum sotto_status
 find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
 {
-    size_t threads = host_pool_threads(codebook->pool), devices = 0;
-    struct encoding encoding = {.codebook = codebook};
-    enum sotto_status status = SOTTO_STATUS_OK;
-    encoding.device = calloc(threads, sizeof *encoding.device);
+    struct crew crew;
+    enum sotto_status status;
     codebook->z = calloc(codebook->n, codebook->d * sizeof *codebook->z);
-    if (encoding.device == NULL || codebook->z == NULL) {
-        status = host_fail_memory(err);
-        goto done;
+    if (codebook->z == NULL) {
+        return host_fail_memory(err);
     }
-    for (; status == SOTTO_STATUS_OK && devices < threads; devices++) {
-        struct device *device = &encoding.device[devices];
-        status = sotto_mechanism_parse(codebook->encoder->data,
-                                       codebook->encoder->size, "the encoder",
-                                       &device->mechanism, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = rows_init(&device->rows, device->mechanism,
-                               codebook->table, err);
-        }
+    status = crew_init(&crew, codebook->encoder, codebook->table,
+                       codebook->pool, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = encode_all(&encoding, err);
-    }
-done:
-    for (size_t i = 0; i < devices; i++) {
-        rows_clear(&encoding.device[i].rows);
-        sotto_mechanism_free(encoding.device[i].mechanism);
-    }
-    free(encoding.device);
-    return status;
+    status = crew_run_watched(&crew, codebook->n, &codebook->options.watch,
+                              "encoding", put_representation, codebook, err);
+    crew_clear(&crew);
+    return status == SOTTO_STATUS_OK ? check_representations(codebook, err)
+                                     : status;
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -222,8 +183,7 @@ static enum sotto_status
 fill(struct sotto_codebook *codebook, const struct sotto_mechanism *encoder,
      struct sotto_error *err)
 {
-    enum sotto_status status = sotto_mechanism_parse(
-        encoder->data, encoder->size, "the encoder", &codebook->encoder, err);
+    enum sotto_status status = mechanism_copy(encoder, &codebook->encoder, err);
     if (status == SOTTO_STATUS_OK) {
         status = measure(codebook, err);
     }

@@ -14,7 +14,6 @@
 #include "encoder/analyst.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
-#include "host/file.h"
 #include "host/wipe.h"
 #include "mechanism/rows.h"
 
@@ -50,8 +49,8 @@ check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
 
 static enum sotto_status
 compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
-        const char *channel, uint64_t eps, uint8_t **ret_data, size_t *ret_size,
-        struct sotto_error *err)
+        const char *channel, uint64_t eps,
+        struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     const struct sotto_codebook_options *options = &codebook->options;
     const char *name = options->name != NULL ? options->name : "codebook";
@@ -88,7 +87,7 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
                                                      .activation = "none",
                                                      .weight = head->weight,
                                                      .bias = head->bias};
-    status = compose_mechanism(&spec, ret_data, ret_size, err);
+    status = compose_open(&spec, ret_mechanism, err);
     free(layer);
     return status;
 }
@@ -215,8 +214,6 @@ sotto_codebook_write(struct sotto_codebook *codebook,
 {
     const struct codebook_cut *cut = NULL;
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
     if (status == SOTTO_STATUS_OK) {
@@ -226,24 +223,16 @@ sotto_codebook_write(struct sotto_codebook *codebook,
         status = codebook_cut(codebook, choice->k, &cut, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = compose(codebook, &cut->head, choice->channel, units, &data,
-                         &size, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
+        status = compose(codebook, &cut->head, choice->channel, units,
+                         &mechanism, err);
     }
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status =
             write_analyst(codebook, cut, choice, mechanism, analyst_path, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(path, 0644, false, data, size, err);
-    }
-    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
-        *ret_mechanism = mechanism;
-        mechanism = NULL;
+        return mechanism_publish(mechanism, path, ret_mechanism, err);
     }
     sotto_mechanism_free(mechanism);
-    free(data);
     return status;
 }

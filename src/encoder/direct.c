@@ -18,7 +18,7 @@
 #include "encoder/direct.h"
 #include "encoder/schema_fit.h"
 #include "host/error.h"
-#include "host/file.h"
+#include "mechanism/mechanism.h"
 
 const char *
 direct_name(const struct direct *direct, size_t column)
@@ -212,23 +212,11 @@ write_mechanism(const struct direct *direct, const char *path,
         .parts = direct->parts,
     };
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status = direct_explain(
-        direct, compose_mechanism(&spec, &data, &size, err), err);
-    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
-        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(path, 0644, false, data, size, err);
-    }
-    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
-        *ret_mechanism = mechanism;
-        mechanism = NULL;
-    }
-    sotto_mechanism_free(mechanism);
-    free(data);
-    return status;
+    enum sotto_status status =
+        direct_explain(direct, compose_open(&spec, &mechanism, err), err);
+    return status == SOTTO_STATUS_OK
+               ? mechanism_publish(mechanism, path, ret_mechanism, err)
+               : status;
 }
 
 static void

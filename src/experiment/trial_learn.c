@@ -7,11 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "experiment/population.h"
 #include "host/error.h"
-#include "host/text.h"
 
 const char *
 mnist_settings_of(const char *mechanism)
@@ -21,25 +19,17 @@ mnist_settings_of(const char *mechanism)
 
 /* ---- A lattice ---------------------------------------------------------- */
 
-/* The mechanism at the budget of a fit; the file it goes through is not
-   kept. */
+/* Gives the mechanism the budget of a fit. */
 static enum sotto_status
-give_budget(struct sotto_mechanism **mechanism,
-            const struct experiment_run *run, double eps,
+give_budget(struct sotto_mechanism **mechanism, double eps,
             const struct mnist_encoder *encoder, struct sotto_error *err)
 {
     char text[EXPERIMENT_EPS_SIZE];
     struct sotto_mechanism *other = NULL;
-    char *path = host_text_path("%s/%s", run->folder, "budget.sotto");
-    if (path == NULL) {
-        return host_fail_memory(err);
-    }
     experiment_eps_text(eps, text);
     enum sotto_status status =
         sotto_mechanism_rebudget(*mechanism, text, encoder->lambda,
-                                 encoder->label_channel, path, &other, err);
-    (void)unlink(path);
-    free(path);
+                                 encoder->label_channel, NULL, &other, err);
     if (status == SOTTO_STATUS_OK) {
         sotto_mechanism_free(*mechanism);
         *mechanism = other;
@@ -121,7 +111,7 @@ learn_private(const struct mnist_trial *trial, const struct experiment_run *run,
     uint64_t noise = experiment_seed("noise", run->options->seed, fit->trial,
                                      fit->draw, fit->eps);
     enum sotto_status status =
-        give_budget(&pieces->mechanism, run, fit->eps, encoder, err);
+        give_budget(&pieces->mechanism, fit->eps, encoder, err);
     if (status == SOTTO_STATUS_OK) {
         status = population_report(
             pieces->mechanism,

@@ -139,8 +139,7 @@ fill(struct sotto_model *model, const struct sotto_mechanism *mechanism,
      struct sotto_error *err)
 {
     enum sotto_status status =
-        sotto_mechanism_parse(mechanism->data, mechanism->size, mechanism->name,
-                              &model->mechanism, err);
+        mechanism_copy(mechanism, &model->mechanism, err);
     if (status == SOTTO_STATUS_OK) {
         status = set_shape(model, model->mechanism, err);
     }

@@ -12,7 +12,6 @@
 
 #include "base/decimal.h"
 #include "host/error.h"
-#include "host/file.h"
 #include "learn/expect.h"
 #include "learn/model.h"
 #include "mechanism/decompose.h"
@@ -41,41 +40,23 @@ keep_inputs(const struct shape *shape, struct decompose *copy)
     copy->spec.columns = kept;
 }
 
-static enum sotto_status
-write_spec(const struct compose_spec *spec, const char *path,
-           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
-{
-    struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status = compose_mechanism(spec, &data, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(data, size, path, &mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(path, 0644, false, data, size, err);
-    }
-    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
-        *ret_mechanism = mechanism;
-        mechanism = NULL;
-    }
-    sotto_mechanism_free(mechanism);
-    free(data);
-    return status;
-}
-
 /* With these layers, and one part about the largest of k outputs. */
 static enum sotto_status
 write_part(const struct sotto_model *model, struct decompose *copy,
            const struct compose_part *part, const char *name, const char *path,
            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
+    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status;
     keep_inputs(&model->mechanism->shape, copy);
     copy->spec.name = name;
     copy->spec.eps = part->eps;
     copy->spec.part = part;
     copy->spec.parts = 1;
-    return write_spec(&copy->spec, path, ret_mechanism, err);
+    status = compose_open(&copy->spec, &mechanism, err);
+    return status == SOTTO_STATUS_OK
+               ? mechanism_publish(mechanism, path, ret_mechanism, err)
+               : status;
 }
 
 /* What its cells tell of classes; not to be cleared. */

@@ -15,6 +15,7 @@
 #include "client/flush.h"
 #include "host/error.h"
 #include "host/text.h"
+#include "mechanism/mechanism.h"
 
 #define FILE_MOST ((size_t)1 << 31)
 
@@ -359,11 +360,10 @@ join(const struct tensors *tensors, uint8_t **ret_data, size_t *ret_size,
 }
 
 enum sotto_status
-compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
-                  size_t *ret_size, struct sotto_error *err)
+compose_open(const struct compose_spec *spec,
+             struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     struct tensors tensors;
-    struct sotto_mechanism *check = NULL;
     uint8_t *file = NULL;
     size_t size = 0;
     enum sotto_status status = check_title("name", spec->name, err);
@@ -381,17 +381,25 @@ compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
     add_all(&tensors, spec);
     status = join(&tensors, &file, &size, err);
     if (status == SOTTO_STATUS_OK) {
-        status =
-            sotto_mechanism_parse(file, size, "the new mechanism", &check, err);
+        status = mechanism_adopt(file, size, "the new mechanism", ret_mechanism,
+                                 err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_data = file;
-        *ret_size = size;
-        file = NULL;
-    }
-    sotto_mechanism_free(check);
-    free(file);
     host_text_clear(&tensors.header);
     host_text_clear(&tensors.data);
+    return status;
+}
+
+enum sotto_status
+compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
+                  size_t *ret_size, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status = compose_open(spec, &mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_data = mechanism->data;
+        *ret_size = mechanism->size;
+        mechanism->data = NULL;
+    }
+    sotto_mechanism_free(mechanism);
     return status;
 }

@@ -77,11 +77,14 @@ struct compose_spec {
 };
 
 /*
- * The bytes of the mechanism, which the caller frees; they have been opened
- * once, so a spec that no device would take fails here. Characters that the
- * manifest cannot hold are refused. Statuses: USAGE, MEMORY, and
- * sotto_client_open's.
+ * Makes the mechanism and opens it, so a spec that no device would take fails
+ * here. Characters that the manifest cannot hold are refused. Statuses: USAGE,
+ * MEMORY, and sotto_client_open's.
  */
+SOTTO_CHECKED enum sotto_status
+compose_open(const struct compose_spec *spec,
+             struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+/* The same mechanism's bytes alone, which the caller frees. */
 SOTTO_CHECKED enum sotto_status
 compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
                   size_t *ret_size, struct sotto_error *err);

@@ -10,7 +10,8 @@
 #include "host/pool.h"
 #include "mechanism/mechanism.h"
 
-#define TASK_ROWS ((size_t)16) /* convolutions take a millisecond a row */
+#define TASK_ROWS ((size_t)16)    /* convolutions take a millisecond a row */
+#define ROUND_ROWS ((size_t)2048) /* between two looks at the watch */
 
 static enum sotto_status
 add_device(struct crew *crew, struct sotto_mechanism *mechanism,
@@ -19,8 +20,7 @@ add_device(struct crew *crew, struct sotto_mechanism *mechanism,
     struct sotto_mechanism *own = mechanism;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (crew->devices > 0) {
-        status = sotto_mechanism_parse(mechanism->data, mechanism->size,
-                                       mechanism->name, &own, err);
+        status = mechanism_copy(mechanism, &own, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = rows_init(&crew->rows[crew->devices], own, table, err);
@@ -100,4 +100,21 @@ crew_run(struct crew *crew, size_t first, size_t end, crew_task *task,
                       .context = context};
     host_pool_run(crew->pool, (end - first + TASK_ROWS - 1) / TASK_ROWS,
                   run_task, &run);
+}
+
+enum sotto_status
+crew_run_watched(struct crew *crew, size_t n, const struct sotto_watch *watch,
+                 const char *what, crew_task *task, void *context,
+                 struct sotto_error *err)
+{
+    for (size_t first = 0; first < n; first += ROUND_ROWS) {
+        if (watch->tick != NULL &&
+            !watch->tick(watch->context, what, first, n)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped while %s",
+                             what);
+        }
+        crew_run(crew, first, n - first < ROUND_ROWS ? n : first + ROUND_ROWS,
+                 task, context);
+    }
+    return SOTTO_STATUS_OK;
 }

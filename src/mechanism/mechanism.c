@@ -90,10 +90,9 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
     return shape_init(&mechanism->shape, mechanism->client, err);
 }
 
-/* Takes `data` over, also on failure. */
-static enum sotto_status
-adopt(uint8_t *data, size_t size, const char *name,
-      struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+enum sotto_status
+mechanism_adopt(uint8_t *data, size_t size, const char *name,
+                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     struct sotto_mechanism *mechanism = calloc(1, sizeof *mechanism);
     enum sotto_status status;
@@ -123,7 +122,7 @@ sotto_mechanism_read(const char *path, struct sotto_mechanism **ret_mechanism,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return adopt(data, size, path, ret_mechanism, err);
+    return mechanism_adopt(data, size, path, ret_mechanism, err);
 }
 
 enum sotto_status
@@ -135,7 +134,7 @@ sotto_mechanism_parse(const void *data, size_t size, const char *name,
     if (copy == NULL) {
         return host_fail_memory(err);
     }
-    return adopt(copy, size, name, ret_mechanism, err);
+    return mechanism_adopt(copy, size, name, ret_mechanism, err);
 }
 
 enum sotto_status
@@ -156,7 +155,7 @@ sotto_mechanism_read_verified(const char *path, const char *pub_path,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = adopt(data, size, path, ret_mechanism, err);
+    status = mechanism_adopt(data, size, path, ret_mechanism, err);
     data = NULL;
     if (status != SOTTO_STATUS_OK && status != SOTTO_STATUS_MEMORY) {
         status = SOTTO_STATUS_REFUSED;
@@ -181,6 +180,39 @@ sotto_mechanism_sign(const struct sotto_mechanism *mechanism, const char *path,
 {
     return minisign_sign_bytes(path, mechanism->data, mechanism->size, key_path,
                                password, err);
+}
+
+enum sotto_status
+mechanism_copy(const struct sotto_mechanism *mechanism,
+               struct sotto_mechanism **ret_copy, struct sotto_error *err)
+{
+    return sotto_mechanism_parse(mechanism->data, mechanism->size,
+                                 mechanism->name, ret_copy, err);
+}
+
+enum sotto_status
+mechanism_publish(struct sotto_mechanism *mechanism, const char *path,
+                  struct sotto_mechanism **ret_mechanism,
+                  struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (path != NULL) {
+        status = host_file_write(path, 0644, false, mechanism->data,
+                                 mechanism->size, err);
+    }
+    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
+        *ret_mechanism = mechanism;
+    } else {
+        sotto_mechanism_free(mechanism);
+    }
+    return status;
+}
+
+const uint8_t *
+sotto_mechanism_bytes(const struct sotto_mechanism *mechanism, size_t *ret_size)
+{
+    *ret_size = mechanism->size;
+    return mechanism->data;
 }
 
 void

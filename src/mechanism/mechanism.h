@@ -24,6 +24,25 @@ struct sotto_mechanism {
     char delta_text[DEVICE_TEXT_MAX + 1];
 };
 
+/* Opens a file's bytes, which it takes over, also on failure. */
+SOTTO_CHECKED enum sotto_status
+mechanism_adopt(uint8_t *data, size_t size, const char *name,
+                struct sotto_mechanism **ret_mechanism,
+                struct sotto_error *err);
+/* Opens the same mechanism once more, for another thread. */
+SOTTO_CHECKED enum sotto_status
+mechanism_copy(const struct sotto_mechanism *mechanism,
+               struct sotto_mechanism **ret_copy, struct sotto_error *err);
+/*
+ * Writes a mechanism that was made to `path`, if not NULL, and hands it over to
+ * `ret_mechanism`, if not NULL. Else, and on failure, it is freed. Statuses:
+ * IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+mechanism_publish(struct sotto_mechanism *mechanism, const char *path,
+                  struct sotto_mechanism **ret_mechanism,
+                  struct sotto_error *err);
+
 /* Column of a number that is entry `at` of z, where z is x itself and the
    entry is a whole number column; SIZE_MAX otherwise. */
 size_t mechanism_source(const struct sotto_mechanism *mechanism, size_t at);

@@ -16,7 +16,6 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "host/error.h"
-#include "host/file.h"
 #include "mechanism/compose.h"
 #include "mechanism/decompose.h"
 #include "mechanism/mechanism.h"
@@ -222,9 +221,7 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
                          struct sotto_error *err)
 {
     struct decompose copy = {0};
-    struct sotto_mechanism *opened = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
+    struct sotto_mechanism *made = NULL;
     uint64_t units;
     enum sotto_status status;
     if (!(lambda >= 0 && lambda < 1)) {
@@ -243,20 +240,11 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
         status = set_label_channel(&copy, label_channel, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = compose_mechanism(&copy.spec, &data, &size, err);
-    }
-    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
-        status = sotto_mechanism_parse(data, size, path, &opened, err);
+        status = compose_open(&copy.spec, &made, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(path, 0644, false, data, size, err);
+        status = mechanism_publish(made, path, ret_mechanism, err);
     }
-    if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
-        *ret_mechanism = opened;
-        opened = NULL;
-    }
-    sotto_mechanism_free(opened);
-    free(data);
     decompose_clear(&copy);
     return status;
 }

@@ -123,6 +123,56 @@ test_rows(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+static unsigned ticks;
+
+static bool
+tick(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    const unsigned *most = context;
+    assert_string_equal(what, "encoding");
+    assert_true(done < total);
+    return ticks++ < *most;
+}
+
+static void
+count_row(void *context, struct rows *rows, size_t row, unsigned worker)
+{
+    size_t *most = context;
+    (void)rows;
+    (void)worker;
+    *most = row > *most ? row : *most;
+}
+
+/* Numbers that are no rows, a round at a time, until somebody says stop. */
+static void
+test_watched(void **state)
+{
+    struct sotto_mechanism *mechanism = make();
+    struct sotto_table *table = numbers("b", ROWS);
+    unsigned most = 3;
+    const struct sotto_watch watch = {.tick = tick, .context = &most};
+    const struct sotto_watch none = {0};
+    struct crew crew;
+    size_t last = 0;
+    (void)state;
+    must(crew_init(&crew, mechanism, table, NULL, &err));
+    must(crew_run_watched(&crew, 5000, &watch, "encoding", count_row, &last,
+                          &err));
+    assert_int_equal(last, 4999);
+    assert_int_equal(ticks, 3);
+    assert_int_equal(crew_run_watched(&crew, 5000, &watch, "encoding",
+                                      count_row, &last, &err),
+                     SOTTO_STATUS_STOPPED);
+    assert_string_equal(err.message, "stopped while encoding");
+    assert_int_equal(ticks, 4);
+    must(crew_run_watched(&crew, 6000, &none, "encoding", count_row, &last,
+                          &err));
+    assert_int_equal(last, 5999);
+    crew_clear(&crew);
+    sotto_table_free(table);
+    sotto_mechanism_free(mechanism);
+}
+
 /* A few rows are no work for many devices; no pool is one thread. */
 static void
 test_few(void **state)
@@ -197,9 +247,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_few),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rows),   cmocka_unit_test(test_watched),
+        cmocka_unit_test(test_few),    cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,37 @@ test_part_column(void **state)
     sotto_mechanism_free(encoded);
 }
 
+/* Written or not, handed over or not: the bytes are the mechanism's. */
+static void
+test_publish(void **state)
+{
+    struct sotto_mechanism *plain = fixture_open(&fixture_plain);
+    struct sotto_mechanism *copy = NULL, *kept = NULL;
+    char path[] = "/tmp/test_mechanism.XXXXXX";
+    int fd = mkstemp(path);
+    const uint8_t *bytes;
+    size_t size = 0;
+    (void)state;
+    assert_true(fd >= 0 && close(fd) == 0);
+    bytes = sotto_mechanism_bytes(plain, &size);
+    assert_ptr_equal(bytes, plain->data);
+    assert_int_equal(size, plain->size);
+    assert_int_equal(mechanism_copy(plain, &copy, &err), SOTTO_STATUS_OK);
+    assert_int_equal(mechanism_publish(copy, NULL, &kept, &err),
+                     SOTTO_STATUS_OK);
+    assert_ptr_equal(kept, copy);
+    assert_int_equal(mechanism_publish(kept, path, NULL, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_mechanism_read(path, &copy, &err), SOTTO_STATUS_OK);
+    assert_memory_equal(sotto_mechanism_bytes(copy, &size), bytes, plain->size);
+    kept = NULL;
+    assert_int_equal(mechanism_publish(copy, "/nowhere/m.sotto", &kept, &err),
+                     SOTTO_STATUS_IO);
+    assert_null(kept);
+    assert_int_equal(unlink(path), 0);
+    sotto_mechanism_free(plain);
+}
+
 static void
 test_read(void **state)
 {
@@ -242,6 +273,7 @@ main(void)
         cmocka_unit_test(test_columns), cmocka_unit_test(test_parts),
         cmocka_unit_test(test_source),  cmocka_unit_test(test_part_column),
         cmocka_unit_test(test_read),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_publish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,14 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "encoder/analyst.h"
 #include "encoder/codebook.h"
 #include "experiment/population.h"
 #include "experiment/trial_learn.h"
 #include "host/error.h"
-#include "host/text.h"
 #include "learn/expect.h"
 #include "learn/model.h"
 #include "learn/smooth.h"
@@ -119,24 +117,15 @@ judge_aux(struct mnist_pieces *pieces, float **ret_p, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* A file that is read back at once. */
 static enum sotto_status
-write_code(struct sotto_codebook *codebook, size_t k, double eps,
-           const struct experiment_run *run,
-           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+make_code(struct sotto_codebook *codebook, size_t k, double eps,
+          struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     struct sotto_codebook_choice choice = {.k = k, .channel = "flip"};
     char text[EXPERIMENT_EPS_SIZE];
-    char *path = host_text_path("%s/%s", run->folder, "budget.sotto");
-    if (path == NULL) {
-        return host_fail_memory(err);
-    }
     experiment_eps_text(eps, text);
-    enum sotto_status status = sotto_codebook_write(
-        codebook, &choice, text, path, NULL, ret_mechanism, err);
-    (void)unlink(path);
-    free(path);
-    return status;
+    return sotto_codebook_write(codebook, &choice, text, NULL, NULL,
+                                ret_mechanism, err);
 }
 
 /* ---- Reports of test images ---------------------------------------------- */
@@ -226,7 +215,7 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
                                    eps, &cells, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = write_code(codebook, cells.cells, eps, run, &code, err);
+        status = make_code(codebook, cells.cells, eps, &code, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = population_report(code, trial->split.test, test_seed(run, fit),
@@ -262,15 +251,9 @@ test_classes(const struct mnist_trial *trial, const struct experiment_run *run,
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_evaluation evaluation;
     char text[EXPERIMENT_EPS_SIZE];
-    char *path = host_text_path("%s/%s", run->folder, "budget.sotto");
-    if (path == NULL) {
-        return host_fail_memory(err);
-    }
     experiment_eps_text(eps, text);
     enum sotto_status status =
-        sotto_model_mechanism_class(pieces->model, text, path, &mechanism, err);
-    (void)unlink(path);
-    free(path);
+        sotto_model_mechanism_class(pieces->model, text, NULL, &mechanism, err);
     if (status == SOTTO_STATUS_OK) {
         status = sotto_model_evaluate_private_with(
             pieces->model, mechanism, trial->split.test, test_seed(run, fit),
