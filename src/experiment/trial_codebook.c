@@ -14,7 +14,7 @@
 #include "experiment/trial.h"
 #include "host/error.h"
 #include "host/text.h"
-#include "learn/codes.h"
+#include "learn/codes/codes.h"
 
 #define NAME "mnist-collection-codebook"
 #define ANY_EPS "1" /* of a mechanism that nobody reports with */

@@ -12,7 +12,7 @@
 #ifndef SOTTO_LEARN_LABELS_H
 #define SOTTO_LEARN_LABELS_H
 
-#include "learn/prior.h"
+#include "learn/lattice/prior.h"
 #include "sotto/sotto.h"
 
 struct labels {

@@ -5,9 +5,9 @@
 #ifndef SOTTO_LEARN_MODEL_H
 #define SOTTO_LEARN_MODEL_H
 
-#include "learn/codes.h"
-#include "learn/posterior.h"
-#include "learn/prior.h"
+#include "learn/codes/codes.h"
+#include "learn/lattice/posterior.h"
+#include "learn/lattice/prior.h"
 #include "nn/graph.h"
 #include "sotto/sotto.h"
 #include "tensor/tensor.h"
@@ -106,7 +106,7 @@ SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
 /* The first of the largest. */
 size_t model_likeliest(const double *p, size_t classes);
 
-/* model_send.c: whether reports of a mechanism are about the class that the
+/* codes_send.c: whether reports of a mechanism are about the class that the
    model's network gives: sotto_model_mechanism_class made it. */
 bool model_sends_class(const struct sotto_model *model,
                        const struct sotto_mechanism *mechanism);

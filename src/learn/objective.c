@@ -21,7 +21,7 @@
 
 #include "host/error.h"
 #include "host/pool.h"
-#include "learn/weigh.h"
+#include "learn/lattice/posterior_kernel.h"
 
 #define WAVE 32u   /* chunks at a time */
 #define TILE 1024u /* points that a task adds up over */
@@ -152,9 +152,9 @@ pass_chunk(void *context, size_t task, unsigned worker)
     if (pass->dp != NULL) {
         memset(a, 0, posterior->padded * sizeof *a);
     }
-    for (size_t n = plan->chunk[chunk]; n < end; n += WEIGH_ROWS) {
-        double s[WEIGH_ROWS];
-        size_t rows = end - n < WEIGH_ROWS ? end - n : WEIGH_ROWS;
+    for (size_t n = plan->chunk[chunk]; n < end; n += POSTERIOR_ROWS) {
+        double s[POSTERIOR_ROWS];
+        size_t rows = end - n < POSTERIOR_ROWS ? end - n : POSTERIOR_ROWS;
         posterior_dots(posterior, n, rows, v, s);
         for (size_t i = 0; i < rows; i++) {
             double by =

@@ -11,7 +11,7 @@
 #define SOTTO_LEARN_OBJECTIVE_H
 
 #include "learn/labels.h"
-#include "learn/posterior.h"
+#include "learn/lattice/posterior.h"
 
 struct host_pool;
 

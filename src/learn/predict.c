@@ -8,7 +8,7 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
-#include "learn/smooth.h"
+#include "learn/codes/classifier.h"
 #include "mechanism/crew.h"
 #include "mechanism/same.h"
 
@@ -235,9 +235,10 @@ check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
     return SOTTO_STATUS_OK;
 }
 
-/* By way of the cells of `smooth`. */
+/* By way of the cells of `classifier`. */
 static enum sotto_status
-predict_cells(const struct sotto_model *model, const struct smooth *smooth,
+predict_cells(const struct sotto_model *model,
+              const struct classifier *classifier,
               const struct sotto_mechanism *mechanism, const uint8_t *reports,
               size_t n, double *ret_p, struct sotto_error *err)
 {
@@ -252,8 +253,8 @@ predict_cells(const struct sotto_model *model, const struct smooth *smooth,
         for (size_t i = 0; i < count; i++) {
             report[i] = reports + (first + i) * size;
         }
-        status = smooth_private(smooth, &shape, report, count,
-                                ret_p + first * model->classes, err);
+        status = classifier_private(classifier, &shape, report, count,
+                                    ret_p + first * model->classes, err);
     }
     return status;
 }
@@ -263,11 +264,11 @@ predict_codes(const struct sotto_model *model,
               const struct sotto_mechanism *mechanism, const uint8_t *reports,
               size_t n, double *ret_p, struct sotto_error *err)
 {
-    const struct smooth smooth = {.cells = model->codes.cells,
-                                  .classes = model->classes,
-                                  .pi = model->pi,
-                                  .tau_bar = model->tau_bar};
-    return predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
+    const struct classifier classifier = {.cells = model->codes.cells,
+                                          .classes = model->classes,
+                                          .pi = model->pi,
+                                          .tau_bar = model->tau_bar};
+    return predict_cells(model, &classifier, mechanism, reports, n, ret_p, err);
 }
 
 static enum sotto_status
@@ -276,14 +277,15 @@ predict_classes(const struct sotto_model *model,
                 size_t n, double *ret_p, struct sotto_error *err)
 {
     double *share = model_class_tables(model);
-    struct smooth smooth = {
+    struct classifier classifier = {
         .cells = model->classes, .classes = model->classes, .pi = share};
     enum sotto_status status;
     if (share == NULL) {
         return host_fail_memory(err);
     }
-    smooth.tau_bar = share + model->classes;
-    status = predict_cells(model, &smooth, mechanism, reports, n, ret_p, err);
+    classifier.tau_bar = share + model->classes;
+    status =
+        predict_cells(model, &classifier, mechanism, reports, n, ret_p, err);
     free(share);
     return status;
 }

@@ -19,7 +19,7 @@
 
 #include "base/decimal.h"
 #include "host/pool.h"
-#include "learn/cells.h"
+#include "learn/codes/cells.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 

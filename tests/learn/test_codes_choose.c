@@ -2,7 +2,7 @@
  * test_codes_choose.c: few codes where reports say little, more where they say
  * much.
  */
-#include "learn/codes_choose.h"
+#include "learn/codes/codes_choose.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "fail_alloc.h"
 #include "host/file.h"
 #include "host/safetensors.h"
-#include "learn/smooth.h"
+#include "learn/codes/classifier.h"
 #include "learn_codebook.h"
 
 #define ROWS 40u

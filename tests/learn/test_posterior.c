@@ -6,7 +6,7 @@
 
 #include "fail_alloc.h"
 #include "host/pool.h"
-#include "learn/weigh.h"
+#include "learn/lattice/posterior_kernel.h"
 
 #define POINTS 700u
 #define REPORTS 150u
@@ -129,7 +129,7 @@ test_dense(void **state)
         assert_true(posterior->kept == 1 && posterior->truncated == 0);
         assert_true(posterior->bytes == 704.0 * 2 * REPORTS);
         assert_true(worst_error(&stage, posterior) <
-                    2 * WEIGH_ERROR + POINTS * WEIGH_LEAST + 1e-5);
+                    2 * POSTERIOR_ERROR + POINTS * POSTERIOR_LEAST + 1e-5);
         posterior_free(posterior);
     }
     stage_clear(&stage);
@@ -150,9 +150,9 @@ test_sparse(void **state)
     assert_true(posterior->bytes < whole->bytes);
     assert_true(whole->kept == 1 && whole->truncated == 0);
     assert_true(worst_error(&stage, posterior) <
-                2 * (WEIGH_ERROR + POINTS * WEIGH_LEAST + 5e-2) + 1e-4);
+                2 * (POSTERIOR_ERROR + POINTS * POSTERIOR_LEAST + 5e-2) + 1e-4);
     assert_true(worst_error(&stage, whole) <
-                2 * (WEIGH_ERROR + POINTS * WEIGH_LEAST) + 1e-4);
+                2 * (POSTERIOR_ERROR + POINTS * POSTERIOR_LEAST) + 1e-4);
     posterior_free(posterior);
     posterior_free(whole);
     stage_clear(&stage);

@@ -21,8 +21,8 @@
 #include "experiment/trial_learn.h"
 #include "host/error.h"
 #include "host/pool.h"
+#include "learn/codes/classifier.h"
 #include "learn/model.h"
-#include "learn/smooth.h"
 #include "mechanism/rows.h"
 
 #define CLASSES 2u
@@ -203,7 +203,7 @@ labelled_init(struct labelled *labelled, struct sotto_mechanism *mechanism,
 
 /* z and code of the auxiliary images; `ret_code` is the caller's to free. */
 static enum sotto_status
-take_aux(const struct sotto_analyst *analyst, struct smooth_aux *ret_aux,
+take_aux(const struct sotto_analyst *analyst, struct classifier_aux *ret_aux,
          uint32_t *ret_layers, uint32_t **ret_code, struct sotto_error *err)
 {
     size_t n = sotto_analyst_points(analyst);
@@ -224,13 +224,13 @@ take_aux(const struct sotto_analyst *analyst, struct smooth_aux *ret_aux,
 /* The share of test images whose likeliest class is theirs: the network's
    output is larger for it. */
 static enum sotto_status
-test_network(struct smooth *smooth, struct sotto_mechanism *mechanism,
+test_network(struct classifier *classifier, struct sotto_mechanism *mechanism,
              uint32_t layers, const struct sotto_table *test,
              const struct experiment_run *run, double *ret_accuracy,
              struct sotto_error *err)
 {
     size_t n = sotto_table_rows(test), right = 0;
-    float *z = calloc(n, smooth->in * sizeof *z);
+    float *z = calloc(n, classifier->in * sizeof *z);
     struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct rows rows = {0};
@@ -244,15 +244,16 @@ test_network(struct smooth *smooth, struct sotto_mechanism *mechanism,
         status = tensor_new("cpu", pool, &backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&smooth->net.stack, n, err);
+        status = nn_graph_reserve(&classifier->net.stack, n, err);
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
     for (size_t i = 0; i < n; i++) {
-        rows_representation(&rows, i, layers, z + i * smooth->in);
+        rows_representation(&rows, i, layers, z + i * classifier->in);
     }
-    const float *y = nn_graph_forward(&smooth->net.stack, backend, z, n, false);
+    const float *y =
+        nn_graph_forward(&classifier->net.stack, backend, z, n, false);
     for (size_t i = 0; i < n; i++) {
         bool novel = sotto_table_cell(test, i, 1).number > 0;
         right += (y[i * CLASSES + 1] > y[i * CLASSES]) == novel ? 1 : 0;
@@ -273,8 +274,8 @@ fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
 {
     struct sotto_fit_options options = mnist_codes_fit_options(fit->eps);
     struct labelled labelled = {0};
-    struct smooth_aux aux = {0};
-    struct smooth *smooth = NULL;
+    struct classifier_aux aux = {0};
+    struct classifier *classifier = NULL;
     uint32_t *code = NULL, layers = 0;
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
@@ -287,15 +288,15 @@ fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
         status = take_aux(pieces->analyst, &aux, &layers, &code, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            smooth_fit_reports(&labelled.shape, labelled.report, labelled.count,
-                               &aux, true, &options, &smooth, NULL, err);
+        status = classifier_fit_reports(&labelled.shape, labelled.report,
+                                        labelled.count, &aux, true, &options,
+                                        &classifier, NULL, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = test_network(smooth, pieces->mechanism, layers,
+        status = test_network(classifier, pieces->mechanism, layers,
                               trial->split.test, run, ret_accuracy, err);
     }
-    smooth_free(smooth);
+    classifier_free(classifier);
     free(code);
     labelled_clear(&labelled);
     return status;

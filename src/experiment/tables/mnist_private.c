@@ -9,10 +9,10 @@
  * codebook     the report is a code, by k-ary response: no label chose the
  *              cells. p(y | r) = sum_c p(c | r) p(y | c), and p(y | c) is what
  *              the classifier says of the cell's auxiliary images. How many
- *              cells is chosen by what it expects of itself (learn/expect.h).
- * class-flip   the classifier is sent to devices, and the report is its class,
- *              by k-ary response: good for this one question.
- * vlm          the papers': a representation on a lattice.
+ *              cells is chosen by what it expects of itself
+ * (learn/codes/expected.h). class-flip   the classifier is sent to devices, and
+ * the report is its class, by k-ary response: good for this one question. vlm
+ * the papers': a representation on a lattice.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,9 +24,9 @@
 #include "experiment/population.h"
 #include "experiment/trial_learn.h"
 #include "host/error.h"
-#include "learn/expect.h"
+#include "learn/codes/classifier.h"
+#include "learn/codes/expected.h"
 #include "learn/model.h"
-#include "learn/smooth.h"
 
 #define CLASSES 10u
 #define TEST_SHARE 0.7 /* of eps_train (P0 Table 4); vlm's lambda, too */
@@ -152,15 +152,15 @@ score(struct sotto_model *model, const struct sotto_table *table,
 /* p(class | report) of all reports of a mechanism about codes alone; the
    caller frees it. */
 static enum sotto_status
-judge_reports(const struct expect_cells *cells,
+judge_reports(const struct expected_cells *cells,
               const struct sotto_mechanism *code,
               const struct sotto_report_reader *reports, double **ret_p,
               struct sotto_error *err)
 {
-    struct smooth known = {.cells = cells->cells,
-                           .classes = CLASSES,
-                           .pi = cells->pi,
-                           .tau_bar = cells->tau};
+    struct classifier known = {.cells = cells->cells,
+                               .classes = CLASSES,
+                               .pi = cells->pi,
+                               .tau_bar = cells->tau};
     size_t n = sotto_report_reader_count(reports);
     const uint8_t **report = calloc(n, sizeof *report);
     double *p = calloc(n, CLASSES * sizeof *p);
@@ -175,7 +175,7 @@ judge_reports(const struct expect_cells *cells,
     }
     status = codes_shape_init(&shape, code, false, err);
     if (status == SOTTO_STATUS_OK) {
-        status = smooth_private(&known, &shape, report, n, p, err);
+        status = classifier_private(&known, &shape, report, n, p, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_p = p;
@@ -204,15 +204,15 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
     struct sotto_codebook *codebook = NULL;
     struct sotto_mechanism *code = NULL;
     struct sotto_report_reader *reports = NULL;
-    struct expect_cells cells = {0};
+    struct expected_cells cells = {0};
     float *judged = NULL;
     enum sotto_status status = judge_aux(pieces, &judged, err);
     if (status == SOTTO_STATUS_OK) {
         status = mnist_trial_cells(trial, run, &encoder, false, &codebook, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = expect_choose_cut(codebook, counts, COUNTS, CLASSES, judged,
-                                   eps, &cells, err);
+        status = expected_choose_cut(codebook, counts, COUNTS, CLASSES, judged,
+                                     eps, &cells, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = make_code(codebook, cells.cells, eps, &code, err);
@@ -233,7 +233,7 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
     }
     sotto_report_reader_free(reports);
     sotto_mechanism_free(code);
-    expect_cells_clear(&cells);
+    expected_cells_clear(&cells);
     free(judged);
     free(p);
     return status;

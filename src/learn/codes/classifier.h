@@ -1,0 +1,124 @@
+/*
+ * classifier.h: a classifier of representations from reports about codes and
+ * labels, by way of the cells' labels (docs/codebook.md).
+ *
+ *     tau(c, y)       cells.h
+ *     p(y | z)        a network, fitted to tau at the auxiliary records, then
+ *                     to the reports themselves
+ *     tau_bar(c, y)   its mean over the auxiliary records of a cell
+ */
+#ifndef SOTTO_LEARN_CLASSIFIER_H
+#define SOTTO_LEARN_CLASSIFIER_H
+
+#include "learn/codes/cells.h"
+#include "learn/model.h"
+
+#define CLASSIFIER_STEPS 300u
+#define CLASSIFIER_CELLS_CLIMB 10u /* cells a class from which on to climb */
+#define CLASSIFIER_ERROR_CLIMB                                                 \
+    1.0 /* codes_error below which reports say enough                          \
+         */
+
+/* Auxiliary records: representations, n rows of d, and their codes. */
+struct classifier_aux {
+    const float *z;
+    const uint32_t *code;
+    size_t n, d;
+};
+
+struct classifier_options {
+    const uint32_t *hidden; /* layers; NULL: one of 50 */
+    size_t hiddens;
+    bool linear;     /* no hidden layer */
+    double rate;     /* Adam's; 0: 2e-3 */
+    double decay;    /* weight decay; negative: 1e-3 */
+    uint32_t epochs; /* on what is known of cells; 0: 20, but 1,000 steps at
+                        least */
+    uint32_t steps;  /* that climb; at most that many, if some reports score */
+    uint64_t seed;
+    const struct sotto_watch *watch; /* NULL: nobody */
+};
+
+struct classifier {
+    struct model_net net; /* takes z as it is */
+    size_t in, cells, classes;
+    uint32_t hidden[MODEL_HIDDEN_MAX];
+    size_t hiddens;
+    double *pi;      /* cells: their shares among the people */
+    double *share;   /* classes: likewise, known or estimated */
+    double *tau;     /* cells rows of classes: what reports say */
+    double *tau_bar; /* likewise: what the network makes of it */
+};
+
+struct classifier_info {
+    struct cells_info cells;
+    uint64_t epochs;   /* on what is known of cells */
+    uint64_t steps;    /* up the likelihood */
+    double log_p;      /* mean log-likelihood of the reports learnt from */
+    double validation; /* of those that scored; 0: none */
+    double memory;     /* bytes of what the reports say */
+};
+
+/* Planned, without weights; the rest zeroed. Statuses: MEMORY, LIMIT. */
+SOTTO_CHECKED enum sotto_status
+classifier_new(size_t in, size_t cells, size_t classes,
+               const struct classifier_options *options,
+               struct classifier **ret_smooth, struct sotto_error *err);
+void classifier_free(struct classifier *classifier);
+
+/*
+ * Trains the network on classifier->tau, then takes `steps` steps up the
+ * likelihood of `codes`; with `held`, back to where the likelihood of that was
+ * best, and info->steps says after how many; sets tau_bar. Statuses: MEMORY,
+ * LIMIT, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status
+classifier_train(struct classifier *classifier,
+                 const struct classifier_aux *aux, struct codes *codes,
+                 struct codes *held, const struct classifier_options *options,
+                 struct tensor_backend *backend, struct classifier_info *info,
+                 struct sotto_error *err);
+
+/* The gradient of -log p by the network's probabilities p (aux->n rows of
+   classes), and log p itself: for classifier_train, and to be tested. `room` is
+   for 2 cells * classes. */
+double classifier_gradient(struct codes *codes,
+                           const struct classifier_aux *aux, const double *pi,
+                           const double *tau, const float *p, double *room,
+                           float *ret_dp);
+
+/*
+ * classifier_fit.c: all of it, from reports. Of `options` it takes hidden,
+ * hiddens, linear, other, balanced, epochs, rate, decay, validation, seed,
+ * threads and watch. `shifted`: the people's cells have other shares than the
+ * auxiliary records', and those are estimated too. `ret_info` may be NULL.
+ * Statuses: INPUT (not a codebook mechanism with a label; no reports, no
+ * auxiliary records, a code that is none), USAGE, MEMORY, LIMIT, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status
+classifier_fit(const struct sotto_mechanism *mechanism,
+               const struct sotto_report_reader *reader,
+               const struct classifier_aux *aux, bool shifted,
+               const struct sotto_fit_options *options,
+               struct classifier **ret_smooth, struct classifier_info *ret_info,
+               struct sotto_error *err);
+/* The same from reports in memory. */
+SOTTO_CHECKED enum sotto_status classifier_fit_reports(
+    const struct codes_shape *shape, const uint8_t *const *report,
+    size_t reports, const struct classifier_aux *aux, bool shifted,
+    const struct sotto_fit_options *options, struct classifier **ret_smooth,
+    struct classifier_info *ret_info, struct sotto_error *err);
+
+/*
+ * classifier_private.c: p(y | report) = sum_c p(c | report) tau_bar(c, y) of n
+ * reports, the label in them ignored, into rows of classes. The shape may be
+ * another mechanism's, of the same cells. Statuses: MEMORY, INPUT (other
+ * cells).
+ */
+SOTTO_CHECKED enum sotto_status
+classifier_private(const struct classifier *classifier,
+                   const struct codes_shape *shape,
+                   const uint8_t *const *report, size_t n, double *ret_p,
+                   struct sotto_error *err);
+
+#endif

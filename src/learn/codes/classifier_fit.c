@@ -1,0 +1,370 @@
+/*
+ * classifier_fit.c: a classifier of representations from reports of a codebook
+ * mechanism.
+ *
+ *     aux -> pi                      shares of the cells
+ *     reports -> codes -> tau        cells.c: what all of them say
+ *     tau -> network                 classifier.c
+ *
+ * With many cells a class the network then climbs the likelihood: nine tenths
+ * of the reports are tried first, and the other tenth says how many steps.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/pool.h"
+#include "learn/codes/classifier.h"
+#include "random/permute.h"
+
+#define VALIDATION 0.1
+#define HELD_LEAST 100u /* reports that score, else none does */
+#define OTHER_SHARE 1e-6
+#define CELL_COUNT 0.5 /* added to each cell's */
+#define SHIFT_ROUNDS 2u
+#define SPLIT_STREAM UINT64_C(0x73706c69740000)
+
+struct fit {
+    const struct codes_shape *shape;
+    const uint8_t **report; /* by lot: those that score come last */
+    size_t reports;
+    const struct classifier_aux *aux;
+    bool shifted;
+    const struct sotto_fit_options *options;
+    struct classifier_options own;
+    double *share; /* of the classes, where known; else NULL */
+    double *pi;    /* among the auxiliary records */
+    struct codes codes, held;
+    struct host_pool *pool;
+    struct tensor_backend *backend;
+    struct classifier *classifier;
+    struct classifier_info info;
+};
+
+static void
+fit_clear(struct fit *fit)
+{
+    free(fit->report);
+    free(fit->share);
+    free(fit->pi);
+    codes_clear(&fit->codes);
+    codes_clear(&fit->held);
+    classifier_free(fit->classifier);
+    tensor_backend_free(fit->backend);
+    host_pool_free(fit->pool);
+}
+
+/* ---- What is known ------------------------------------------------------- */
+
+static enum sotto_status
+check(const struct fit *fit, struct sotto_error *err)
+{
+    const struct classifier_aux *aux = fit->aux;
+    if (fit->shape->symbols < 2) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no label: nothing to learn to "
+                         "tell from its reports");
+    }
+    if (aux->n == 0 || aux->d == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "learning from codes needs auxiliary records");
+    }
+    for (size_t m = 0; m < aux->n; m++) {
+        if (aux->code[m] >= fit->shape->cells) {
+            return host_fail(err, SOTTO_STATUS_INPUT, m,
+                             "auxiliary record %zu has code %u, and there are "
+                             "%zu codes",
+                             m + 1, aux->code[m], fit->shape->cells);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Balanced classes: even, and hardly any for "other", where it is one. */
+static enum sotto_status
+set_share(struct fit *fit, struct sotto_error *err)
+{
+    size_t classes = fit->shape->classes;
+    bool other = classes == fit->shape->symbols && classes > 2;
+    double least = other ? OTHER_SHARE / (double)classes : 0;
+    size_t alike = classes - (other ? 1 : 0);
+    if (!fit->options->balanced) {
+        return SOTTO_STATUS_OK;
+    }
+    fit->share = malloc(classes * sizeof *fit->share);
+    if (fit->share == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t y = 0; y < classes; y++) {
+        fit->share[y] = y < alike ? (1 - least) / (double)alike : least;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+set_pi(struct fit *fit, struct sotto_error *err)
+{
+    size_t cells = fit->shape->cells;
+    double all = (double)fit->aux->n + CELL_COUNT * (double)cells;
+    fit->pi = malloc(cells * sizeof *fit->pi);
+    if (fit->pi == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t c = 0; c < cells; c++) {
+        fit->pi[c] = CELL_COUNT / all;
+    }
+    for (size_t m = 0; m < fit->aux->n; m++) {
+        fit->pi[fit->aux->code[m]] += 1 / all;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+set_reports(struct fit *fit, const uint8_t *const *report,
+            struct sotto_error *err)
+{
+    fit->report = malloc((fit->reports + 1) * sizeof *fit->report);
+    if (fit->report == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < fit->reports; i++) {
+        fit->report[i] = report[i];
+    }
+    permute(fit->report, sizeof *fit->report, fit->reports, PERMUTE_DOWN,
+            fit->options->seed, SPLIT_STREAM);
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- Cells --------------------------------------------------------------- */
+
+/* pi given tau and tau given pi, from tau = f (or even). */
+static enum sotto_status
+label_shifted(struct fit *fit, const struct cells_options *options,
+              struct sotto_error *err)
+{
+    struct classifier *classifier = fit->classifier;
+    size_t classes = classifier->classes;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t p = 0; p < classifier->cells * classes; p++) {
+        classifier->tau[p] =
+            fit->share != NULL ? fit->share[p % classes] : 1 / (double)classes;
+    }
+    for (size_t i = 0; i < SHIFT_ROUNDS && status == SOTTO_STATUS_OK; i++) {
+        status = cells_shares(&fit->codes, classifier->tau, fit->pi,
+                              &fit->options->watch, classifier->pi, err);
+        if (status == SOTTO_STATUS_OK) {
+            status =
+                cells_fit(&fit->codes, classifier->pi, options, classifier->tau,
+                          classifier->share, &fit->info.cells, err);
+        }
+    }
+    return status;
+}
+
+static enum sotto_status
+label(struct fit *fit, struct sotto_error *err)
+{
+    struct classifier *classifier = fit->classifier;
+    const struct cells_options options = {.share = fit->share,
+                                          .seed = fit->options->seed,
+                                          .watch = &fit->options->watch};
+    if (fit->shifted) {
+        return label_shifted(fit, &options, err);
+    }
+    memcpy(classifier->pi, fit->pi, classifier->cells * sizeof *fit->pi);
+    return cells_fit(&fit->codes, classifier->pi, &options, classifier->tau,
+                     classifier->share, &fit->info.cells, err);
+}
+
+/* ---- How far to climb ---------------------------------------------------- */
+
+/* Reports that only score; 0 where the network has nothing to add to cells, or
+   the reports too little to say. */
+static size_t
+held_of(const struct fit *fit)
+{
+    double share = fit->options->validation;
+    size_t held;
+    share = share < 0 ? 0 : share > 0 ? share : VALIDATION;
+    held = (size_t)(share * (double)fit->reports);
+    return held >= HELD_LEAST &&
+                   fit->info.cells.error < CLASSIFIER_ERROR_CLIMB &&
+                   fit->shape->cells >=
+                       CLASSIFIER_CELLS_CLIMB * fit->shape->classes
+               ? held
+               : 0;
+}
+
+/* Tries it without those that score: `own.steps` is what served them best. */
+static enum sotto_status
+find_steps(struct fit *fit, size_t held, struct sotto_error *err)
+{
+    size_t kept = fit->reports - held;
+    enum sotto_status status;
+    codes_clear(&fit->codes);
+    status =
+        codes_init(&fit->codes, fit->shape, fit->report, kept, fit->pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = codes_init(&fit->held, fit->shape, fit->report + kept, held,
+                            fit->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = label(fit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        fit->own.steps = CLASSIFIER_STEPS;
+        status =
+            classifier_train(fit->classifier, fit->aux, &fit->codes, &fit->held,
+                             &fit->own, fit->backend, &fit->info, err);
+    }
+    fit->own.steps = (uint32_t)fit->info.steps;
+    return status;
+}
+
+/* With all reports: what was found for them before is put back. */
+static enum sotto_status
+climb(struct fit *fit, size_t held, struct sotto_error *err)
+{
+    struct classifier *classifier = fit->classifier, *tried = NULL;
+    struct cells_info cells = fit->info.cells;
+    enum sotto_status status =
+        classifier_new(classifier->in, classifier->cells, classifier->classes,
+                       &fit->own, &fit->classifier, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    status = find_steps(fit, held, err);
+    tried = fit->classifier;
+    fit->classifier = classifier;
+    fit->info.cells = cells;
+    classifier_free(tried);
+    codes_clear(&fit->codes);
+    return status == SOTTO_STATUS_OK
+               ? codes_init(&fit->codes, fit->shape, fit->report, fit->reports,
+                            fit->pool, err)
+               : status;
+}
+
+static enum sotto_status
+train(struct fit *fit, struct sotto_error *err)
+{
+    size_t held = held_of(fit);
+    double validation = 0;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (held > 0) {
+        status = climb(fit, held, err);
+        validation = fit->info.validation;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = classifier_train(fit->classifier, fit->aux, &fit->codes, NULL,
+                                  &fit->own, fit->backend, &fit->info, err);
+    }
+    fit->info.validation = validation;
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static enum sotto_status
+fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
+{
+    const struct sotto_fit_options *options = fit->options;
+    enum sotto_status status = check(fit, err);
+    fit->own = (struct classifier_options){.hidden = options->hidden,
+                                           .hiddens = options->hiddens,
+                                           .linear = options->linear,
+                                           .rate = options->rate,
+                                           .decay = options->decay,
+                                           .epochs = options->epochs,
+                                           .seed = options->seed,
+                                           .watch = &options->watch};
+    if (status == SOTTO_STATUS_OK) {
+        status = set_share(fit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = set_pi(fit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = set_reports(fit, report, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = host_pool_new(options->threads, &fit->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", fit->pool, &fit->backend, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            classifier_new(fit->aux->d, fit->shape->cells, fit->shape->classes,
+                           &fit->own, &fit->classifier, err);
+    }
+    return status;
+}
+
+enum sotto_status
+classifier_fit_reports(const struct codes_shape *shape,
+                       const uint8_t *const *report, size_t reports,
+                       const struct classifier_aux *aux, bool shifted,
+                       const struct sotto_fit_options *options,
+                       struct classifier **ret_smooth,
+                       struct classifier_info *ret_info,
+                       struct sotto_error *err)
+{
+    struct fit fit = {.shape = shape,
+                      .reports = reports,
+                      .aux = aux,
+                      .shifted = shifted,
+                      .options = options};
+    enum sotto_status status = fit_init(&fit, report, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            codes_init(&fit.codes, shape, fit.report, reports, fit.pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = label(&fit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = train(&fit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
+                          (double)(fit.codes.pairs * fit.codes.kept->size);
+        *ret_smooth = fit.classifier;
+        fit.classifier = NULL;
+        if (ret_info != NULL) {
+            *ret_info = fit.info;
+        }
+    }
+    fit_clear(&fit);
+    return status;
+}
+
+enum sotto_status
+classifier_fit(const struct sotto_mechanism *mechanism,
+               const struct sotto_report_reader *reader,
+               const struct classifier_aux *aux, bool shifted,
+               const struct sotto_fit_options *options,
+               struct classifier **ret_smooth, struct classifier_info *ret_info,
+               struct sotto_error *err)
+{
+    size_t n = sotto_report_reader_count(reader);
+    struct codes_shape shape;
+    const uint8_t **report = NULL;
+    enum sotto_status status =
+        codes_shape_init(&shape, mechanism, options->other, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    report = malloc((n + 1) * sizeof *report);
+    if (report == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        report[i] = sotto_report_reader_at(reader, i);
+    }
+    status = classifier_fit_reports(&shape, report, n, aux, shifted, options,
+                                    ret_smooth, ret_info, err);
+    free(report);
+    return status;
+}

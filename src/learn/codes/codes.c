@@ -1,0 +1,434 @@
+/*
+ * codes.c: what reports say of pairs of a code and a label.
+ *
+ * A task is a block of reports; it writes its own column of partial sums, and
+ * those are added up in the order of the blocks.
+ */
+#include "learn/codes/codes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/pool.h"
+
+#define BYTES_MOST 2000000000u
+#define SAME 1e-12 /* levels that differ by less are one */
+
+/* ---- The shape ---------------------------------------------------------- */
+
+enum sotto_status
+codes_shape_init(struct codes_shape *shape,
+                 const struct sotto_mechanism *mechanism, bool other,
+                 struct sotto_error *err)
+{
+    const struct shape *own = &mechanism->shape;
+    const struct shape_part *code, *label;
+    memset(shape, 0, sizeof *shape);
+    if (own->code == SIZE_MAX) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no code: none of its parts is "
+                         "about the largest of several outputs");
+    }
+    code = &own->part[own->code];
+    shape->code = &mechanism->likelihood[own->code];
+    shape->offset = code->offset;
+    shape->at = code->from;
+    shape->cells = code->cells;
+    shape->column = code->column;
+    if (code->role == SHAPE_CODE && own->label_part != SIZE_MAX) {
+        label = &own->part[own->label_part];
+        shape->label = &mechanism->likelihood[own->label_part];
+        shape->label_offset = label->offset;
+        shape->column = label->column;
+    }
+    shape->symbols =
+        shape->column != SIZE_MAX ? own->column[shape->column].count : 1;
+    shape->classes = shape->symbols;
+    if (!other && shape->classes > 2) {
+        shape->classes--;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+int32_t *
+codes_points(const struct codes_shape *shape)
+{
+    size_t pairs = shape->cells * shape->classes, at = 0;
+    int32_t *q = malloc((pairs + shape->cells + shape->classes) * sizeof *q);
+    if (q == NULL) {
+        return NULL;
+    }
+    for (size_t c = 0; c < shape->cells && shape->label != NULL; c++) {
+        q[at++] = (int32_t)c;
+    }
+    for (size_t y = 0; y < shape->classes && shape->label != NULL; y++) {
+        q[at++] = (int32_t)y;
+    }
+    for (size_t c = 0; c < shape->cells && shape->label == NULL; c++) {
+        for (size_t y = 0; y < shape->classes; y++) {
+            q[at++] = (int32_t)(c * shape->symbols + y);
+        }
+    }
+    return q;
+}
+
+void
+codes_log_p(const struct codes_shape *shape, const uint8_t *report,
+            const int32_t *q, double *room, double *ret_log_p)
+{
+    const struct likelihood_instance *code = shape->code;
+    const struct likelihood_instance *label = shape->label;
+    size_t k = shape->cells, classes = shape->classes;
+    if (label == NULL) {
+        code->likelihood->log_p_many(code, report + shape->offset, q,
+                                     k * classes, ret_log_p);
+        return;
+    }
+    code->likelihood->log_p_many(code, report + shape->offset, q, k, room);
+    label->likelihood->log_p_many(label, report + shape->label_offset, q + k,
+                                  classes, room + k);
+    for (size_t c = 0; c < k; c++) {
+        for (size_t y = 0; y < classes; y++) {
+            ret_log_p[c * classes + y] = room[c] + room[k + y];
+        }
+    }
+}
+
+/* ---- Filling ------------------------------------------------------------ */
+
+struct filling {
+    struct codes *codes;
+    const struct codes_shape *shape;
+    const uint8_t *const *report;
+    const int32_t *q;
+    double *room;     /* of a worker: pairs + cells + classes */
+    size_t room_size; /* that many */
+    double *least;    /* of a block: the smallest L */
+    double *log_most; /* of a block: sum of ln largest */
+    bool *two;        /* of a block: no L but 1 and the smallest */
+};
+
+static size_t
+rows_of(const struct codes *codes, size_t block)
+{
+    size_t left = codes->reports - block * CODES_BLOCK;
+    return left < CODES_BLOCK ? left : CODES_BLOCK;
+}
+
+/* L of one report, the largest 1; ln of what it was divided by. */
+static double
+weigh_report(const struct filling *filling, size_t i, double *room)
+{
+    size_t pairs = filling->codes->pairs;
+    double most = -INFINITY;
+    codes_log_p(filling->shape, filling->report[i], filling->q, room + pairs,
+                room);
+    for (size_t p = 0; p < pairs; p++) {
+        most = room[p] > most ? room[p] : most;
+    }
+    for (size_t p = 0; p < pairs; p++) {
+        room[p] = exp(room[p] - most);
+    }
+    return most;
+}
+
+static void
+measure_block(void *context, size_t block, unsigned worker)
+{
+    const struct filling *filling = context;
+    size_t pairs = filling->codes->pairs, rows = rows_of(filling->codes, block);
+    double *room = filling->room + worker * filling->room_size;
+    double least = 1, log_most = 0;
+    bool two = true;
+    for (size_t i = 0; i < rows; i++) {
+        log_most += weigh_report(filling, block * CODES_BLOCK + i, room);
+        for (size_t p = 0; p < pairs; p++) {
+            bool one = room[p] > 1 - SAME, low = room[p] < least + SAME;
+            /* A lower level than the one seen before: there are three. */
+            two = two && (one || low) &&
+                  (one || least > 1 - SAME || room[p] > least - SAME);
+            least = room[p] < least ? room[p] : least;
+        }
+    }
+    filling->least[block] = least;
+    filling->log_most[block] = log_most;
+    filling->two[block] = two;
+}
+
+static void
+fill_block(void *context, size_t block, unsigned worker)
+{
+    const struct filling *filling = context;
+    struct codes *codes = filling->codes;
+    size_t pairs = codes->pairs, rows = rows_of(codes, block);
+    double *room = filling->room + worker * filling->room_size;
+    double inverse = codes->step > 0 ? 1 / codes->step : 0;
+    uint8_t *to = codes->b + block * pairs * CODES_BLOCK * codes->kept->size;
+    float *whole = (float *)(void *)to;
+    for (size_t i = 0; i < rows; i++) {
+        (void)weigh_report(filling, block * CODES_BLOCK + i, room);
+        for (size_t p = 0; p < pairs; p++) {
+            size_t at = p * CODES_BLOCK + i;
+            double b = (room[p] - codes->lo) * inverse;
+            if (codes->width == CODES_8) {
+                to[at] = (uint8_t)(b + 0.5);
+            } else {
+                whole[at] = (float)b;
+            }
+        }
+    }
+}
+
+/* The levels, from what the blocks found. */
+static void
+set_levels(struct codes *codes, const struct filling *filling)
+{
+    bool two = true;
+    codes->lo = 1;
+    for (size_t i = 0; i < codes->blocks; i++) {
+        double least = filling->least[i];
+        codes->lo = least < codes->lo ? least : codes->lo;
+        codes->log_most += filling->log_most[i];
+    }
+    for (size_t i = 0; i < codes->blocks; i++) {
+        double least = filling->least[i];
+        two = two && filling->two[i] &&
+              (least < codes->lo + SAME || least > 1 - SAME);
+    }
+    if (two) {
+        codes->width = CODES_8;
+        codes->step = 1 - codes->lo;
+    } else {
+        codes->width = CODES_32;
+        codes->lo = 0;
+        codes->step = 1;
+    }
+    codes->kept = &codes->kernel->kept[codes->width];
+}
+
+/* Whether there is room for all b, of so many bytes each. */
+static enum sotto_status
+check_size(const struct codes_shape *shape, size_t reports, size_t blocks,
+           size_t bytes, struct sotto_error *err)
+{
+    size_t most = BYTES_MOST / CODES_BLOCK / bytes / blocks; /* pairs */
+    return shape->cells <= most / shape->classes
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_LIMIT, shape->cells,
+                           "%zu reports about pairs of %zu codes and %zu "
+                           "labels are too many to be learnt from at a time",
+                           reports, shape->cells, shape->classes);
+}
+
+static enum sotto_status
+fill(struct codes *codes, struct filling *filling, struct sotto_error *err)
+{
+    enum sotto_status status;
+    host_pool_run(codes->pool, codes->blocks, measure_block, filling);
+    set_levels(codes, filling);
+    status = check_size(filling->shape, codes->reports, codes->blocks,
+                        codes->kept->size, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    codes->b =
+        calloc(codes->blocks, codes->pairs * CODES_BLOCK * codes->kept->size);
+    codes->part = calloc(codes->blocks, (codes->pairs + 1) * sizeof(double));
+    if (codes->b == NULL || codes->part == NULL) {
+        return host_fail_memory(err);
+    }
+    host_pool_run(codes->pool, codes->blocks, fill_block, filling);
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+codes_init(struct codes *codes, const struct codes_shape *shape,
+           const uint8_t *const *report, size_t reports, struct host_pool *pool,
+           struct sotto_error *err)
+{
+    unsigned workers = pool != NULL ? host_pool_threads(pool) : 1;
+    struct filling filling = {.codes = codes, .shape = shape, .report = report};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    int32_t *q = NULL;
+    size_t blocks = reports / CODES_BLOCK + (reports % CODES_BLOCK > 0);
+    memset(codes, 0, sizeof *codes);
+    if (reports == 0) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "no reports to learn from");
+    }
+    status = check_size(shape, reports, blocks, 1, err); /* the least */
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    *codes = (struct codes){.cells = shape->cells,
+                            .classes = shape->classes,
+                            .pairs = shape->cells * shape->classes,
+                            .reports = reports,
+                            .blocks = blocks,
+                            .pool = pool,
+                            .kernel = codes_kernel_best()};
+    filling.room_size = codes->pairs + shape->cells + shape->classes;
+    filling.q = q = codes_points(shape);
+    filling.room = calloc(workers * filling.room_size, sizeof(double));
+    filling.least = calloc(codes->blocks, sizeof(double));
+    filling.log_most = calloc(codes->blocks, sizeof(double));
+    filling.two = calloc(codes->blocks, sizeof(bool));
+    if (q == NULL || filling.room == NULL || filling.least == NULL ||
+        filling.log_most == NULL || filling.two == NULL) {
+        status = host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fill(codes, &filling, err);
+    }
+    free(q);
+    free(filling.room);
+    free(filling.least);
+    free(filling.log_most);
+    free(filling.two);
+    if (status != SOTTO_STATUS_OK) {
+        codes_clear(codes);
+    }
+    return status;
+}
+
+void
+codes_clear(struct codes *codes)
+{
+    free(codes->b);
+    free(codes->part);
+    memset(codes, 0, sizeof *codes);
+}
+
+/* ---- A pass ------------------------------------------------------------- */
+
+struct pass {
+    struct codes *codes;
+    const double *j;
+    double sum; /* of j */
+    bool gradient;
+};
+
+/* s = lo sum_p J_p + step sum_p J_p b_p; 1 beyond the last report. */
+static void
+set_s(const struct pass *pass, size_t block, float *s)
+{
+    const struct codes *codes = pass->codes;
+    for (size_t i = 0; i < CODES_BLOCK; i++) {
+        s[i] = (float)(codes->lo * pass->sum);
+    }
+    for (size_t p = 0; p < codes->pairs; p++) {
+        if (pass->j[p] > 0) {
+            codes_add(codes, codes_column(codes, block, p),
+                      codes->step * pass->j[p], s);
+        }
+    }
+    for (size_t i = rows_of(codes, block); i < CODES_BLOCK; i++) {
+        s[i] = 1;
+    }
+}
+
+/* G_p = lo sum_i 1/s_i + step sum_i b_ip / s_i */
+static void
+set_g(const struct codes *codes, size_t block, float *s, double *g)
+{
+    size_t rows = rows_of(codes, block);
+    double all = 0;
+    for (size_t i = 0; i < CODES_BLOCK; i++) {
+        float at = s[i] > CODES_LEAST ? s[i] : CODES_LEAST;
+        s[i] = i < rows ? 1 / at : 0;
+        all += (double)s[i];
+    }
+    for (size_t p = 0; p < codes->pairs; p++) {
+        const void *b = codes_column(codes, block, p);
+        double dot = codes->kept->dot(b, s, CODES_BLOCK);
+        g[p] = codes->lo * all + codes->step * dot;
+    }
+}
+
+static void
+pass_block(void *context, size_t block, unsigned worker)
+{
+    const struct pass *pass = context;
+    struct codes *codes = pass->codes;
+    double *part = codes->part + block * (codes->pairs + 1);
+    float s[CODES_BLOCK];
+    (void)worker;
+    set_s(pass, block, s);
+    part[codes->pairs] = codes->kernel->log_sum(s, CODES_BLOCK);
+    if (pass->gradient) {
+        set_g(codes, block, s, part);
+    }
+}
+
+double
+codes_pass(struct codes *codes, const double *j, double *ret_g)
+{
+    struct pass pass = {.codes = codes, .j = j, .gradient = ret_g != NULL};
+    size_t pairs = codes->pairs;
+    double sum = codes->log_most;
+    for (size_t p = 0; p < pairs; p++) {
+        pass.sum += j[p];
+    }
+    host_pool_run(codes->pool, codes->blocks, pass_block, &pass);
+    for (size_t p = 0; p < pairs && ret_g != NULL; p++) {
+        ret_g[p] = 0;
+    }
+    for (size_t block = 0; block < codes->blocks; block++) {
+        const double *part = codes->part + block * (pairs + 1);
+        for (size_t p = 0; p < pairs && ret_g != NULL; p++) {
+            ret_g[p] += part[p];
+        }
+        sum += part[pairs];
+    }
+    return sum;
+}
+
+/* ---- How much they say --------------------------------------------------- */
+
+/* sum_i (L_ip / s_i - 1)^2 over the first block, for all reports. */
+static double
+pair_information(const struct codes *codes, const float *s, size_t pair)
+{
+    const uint8_t *b = codes_column(codes, 0, pair);
+    size_t rows = rows_of(codes, 0);
+    float at[CODES_BLOCK] = {0};
+    double sum = 0;
+    codes_add(codes, b, 1, at);
+    for (size_t i = 0; i < rows; i++) {
+        double gap =
+            (codes->lo + codes->step * (double)at[i]) / (double)s[i] - 1;
+        sum += gap * gap;
+    }
+    return sum * (double)codes->reports / (double)rows;
+}
+
+void
+codes_information(const struct codes *codes, const double *pi,
+                  const double *share, double *ret_information)
+{
+    size_t classes = codes->classes;
+    float s[CODES_BLOCK];
+    for (size_t i = 0; i < CODES_BLOCK; i++) {
+        s[i] = (float)codes->lo;
+    }
+    for (size_t p = 0; p < codes->pairs; p++) {
+        codes_add(codes, codes_column(codes, 0, p),
+                  codes->step * pi[p / classes] * share[p % classes], s);
+    }
+    for (size_t p = 0; p < codes->pairs; p++) {
+        ret_information[p] = pair_information(codes, s, p);
+    }
+}
+
+/* The pi_c cancel. */
+double
+codes_error(const struct codes *codes, const double *information)
+{
+    double sum = 0;
+    for (size_t p = 0; p < codes->pairs; p++) {
+        sum += information[p] > 0 ? 1 / sqrt(information[p]) : INFINITY;
+    }
+    return sum / (double)codes->classes;
+}

@@ -1,0 +1,215 @@
+/*
+ * codes_kernel.c: the inner loops over the likelihoods of codes, 16 reports at
+ * a time.
+ *
+ * One text for every processor: vectors that the compiler cuts to what there
+ * is, compiled three times. No product is fused with a sum, so all three agree
+ * to the last bit.
+ *
+ * A sum of logarithms is taken as logarithms of products: 32 factors from
+ * CODES_LEAST to a little above 1 are far from the ends of a double.
+ */
+#include "learn/codes/codes_kernel.h"
+
+#include <math.h>
+
+typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t ints __attribute__((vector_size(64), aligned(4), may_alias));
+typedef double doubles __attribute__((vector_size(128)));
+typedef int64_t longs __attribute__((vector_size(128)));
+typedef uint8_t bytes __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint16_t halves __attribute__((vector_size(32), aligned(2), may_alias));
+
+#define LN2 0.69314718055994530942
+#define INLINE static inline __attribute__((always_inline))
+#define LOAD(type, from) (*(const type *)(const void *)(from))
+#define STORE(type, to, value) (*(type *)(void *)(to) = (value))
+/* Wider by a factor of 2 at a time, for which there are instructions. */
+#define FLOATS(type, from)                                                     \
+    __builtin_convertvector(                                                   \
+        __builtin_convertvector(                                               \
+            __builtin_convertvector(LOAD(type, from), halves), ints),          \
+        floats)
+/* 16 numbers as they are kept in 8 or 32 bits. */
+#define KEPT8(from) FLOATS(bytes, from)
+#define KEPT32(from) LOAD(floats, from)
+
+/* Pairs, then pairs of pairs: one order for all. */
+INLINE double
+sum_of(const floats *lanes)
+{
+    double part[CODES_LANES];
+    for (size_t i = 0; i < CODES_LANES; i++) {
+        part[i] = (double)(*lanes)[i];
+    }
+    for (size_t width = CODES_LANES / 2; width > 0; width /= 2) {
+        for (size_t i = 0; i < width; i++) {
+            part[i] += part[i + width];
+        }
+    }
+    return part[0];
+}
+
+/* product *= max(s, least) */
+INLINE void
+multiply(doubles *product, const floats *s)
+{
+    ints low = *s < CODES_LEAST;
+    floats least = *s * 0 + CODES_LEAST;
+    floats kept = (floats)(((ints)least & low) | ((ints)*s & ~low));
+    *product *= __builtin_convertvector(kept, doubles);
+}
+
+/* Exponents are added up and mantissas, from 1 to 2, multiplied: one logarithm
+   for all lanes. */
+INLINE double
+logs_of(const doubles *product)
+{
+    longs bits = (longs)*product;
+    longs exponent = (bits >> 52) - 1023;
+    doubles mantissa =
+        (doubles)((bits & INT64_C(0xfffffffffffff)) | INT64_C(1023) << 52);
+    double all = 1;
+    int64_t sum = 0;
+    for (size_t i = 0; i < CODES_LANES; i++) {
+        all *= mantissa[i];
+        sum += exponent[i];
+    }
+    return log(all) + (double)sum * LN2;
+}
+
+INLINE double
+log_sum_body(const float *s, size_t n)
+{
+    double sum = 0;
+    for (size_t first = 0; first < n; first += CODES_GROUP) {
+        doubles product = {0};
+        product += 1;
+        for (size_t i = 0; i < CODES_GROUP; i += CODES_LANES) {
+            floats at = LOAD(floats, s + first + i);
+            multiply(&product, &at);
+        }
+        sum += logs_of(&product);
+    }
+    return sum;
+}
+
+/* What differs between them is the type alone. */
+#define BODIES(size, element)                                                  \
+    INLINE void add##size##_body(const element *b, size_t n, float by,         \
+                                 float *s)                                     \
+    {                                                                          \
+        for (size_t i = 0; i < n; i += CODES_LANES) {                          \
+            STORE(floats, s + i,                                               \
+                  LOAD(floats, s + i) + by * KEPT##size(b + i));               \
+        }                                                                      \
+    }                                                                          \
+    INLINE double dot##size##_body(const element *b, const float *v, size_t n) \
+    {                                                                          \
+        floats even = {0}, odd = {0};                                          \
+        for (size_t i = 0; i < n; i += (size_t)2 * CODES_LANES) {              \
+            size_t j = i + CODES_LANES;                                        \
+            even += KEPT##size(b + i) * LOAD(floats, v + i);                   \
+            odd += KEPT##size(b + j) * LOAD(floats, v + j);                    \
+        }                                                                      \
+        even += odd;                                                           \
+        return sum_of(&even);                                                  \
+    }                                                                          \
+    INLINE double move##size##_body(const struct codes_move *move, size_t n,   \
+                                    size_t columns)                            \
+    {                                                                          \
+        double sum = 0;                                                        \
+        for (size_t first = 0; first < n; first += CODES_GROUP) {              \
+            doubles product = {0};                                             \
+            product += 1;                                                      \
+            for (size_t i = first; i < first + CODES_GROUP;                    \
+                 i += CODES_LANES) {                                           \
+                floats at = LOAD(floats, move->a + i);                         \
+                for (size_t j = 0; j < columns; j++) {                         \
+                    const element *b = move->column[j];                        \
+                    at += move->by[j] * KEPT##size(b + i);                     \
+                }                                                              \
+                at = move->rest * LOAD(floats, move->u + i) + move->gap * at;  \
+                multiply(&product, &at);                                       \
+            }                                                                  \
+            sum += logs_of(&product);                                          \
+        }                                                                      \
+        return sum;                                                            \
+    }
+
+BODIES(8, uint8_t)
+BODIES(32, float)
+
+/* What each kind of processor has. */
+#define FOR_any
+#define FOR_avx2 __attribute__((target("avx2")))
+#define FOR_avx512 __attribute__((target("avx512f,avx512vl,avx512bw")))
+
+#define SIZED(kind, size)                                                      \
+    FOR_##kind static void add##size##_##kind(const void *b, size_t n,         \
+                                              float by, float *s)              \
+    {                                                                          \
+        add##size##_body(b, n, by, s);                                         \
+    }                                                                          \
+    FOR_##kind static double dot##size##_##kind(const void *b, const float *v, \
+                                                size_t n)                      \
+    {                                                                          \
+        return dot##size##_body(b, v, n);                                      \
+    }                                                                          \
+    FOR_##kind static double move##size##_##kind(                              \
+        const struct codes_move *move, size_t n)                               \
+    {                                                                          \
+        return move##size##_body(move, n, 2);                                  \
+    }                                                                          \
+    FOR_##kind static double swap##size##_##kind(                              \
+        const struct codes_move *move, size_t n)                               \
+    {                                                                          \
+        return move##size##_body(move, n, CODES_MOVED);                        \
+    }
+
+#define KERNELS(kind)                                                          \
+    SIZED(kind, 8)                                                             \
+    SIZED(kind, 32)                                                            \
+    FOR_##kind static double log_sum_##kind(const float *s, size_t n)          \
+    {                                                                          \
+        return log_sum_body(s, n);                                             \
+    }                                                                          \
+    FOR_##kind static double stay_##kind(const struct codes_move *move,        \
+                                         size_t n)                             \
+    {                                                                          \
+        return move8_body(move, n, 0);                                         \
+    }                                                                          \
+    static const struct codes_kernel codes_kernel_##kind = {                   \
+        #kind,                                                                 \
+        {{1, add8_##kind, dot8_##kind, move8_##kind, swap8_##kind},            \
+         {4, add32_##kind, dot32_##kind, move32_##kind, swap32_##kind}},       \
+        log_sum_##kind,                                                        \
+        stay_##kind};
+
+KERNELS(any)
+#if defined(__x86_64__)
+KERNELS(avx2)
+KERNELS(avx512)
+#endif
+
+const struct codes_kernel *
+codes_kernel_best(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl")) {
+        return &codes_kernel_avx512;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return &codes_kernel_avx2;
+    }
+#endif
+    return &codes_kernel_any;
+}
+
+const struct codes_kernel *
+codes_kernel_plain(void)
+{
+    return &codes_kernel_any;
+}

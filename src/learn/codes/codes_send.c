@@ -1,0 +1,273 @@
+/*
+ * codes_send.c: mechanisms for private inference, made from a model of a
+ * codebook: what a device sends about the record alone, to have it classified.
+ *
+ *     code     encoder, scores            part: the code, by flip or subset
+ *     class    encoder, the network       part: the class, by flip
+ *
+ * Both take the columns that the encoder takes, and no label.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "host/error.h"
+#include "learn/codes/expected.h"
+#include "learn/model.h"
+#include "mechanism/decompose.h"
+#include "mechanism/same.h"
+
+static enum sotto_status
+check_model(const struct sotto_model *model, struct sotto_error *err)
+{
+    return model->codes.cells > 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "codes and classes are sent with the model of a "
+                           "codebook, and this one has none");
+}
+
+/* Leaves the columns out that the encoder does not take. */
+static void
+keep_inputs(const struct shape *shape, struct decompose *copy)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < shape->columns; i++) {
+        if (shape->column[i].inputs > 0) {
+            copy->column[kept++] = copy->column[i];
+        }
+    }
+    copy->spec.columns = kept;
+}
+
+/* With these layers, and one part about the largest of k outputs. */
+static enum sotto_status
+write_part(const struct sotto_model *model, struct decompose *copy,
+           const struct compose_part *part, const char *name, const char *path,
+           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status;
+    keep_inputs(&model->mechanism->shape, copy);
+    copy->spec.name = name;
+    copy->spec.eps = part->eps;
+    copy->spec.part = part;
+    copy->spec.parts = 1;
+    status = compose_open(&copy->spec, &mechanism, err);
+    return status == SOTTO_STATUS_OK
+               ? mechanism_publish(mechanism, path, ret_mechanism, err)
+               : status;
+}
+
+/* What its cells tell of classes; not to be cleared. */
+static struct expected_cells
+cells_of(const struct sotto_model *model)
+{
+    return (struct expected_cells){.cells = model->codes.cells,
+                                   .classes = model->classes,
+                                   .pi = model->pi,
+                                   .tau = model->tau_bar};
+}
+
+/* The one that is asked for, or more is expected of. */
+static enum sotto_status
+choose_channel(const struct sotto_model *model, uint64_t eps,
+               const char **channel, struct sotto_error *err)
+{
+    struct expected_cells cells = cells_of(model);
+    if (*channel == NULL) {
+        return expected_choose_channel(&cells, eps, channel, err);
+    }
+    return strcmp(*channel, "flip") == 0 || strcmp(*channel, "subset") == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "\"%.40s\" is no channel for a code alone: take "
+                           "flip or subset",
+                           *channel);
+}
+
+enum sotto_status
+sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
+                           const char *channel, const char *path,
+                           struct sotto_mechanism **ret_mechanism,
+                           struct sotto_error *err)
+{
+    struct compose_part part = {
+        .covers = "features", .channel = channel, .blocks = 1, .factors = 1};
+    struct decompose copy = {0};
+    enum sotto_status status = check_model(model, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = choose_channel(model, part.eps, &part.channel, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = decompose_init(&copy, model->mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        part.factor[0] = (struct compose_factor){
+            .at = (uint32_t)model->codes.at, .k = (uint32_t)model->codes.cells};
+        status =
+            write_part(model, &copy, &part, "code", path, ret_mechanism, err);
+    }
+    decompose_clear(&copy);
+    return status;
+}
+
+static struct compose_layer
+describe_place(const struct nn_graph *stack, size_t i)
+{
+    const struct nn_place *place = &stack->layer[i];
+    return (struct compose_layer){
+        .in = (uint32_t)place->in,
+        .out = (uint32_t)place->out,
+        .activation =
+            place->activation == TENSOR_ACTIVATION_RELU ? "relu" : "none",
+        .weight = nn_arena_value(stack->arena, place->weight),
+        .bias = nn_arena_value(stack->arena, place->bias)};
+}
+
+/* The encoder's layers up to z, then the network's. */
+static struct compose_layer *
+join_layers(const struct sotto_model *model, const struct decompose *copy)
+{
+    const struct nn_graph *stack = &model->net[0].stack;
+    struct compose_layer *layer =
+        calloc(model->layers + stack->layers, sizeof *layer);
+    if (layer == NULL) {
+        return NULL;
+    }
+    memcpy(layer, copy->layer, model->layers * sizeof *layer);
+    for (size_t i = 0; i < stack->layers; i++) {
+        layer[model->layers + i] = describe_place(stack, i);
+    }
+    return layer;
+}
+
+enum sotto_status
+sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
+                            const char *path,
+                            struct sotto_mechanism **ret_mechanism,
+                            struct sotto_error *err)
+{
+    struct compose_part part = {.covers = "features",
+                                .channel = "flip",
+                                .blocks = 1,
+                                .factor = {{.k = (uint32_t)model->classes}},
+                                .factors = 1};
+    struct decompose copy = {0};
+    struct compose_layer *layer = NULL;
+    enum sotto_status status = check_model(model, err);
+    if (status == SOTTO_STATUS_OK && model->nets > 1) {
+        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "the model is the mean of %zu networks, and a "
+                           "device has room for one: fit it with one",
+                           model->nets);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = decompose_init(&copy, model->mechanism, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        layer = join_layers(model, &copy);
+        status = layer != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        copy.spec.layer = layer;
+        copy.spec.layers = model->layers + model->net[0].stack.layers;
+        status =
+            write_part(model, &copy, &part, "class", path, ret_mechanism, err);
+    }
+    free(layer);
+    decompose_clear(&copy);
+    return status;
+}
+
+/* ---- Recognising one ------------------------------------------------------
+ */
+
+/* Whether the mechanism has one part, and that is about a code. */
+static bool
+sends_one(const struct sotto_mechanism *mechanism)
+{
+    const struct shape *shape = &mechanism->shape;
+    return shape->parts == 1 && shape->part[0].role == SHAPE_CODE;
+}
+
+bool
+model_sends_class(const struct sotto_model *model,
+                  const struct sotto_mechanism *mechanism)
+{
+    const struct nn_graph *stack = &model->net[0].stack;
+    const struct shape *shape = &mechanism->shape;
+    bool same = model->codes.cells > 0 && sends_one(mechanism) &&
+                shape->part[0].from == 0 &&
+                shape->part[0].cells == model->classes &&
+                shape->layers == model->layers + stack->layers &&
+                same_layers(model->mechanism, mechanism, model->layers);
+    for (size_t i = 0; same && i < stack->layers; i++) {
+        struct compose_layer x = describe_place(stack, i);
+        struct compose_layer y = decompose_layer(mechanism, model->layers + i);
+        same = same_layer(&x, &y);
+    }
+    return same;
+}
+
+/* ---- What to expect ------------------------------------------------------ */
+
+double *
+model_class_tables(const struct sotto_model *model)
+{
+    size_t classes = model->classes;
+    double *share = calloc(classes + 1, classes * sizeof *share);
+    for (size_t i = 0; share != NULL && i < model->codes.cells * classes; i++) {
+        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
+    }
+    for (size_t y = 0; share != NULL && y < classes; y++) {
+        share[classes + y * classes + y] = 1;
+    }
+    return share;
+}
+
+static enum sotto_status
+expect_classes(const struct sotto_model *model, double eps,
+               double *ret_accuracy, struct sotto_error *err)
+{
+    double *share = model_class_tables(model);
+    struct expected_cells cells = {
+        .cells = model->classes, .classes = model->classes, .pi = share};
+    enum sotto_status status;
+    if (share == NULL) {
+        return host_fail_memory(err);
+    }
+    cells.tau = share + model->classes;
+    status = expected_flip(&cells, eps, ret_accuracy, err);
+    free(share);
+    return status;
+}
+
+enum sotto_status
+sotto_model_expect(const struct sotto_model *model,
+                   const struct sotto_mechanism *mechanism,
+                   double *ret_accuracy, struct sotto_error *err)
+{
+    const struct channel_instance *instance = mechanism->shape.part[0].instance;
+    double eps = (double)instance->eps / (double)SOTTO_UNIT, error;
+    struct expected_cells cells = cells_of(model);
+    if (model_sends_class(model, mechanism)) {
+        return expect_classes(model, eps, ret_accuracy, err);
+    }
+    if (model->codes.cells == 0 || !sends_one(mechanism) ||
+        !same_code(model->mechanism, mechanism)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism's reports are not about the model's "
+                         "code or class alone");
+    }
+    return strcmp(instance->channel->name, "flip") == 0
+               ? expected_flip(&cells, eps, ret_accuracy, err)
+               : expected_channel(&cells, &mechanism->likelihood[0],
+                                  ret_accuracy, &error, err);
+}
