@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "learn/model.h"
+#include "mechanism/mechanism.h"
 #include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -31,6 +31,8 @@ enum sotto_level {
 };
 
 struct sotto_fit_options {
+    const char *learner; /* by name; NULL: the first that takes the mechanism,
+                            "codes" for a codebook's and "lattice" otherwise */
     enum sotto_objective objective;
     enum sotto_level level;
     const uint32_t *hidden; /* layers; NULL: one of 50 */

@@ -21,7 +21,8 @@
 #include "base/decimal.h"
 #include "host/error.h"
 #include "host/wipe.h"
-#include "learn/model.h"
+#include "learn/learner.h"
+#include "likelihood/likelihood.h"
 #include "random/seeded.h"
 
 #define ANSWERS 2u
@@ -41,7 +42,7 @@ struct choosing {
     uint64_t seed;
     uint8_t *right; /* networks rows of people */
     size_t right_size;
-    struct candidate candidate[MODEL_NETS_MAX];
+    struct candidate candidate[NETWORKS_MAX];
     size_t left; /* candidates */
     size_t next; /* person */
 };
@@ -53,8 +54,9 @@ static enum sotto_status
 find_right(struct choosing *choosing, struct sotto_error *err)
 {
     struct sotto_model *model = choosing->model;
-    struct model_net *net = model->net;
-    size_t nets = model->nets, n = sotto_table_rows(choosing->people);
+    struct networks *networks = model->learner->networks(model);
+    struct network *net = networks->net;
+    size_t nets = networks->count, n = sotto_table_rows(choosing->people);
     size_t classes = model->classes;
     double *p = malloc((n * classes + 1) * sizeof *p);
     size_t *truth = malloc((n + 1) * sizeof *truth);
@@ -67,16 +69,16 @@ find_right(struct choosing *choosing, struct sotto_error *err)
     }
     status = model_truth(model, choosing->people, truth, err);
     for (size_t i = 0; i < nets && status == SOTTO_STATUS_OK; i++) {
-        model->net = net + i; /* this one alone */
-        model->nets = 1;
+        networks->net = net + i; /* this one alone */
+        networks->count = 1;
         status = sotto_model_predict(model, choosing->people, p, err);
         for (size_t j = 0; j < n && status == SOTTO_STATUS_OK; j++) {
             choosing->right[i * n + j] =
                 model_likeliest(p + j * classes, classes) == truth[j];
         }
     }
-    model->net = net;
-    model->nets = nets;
+    networks->net = net;
+    networks->count = nets;
 done:
     host_wipe_free(p, (n * classes + 1) * sizeof *p);
     host_wipe_free(truth, (n + 1) * sizeof *truth);
@@ -163,14 +165,15 @@ static enum sotto_status
 check(const struct sotto_model *model, const struct sotto_table *people,
       struct sotto_error *err)
 {
-    size_t rows = sotto_table_rows(people), least = least_people(model->nets);
+    size_t rows = sotto_table_rows(people), nets = sotto_model_networks(model);
+    size_t least = least_people(nets);
     if (rows < least) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "%zu people cannot choose between %zu candidates: "
                          "at least %zu are needed",
-                         rows, model->nets, least);
+                         rows, nets, least);
     }
-    return model_check_keep(model, err);
+    return model->learner->check_keep(model, err);
 }
 
 static enum sotto_status
@@ -199,7 +202,7 @@ set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
 size_t
 sotto_model_networks(const struct sotto_model *model)
 {
-    return model->nets;
+    return model->learner->networks(model)->count;
 }
 
 enum sotto_status
@@ -207,8 +210,9 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
                    const char *eps, uint64_t seed,
                    struct sotto_choice *ret_choice, struct sotto_error *err)
 {
+    size_t nets = sotto_model_networks(model);
     struct choosing choosing = {
-        .model = model, .people = people, .seed = seed, .left = model->nets};
+        .model = model, .people = people, .seed = seed, .left = nets};
     enum sotto_status status = set_flip(&choosing, eps, err);
     if (status == SOTTO_STATUS_OK) {
         status = check(model, people, err);
@@ -216,13 +220,14 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
     if (status == SOTTO_STATUS_OK) {
         status = find_right(&choosing, err);
     }
-    for (size_t i = 0; i < model->nets; i++) {
+    for (size_t i = 0; i < nets; i++) {
         choosing.candidate[i].network = i;
         choosing.candidate[i].accuracy = (double)NAN; /* not asked about */
     }
     if (status == SOTTO_STATUS_OK) {
         ask(&choosing);
-        status = model_keep(model, choosing.candidate[0].network, err);
+        status =
+            model->learner->keep(model, choosing.candidate[0].network, err);
     }
     if (status == SOTTO_STATUS_OK && ret_choice != NULL) {
         *ret_choice =

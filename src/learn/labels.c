@@ -18,10 +18,9 @@ static int
 compare_wires(const void *a, const void *b, void *context)
 {
     const uint8_t *const *left = a, *const *right = b;
-    const struct prior_shape *shape = context;
-    int order =
-        memcmp(*left + shape->label_offset, *right + shape->label_offset,
-               shape->label->instance->wire_size);
+    const struct labels_part *part = context;
+    int order = memcmp(*left + part->offset, *right + part->offset,
+                       part->likelihood->instance->wire_size);
     return order;
 }
 
@@ -65,13 +64,13 @@ finish_t(struct labels *labels, size_t group, bool plain, double smoothing)
 }
 
 static void
-set_t(struct labels *labels, const struct prior_shape *shape, size_t group,
+set_t(struct labels *labels, const struct labels_part *part, size_t group,
       const uint8_t *wire)
 {
     double *t = labels->t + group * labels->classes;
     for (size_t y = 0; y < labels->classes; y++) {
         int32_t q = (int32_t)y;
-        t[y] = shape->label->likelihood->log_p(shape->label, wire, &q);
+        t[y] = part->likelihood->likelihood->log_p(part->likelihood, wire, &q);
     }
 }
 
@@ -92,43 +91,42 @@ set_share(struct labels *labels)
 
 /* `sorted` are the reports by label wire; number them by group. */
 static size_t
-count_groups(const struct prior_shape *shape, const uint8_t *const *sorted,
+count_groups(const struct labels_part *part, const uint8_t *const *sorted,
              size_t reports)
 {
     size_t groups = 0;
     for (size_t i = 0; i < reports; i++) {
-        groups += i == 0 || memcmp(sorted[i - 1] + shape->label_offset,
-                                   sorted[i] + shape->label_offset,
-                                   shape->label->instance->wire_size) != 0;
+        groups += i == 0 ||
+                  memcmp(sorted[i - 1] + part->offset, sorted[i] + part->offset,
+                         part->likelihood->instance->wire_size) != 0;
     }
     return groups;
 }
 
 /* The first of every group, by wire. */
 static void
-first_of_groups(const struct prior_shape *shape, const uint8_t **sorted,
+first_of_groups(const struct labels_part *part, const uint8_t **sorted,
                 size_t reports)
 {
     size_t groups = 0;
     for (size_t i = 0; i < reports; i++) {
-        if (groups == 0 || memcmp(sorted[groups - 1] + shape->label_offset,
-                                  sorted[i] + shape->label_offset,
-                                  shape->label->instance->wire_size) != 0) {
+        if (groups == 0 ||
+            memcmp(sorted[groups - 1] + part->offset, sorted[i] + part->offset,
+                   part->likelihood->instance->wire_size) != 0) {
             sorted[groups++] = sorted[i];
         }
     }
 }
 
 static size_t
-find_group(const struct prior_shape *shape, const uint8_t *const *first,
+find_group(const struct labels_part *part, const uint8_t *const *first,
            size_t groups, const uint8_t *report)
 {
     size_t low = 0, high = groups;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        int order = memcmp(first[middle] + shape->label_offset,
-                           report + shape->label_offset,
-                           shape->label->instance->wire_size);
+        int order = memcmp(first[middle] + part->offset, report + part->offset,
+                           part->likelihood->instance->wire_size);
         if (order <= 0) {
             low = middle;
         } else {
@@ -139,17 +137,17 @@ find_group(const struct prior_shape *shape, const uint8_t *const *first,
 }
 
 static void
-fill(struct labels *labels, const struct prior_shape *shape,
+fill(struct labels *labels, const struct labels_part *part,
      const uint8_t *const *report, const uint8_t *const *first, double *room)
 {
     for (size_t g = 0; g < labels->groups; g++) {
-        set_t(labels, shape, g, first[g] + shape->label_offset);
+        set_t(labels, part, g, first[g] + part->offset);
     }
     for (size_t i = 0; i < labels->reports; i++) {
         labels->group[i] =
-            (uint32_t)find_group(shape, first, labels->groups, report[i]);
-        shape->label->likelihood->estimate(
-            shape->label, report[i] + shape->label_offset, room);
+            (uint32_t)find_group(part, first, labels->groups, report[i]);
+        part->likelihood->likelihood->estimate(part->likelihood,
+                                               report[i] + part->offset, room);
         for (size_t y = 0; y < labels->classes; y++) {
             labels->share[y] += room[y];
         }
@@ -158,12 +156,12 @@ fill(struct labels *labels, const struct prior_shape *shape,
 }
 
 enum sotto_status
-labels_init(struct labels *labels, const struct prior_shape *shape,
+labels_init(struct labels *labels, const struct labels_part *part,
             const uint8_t *const *report, size_t reports, bool plain,
             double smoothing, struct sotto_error *err)
 {
     const uint8_t **sorted = malloc((reports + 1) * sizeof *sorted);
-    double *room = malloc(shape->label->instance->size * sizeof *room);
+    double *room = malloc(part->likelihood->instance->size * sizeof *room);
     enum sotto_status status;
     memset(labels, 0, sizeof *labels);
     if (sorted == NULL || room == NULL) {
@@ -174,14 +172,14 @@ labels_init(struct labels *labels, const struct prior_shape *shape,
         sorted[i] = report[i];
     }
     {
-        struct prior_shape context = *shape;
+        struct labels_part context = *part;
         qsort_r(sorted, reports, sizeof *sorted, compare_wires, &context);
     }
-    status = allocate(labels, reports, shape->classes,
-                      count_groups(shape, sorted, reports), err);
+    status = allocate(labels, reports, part->classes,
+                      count_groups(part, sorted, reports), err);
     if (status == SOTTO_STATUS_OK) {
-        first_of_groups(shape, sorted, reports);
-        fill(labels, shape, report, sorted, room);
+        first_of_groups(part, sorted, reports);
+        fill(labels, part, report, sorted, room);
         for (size_t g = 0; g < labels->groups; g++) {
             finish_t(labels, g, plain, smoothing);
         }

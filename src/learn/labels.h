@@ -12,8 +12,15 @@
 #ifndef SOTTO_LEARN_LABELS_H
 #define SOTTO_LEARN_LABELS_H
 
-#include "learn/lattice/prior.h"
+#include "likelihood/likelihood.h"
 #include "sotto/sotto.h"
+
+/* Where a report has its label. */
+struct labels_part {
+    const struct likelihood_instance *likelihood;
+    size_t offset;  /* in a report */
+    size_t classes; /* that are told apart: the first symbols */
+};
 
 struct labels {
     size_t classes, reports, groups;
@@ -30,7 +37,7 @@ struct labels {
    several); `smoothing` mixes that share of the mean of t into t. Statuses:
    MEMORY. */
 SOTTO_CHECKED enum sotto_status
-labels_init(struct labels *labels, const struct prior_shape *shape,
+labels_init(struct labels *labels, const struct labels_part *part,
             const uint8_t *const *report, size_t reports, bool plain,
             double smoothing, struct sotto_error *err);
 /* The same from true classes; SIZE_MAX is none: any class. */

@@ -1,45 +1,20 @@
 /*
- * objective.h: the likelihood of label reports, and its gradient.
+ * objective.h: the likelihood of label reports of known inputs, what may be
+ * added to it, and the gradients.
  *
- *     P0 Eq. 11   log s_n = log sum_m w_nm sum_y t_n(y) p(y | q_m)
- *     P0 Eq. 12   log s_n = log sum_y t_n(y) p(y | z~_n)
+ *     P0 Eq. 12      log s_n = log sum_y t_n(y) p(y | z~_n)
+ *     known shares   kappa sum_y share(y) ln (share(y) / mean_n p(y | z~_n))
+ *     entropy        eta mean_n sum_y -p(y | z~_n) ln p(y | z~_n)
  *
- * p are a network's probabilities, for every point of the prior or every
- * report of a batch; dp is the gradient of scale times the sum of -log s_n.
+ * p are a network's probabilities, for every report of a batch; dp is the
+ * gradient of scale times the sum of -log s_n.
  */
 #ifndef SOTTO_LEARN_OBJECTIVE_H
 #define SOTTO_LEARN_OBJECTIVE_H
 
 #include "learn/labels.h"
-#include "learn/lattice/posterior.h"
 
-struct host_pool;
-
-/* Eq. 11 over the chunks of a plan. */
-struct marginal {
-    const struct posterior *posterior;
-    const struct labels *labels;
-    const struct plan *plan;
-    struct host_pool *pool;
-    const float *weight; /* of every row of the plan; NULL: 1 each */
-    float *v;            /* padded, one a worker */
-    float *a;            /* padded, one a task of a wave */
-    double *log_s;       /* one a task */
-    float *turned; /* where groups are many: p, then dp, as rows of classes */
-};
-
-/* Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status
-marginal_init(struct marginal *marginal, const struct posterior *posterior,
-              const struct labels *labels, const struct plan *plan,
-              struct host_pool *pool, struct sotto_error *err);
-void marginal_clear(struct marginal *marginal);
-/*
- * Sum of weight_n log s_n over the chunks from `first` to before `end`; p is
- * points rows of classes. `dp`, unless NULL, is added to.
- */
-double marginal_pass(struct marginal *marginal, size_t first, size_t end,
-                     const float *p, double scale, float *dp);
+#define OBJECTIVE_LEAST 1e-30 /* no likelihood counts as less */
 
 /* Eq. 12 over n rows whose groups these are; dp, unless NULL, is set. */
 double conditional_pass(const struct labels *labels, const uint32_t *group,

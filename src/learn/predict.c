@@ -8,85 +8,81 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
-#include "learn/codes/classifier.h"
+#include "learn/learner.h"
 #include "mechanism/crew.h"
-#include "mechanism/same.h"
+#include "mechanism/mechanism.h"
 
 #define BLOCK 1024u
 
 /* ---- Clean records ------------------------------------------------------ */
 
-size_t
-model_point_width(const struct sotto_model *model)
-{
-    return model->codes.cells > 0 ? 1 : model->shape.width;
-}
-
-void
-model_input(const struct sotto_model *model, struct rows *rows, size_t row,
-            int32_t *point, float *ret_input)
-{
-    if (model->level == SOTTO_LEVEL_FEATURE) {
-        rows_encode(rows, row, ret_input, NULL);
-    } else if (model->codes.cells > 0) {
-        rows_representation(rows, row, model->layers, ret_input);
-    } else {
-        rows_q(rows, row, point);
-        prior_input(&model->shape, point, ret_input);
-    }
-}
-
-static void
-copy_doubles(const float *from, size_t count, double *to)
-{
-    for (size_t i = 0; i < count; i++) {
-        to[i] = (double)from[i];
-    }
-}
-
-/* Inputs of a block of rows, and room for each thread's point. */
+/* Inputs of a block of rows, and room of each thread. */
 struct block {
     const struct sotto_model *model;
-    size_t first, width;
-    int32_t *point;
-    float *input;
+    model_input *input;
+    size_t first, in, room;
+    int32_t *own; /* room numbers a thread */
+    float *x;
 };
 
 static void
 input_row(void *context, struct rows *rows, size_t row, unsigned worker)
 {
     const struct block *block = context;
-    model_input(block->model, rows, row, block->point + worker * block->width,
-                block->input + (row - block->first) * block->model->in);
+    block->input(block->model, rows, row, block->own + worker * block->room,
+                 block->x + (row - block->first) * block->in);
 }
 
 static enum sotto_status
-predict_rows(struct sotto_model *model, struct crew *crew, size_t n,
+predict_rows(struct block *block, const struct networks *networks,
+             struct tensor_backend *backend, struct crew *crew, size_t n,
              double *ret_p, struct sotto_error *err)
 {
-    size_t classes = model->classes;
-    struct block block = {.model = model, .width = model_point_width(model)};
-    size_t size = crew->devices * block.width * sizeof *block.point;
+    size_t classes = networks->classes;
+    size_t own_size = (crew->devices * block->room + 1) * sizeof *block->own;
+    size_t x_size = BLOCK * networks->in * sizeof *block->x;
     float *p = malloc(BLOCK * classes * sizeof *p);
     enum sotto_status status = SOTTO_STATUS_OK;
-    block.point = malloc(size);
-    block.input = malloc(BLOCK * model->in * sizeof *block.input);
-    if (block.point == NULL || block.input == NULL || p == NULL) {
+    block->own = malloc(own_size);
+    block->x = malloc(x_size);
+    if (block->own == NULL || block->x == NULL || p == NULL) {
         status = host_fail_memory(err);
     }
     for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
          first += BLOCK) {
         size_t count = n - first < BLOCK ? n - first : BLOCK;
-        block.first = first;
-        crew_run(crew, first, first + count, input_row, &block);
-        status = model_forward(model, block.input, count, p, err);
-        if (status == SOTTO_STATUS_OK) {
-            copy_doubles(p, count * classes, ret_p + first * classes);
+        block->first = first;
+        crew_run(crew, first, first + count, input_row, block);
+        status = networks_forward(networks, backend, block->x, count, p, err);
+        for (size_t i = 0; i < count * classes && status == SOTTO_STATUS_OK;
+             i++) {
+            ret_p[first * classes + i] = (double)p[i];
         }
     }
-    host_wipe_free(block.point, size);
-    host_wipe_free(block.input, BLOCK * model->in * sizeof *block.input);
+    host_wipe_free(block->own, own_size);
+    host_wipe_free(block->x, x_size);
     host_wipe_free(p, BLOCK * classes * sizeof *p);
+    return status;
+}
+
+enum sotto_status
+model_predict_rows(struct sotto_model *model, const struct networks *networks,
+                   model_input *input, size_t room,
+                   const struct sotto_table *table, double *ret_p,
+                   struct sotto_error *err)
+{
+    struct block block = {
+        .model = model, .input = input, .in = networks->in, .room = room};
+    struct crew crew;
+    enum sotto_status status = model_backend(model, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = crew_init(&crew, model->mechanism, table, model->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = predict_rows(&block, networks, model->backend, &crew,
+                              sotto_table_rows(table), ret_p, err);
+        crew_clear(&crew);
+    }
     return status;
 }
 
@@ -94,132 +90,10 @@ enum sotto_status
 sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
                     double *ret_p, struct sotto_error *err)
 {
-    struct crew crew;
-    enum sotto_status status = model_backend(model, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = crew_init(&crew, model->mechanism, table, model->pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            predict_rows(model, &crew, sotto_table_rows(table), ret_p, err);
-        crew_clear(&crew);
-    }
-    return status;
+    return model->learner->predict(model, table, ret_p, err);
 }
 
 /* ---- Privatised records ------------------------------------------------- */
-
-/* Columns of the model's p, each with the posterior's padding behind it. */
-static float *
-transpose_p(const struct sotto_model *model, size_t padded)
-{
-    float *v = calloc(padded * model->classes, sizeof *v);
-    for (size_t m = 0; v != NULL && m < model->points; m++) {
-        for (size_t y = 0; y < model->classes; y++) {
-            v[y * padded + m] = model->p[m * model->classes + y];
-        }
-    }
-    return v;
-}
-
-/* p(y | report) = sum_m w_m p(y | q_m), of one block of reports. */
-static enum sotto_status
-average_block(struct sotto_model *model, const struct prior *prior,
-              const uint8_t *const *report, size_t n, const float *v,
-              double *ret_p, struct sotto_error *err)
-{
-    struct posterior_options options = {.tau = 0};
-    struct posterior *posterior = NULL;
-    size_t first[BLOCK / POSTERIOR_CHUNK], chunks = 0;
-    double s[POSTERIOR_CHUNK];
-    enum sotto_status status;
-    for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
-        first[chunks++] = i;
-    }
-    status = posterior_new(prior, report, n, first, chunks, model->pool,
-                           &options, &posterior, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
-        size_t rows = n - i < POSTERIOR_CHUNK ? n - i : POSTERIOR_CHUNK;
-        for (size_t y = 0; y < model->classes; y++) {
-            posterior_dots(posterior, i, rows, v + y * prior->padded, s);
-            for (size_t j = 0; j < rows; j++) {
-                ret_p[(i + j) * model->classes + y] = s[j];
-            }
-        }
-    }
-    posterior_free(posterior);
-    return SOTTO_STATUS_OK;
-}
-
-static enum sotto_status
-predict_average(struct sotto_model *model, const uint8_t *reports, size_t n,
-                double *ret_p, struct sotto_error *err)
-{
-    size_t size = model->mechanism->shape.report_size;
-    const uint8_t *report[BLOCK];
-    struct prior prior;
-    float *v = NULL;
-    enum sotto_status status =
-        prior_init(&prior, &model->shape, model->point, model->points, err);
-    if (status == SOTTO_STATUS_OK) {
-        v = transpose_p(model, prior.padded);
-        status = v != NULL ? model_backend(model, err) : host_fail_memory(err);
-    }
-    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
-         first += BLOCK) {
-        size_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            report[i] = reports + (first + i) * size;
-        }
-        status = average_block(model, &prior, report, count, v,
-                               ret_p + first * model->classes, err);
-    }
-    free(v);
-    prior_clear(&prior);
-    return status;
-}
-
-/* The report's own estimate, classified as if it were a point. */
-static enum sotto_status
-predict_estimates(struct sotto_model *model, const uint8_t *reports, size_t n,
-                  double *ret_p, struct sotto_error *err)
-{
-    size_t size = model->mechanism->shape.report_size, in = model->in;
-    double *z = malloc(in * sizeof *z);
-    double *room = malloc(prior_room(&model->shape) * sizeof *room);
-    float *input = malloc(BLOCK * in * sizeof *input);
-    float *p = malloc(BLOCK * model->classes * sizeof *p);
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (z == NULL || room == NULL || input == NULL || p == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
-         first += BLOCK) {
-        size_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            prior_estimate(&model->shape, reports + (first + i) * size, room,
-                           z);
-            for (size_t j = 0; j < in; j++) {
-                input[i * in + j] = (float)z[j];
-            }
-        }
-        status = model_forward(model, input, count, p, err);
-        if (status == SOTTO_STATUS_OK) {
-            copy_doubles(p, count * model->classes,
-                         ret_p + first * model->classes);
-        }
-    }
-done:
-    free(z);
-    free(room);
-    free(input);
-    free(p);
-    return status;
-}
 
 static enum sotto_status
 check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
@@ -235,59 +109,12 @@ check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
     return SOTTO_STATUS_OK;
 }
 
-/* By way of the cells of `classifier`. */
-static enum sotto_status
-predict_cells(const struct sotto_model *model,
-              const struct classifier *classifier,
-              const struct sotto_mechanism *mechanism, const uint8_t *reports,
-              size_t n, double *ret_p, struct sotto_error *err)
+static bool
+is_own(const struct sotto_model *model, const struct sotto_mechanism *mechanism)
 {
-    size_t size = mechanism->shape.report_size;
-    const uint8_t *report[BLOCK];
-    struct codes_shape shape;
-    enum sotto_status status =
-        codes_shape_init(&shape, mechanism, model->other, err);
-    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
-         first += BLOCK) {
-        size_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            report[i] = reports + (first + i) * size;
-        }
-        status = classifier_private(classifier, &shape, report, count,
-                                    ret_p + first * model->classes, err);
-    }
-    return status;
-}
-
-static enum sotto_status
-predict_codes(const struct sotto_model *model,
-              const struct sotto_mechanism *mechanism, const uint8_t *reports,
-              size_t n, double *ret_p, struct sotto_error *err)
-{
-    const struct classifier classifier = {.cells = model->codes.cells,
-                                          .classes = model->classes,
-                                          .pi = model->pi,
-                                          .tau_bar = model->tau_bar};
-    return predict_cells(model, &classifier, mechanism, reports, n, ret_p, err);
-}
-
-static enum sotto_status
-predict_classes(const struct sotto_model *model,
-                const struct sotto_mechanism *mechanism, const uint8_t *reports,
-                size_t n, double *ret_p, struct sotto_error *err)
-{
-    double *share = model_class_tables(model);
-    struct classifier classifier = {
-        .cells = model->classes, .classes = model->classes, .pi = share};
-    enum sotto_status status;
-    if (share == NULL) {
-        return host_fail_memory(err);
-    }
-    classifier.tau_bar = share + model->classes;
-    status =
-        predict_cells(model, &classifier, mechanism, reports, n, ret_p, err);
-    free(share);
-    return status;
+    return mechanism == NULL || (mechanism->size == model->mechanism->size &&
+                                 memcmp(mechanism->data, model->mechanism->data,
+                                        mechanism->size) == 0);
 }
 
 enum sotto_status
@@ -296,53 +123,32 @@ sotto_model_predict_private_with(struct sotto_model *model,
                                  const uint8_t *reports, size_t n,
                                  double *ret_p, struct sotto_error *err)
 {
-    bool class = false;
-    enum sotto_status status;
-    if (mechanism == NULL || (mechanism->size == model->mechanism->size &&
-                              memcmp(mechanism->data, model->mechanism->data,
-                                     mechanism->size) == 0)) {
-        return sotto_model_predict_private(model, reports, n, ret_p, err);
+    const struct learner *learner = model->learner;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (is_own(model, mechanism)) {
+        mechanism = model->mechanism;
+    } else if (learner->check_reports != NULL) {
+        status = learner->check_reports(model, mechanism, err);
+    } else {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the model takes reports of its own mechanism only: "
+                           "those of others need a codebook");
     }
-    if (model->codes.cells == 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "the model takes reports of its own mechanism only: "
-                         "those of others need a codebook");
+    if (status == SOTTO_STATUS_OK) {
+        status = check_reports(mechanism, reports, n, err);
     }
-    class = model_sends_class(model, mechanism);
-    if (!class && !same_code(model->mechanism, mechanism)) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "the mechanism has another encoder or codebook than "
-                         "the model's");
-    }
-    status = check_reports(mechanism, reports, n, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    return class ? predict_classes(model, mechanism, reports, n, ret_p, err)
-                 : predict_codes(model, mechanism, reports, n, ret_p, err);
+    return status == SOTTO_STATUS_OK
+               ? learner->predict_private(model, mechanism, reports, n, ret_p,
+                                          err)
+               : status;
 }
 
 enum sotto_status
 sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
                             size_t n, double *ret_p, struct sotto_error *err)
 {
-    enum sotto_status status = check_reports(model->mechanism, reports, n, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    if (model->codes.cells > 0) {
-        return predict_codes(model, model->mechanism, reports, n, ret_p, err);
-    }
-    if (model->objective == SOTTO_OBJECTIVE_MARGINAL) {
-        return predict_average(model, reports, n, ret_p, err);
-    }
-    if (model->level == SOTTO_LEVEL_FEATURE) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a classifier of records that was not fitted by Eq. "
-                         "11 cannot take reports: fit it with the objective "
-                         "marginal, or at the level of representations");
-    }
-    return predict_estimates(model, reports, n, ret_p, err);
+    return sotto_model_predict_private_with(model, NULL, reports, n, ret_p,
+                                            err);
 }
 
 /* ---- Evaluation --------------------------------------------------------- */

@@ -26,7 +26,7 @@ trainer_init(struct trainer *trainer, struct sotto_error *err)
     const struct plan *plan = trainer->plan;
     size_t classes = trainer->labels->classes;
     trainer->room = trainer->rows;
-    if (trainer->marginal == NULL) {
+    if (trainer->pass == NULL) {
         trainer->room = BLOCK;
         for (size_t b = 0; b < plan->batches; b++) {
             size_t rows = plan->batch[b + 1] - plan->batch[b];
@@ -72,8 +72,8 @@ backward(const struct trainer *trainer, struct nn_graph *stack, const float *x,
 }
 
 static double
-batch_marginal(const struct trainer *trainer, struct nn_graph *stack,
-               size_t batch, bool gradient)
+batch_whole(const struct trainer *trainer, struct nn_graph *stack, size_t batch,
+            bool gradient)
 {
     const struct plan *plan = trainer->plan;
     size_t classes = trainer->labels->classes;
@@ -83,9 +83,8 @@ batch_marginal(const struct trainer *trainer, struct nn_graph *stack,
     if (gradient) {
         memset(trainer->dp, 0, trainer->rows * classes * sizeof(float));
     }
-    sum = marginal_pass(trainer->marginal, plan->batch_chunk[batch],
-                        plan->batch_chunk[batch + 1], trainer->p, scale,
-                        gradient ? trainer->dp : NULL);
+    sum = trainer->pass(trainer->context, batch, trainer->weight, trainer->p,
+                        scale, gradient ? trainer->dp : NULL);
     if (gradient) {
         if (trainer->setting.marginal > 0) {
             (void)share_pass(trainer->labels, trainer->setting.marginal,
@@ -131,8 +130,8 @@ double
 trainer_batch(const struct trainer *trainer, struct nn_graph *stack,
               size_t batch, bool gradient)
 {
-    return trainer->marginal != NULL
-               ? batch_marginal(trainer, stack, batch, gradient)
+    return trainer->pass != NULL
+               ? batch_whole(trainer, stack, batch, gradient)
                : batch_conditional(trainer, stack, batch, gradient);
 }
 
@@ -140,7 +139,7 @@ trainer_batch(const struct trainer *trainer, struct nn_graph *stack,
 
 struct run {
     const struct trainer *trainer;
-    struct model_net *net;
+    struct network *net;
 };
 
 /* Mean log s of some batches. */
@@ -180,7 +179,7 @@ draw_weights(const struct trainer *trainer, uint64_t stream, float **ret_weight,
              struct sotto_error *err)
 {
     float *weight;
-    if (trainer->marginal == NULL || !(trainer->bootstrap > 0) || stream == 0) {
+    if (trainer->pass == NULL || !(trainer->bootstrap > 0) || stream == 0) {
         return SOTTO_STATUS_OK;
     }
     weight = malloc((trainer->plan->rows + 1) * sizeof *weight);
@@ -256,9 +255,9 @@ start_even(struct nn_graph *stack)
 }
 
 enum sotto_status
-trainer_run(const struct trainer *trainer, struct model_net *net,
-            uint64_t stream, uint64_t streams,
-            struct trainer_result *ret_result, struct sotto_error *err)
+trainer_run(struct trainer *trainer, struct network *net, uint64_t stream,
+            uint64_t streams, struct trainer_result *ret_result,
+            struct sotto_error *err)
 {
     size_t batches = trainer->plan->batches;
     struct run run = {.trainer = trainer, .net = net};
@@ -272,13 +271,9 @@ trainer_run(const struct trainer *trainer, struct model_net *net,
     if (status == SOTTO_STATUS_OK) {
         nn_graph_init(&net->stack, trainer->seed, stream);
         start_even(&net->stack);
-        if (trainer->marginal != NULL) {
-            trainer->marginal->weight = weight;
-        }
+        trainer->weight = weight;
         status = run_epochs(&run, stream, streams, &result.epochs, err);
-        if (trainer->marginal != NULL) {
-            trainer->marginal->weight = NULL;
-        }
+        trainer->weight = NULL;
     }
     if (status == SOTTO_STATUS_OK) {
         result.log_p = mean_log_s(&run, 0, batches);

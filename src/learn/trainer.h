@@ -5,12 +5,21 @@
 #define SOTTO_LEARN_TRAINER_H
 
 #include "learn/defaults.h"
-#include "learn/model.h"
+#include "learn/networks.h"
 #include "learn/objective.h"
 
 /*
- * What there is to learn from. With `marginal`, x are the points of the prior
- * (Eq. 11), all of them in every batch; without, x are the reports' own, in the
+ * Returns the sum of weight_n log s_n over the reports of a batch, from what
+ * the network says of all of x, and adds to `dp`, unless it is NULL, the
+ * gradient of -scale times that. `weight` is of every row of the plan; NULL:
+ * 1 each.
+ */
+typedef double trainer_pass(void *context, size_t batch, const float *weight,
+                            const float *p, double scale, float *dp);
+
+/*
+ * What there is to learn from. With `pass`, x are the points of a prior (Eq.
+ * 11), all of them in every batch; without, x are the reports' own, in the
  * order of the plan (Eq. 12).
  */
 struct trainer {
@@ -18,7 +27,9 @@ struct trainer {
     const struct labels *labels;
     const struct plan *plan;
     struct learn_setting setting;
-    struct marginal *marginal; /* NULL: Eq. 12 */
+    trainer_pass *pass; /* NULL: Eq. 12 */
+    void *context;
+    const float *weight; /* of the reports, in a bootstrap; else NULL */
     const float *x;
     size_t rows, in;  /* of x */
     float *p, *dp;    /* of as many rows as go through the network at a time */
@@ -54,8 +65,8 @@ struct trainer_result {
  * Trains a network from (seed, stream), and leaves the weights with the best
  * validation score in it. Statuses: MEMORY, LIMIT, STOPPED.
  */
-SOTTO_CHECKED enum sotto_status trainer_run(const struct trainer *trainer,
-                                            struct model_net *net,
+SOTTO_CHECKED enum sotto_status trainer_run(struct trainer *trainer,
+                                            struct network *net,
                                             uint64_t stream, uint64_t streams,
                                             struct trainer_result *ret_result,
                                             struct sotto_error *err);

@@ -30,7 +30,8 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "learn/model.h"
+#include "learn/labels.h"
+#include "learn/lattice/lattice.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/rows.h"
@@ -70,6 +71,46 @@ must(enum sotto_status status)
     if (status != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
+}
+
+/* A lattice's model with networks that have no weights yet. */
+static inline struct sotto_model *
+lattice_model(const struct sotto_mechanism *mechanism,
+              enum sotto_objective objective, bool other,
+              const uint32_t *hidden, size_t nets)
+{
+    const struct sotto_fit_options options = {.objective = objective,
+                                              .other = other,
+                                              .hidden = hidden,
+                                              .hiddens = hidden != NULL,
+                                              .linear = hidden == NULL};
+    struct sotto_model *model = NULL;
+    struct networks_plan plan;
+    must(model_new(&learner_lattice, mechanism, &model, &err));
+    must(lattice_new(model, other, &err));
+    must(networks_plan_init(&plan, &options, nets, &err));
+    must(networks_init(&lattice_of(model)->networks, &plan,
+                       lattice_inputs(model, plan.level), model->classes,
+                       &err));
+    return model;
+}
+
+/* What its networks say of inputs. */
+static inline void
+lattice_say(struct sotto_model *model, const float *input, size_t n, float *p)
+{
+    must(model_backend(model, &err));
+    must(networks_forward(&lattice_of(model)->networks, model->backend, input,
+                          n, p, &err));
+}
+
+/* Where a report has its label. */
+static inline struct labels_part
+label_part(const struct prior_shape *shape)
+{
+    return (struct labels_part){.likelihood = shape->label,
+                                .offset = shape->label_offset,
+                                .classes = shape->classes};
 }
 
 static inline struct sotto_mechanism *
@@ -333,7 +374,7 @@ static inline uint8_t *
 simulate(struct sotto_mechanism *mechanism, const struct sotto_table *table,
          uint64_t seed)
 {
-    size_t n = sotto_table_rows(table), size = mechanism->client->report_size;
+    size_t n = sotto_table_rows(table), size = mechanism->shape.report_size;
     uint8_t *reports = calloc(n + 1, size);
     struct rows rows;
     must(rows_init(&rows, mechanism, table, &err));
@@ -357,7 +398,7 @@ read_back(struct sotto_mechanism *mechanism, const struct sotto_table *table,
     must(sotto_report_writer_new(mechanism, path, &writer, &err));
     for (size_t i = 0; i < sotto_table_rows(table); i++) {
         must(sotto_report_writer_add(
-            writer, reports + i * mechanism->client->report_size, &err));
+            writer, reports + i * mechanism->shape.report_size, &err));
     }
     must(sotto_report_writer_commit(writer, &err));
     must(sotto_report_reader_new(mechanism, path, &reader, &err));

@@ -16,13 +16,13 @@ static struct sotto_mechanism *mechanism;
 static struct sotto_model *
 make(const double *threshold, size_t nets)
 {
-    struct sotto_model *model = NULL;
+    struct sotto_model *model =
+        lattice_model(mechanism, SOTTO_OBJECTIVE_MARGINAL, false, NULL, nets);
+    struct lattice *lattice = lattice_of(model);
     float input[17];
-    must(model_new(mechanism, SOTTO_OBJECTIVE_MARGINAL, SOTTO_LEVEL_LATENT,
-                   false, NULL, 0, nets, &model, &err));
     assert_int_equal(model->classes, 2);
     for (size_t i = 0; i < nets; i++) {
-        const struct nn_graph *stack = &model->net[i].stack;
+        const struct nn_graph *stack = &lattice->networks.net[i].stack;
         float *weight = nn_arena_value(stack->arena, stack->layer[0].weight);
         float *bias = nn_arena_value(stack->arena, stack->layer[0].bias);
         weight[0] = -STEEP;
@@ -30,14 +30,14 @@ make(const double *threshold, size_t nets)
         bias[0] = STEEP * (float)threshold[i];
         bias[1] = -bias[0];
     }
-    model->points = 17;
-    model->point = malloc(17 * sizeof *model->point);
-    model->p = malloc(34 * sizeof *model->p);
+    lattice->points = 17;
+    lattice->point = malloc(17 * sizeof *lattice->point);
+    lattice->p = malloc(34 * sizeof *lattice->p);
     for (int q = -8; q <= 8; q++) {
-        model->point[q + 8] = q;
-        prior_input(&model->shape, &model->point[q + 8], &input[q + 8]);
+        lattice->point[q + 8] = q;
+        prior_input(&lattice->shape, &lattice->point[q + 8], &input[q + 8]);
     }
-    must(model_forward(model, input, 17, model->p, &err));
+    lattice_say(model, input, 17, lattice->p);
     return model;
 }
 
@@ -267,7 +267,7 @@ test_refused(void **state)
     refuse(nine, 18, "1", SOTTO_STATUS_INPUT, "at least 19");
     say(model, after);
     assert_memory_equal(before, after, sizeof before);
-    model->level = SOTTO_LEVEL_FEATURE;
+    lattice_of(model)->networks.plan.level = SOTTO_LEVEL_FEATURE;
     refuse(model, 100, "1", SOTTO_STATUS_USAGE, "representations");
     sotto_model_free(nine);
     sotto_model_free(model);
@@ -291,9 +291,9 @@ test_wiped(void **state)
         struct sotto_model *model = make(threshold, 2);
         const void *const bytes[] = {truth, right, p};
         const size_t size[] = {sizeof truth, sizeof right, 8 * sizeof *p};
-        model->nets = 1;
+        lattice_of(model)->networks.count = 1;
         must(sotto_model_predict(model, people, p, &err));
-        model->nets = 2;
+        lattice_of(model)->networks.count = 2;
         for (size_t i = 0; i < 16; i++) {
             right[i] = (p[2 * i + 1] > p[2 * i] ? 1 : 0) == truth[i];
         }

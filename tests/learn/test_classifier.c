@@ -6,6 +6,7 @@
 
 #include "fail_alloc.h"
 #include "learn/codes/classifier.h"
+#include "learn/codes/expected.h"
 
 #define AUX 600u
 #define CELLS_MOST 40u
@@ -14,6 +15,8 @@ static struct crowd crowd;
 static float z[AUX * 2];
 static uint32_t code[AUX];
 static const struct classifier_aux aux = {z, code, AUX, 2};
+static const struct networks_plan plan = {
+    .hidden = {50}, .hiddens = 1, .count = 1};
 
 /* Cells side by side, five in a row; as many records in each. */
 static void
@@ -105,7 +108,7 @@ test_climb(void **state)
     must(
         codes_init(&held, &crowd.shape, crowd.report + 5000, 1000, NULL, &err));
     must(tensor_new("cpu", NULL, &backend, &err));
-    must(classifier_new(2, 20, 2, &options, &classifier, &err));
+    must(classifier_new(2, 20, 2, &plan, &classifier, &err));
     memcpy(classifier->pi, crowd.pi, 20 * sizeof *classifier->pi);
     for (size_t i = 0; i < 40; i++) {
         classifier->tau[i] = 0.5;
@@ -126,11 +129,14 @@ static struct classifier *
 fit(size_t reports, bool shifted, unsigned threads,
     struct classifier_info *info)
 {
-    const struct sotto_fit_options options = {
-        .balanced = true, .decay = -1, .seed = 4, .threads = threads};
+    const struct sotto_fit_options options = {.balanced = true,
+                                              .shifted = shifted,
+                                              .decay = -1,
+                                              .seed = 4,
+                                              .threads = threads};
     struct classifier *classifier = NULL;
-    must(classifier_fit_reports(&crowd.shape, crowd.report, reports, &aux,
-                                shifted, &options, &classifier, info, &err));
+    must(classifier_fit(&crowd.shape, crowd.report, reports, &aux, &options,
+                        &classifier, info, &err));
     return classifier;
 }
 
@@ -143,8 +149,9 @@ classify(struct classifier *classifier, float x, float y)
     const float *logits;
     size_t best;
     must(tensor_new("cpu", NULL, &backend, &err));
-    must(nn_graph_reserve(&classifier->net.stack, 1, &err));
-    logits = nn_graph_forward(&classifier->net.stack, backend, at, 1, false);
+    must(nn_graph_reserve(&classifier->networks.net[0].stack, 1, &err));
+    logits = nn_graph_forward(&classifier->networks.net[0].stack, backend, at,
+                              1, false);
     best = logits[1] > logits[0];
     tensor_backend_free(backend);
     return best;
@@ -213,9 +220,10 @@ test_threads(void **state)
                         40 * sizeof(double));
     assert_memory_equal(classifier[0]->tau_bar, classifier[1]->tau_bar,
                         40 * sizeof(double));
-    assert_memory_equal(classifier[0]->net.arena.value,
-                        classifier[1]->net.arena.value,
-                        classifier[0]->net.arena.size * sizeof(float));
+    assert_memory_equal(classifier[0]->networks.net[0].arena.value,
+                        classifier[1]->networks.net[0].arena.value,
+                        classifier[0]->networks.net[0].arena.size *
+                            sizeof(float));
     assert_true(info[0].log_p == info[1].log_p);
     classifier_free(classifier[0]);
     classifier_free(classifier[1]);
@@ -229,18 +237,15 @@ static void
 test_private(void **state)
 {
     static const double label_eps[] = {0, 2};
-    const struct classifier_options options = {.linear = true};
     (void)state;
     for (size_t k = 0; k < 2; k++) {
-        struct classifier *classifier = NULL;
+        struct expected_cells cells;
         double p[200 * 2];
         crowd_table(&crowd, 6, 2, 0.9, 0.05, true, 5);
         crowd_report(&crowd, "subset", 2, label_eps[k], 6, 2, 200, 6);
-        must(classifier_new(2, 6, 2, &options, &classifier, &err));
-        memcpy(classifier->pi, crowd.pi, 6 * sizeof(double));
-        memcpy(classifier->tau_bar, crowd.tau, 12 * sizeof(double));
-        must(classifier_private(classifier, &crowd.shape, crowd.report, 200, p,
-                                &err));
+        cells = (struct expected_cells){6, 2, crowd.pi, crowd.tau};
+        must(
+            expected_predict(&cells, &crowd.shape, crowd.report, 200, p, &err));
         for (size_t i = 0; i < 200; i++) {
             double sum = 0, first = 0;
             for (int32_t c = 0; c < 6; c++) {
@@ -257,11 +262,10 @@ test_private(void **state)
             assert_true(fabs(p[2 * i] + p[2 * i + 1] - 1) < 1e-9);
         }
         crowd.shape.cells = 5;
-        assert_int_equal(classifier_private(classifier, &crowd.shape,
-                                            crowd.report, 1, p, &err),
-                         SOTTO_STATUS_INPUT);
+        assert_int_equal(
+            expected_predict(&cells, &crowd.shape, crowd.report, 1, p, &err),
+            SOTTO_STATUS_INPUT);
         assert_non_null(strstr(err.message, "5 codes"));
-        classifier_free(classifier);
         crowd_clear(&crowd);
     }
 }
@@ -271,38 +275,33 @@ test_private(void **state)
 static void
 test_refusals(void **state)
 {
-    static const uint32_t hidden[MODEL_HIDDEN_MAX + 1] = {3};
+    static const uint32_t hidden[NETWORKS_HIDDEN_MAX + 1] = {3};
     struct sotto_fit_options options = {.decay = -1, .threads = 1};
     struct classifier_aux none = {z, code, 0, 2};
     struct classifier *classifier = NULL;
     (void)state;
     make_halves(8, 1, 300, false);
-    assert_int_equal(classifier_fit_reports(&crowd.shape, crowd.report, 300,
-                                            &none, false, &options, &classifier,
-                                            NULL, &err),
+    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &none,
+                                    &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     code[7] = 8;
-    assert_int_equal(classifier_fit_reports(&crowd.shape, crowd.report, 300,
-                                            &aux, false, &options, &classifier,
-                                            NULL, &err),
+    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &aux,
+                                    &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_int_equal(err.position, 7);
     assert_non_null(strstr(err.message, "record 8 has code 8"));
     code[7] = 7;
-    assert_int_equal(classifier_fit_reports(&crowd.shape, crowd.report, 0, &aux,
-                                            false, &options, &classifier, NULL,
-                                            &err),
+    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 0, &aux,
+                                    &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     options.hidden = hidden;
-    options.hiddens = MODEL_HIDDEN_MAX + 1;
-    assert_int_equal(classifier_fit_reports(&crowd.shape, crowd.report, 300,
-                                            &aux, false, &options, &classifier,
-                                            NULL, &err),
+    options.hiddens = NETWORKS_HIDDEN_MAX + 1;
+    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &aux,
+                                    &options, &classifier, NULL, &err),
                      SOTTO_STATUS_LIMIT);
     crowd.shape.symbols = 1;
-    assert_int_equal(classifier_fit_reports(&crowd.shape, crowd.report, 300,
-                                            &aux, false, &options, &classifier,
-                                            NULL, &err),
+    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &aux,
+                                    &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "no label"));
     assert_null(classifier);
@@ -328,7 +327,7 @@ test_memory(void **state)
         struct classifier_info info = {0};
         double p[2];
         fail_alloc_at(++n);
-        status = classifier_new(2, 4, 2, &options, &classifier, &err);
+        status = classifier_new(2, 4, 2, &plan, &classifier, &err);
         if (status == SOTTO_STATUS_OK) {
             memcpy(classifier->pi, crowd.pi, 4 * sizeof(double));
             memcpy(classifier->tau, crowd.tau, 8 * sizeof(double));
@@ -336,8 +335,10 @@ test_memory(void **state)
                                       &options, backend, &info, &err);
         }
         if (status == SOTTO_STATUS_OK) {
-            status = classifier_private(classifier, &crowd.shape, crowd.report,
-                                        1, p, &err);
+            const struct expected_cells cells = {4, 2, classifier->pi,
+                                                 classifier->tau_bar};
+            status = expected_predict(&cells, &crowd.shape, crowd.report, 1, p,
+                                      &err);
         }
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         classifier_free(classifier);
@@ -354,7 +355,7 @@ test_memory(void **state)
 static void
 test_memory_of_all(void **state)
 {
-    const struct sotto_fit_options options = {.decay = -1, .threads = 1};
+    struct sotto_fit_options options = {.decay = -1, .threads = 1};
     struct classifier_aux few = {z, code, 40, 2};
     enum sotto_status status;
     long n = 0;
@@ -363,9 +364,9 @@ test_memory_of_all(void **state)
     do {
         struct classifier *classifier = NULL;
         fail_alloc_at(++n);
-        status = classifier_fit_reports(&crowd.shape, crowd.report, 300, &few,
-                                        n % 2 == 0, &options, &classifier, NULL,
-                                        &err);
+        options.shifted = n % 2 == 0;
+        status = classifier_fit(&crowd.shape, crowd.report, 300, &few, &options,
+                                &classifier, NULL, &err);
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         assert_true((status == SOTTO_STATUS_OK) == (classifier != NULL));
         classifier_free(classifier);

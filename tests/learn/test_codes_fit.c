@@ -10,8 +10,7 @@
 
 #include "fail_alloc.h"
 #include "host/file.h"
-#include "learn/codes/classifier.h"
-#include "learn/codes/expected.h"
+#include "learn/codes/codes_model.h"
 
 #define GROUPS 4u
 #define AUX 600u
@@ -199,7 +198,8 @@ test_options(void **state)
     options.epochs = 0; /* chosen: enough for so few */
     model = fit_with(&options, &info);
     assert_int_equal(info.points, 200);
-    assert_int_equal(model->net[0].stack.layers, 3);
+    assert_int_equal(codes_of(model)->classifier->networks.net[0].stack.layers,
+                     3);
     assert_true(accuracy(model, false) > 0.9);
     sotto_model_free(model);
     options = plain_options();
@@ -263,6 +263,7 @@ check_clean(struct sotto_fit_options *options)
 {
     double p[2][1000 * GROUPS], count[8] = {0};
     struct sotto_model *model[2] = {NULL};
+    const struct classifier *one, *two;
     struct rows rows;
     for (unsigned i = 0; i < 2; i++) {
         options->threads = 1 + 2 * i;
@@ -270,9 +271,10 @@ check_clean(struct sotto_fit_options *options)
         must(sotto_model_predict(model[i], test, p[i], &err));
     }
     assert_memory_equal(p[0], p[1], sizeof p[0]);
-    assert_int_equal(model[0]->codes.cells, 8);
-    assert_memory_equal(model[0]->tau, model[1]->tau,
-                        8 * GROUPS * sizeof(double));
+    assert_int_equal(codes_of(model[0])->shape.cells, 8);
+    one = codes_of(model[0])->classifier;
+    two = codes_of(model[1])->classifier;
+    assert_memory_equal(one->tau, two->tau, 8 * GROUPS * sizeof(double));
     must(rows_init(&rows, mechanism, aux, &err));
     for (size_t i = 0; i < AUX; i++) {
         int32_t q;
@@ -280,9 +282,8 @@ check_clean(struct sotto_fit_options *options)
         count[q / (int32_t)(GROUPS + 1)]++;
     }
     for (size_t c = 0; c < 8; c++) {
-        assert_true(fabs(model[0]->pi[c] - (count[c] + 0.5) / (AUX + 4)) <
-                    1e-12);
-        assert_true(model[0]->pi[c] == model[1]->pi[c]);
+        assert_true(fabs(one->pi[c] - (count[c] + 0.5) / (AUX + 4)) < 1e-12);
+        assert_true(one->pi[c] == two->pi[c]);
     }
     rows_clear(&rows);
     sotto_model_free(model[0]);
@@ -302,8 +303,8 @@ test_clean(void **state)
     assert_int_equal(info.reports, AUX);
     assert_true(accuracy(model, false) > 0.97);
     assert_true(accuracy(model, true) > 0.3);
-    for (size_t c = 0; c < model->codes.cells; c++) {
-        sum += model->pi[c];
+    for (size_t c = 0; c < codes_of(model)->shape.cells; c++) {
+        sum += codes_of(model)->classifier->pi[c];
     }
     assert_true(fabs(sum - 1) < 1e-9);
     sotto_model_free(model);
@@ -360,10 +361,7 @@ test_other_mechanism(void **state)
 static double
 expected_of(const struct sotto_model *model, const struct sotto_mechanism *code)
 {
-    const struct expected_cells cells = {.cells = model->codes.cells,
-                                         .classes = model->classes,
-                                         .pi = model->pi,
-                                         .tau = model->tau_bar};
+    const struct expected_cells cells = codes_model_cells(model);
     const struct channel_instance *instance = &code->client->part[0].instance;
     double accuracy = 0, error = 0;
     if (strcmp(instance->channel->name, "flip") == 0) {
@@ -474,8 +472,10 @@ test_round_trip(void **state)
     (void)state;
     must(sotto_model_write(model, in_folder("m.model"), &err));
     must(sotto_model_read(in_folder("m.model"), &again, &err));
-    pairs = model->codes.cells * model->classes;
-    assert_memory_equal(model->tau, again->tau, pairs * sizeof(double));
+    pairs = codes_of(model)->shape.cells * model->classes;
+    assert_memory_equal(codes_of(model)->classifier->tau,
+                        codes_of(again)->classifier->tau,
+                        pairs * sizeof(double));
     must(sotto_model_predict(model, test, one, &err));
     must(sotto_model_predict(again, test, two, &err));
     assert_memory_equal(one, two, sizeof one);

@@ -1,12 +1,11 @@
 /*
- * test_expect.c: what a classifier expects of reports about a code, against
+ * test_expected.c: what a classifier expects of reports about a code, against
  * sums over all reports and against simulated records.
  */
 #include "learn/codes/expected.h"
 
 #include "codes_fixture.h"
 #include "fail_alloc.h"
-#include "learn/codes/classifier.h"
 
 enum { CELLS = 12, CLASSES = 3, N = 400, STRIPS = 8 };
 
@@ -75,8 +74,7 @@ static double
 simulated(const struct likelihood_instance *likelihood, size_t n)
 {
     const struct channel_instance *instance = likelihood->instance;
-    const struct classifier classifier = {
-        .cells = CELLS, .classes = CLASSES, .pi = pi, .tau_bar = tau};
+    const struct expected_cells cells = {CELLS, CLASSES, pi, tau};
     const struct codes_shape shape = {
         .code = likelihood, .cells = CELLS, .symbols = 1, .classes = 1};
     struct seeded seeded;
@@ -91,7 +89,7 @@ simulated(const struct likelihood_instance *likelihood, size_t n)
         int32_t q = (int32_t)c;
         double p[CLASSES];
         instance->channel->sample(instance, &q, &seeded.random, wire);
-        must(classifier_private(&classifier, &shape, &report, 1, p, &err));
+        must(expected_predict(&cells, &shape, &report, 1, p, &err));
         right += largest(p, CLASSES) == y;
     }
     return (double)right / (double)n;

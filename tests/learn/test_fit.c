@@ -359,7 +359,8 @@ test_entropy(void **state)
 static bool
 same_net(const struct sotto_model *a, const struct sotto_model *b, size_t i)
 {
-    const struct nn_arena *x = &a->net[i].arena, *y = &b->net[i].arena;
+    const struct nn_arena *x = &lattice_of(a)->networks.net[i].arena;
+    const struct nn_arena *y = &lattice_of(b)->networks.net[i].arena;
     assert_int_equal(x->size, y->size);
     return memcmp(x->value, y->value, x->size * sizeof *x->value) == 0;
 }

@@ -10,6 +10,7 @@
 
 static struct sotto_mechanism *mechanism;
 static struct prior_shape shape;
+static struct labels_part part;
 static uint8_t *reports;
 static const uint8_t *report[ROWS];
 
@@ -19,7 +20,7 @@ test_flip(void **state)
     struct labels labels;
     double e = exp(1.5), top = e / (e + 2), rest = 1 / (e + 2);
     (void)state;
-    must(labels_init(&labels, &shape, report, ROWS, false, 0, &err));
+    must(labels_init(&labels, &part, report, ROWS, false, 0, &err));
     assert_int_equal(labels.groups, 3);
     assert_int_equal(labels.classes, 3);
     for (size_t i = 0; i < ROWS; i++) {
@@ -45,7 +46,7 @@ test_plain(void **state)
 {
     struct labels labels;
     (void)state;
-    must(labels_init(&labels, &shape, report, ROWS, true, 0.3, &err));
+    must(labels_init(&labels, &part, report, ROWS, true, 0.3, &err));
     for (size_t g = 0; g < 3; g++) {
         for (size_t y = 0; y < 3; y++) {
             assert_true(fabs(labels.t[g * 3 + y] - (g == y ? 0.8 : 0.1)) <
@@ -79,7 +80,7 @@ test_plan(void **state)
     bool seen[ROWS] = {false};
     size_t chunk = 0;
     (void)state;
-    must(labels_init(&labels, &shape, report, ROWS, false, 0, &err));
+    must(labels_init(&labels, &part, report, ROWS, false, 0, &err));
     must(plan_init(&plan, &labels, 7, 0.1, 16, 3, &err));
     assert_int_equal(plan.batch[7], 450);
     assert_int_equal(plan.batch[8], ROWS);
@@ -127,13 +128,15 @@ test_many_sets(void **state)
     uint8_t *said = simulate(sets, table, 5);
     const uint8_t *each[ROWS];
     struct prior_shape own;
+    struct labels_part own_part;
     struct labels labels;
     (void)state;
     must(prior_shape_init(&own, sets, false, &err));
+    own_part = label_part(&own);
     for (size_t i = 0; i < ROWS; i++) {
         each[i] = said + i * sets->client->report_size;
     }
-    must(labels_init(&labels, &own, each, ROWS, false, 0, &err));
+    must(labels_init(&labels, &own_part, each, ROWS, false, 0, &err));
     assert_int_equal(labels.classes, SET_CLASSES);
     assert_true(labels.groups > ROWS - 10 && labels.groups <= ROWS);
     for (size_t i = 0; i < ROWS; i++) {
@@ -161,7 +164,7 @@ test_memory(void **state)
     (void)state;
     do {
         fail_alloc_at(++n);
-        status = labels_init(&labels, &shape, report, ROWS, false, 0, &err);
+        status = labels_init(&labels, &part, report, ROWS, false, 0, &err);
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         if (status == SOTTO_STATUS_OK) {
             status = plan_init(&plan, &labels, 7, 0.1, 16, 3, &err);
@@ -185,9 +188,10 @@ setup(void **state)
     (void)state;
     mechanism = open_mixed(DECIMAL_UNIT, 3 * (DECIMAL_UNIT / 2), 8);
     must(prior_shape_init(&shape, mechanism, true, &err));
+    part = label_part(&shape);
     reports = simulate(mechanism, table, 5);
     for (size_t i = 0; i < ROWS; i++) {
-        report[i] = reports + i * mechanism->client->report_size;
+        report[i] = reports + i * mechanism->shape.report_size;
     }
     sotto_table_free(table);
     return 0;

@@ -5,6 +5,8 @@
 #include "learn_fixture.h"
 
 #include "host/pool.h"
+#include "learn/lattice/marginal.h"
+#include "learn/objective.h"
 #include "learn/trainer.h"
 #include "slopes.h"
 
@@ -36,17 +38,18 @@ stage_init(struct stage *stage, unsigned threads)
     struct sotto_table *records = mixed_rows(REPORTS, 8);
     const uint8_t *report[REPORTS];
     struct posterior_options options = {.tau = 0};
+    struct labels_part part;
     memset(stage, 0, sizeof *stage);
     stage->mechanism = open_mixed(4 * DECIMAL_UNIT, DECIMAL_UNIT, 32);
     stage->point = points_of(stage->mechanism, aux);
     stage->reports = simulate(stage->mechanism, records, 9);
     for (size_t i = 0; i < REPORTS; i++) {
-        report[i] = stage->reports + i * stage->mechanism->client->report_size;
+        report[i] = stage->reports + i * stage->mechanism->shape.report_size;
     }
     must(prior_shape_init(&stage->shape, stage->mechanism, true, &err));
     must(prior_init(&stage->prior, &stage->shape, stage->point, POINTS, &err));
-    must(labels_init(&stage->labels, &stage->shape, report, REPORTS, false, 0,
-                     &err));
+    part = label_part(&stage->shape);
+    must(labels_init(&stage->labels, &part, report, REPORTS, false, 0, &err));
     must(plan_init(&stage->plan, &stage->labels, BATCHES, 0.2, 5, 3, &err));
     for (size_t i = 0; i < REPORTS; i++) {
         stage->report[i] = report[stage->plan.order[i]];
@@ -206,11 +209,12 @@ trainer_of(struct stage *stage, bool marginal, const struct terms *terms)
     for (size_t i = 0; i < REPORTS; i++) {
         weight[i] = 0.2F + (float)(i % 5);
     }
-    stage->marginal.weight = terms->weighted ? weight : NULL;
+    trainer.weight = terms->weighted ? weight : NULL;
     for (size_t y = 0; terms->balanced && y < stage->labels.classes; y++) {
         stage->labels.share[y] = 1 / (double)stage->labels.classes;
     }
-    trainer.marginal = marginal ? &stage->marginal : NULL;
+    trainer.pass = marginal ? marginal_batch : NULL;
+    trainer.context = &stage->marginal;
     trainer.rows = marginal ? POINTS : REPORTS;
     for (size_t i = 0; i < trainer.rows; i++) {
         float *x = stage->x + i * inputs;
@@ -235,7 +239,7 @@ loss_of(const struct trainer *trainer, struct nn_graph *stack)
 {
     const struct labels *labels = trainer->labels;
     size_t rows = trainer->plan->batch[1];
-    size_t of_p = trainer->marginal != NULL ? POINTS : rows;
+    size_t of_p = trainer->pass != NULL ? POINTS : rows;
     double loss = -trainer_batch(trainer, stack, 0, false) / (double)rows;
     loss +=
         share_pass(labels, trainer->setting.marginal, trainer->p, of_p, NULL);
@@ -278,14 +282,14 @@ check_gradient(bool marginal, struct terms terms)
     static const uint32_t hidden[] = {6};
     struct stage stage;
     struct trainer trainer;
-    struct sotto_model *model = NULL;
+    struct sotto_model *model;
     struct nn_graph *stack;
     size_t moved = 0;
     stage_init(&stage, 1);
     trainer = trainer_of(&stage, marginal, &terms);
-    must(model_new(stage.mechanism, SOTTO_OBJECTIVE_MARGINAL,
-                   SOTTO_LEVEL_LATENT, true, hidden, 1, 1, &model, &err));
-    stack = &model->net[0].stack;
+    model = lattice_model(stage.mechanism, SOTTO_OBJECTIVE_MARGINAL, true,
+                          hidden, 1);
+    stack = &lattice_of(model)->networks.net[0].stack;
     must(nn_graph_reserve(stack, trainer.room, &err));
     for (uint64_t start = 0; start < STARTS; start++) {
         nn_graph_init(stack, 11, start);

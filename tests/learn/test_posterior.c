@@ -35,7 +35,7 @@ stage_of(uint64_t eps, uint32_t l)
     stage.reports = simulate(stage.mechanism, records, 9);
     for (size_t i = 0; i < REPORTS; i++) {
         stage.report[i] =
-            stage.reports + i * stage.mechanism->client->report_size;
+            stage.reports + i * stage.mechanism->shape.report_size;
     }
     must(prior_shape_init(&stage.shape, stage.mechanism, true, &err));
     sotto_table_free(records);

@@ -32,7 +32,7 @@ static void
 explicit_sum(struct sotto_model *model, const uint8_t *report, const double *p,
              double ret[3])
 {
-    const struct prior_shape *shape = &model->shape;
+    const struct prior_shape *shape = &lattice_of(model)->shape;
     double w[ROWS], most = -INFINITY, sum = 0;
     for (size_t m = 0; m < ROWS; m++) {
         w[m] = 0;
@@ -40,7 +40,7 @@ explicit_sum(struct sotto_model *model, const uint8_t *report, const double *p,
             const struct prior_block *block = &shape->block[b];
             w[m] += block->likelihood->likelihood->log_p(
                 block->likelihood, report + block->offset,
-                model->point + m * shape->width + block->at);
+                lattice_of(model)->point + m * shape->width + block->at);
         }
         most = w[m] > most ? w[m] : most;
     }
@@ -66,7 +66,7 @@ test_private_sum(void **state)
     must(sotto_model_predict(model, aux, p, &err));
     must(sotto_model_predict_private(model, reports, ROWS, got, &err));
     for (size_t n = 0; n < ROWS; n++) {
-        explicit_sum(model, reports + n * mechanism->client->report_size, p,
+        explicit_sum(model, reports + n * mechanism->shape.report_size, p,
                      right);
         for (size_t y = 0; y < 3; y++) {
             assert_true(fabs(got[n * 3 + y] - right[y]) < 1e-3);
@@ -90,12 +90,12 @@ test_private_estimate(void **state)
     must(sotto_model_predict_private(model, reports, ROWS, got, &err));
     for (size_t n = 0; n < ROWS; n++) {
         float input[8], p[3];
-        prior_estimate(&model->shape,
-                       reports + n * mechanism->client->report_size, room, z);
-        for (size_t i = 0; i < model->in; i++) {
+        prior_estimate(&lattice_of(model)->shape,
+                       reports + n * mechanism->shape.report_size, room, z);
+        for (size_t i = 0; i < lattice_of(model)->networks.in; i++) {
             input[i] = (float)z[i];
         }
-        must(model_forward(model, input, 1, p, &err));
+        lattice_say(model, input, 1, p);
         for (size_t y = 0; y < 3; y++) {
             assert_true(fabs(got[n * 3 + y] - (double)p[y]) < 1e-6);
         }
@@ -113,8 +113,8 @@ test_label_ignored(void **state)
     double one[3], other[3];
     (void)state;
     must(sotto_model_predict_private(model, reports, 1, one, &err));
-    reports[model->shape.label_offset] =
-        (uint8_t)((reports[model->shape.label_offset] + 1) % 3);
+    reports[lattice_of(model)->shape.label_offset] =
+        (uint8_t)((reports[lattice_of(model)->shape.label_offset] + 1) % 3);
     must(sotto_model_predict_private(model, reports, 1, other, &err));
     assert_memory_equal(one, other, sizeof one);
     reports[10] ^= 1; /* of the mechanism's hash */

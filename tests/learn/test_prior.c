@@ -65,7 +65,7 @@ test_estimates(void **state)
     must(rows_init(&rows, mechanism, table, &err));
     for (uint64_t i = 0; i < 4000; i++) {
         must(sotto_simulate(mechanism, 1, i, rows_at(&rows, 0), rows.count,
-                            report, mechanism->client->report_size));
+                            report, mechanism->shape.report_size));
         prior_estimate(&shape, report, room, z);
         for (size_t j = 0; j < 5; j++) {
             mean[j] += z[j] / 4000;

@@ -37,12 +37,13 @@ test_fold(void **state)
     static const uint32_t hidden[] = {7};
     struct sotto_mechanism *mechanism =
         open_mixed(DECIMAL_UNIT, DECIMAL_UNIT, 8);
-    struct sotto_model *model = NULL;
+    struct sotto_model *model;
+    struct network *net;
     float x[10], even[10], p[6], folded[6], shift[5], scale[5];
     (void)state;
-    must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, true,
-                   hidden, 1, 1, &model, &err));
-    nn_graph_init(&model->net[0].stack, 3, 0);
+    model = lattice_model(mechanism, SOTTO_OBJECTIVE_PLAIN, true, hidden, 1);
+    net = &lattice_of(model)->networks.net[0];
+    nn_graph_init(&net->stack, 3, 0);
     for (size_t i = 0; i < 5; i++) {
         shift[i] = (float)i * 0.3F - 1;
         scale[i] = 1 / (1 + (float)i);
@@ -51,9 +52,9 @@ test_fold(void **state)
         x[i] = even[i] = (float)(i * i % 7) * 0.4F;
     }
     inputs_apply(even, 2, 5, shift, scale);
-    must(model_forward(model, even, 2, p, &err));
-    inputs_fold(&model->net[0].stack, shift, scale);
-    must(model_forward(model, x, 2, folded, &err));
+    lattice_say(model, even, 2, p);
+    inputs_fold(&net->stack, shift, scale);
+    lattice_say(model, x, 2, folded);
     for (size_t i = 0; i < 6; i++) {
         assert_true(fabs((double)(p[i] - folded[i])) < 1e-5);
     }
@@ -71,7 +72,8 @@ test_stops(void **state)
     static const uint32_t hidden[] = {30};
     struct sotto_mechanism *mechanism =
         open_mixed(DECIMAL_UNIT, DECIMAL_UNIT, 8);
-    struct sotto_model *model = NULL;
+    struct sotto_model *model;
+    struct network *net;
     static float x[N * 5];
     static size_t truth[N];
     struct labels labels;
@@ -95,11 +97,11 @@ test_stops(void **state)
     }
     must(labels_init_clean(&labels, 3, truth, N, 0, &err));
     must(plan_init(&plan, &labels, 4, 0.3, 64, 1, &err));
-    must(model_new(mechanism, SOTTO_OBJECTIVE_PLAIN, SOTTO_LEVEL_LATENT, true,
-                   hidden, 1, 1, &model, &err));
+    model = lattice_model(mechanism, SOTTO_OBJECTIVE_PLAIN, true, hidden, 1);
+    net = &lattice_of(model)->networks.net[0];
     must(tensor_new("cpu", NULL, &trainer.backend, &err));
     must(trainer_init(&trainer, &err));
-    must(trainer_run(&trainer, &model->net[0], 0, 1, &result, &err));
+    must(trainer_run(&trainer, net, 0, 1, &result, &err));
     assert_true(result.epochs < 400 && result.epochs > 5);
     assert_true(result.validation > -1.0);
     trainer_clear(&trainer);

@@ -244,7 +244,7 @@ test_network(struct classifier *classifier, struct sotto_mechanism *mechanism,
         status = tensor_new("cpu", pool, &backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&classifier->net.stack, n, err);
+        status = nn_graph_reserve(&classifier->networks.net[0].stack, n, err);
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;
@@ -252,8 +252,8 @@ test_network(struct classifier *classifier, struct sotto_mechanism *mechanism,
     for (size_t i = 0; i < n; i++) {
         rows_representation(&rows, i, layers, z + i * classifier->in);
     }
-    const float *y =
-        nn_graph_forward(&classifier->net.stack, backend, z, n, false);
+    const float *y = nn_graph_forward(&classifier->networks.net[0].stack,
+                                      backend, z, n, false);
     for (size_t i = 0; i < n; i++) {
         bool novel = sotto_table_cell(test, i, 1).number > 0;
         right += (y[i * CLASSES + 1] > y[i * CLASSES]) == novel ? 1 : 0;
@@ -281,6 +281,7 @@ fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
                                    fit->draw, fit->eps);
     options.threads = run->options->threads;
     options.watch = run->watch;
+    options.shifted = true;
     enum sotto_status status =
         labelled_init(&labelled, pieces->mechanism, pieces->reports,
                       trial->split.people, err);
@@ -288,9 +289,9 @@ fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
         status = take_aux(pieces->analyst, &aux, &layers, &code, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = classifier_fit_reports(&labelled.shape, labelled.report,
-                                        labelled.count, &aux, true, &options,
-                                        &classifier, NULL, err);
+        status =
+            classifier_fit(&labelled.shape, labelled.report, labelled.count,
+                           &aux, &options, &classifier, NULL, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = test_network(classifier, pieces->mechanism, layers,

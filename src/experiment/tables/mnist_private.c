@@ -24,9 +24,7 @@
 #include "experiment/population.h"
 #include "experiment/trial_learn.h"
 #include "host/error.h"
-#include "learn/codes/classifier.h"
-#include "learn/codes/expected.h"
-#include "learn/model.h"
+#include "learn/codes/codes_model.h"
 
 #define CLASSES 10u
 #define TEST_SHARE 0.7 /* of eps_train (P0 Table 4); vlm's lambda, too */
@@ -96,8 +94,10 @@ judge_aux(struct mnist_pieces *pieces, float **ret_p, struct sotto_error *err)
     size_t width = 0, n = sotto_analyst_points(pieces->analyst);
     uint32_t layers = 0;
     const float *z = analyst_representation(pieces->analyst, &width, &layers);
+    const struct networks *networks =
+        &codes_of(pieces->model)->classifier->networks;
     float *p;
-    if (z == NULL || width != pieces->model->in ||
+    if (z == NULL || width != networks->in ||
         pieces->model->classes != CLASSES) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the classifier does not take the codebook's "
@@ -108,7 +108,11 @@ judge_aux(struct mnist_pieces *pieces, float **ret_p, struct sotto_error *err)
     if (p == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = model_forward(pieces->model, z, n, p, err);
+    enum sotto_status status = model_backend(pieces->model, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            networks_forward(networks, pieces->model->backend, z, n, p, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         free(p);
         return status;
@@ -157,10 +161,6 @@ judge_reports(const struct expected_cells *cells,
               const struct sotto_report_reader *reports, double **ret_p,
               struct sotto_error *err)
 {
-    struct classifier known = {.cells = cells->cells,
-                               .classes = CLASSES,
-                               .pi = cells->pi,
-                               .tau_bar = cells->tau};
     size_t n = sotto_report_reader_count(reports);
     const uint8_t **report = calloc(n, sizeof *report);
     double *p = calloc(n, CLASSES * sizeof *p);
@@ -175,7 +175,7 @@ judge_reports(const struct expected_cells *cells,
     }
     status = codes_shape_init(&shape, code, false, err);
     if (status == SOTTO_STATUS_OK) {
-        status = classifier_private(&known, &shape, report, n, p, err);
+        status = expected_predict(cells, &shape, report, n, p, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_p = p;

@@ -17,7 +17,6 @@
 #include "learn/trainer.h"
 #include "nn/train.h"
 
-#define HIDDEN 50u
 #define BATCH 256u
 #define EPOCHS 20u
 #define STEPS_LEAST 1000u /* of the first part */
@@ -30,70 +29,31 @@
 #define PATIENCE 20u
 #define ORDER_STREAM UINT64_C(0x736d6f6f74680000)
 
-static const uint32_t hidden_default[] = {HIDDEN};
-
 /* ---- Making and freeing ------------------------------------------------- */
-
-static enum sotto_status
-plan_net(struct classifier *classifier, struct sotto_error *err)
-{
-    struct nn_layer layer[MODEL_HIDDEN_MAX + 1];
-    enum sotto_status status;
-    memset(layer, 0, sizeof layer);
-    for (size_t i = 0; i < classifier->hiddens; i++) {
-        layer[i].out = classifier->hidden[i];
-        layer[i].activation = TENSOR_ACTIVATION_RELU;
-    }
-    layer[classifier->hiddens].out = classifier->classes;
-    nn_arena_init(&classifier->net.arena);
-    status =
-        nn_graph_plan(&classifier->net.stack, &classifier->net.arena, "net",
-                      classifier->in, layer, classifier->hiddens + 1, err);
-    return status == SOTTO_STATUS_OK
-               ? nn_arena_allocate(&classifier->net.arena, err)
-               : status;
-}
 
 enum sotto_status
 classifier_new(size_t in, size_t cells, size_t classes,
-               const struct classifier_options *options,
-               struct classifier **ret_smooth, struct sotto_error *err)
+               const struct networks_plan *plan,
+               struct classifier **ret_classifier, struct sotto_error *err)
 {
-    const uint32_t *hidden = options->hidden;
-    size_t hiddens = hidden != NULL ? options->hiddens : 0;
-    struct classifier *classifier;
+    struct classifier *classifier = calloc(1, sizeof *classifier);
     enum sotto_status status;
-    if (hidden == NULL && !options->linear) {
-        hidden = hidden_default;
-        hiddens = 1;
-    }
-    if (hiddens > MODEL_HIDDEN_MAX) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, hiddens,
-                         "%zu hidden layers are too many: at most %u are "
-                         "possible",
-                         hiddens, MODEL_HIDDEN_MAX);
-    }
-    classifier = calloc(1, sizeof *classifier);
     if (classifier == NULL) {
         return host_fail_memory(err);
     }
     classifier->in = in;
     classifier->cells = cells;
     classifier->classes = classes;
-    classifier->hiddens = hiddens;
-    for (size_t i = 0; i < hiddens; i++) {
-        classifier->hidden[i] = hidden[i];
-    }
     classifier->pi = calloc(cells, sizeof *classifier->pi);
     classifier->share = calloc(classes, sizeof *classifier->share);
     classifier->tau = calloc(cells * classes, sizeof *classifier->tau);
     classifier->tau_bar = calloc(cells * classes, sizeof *classifier->tau_bar);
     status = classifier->pi != NULL && classifier->share != NULL &&
                      classifier->tau != NULL && classifier->tau_bar != NULL
-                 ? plan_net(classifier, err)
+                 ? networks_init(&classifier->networks, plan, in, classes, err)
                  : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
-        *ret_smooth = classifier;
+        *ret_classifier = classifier;
     } else {
         classifier_free(classifier);
     }
@@ -106,8 +66,7 @@ classifier_free(struct classifier *classifier)
     if (classifier == NULL) {
         return;
     }
-    nn_graph_clear(&classifier->net.stack);
-    nn_arena_clear(&classifier->net.arena);
+    networks_clear(&classifier->networks);
     free(classifier->pi);
     free(classifier->share);
     free(classifier->tau);
@@ -155,7 +114,7 @@ step_targets(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     struct training *training = context;
     struct classifier *classifier = training->classifier;
     struct tensor_backend *backend = training->backend;
-    struct nn_graph *stack = &classifier->net.stack;
+    struct nn_graph *stack = &classifier->networks.net[0].stack;
     size_t classes = classifier->classes;
     const float *logits;
     double loss;
@@ -202,7 +161,7 @@ fit_targets(struct training *training, uint64_t *ret_epochs,
                            .watch = training->options->watch};
     struct nn_trained trained;
     *ret_epochs = plan.epochs;
-    return nn_train(&task, &plan, &training->classifier->net.arena,
+    return nn_train(&task, &plan, &training->classifier->networks.net[0].arena,
                     training->backend, &trained, err);
 }
 
@@ -265,8 +224,8 @@ forward(struct training *training)
 {
     struct classifier *classifier = training->classifier;
     const float *logits =
-        nn_graph_forward(&classifier->net.stack, training->backend, training->x,
-                         training->rows, true);
+        nn_graph_forward(&classifier->networks.net[0].stack, training->backend,
+                         training->x, training->rows, true);
     training->backend->ops->softmax(training->backend, training->rows,
                                     classifier->classes, logits, training->p);
 }
@@ -287,7 +246,7 @@ step_climb(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
     struct training *training = context;
     struct classifier *classifier = training->classifier;
-    struct nn_graph *stack = &classifier->net.stack;
+    struct nn_graph *stack = &classifier->networks.net[0].stack;
     struct tensor_backend *backend = training->backend;
     size_t size = training->rows * classifier->classes;
     (void)row;
@@ -338,7 +297,7 @@ static enum sotto_status
 climb(struct training *training, struct classifier_info *info,
       struct sotto_error *err)
 {
-    struct nn_arena *arena = &training->classifier->net.arena;
+    struct nn_arena *arena = &training->classifier->networks.net[0].arena;
     struct nn_task task = {.rows = 1,
                            .step = step_climb,
                            .score = training->held != NULL ? score_climb : NULL,
@@ -416,7 +375,7 @@ finish(struct training *training, struct classifier_info *info)
                      : 0;
     set_means(&some, classifier->cells, classifier->classes, classifier->tau,
               training->p, classifier->tau_bar, training->room);
-    inputs_fold(&classifier->net.stack, training->shift,
+    inputs_fold(&classifier->networks.net[0].stack, training->shift,
                 training->shift + classifier->in);
 }
 
@@ -437,10 +396,11 @@ classifier_train(struct classifier *classifier,
     enum sotto_status status = training_init(&training, err);
     rows = training.rows > BATCH ? training.rows : BATCH;
     if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&classifier->net.stack, rows, err);
+        status =
+            nn_graph_reserve(&classifier->networks.net[0].stack, rows, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        nn_graph_init(&classifier->net.stack, options->seed, 0);
+        nn_graph_init(&classifier->networks.net[0].stack, options->seed, 0);
         status = fit_targets(&training, &info->epochs, err);
     }
     if (status == SOTTO_STATUS_OK && options->steps > 0) {
@@ -449,7 +409,7 @@ classifier_train(struct classifier *classifier,
     if (status == SOTTO_STATUS_OK) {
         finish(&training, info);
     }
-    nn_graph_release(&classifier->net.stack);
+    nn_graph_release(&classifier->networks.net[0].stack);
     training_clear(&training);
     return status;
 }

@@ -11,7 +11,7 @@
 #define SOTTO_LEARN_CLASSIFIER_H
 
 #include "learn/codes/cells.h"
-#include "learn/model.h"
+#include "learn/networks.h"
 
 #define CLASSIFIER_STEPS 300u
 #define CLASSIFIER_CELLS_CLIMB 10u /* cells a class from which on to climb */
@@ -27,9 +27,6 @@ struct classifier_aux {
 };
 
 struct classifier_options {
-    const uint32_t *hidden; /* layers; NULL: one of 50 */
-    size_t hiddens;
-    bool linear;     /* no hidden layer */
     double rate;     /* Adam's; 0: 2e-3 */
     double decay;    /* weight decay; negative: 1e-3 */
     uint32_t epochs; /* on what is known of cells; 0: 20, but 1,000 steps at
@@ -40,10 +37,9 @@ struct classifier_options {
 };
 
 struct classifier {
-    struct model_net net; /* takes z as it is */
+    struct networks networks; /* one; several, from clean records; they take z
+                                 as it is */
     size_t in, cells, classes;
-    uint32_t hidden[MODEL_HIDDEN_MAX];
-    size_t hiddens;
     double *pi;      /* cells: their shares among the people */
     double *share;   /* classes: likewise, known or estimated */
     double *tau;     /* cells rows of classes: what reports say */
@@ -59,11 +55,12 @@ struct classifier_info {
     double memory;     /* bytes of what the reports say */
 };
 
-/* Planned, without weights; the rest zeroed. Statuses: MEMORY, LIMIT. */
+/* Makes one that is planned, without weights; the rest is zeroed. Statuses:
+ * MEMORY, LIMIT. */
 SOTTO_CHECKED enum sotto_status
 classifier_new(size_t in, size_t cells, size_t classes,
-               const struct classifier_options *options,
-               struct classifier **ret_smooth, struct sotto_error *err);
+               const struct networks_plan *plan,
+               struct classifier **ret_classifier, struct sotto_error *err);
 void classifier_free(struct classifier *classifier);
 
 /*
@@ -88,37 +85,18 @@ double classifier_gradient(struct codes *codes,
                            float *ret_dp);
 
 /*
- * classifier_fit.c: all of it, from reports. Of `options` it takes hidden,
- * hiddens, linear, other, balanced, epochs, rate, decay, validation, seed,
- * threads and watch. `shifted`: the people's cells have other shares than the
- * auxiliary records', and those are estimated too. `ret_info` may be NULL.
- * Statuses: INPUT (not a codebook mechanism with a label; no reports, no
- * auxiliary records, a code that is none), USAGE, MEMORY, LIMIT, STOPPED.
+ * classifier_fit.c: does all of it, from reports. Of `options` it takes hidden,
+ * hiddens, linear, other, balanced, shifted (the people's cells have other
+ * shares than the auxiliary records', and those are estimated too), epochs,
+ * rate, decay, validation, seed, threads and watch. `ret_info` may be NULL.
+ * Statuses: INPUT (no label; no reports, no auxiliary records, a code that is
+ * none), USAGE, MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
-classifier_fit(const struct sotto_mechanism *mechanism,
-               const struct sotto_report_reader *reader,
-               const struct classifier_aux *aux, bool shifted,
+classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
+               size_t reports, const struct classifier_aux *aux,
                const struct sotto_fit_options *options,
-               struct classifier **ret_smooth, struct classifier_info *ret_info,
-               struct sotto_error *err);
-/* The same from reports in memory. */
-SOTTO_CHECKED enum sotto_status classifier_fit_reports(
-    const struct codes_shape *shape, const uint8_t *const *report,
-    size_t reports, const struct classifier_aux *aux, bool shifted,
-    const struct sotto_fit_options *options, struct classifier **ret_smooth,
-    struct classifier_info *ret_info, struct sotto_error *err);
-
-/*
- * classifier_private.c: p(y | report) = sum_c p(c | report) tau_bar(c, y) of n
- * reports, the label in them ignored, into rows of classes. The shape may be
- * another mechanism's, of the same cells. Statuses: MEMORY, INPUT (other
- * cells).
- */
-SOTTO_CHECKED enum sotto_status
-classifier_private(const struct classifier *classifier,
-                   const struct codes_shape *shape,
-                   const uint8_t *const *report, size_t n, double *ret_p,
-                   struct sotto_error *err);
+               struct classifier **ret_classifier,
+               struct classifier_info *ret_info, struct sotto_error *err);
 
 #endif

@@ -30,9 +30,9 @@ struct fit {
     const uint8_t **report; /* by lot: those that score come last */
     size_t reports;
     const struct classifier_aux *aux;
-    bool shifted;
     const struct sotto_fit_options *options;
     struct classifier_options own;
+    struct networks_plan plan;
     double *share; /* of the classes, where known; else NULL */
     double *pi;    /* among the auxiliary records */
     struct codes codes, held;
@@ -169,7 +169,7 @@ label(struct fit *fit, struct sotto_error *err)
     const struct cells_options options = {.share = fit->share,
                                           .seed = fit->options->seed,
                                           .watch = &fit->options->watch};
-    if (fit->shifted) {
+    if (fit->options->shifted) {
         return label_shifted(fit, &options, err);
     }
     memcpy(classifier->pi, fit->pi, classifier->cells * sizeof *fit->pi);
@@ -230,7 +230,7 @@ climb(struct fit *fit, size_t held, struct sotto_error *err)
     struct cells_info cells = fit->info.cells;
     enum sotto_status status =
         classifier_new(classifier->in, classifier->cells, classifier->classes,
-                       &fit->own, &fit->classifier, err);
+                       &fit->plan, &fit->classifier, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -271,14 +271,14 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 {
     const struct sotto_fit_options *options = fit->options;
     enum sotto_status status = check(fit, err);
-    fit->own = (struct classifier_options){.hidden = options->hidden,
-                                           .hiddens = options->hiddens,
-                                           .linear = options->linear,
-                                           .rate = options->rate,
+    fit->own = (struct classifier_options){.rate = options->rate,
                                            .decay = options->decay,
                                            .epochs = options->epochs,
                                            .seed = options->seed,
                                            .watch = &options->watch};
+    if (status == SOTTO_STATUS_OK) {
+        status = networks_plan_init(&fit->plan, options, 1, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = set_share(fit, err);
     }
@@ -297,25 +297,20 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         status =
             classifier_new(fit->aux->d, fit->shape->cells, fit->shape->classes,
-                           &fit->own, &fit->classifier, err);
+                           &fit->plan, &fit->classifier, err);
     }
     return status;
 }
 
 enum sotto_status
-classifier_fit_reports(const struct codes_shape *shape,
-                       const uint8_t *const *report, size_t reports,
-                       const struct classifier_aux *aux, bool shifted,
-                       const struct sotto_fit_options *options,
-                       struct classifier **ret_smooth,
-                       struct classifier_info *ret_info,
-                       struct sotto_error *err)
+classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
+               size_t reports, const struct classifier_aux *aux,
+               const struct sotto_fit_options *options,
+               struct classifier **ret_classifier,
+               struct classifier_info *ret_info, struct sotto_error *err)
 {
-    struct fit fit = {.shape = shape,
-                      .reports = reports,
-                      .aux = aux,
-                      .shifted = shifted,
-                      .options = options};
+    struct fit fit = {
+        .shape = shape, .reports = reports, .aux = aux, .options = options};
     enum sotto_status status = fit_init(&fit, report, err);
     if (status == SOTTO_STATUS_OK) {
         status =
@@ -330,41 +325,12 @@ classifier_fit_reports(const struct codes_shape *shape,
     if (status == SOTTO_STATUS_OK) {
         fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
                           (double)(fit.codes.pairs * fit.codes.kept->size);
-        *ret_smooth = fit.classifier;
+        *ret_classifier = fit.classifier;
         fit.classifier = NULL;
         if (ret_info != NULL) {
             *ret_info = fit.info;
         }
     }
     fit_clear(&fit);
-    return status;
-}
-
-enum sotto_status
-classifier_fit(const struct sotto_mechanism *mechanism,
-               const struct sotto_report_reader *reader,
-               const struct classifier_aux *aux, bool shifted,
-               const struct sotto_fit_options *options,
-               struct classifier **ret_smooth, struct classifier_info *ret_info,
-               struct sotto_error *err)
-{
-    size_t n = sotto_report_reader_count(reader);
-    struct codes_shape shape;
-    const uint8_t **report = NULL;
-    enum sotto_status status =
-        codes_shape_init(&shape, mechanism, options->other, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    report = malloc((n + 1) * sizeof *report);
-    if (report == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        report[i] = sotto_report_reader_at(reader, i);
-    }
-    status = classifier_fit_reports(&shape, report, n, aux, shifted, options,
-                                    ret_smooth, ret_info, err);
-    free(report);
     return status;
 }

@@ -3,20 +3,20 @@
  * clean records of one.
  *
  *     analyst or aux -> z, codes        of the auxiliary records
- *     reports        -> classifier_fit      classifier_fit.c
- *     classifier         -> model           network and tables change hands
+ *     reports        -> classifier      classifier_fit.c
  *
  * Records and codes go through the device's own encoder: the code is what a
  * report is about.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "encoder/analyst.h"
 #include "host/error.h"
 #include "host/wipe.h"
-#include "learn/codes/classifier.h"
-#include "learn/lattice/lattice_fit.h"
+#include "learn/codes/codes_model.h"
+#include "learn/supervision.h"
 
 #define CELL_COUNT 0.5 /* added to each cell's, as classifier_fit.c has it */
 
@@ -24,8 +24,8 @@
  */
 
 struct source {
-    const struct sotto_model *model;
-    const struct sotto_fit_options *options;
+    struct sotto_model *model;
+    const struct learn_job *job;
     float *z;
     uint32_t *code;
     size_t n;
@@ -35,17 +35,20 @@ static void
 source_clear(struct source *source)
 {
     size_t n = source->n;
-    host_wipe_free(source->z, (n * source->model->in + 1) * sizeof(float));
+    host_wipe_free(source->z,
+                   (n * codes_of(source->model)->in + 1) * sizeof(float));
     host_wipe_free(source->code, (n + 1) * sizeof *source->code);
 }
 
-uint32_t
-fit_encode_code(const struct sotto_model *model, struct rows *rows, size_t row,
-                float *scores, float *ret_z)
+/* Sets z and returns the device's own code of a row. `scores` has room for the
+   outputs. */
+static uint32_t
+encode_code(const struct sotto_model *model, struct rows *rows, size_t row,
+            float *scores, float *ret_z)
 {
-    const struct codes_shape *codes = &model->codes;
+    const struct codes_shape *shape = &codes_of(model)->shape;
     rows_scores(rows, row, ret_z, scores);
-    return (uint32_t)domain_largest(scores + codes->at, (uint32_t)codes->cells);
+    return (uint32_t)domain_largest(scores + shape->at, (uint32_t)shape->cells);
 }
 
 /* Rows of a table, and room for a thread's scores. */
@@ -61,44 +64,52 @@ take_row(void *context, struct rows *rows, size_t m, unsigned worker)
 {
     const struct taking *taking = context;
     struct source *source = taking->source;
-    source->code[m] = fit_encode_code(source->model, rows, taking->row[m],
-                                      taking->scores + worker * taking->width,
-                                      source->z + m * source->model->in);
+    source->code[m] = encode_code(source->model, rows, taking->row[m],
+                                  taking->scores + worker * taking->width,
+                                  source->z + m * codes_of(source->model)->in);
 }
 
 static enum sotto_status
-take_table(struct source *source, const struct sotto_table *aux,
-           const size_t *row, struct host_pool *pool, struct sotto_error *err)
+take_rows(struct source *source, struct crew *crew, const size_t *row,
+          struct sotto_error *err)
 {
-    struct taking taking = {.source = source, .row = row};
-    struct crew crew;
-    size_t size;
-    enum sotto_status status =
-        crew_init(&crew, source->model->mechanism, aux, pool, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    taking.width = rows_z_width(&crew.rows[0]);
-    size = crew.devices * taking.width * sizeof *taking.scores;
+    struct taking taking = {
+        .source = source, .row = row, .width = rows_z_width(&crew->rows[0])};
+    size_t size = crew->devices * taking.width * sizeof *taking.scores;
+    enum sotto_status status;
     taking.scores = malloc(size);
-    status = taking.scores != NULL
-                 ? fit_encode(&crew, source->n, &source->options->watch,
-                              take_row, &taking, err)
-                 : host_fail_memory(err);
+    status =
+        taking.scores != NULL
+            ? supervision_encode(crew, source->n, &source->job->options->watch,
+                                 take_row, &taking, err)
+            : host_fail_memory(err);
     host_wipe_free(taking.scores, size);
-    crew_clear(&crew);
     return status;
 }
 
 static enum sotto_status
-take_analyst(struct source *source, const struct sotto_analyst *analyst,
-             const size_t *row, struct sotto_error *err)
+take_table(struct source *source, const size_t *row, struct sotto_error *err)
 {
-    size_t in = source->model->in, width = 0;
+    struct crew crew;
+    enum sotto_status status =
+        crew_init(&crew, source->model->mechanism, source->job->table,
+                  source->job->pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = take_rows(source, &crew, row, err);
+        crew_clear(&crew);
+    }
+    return status;
+}
+
+static enum sotto_status
+take_analyst(struct source *source, const size_t *row, struct sotto_error *err)
+{
+    const struct sotto_analyst *analyst = source->job->analyst;
+    size_t in = codes_of(source->model)->in, width = 0;
     uint32_t layers = 0;
     const int32_t *code = sotto_analyst_prior(analyst);
     const float *z = analyst_representation(analyst, &width, &layers);
-    if (z == NULL || width != in || layers != source->model->layers ||
+    if (z == NULL || width != in || layers != codes_of(source->model)->layers ||
         sotto_analyst_width(analyst) != 1) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the analyst file is not a codebook's, or its "
@@ -112,10 +123,10 @@ take_analyst(struct source *source, const struct sotto_analyst *analyst,
 }
 
 static enum sotto_status
-check_source(const struct sotto_model *model,
-             const struct sotto_analyst *analyst, const struct sotto_table *aux,
-             struct sotto_error *err)
+check_source(const struct source *source, struct sotto_error *err)
 {
+    const struct sotto_analyst *analyst = source->job->analyst;
+    const struct sotto_table *aux = source->job->table;
     if (aux == NULL && analyst == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "learning from codes needs an analyst file or "
@@ -125,33 +136,35 @@ check_source(const struct sotto_model *model,
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the auxiliary table has no rows");
     }
-    return analyst != NULL ? sotto_analyst_check(analyst, model->mechanism, err)
-                           : SOTTO_STATUS_OK;
+    return analyst != NULL
+               ? sotto_analyst_check(analyst, source->model->mechanism, err)
+               : SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
-take_source(struct source *source, const struct sotto_analyst *analyst,
-            const struct sotto_table *aux, struct host_pool *pool,
-            struct sotto_error *err)
+take_source(struct source *source, struct sotto_error *err)
 {
-    size_t count, most = source->options->prior_most, *row = NULL;
-    enum sotto_status status = check_source(source->model, analyst, aux, err);
+    const struct sotto_analyst *analyst = source->job->analyst;
+    const struct sotto_table *aux = source->job->table;
+    size_t count, most = source->job->options->prior_most, *row = NULL;
+    enum sotto_status status = check_source(source, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     count = aux != NULL ? sotto_table_rows(aux) : sotto_analyst_points(analyst);
     source->n = most > 0 && most < count ? most : count;
     row = malloc((source->n + 1) * sizeof *row);
-    source->z = source->n < SIZE_MAX / sizeof(float) / (source->model->in + 1)
-                    ? calloc(source->n * source->model->in + 1, sizeof(float))
-                    : NULL;
+    source->z =
+        source->n < SIZE_MAX / sizeof(float) / (codes_of(source->model)->in + 1)
+            ? calloc(source->n * codes_of(source->model)->in + 1, sizeof(float))
+            : NULL;
     source->code = calloc(source->n + 1, sizeof *source->code);
     if (row == NULL || source->z == NULL || source->code == NULL) {
         status = host_fail_memory(err);
     } else {
-        fit_draw(source->options->seed, count, source->n, row);
-        status = aux != NULL ? take_table(source, aux, row, pool, err)
-                             : take_analyst(source, analyst, row, err);
+        supervision_draw(source->job->options->seed, count, source->n, row);
+        status = aux != NULL ? take_table(source, row, err)
+                             : take_analyst(source, row, err);
     }
     free(row);
     return status;
@@ -177,27 +190,26 @@ check_options(const struct sotto_fit_options *options, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* The network and the tables change hands; the shapes are the same. */
-static void
-take_over(struct sotto_model *model, struct classifier *classifier)
+/* Points at every report; the caller frees it. */
+static enum sotto_status
+list_reports(const struct sotto_report_reader *reader,
+             const uint8_t ***ret_report, struct sotto_error *err)
 {
-    struct model_net held = model->net[0];
-    double *pi = model->pi, *tau = model->tau, *tau_bar = model->tau_bar;
-    model->net[0] = classifier->net;
-    classifier->net = held;
-    model->net[0].stack.arena = &model->net[0].arena;
-    classifier->net.stack.arena = &classifier->net.arena;
-    model->pi = classifier->pi;
-    model->tau = classifier->tau;
-    model->tau_bar = classifier->tau_bar;
-    classifier->pi = pi;
-    classifier->tau = tau;
-    classifier->tau_bar = tau_bar;
+    size_t n = sotto_report_reader_count(reader);
+    const uint8_t **report = malloc((n + 1) * sizeof *report);
+    if (report == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        report[i] = sotto_report_reader_at(reader, i);
+    }
+    *ret_report = report;
+    return SOTTO_STATUS_OK;
 }
 
 static void
-tell(struct sotto_fit_info *info, const struct classifier_info *found,
-     size_t reports, size_t points)
+tell_info(struct sotto_fit_info *info, const struct classifier_info *found,
+          size_t reports, size_t points)
 {
     *info = (struct sotto_fit_info){.reports = reports,
                                     .points = points,
@@ -209,83 +221,165 @@ tell(struct sotto_fit_info *info, const struct classifier_info *found,
 }
 
 enum sotto_status
-fit_codes(struct sotto_mechanism *mechanism,
-          const struct sotto_report_reader *reader,
-          const struct sotto_analyst *analyst, const struct sotto_table *aux,
-          const struct sotto_fit_options *options,
-          struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
-          struct sotto_error *err)
+codes_fit(struct sotto_model *model, const struct learn_job *job,
+          struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
-    struct source source = {.options = options};
-    struct classifier *classifier = NULL;
+    size_t n = sotto_report_reader_count(job->reader);
+    struct source source = {.model = model, .job = job};
     struct classifier_info found;
-    struct fit fit;
-    enum sotto_status status = fit_init(&fit, mechanism, options, false, err);
-    source.model = fit.model;
+    struct learn_setting setting; /* checked alone */
+    const uint8_t **report = NULL;
+    struct codes_model *own;
+    enum sotto_status status = learn_settle(job->options, 0, 0, &setting, err);
     if (status == SOTTO_STATUS_OK) {
-        status = check_options(options, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = take_source(&source, analyst, aux, fit.pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        const struct classifier_aux known = {.z = source.z,
-                                             .code = source.code,
-                                             .n = source.n,
-                                             .d = fit.model->in};
-        status = classifier_fit(mechanism, reader, &known, options->shifted,
-                                options, &classifier, &found, err);
+        status = codes_model_new(model, job->options->other,
+                                 job->options->level, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        take_over(fit.model, classifier);
-        tell(&fit.info, &found, sotto_report_reader_count(reader), source.n);
+        status = check_options(job->options, err);
     }
-    classifier_free(classifier);
-    if (source.model != NULL) {
-        source_clear(&source);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    return fit_end(&fit, status, ret_model, ret_info);
+    own = codes_of(model);
+    status = take_source(&source, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = list_reports(job->reader, &report, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        const struct classifier_aux known = {
+            .z = source.z, .code = source.code, .n = source.n, .d = own->in};
+        status = classifier_fit(&own->shape, report, n, &known, job->options,
+                                &own->classifier, &found, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        tell_info(ret_info, &found, n, source.n);
+    }
+    free(report);
+    source_clear(&source);
+    return status;
 }
 
 /* ---- From clean records ---------------------------------------------------
  */
 
-/* Shares of cells and labels in counts, and a pseudo-count a cell that is
-   spread like all labels. */
+/* Sets the tables from counts of cells with labels, and a pseudo-count a cell
+   that is spread like all labels. */
 static void
-set_tables(struct sotto_model *model, const double *count, const double *label,
-           double people)
+set_tables(struct classifier *classifier, const double *count,
+           const double *label, double people)
 {
-    size_t cells = model->codes.cells, classes = model->classes;
+    size_t cells = classifier->cells, classes = classifier->classes;
     for (size_t c = 0; c < cells; c++) {
         double in = 0;
         for (size_t y = 0; y < classes; y++) {
             in += count[c * classes + y];
         }
-        model->pi[c] =
+        classifier->pi[c] =
             (in + CELL_COUNT) / (people + CELL_COUNT * (double)cells);
         for (size_t y = 0; y < classes; y++) {
-            model->tau[c * classes + y] =
+            classifier->tau[c * classes + y] =
                 (count[c * classes + y] + label[y] / people) / (in + 1);
         }
     }
-    memcpy(model->tau_bar, model->tau, cells * classes * sizeof *model->tau);
+    memcpy(classifier->tau_bar, classifier->tau,
+           cells * classes * sizeof *classifier->tau);
 }
 
-enum sotto_status
-fit_count_codes(struct sotto_model *model, const uint32_t *code,
-                const size_t *truth, size_t n, struct sotto_error *err)
+static enum sotto_status
+count_codes(struct classifier *classifier, const uint32_t *code,
+            const size_t *truth, size_t n, struct sotto_error *err)
 {
-    size_t pairs = model->codes.cells * model->classes;
-    double *count = calloc(pairs + model->classes, sizeof *count);
+    size_t classes = classifier->classes, pairs = classifier->cells * classes;
+    double *count = calloc(pairs + classes, sizeof *count);
     if (count == NULL) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        count[code[i] * model->classes + truth[i]]++;
+        count[code[i] * classes + truth[i]]++;
         count[pairs + truth[i]]++;
     }
-    set_tables(model, count, count + pairs, (double)n);
-    host_wipe_free(count, (pairs + model->classes) * sizeof *count);
+    set_tables(classifier, count, count + pairs, (double)n);
+    host_wipe_free(count, (pairs + classes) * sizeof *count);
     return SOTTO_STATUS_OK;
+}
+
+/* Encodes each record once, for the network and for the tables. */
+static enum sotto_status
+take_records(struct supervision *learnt, struct source *source,
+             struct crew *crew, struct sotto_error *err)
+{
+    const struct codes_model *own = codes_of(source->model);
+    bool other = own->shape.classes == own->shape.symbols;
+    struct supervision_records records = {0};
+    enum sotto_status status = supervision_take_labels(
+        learnt, crew, own->shape.classes, other, &records, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = supervision_reserve(learnt, records.count, own->in, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        source->n = records.count;
+        source->z = learnt->x;
+        source->code = calloc(records.count + 1, sizeof *source->code);
+        status = source->code != NULL
+                     ? take_rows(source, crew, records.row, err)
+                     : host_fail_memory(err);
+        source->z = NULL; /* it is not the source's to clear */
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = count_codes(own->classifier, source->code, records.truth,
+                             records.count, err);
+    }
+    supervision_records_clear(&records);
+    return status;
+}
+
+static enum sotto_status
+fit_table(struct supervision *learnt, struct source *source,
+          struct sotto_fit_info *info, struct sotto_error *err)
+{
+    const struct learn_job *job = source->job;
+    struct crew crew;
+    enum sotto_status status =
+        crew_init(&crew, source->model->mechanism, job->table, job->pool, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = take_records(learnt, source, &crew, err);
+        crew_clear(&crew);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = supervision_train(
+            learnt, NULL, NULL, &codes_of(source->model)->classifier->networks,
+            info, err);
+    }
+    return status;
+}
+
+enum sotto_status
+codes_fit_clean(struct sotto_model *model, const struct learn_job *job,
+                struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    const struct sotto_fit_options *options = job->options;
+    struct source source = {.model = model, .job = job};
+    struct networks_plan plan;
+    struct supervision learnt;
+    enum sotto_status status =
+        supervision_init(&learnt, job, INFINITY, INFINITY, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = codes_model_new(model, options->other, options->level, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            networks_plan_init(&plan, options, learnt.setting.restarts, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        struct codes_model *own = codes_of(model);
+        status = classifier_new(own->in, own->shape.cells, model->classes,
+                                &plan, &own->classifier, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fit_table(&learnt, &source, ret_info, err);
+        source_clear(&source);
+    }
+    supervision_clear(&learnt);
+    return status;
 }

@@ -12,15 +12,14 @@
 
 #include "base/decimal.h"
 #include "host/error.h"
-#include "learn/codes/expected.h"
-#include "learn/model.h"
+#include "learn/codes/codes_model.h"
 #include "mechanism/decompose.h"
 #include "mechanism/same.h"
 
 static enum sotto_status
 check_model(const struct sotto_model *model, struct sotto_error *err)
 {
-    return model->codes.cells > 0
+    return model->learner == &learner_codes
                ? SOTTO_STATUS_OK
                : host_fail(err, SOTTO_STATUS_USAGE, 0,
                            "codes and classes are sent with the model of a "
@@ -59,22 +58,12 @@ write_part(const struct sotto_model *model, struct decompose *copy,
                : status;
 }
 
-/* What its cells tell of classes; not to be cleared. */
-static struct expected_cells
-cells_of(const struct sotto_model *model)
-{
-    return (struct expected_cells){.cells = model->codes.cells,
-                                   .classes = model->classes,
-                                   .pi = model->pi,
-                                   .tau = model->tau_bar};
-}
-
 /* The one that is asked for, or more is expected of. */
 static enum sotto_status
 choose_channel(const struct sotto_model *model, uint64_t eps,
                const char **channel, struct sotto_error *err)
 {
-    struct expected_cells cells = cells_of(model);
+    struct expected_cells cells = codes_model_cells(model);
     if (*channel == NULL) {
         return expected_choose_channel(&cells, eps, channel, err);
     }
@@ -107,12 +96,19 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
     }
     if (status == SOTTO_STATUS_OK) {
         part.factor[0] = (struct compose_factor){
-            .at = (uint32_t)model->codes.at, .k = (uint32_t)model->codes.cells};
+            .at = (uint32_t)codes_of(model)->shape.at,
+            .k = (uint32_t)codes_of(model)->shape.cells};
         status =
             write_part(model, &copy, &part, "code", path, ret_mechanism, err);
     }
     decompose_clear(&copy);
     return status;
+}
+
+static const struct nn_graph *
+get_stack(const struct sotto_model *model)
+{
+    return &codes_of(model)->classifier->networks.net[0].stack;
 }
 
 static struct compose_layer
@@ -128,19 +124,19 @@ describe_place(const struct nn_graph *stack, size_t i)
         .bias = nn_arena_value(stack->arena, place->bias)};
 }
 
-/* The encoder's layers up to z, then the network's. */
+/* Joins the encoder's layers up to z and the network's. */
 static struct compose_layer *
 join_layers(const struct sotto_model *model, const struct decompose *copy)
 {
-    const struct nn_graph *stack = &model->net[0].stack;
-    struct compose_layer *layer =
-        calloc(model->layers + stack->layers, sizeof *layer);
+    const struct nn_graph *stack = get_stack(model);
+    uint32_t layers = codes_of(model)->layers;
+    struct compose_layer *layer = calloc(layers + stack->layers, sizeof *layer);
     if (layer == NULL) {
         return NULL;
     }
-    memcpy(layer, copy->layer, model->layers * sizeof *layer);
+    memcpy(layer, copy->layer, layers * sizeof *layer);
     for (size_t i = 0; i < stack->layers; i++) {
-        layer[model->layers + i] = describe_place(stack, i);
+        layer[layers + i] = describe_place(stack, i);
     }
     return layer;
 }
@@ -159,11 +155,11 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
     struct decompose copy = {0};
     struct compose_layer *layer = NULL;
     enum sotto_status status = check_model(model, err);
-    if (status == SOTTO_STATUS_OK && model->nets > 1) {
+    if (status == SOTTO_STATUS_OK && sotto_model_networks(model) > 1) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0,
                            "the model is the mean of %zu networks, and a "
                            "device has room for one: fit it with one",
-                           model->nets);
+                           sotto_model_networks(model));
     }
     if (status == SOTTO_STATUS_OK) {
         status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
@@ -177,7 +173,7 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
     }
     if (status == SOTTO_STATUS_OK) {
         copy.spec.layer = layer;
-        copy.spec.layers = model->layers + model->net[0].stack.layers;
+        copy.spec.layers = codes_of(model)->layers + get_stack(model)->layers;
         status =
             write_part(model, &copy, &part, "class", path, ret_mechanism, err);
     }
@@ -198,19 +194,19 @@ sends_one(const struct sotto_mechanism *mechanism)
 }
 
 bool
-model_sends_class(const struct sotto_model *model,
+codes_sends_class(const struct sotto_model *model,
                   const struct sotto_mechanism *mechanism)
 {
-    const struct nn_graph *stack = &model->net[0].stack;
+    const struct nn_graph *stack = get_stack(model);
     const struct shape *shape = &mechanism->shape;
-    bool same = model->codes.cells > 0 && sends_one(mechanism) &&
-                shape->part[0].from == 0 &&
+    uint32_t layers = codes_of(model)->layers;
+    bool same = sends_one(mechanism) && shape->part[0].from == 0 &&
                 shape->part[0].cells == model->classes &&
-                shape->layers == model->layers + stack->layers &&
-                same_layers(model->mechanism, mechanism, model->layers);
+                shape->layers == layers + stack->layers &&
+                same_layers(model->mechanism, mechanism, layers);
     for (size_t i = 0; same && i < stack->layers; i++) {
         struct compose_layer x = describe_place(stack, i);
-        struct compose_layer y = decompose_layer(mechanism, model->layers + i);
+        struct compose_layer y = decompose_layer(mechanism, layers + i);
         same = same_layer(&x, &y);
     }
     return same;
@@ -218,34 +214,41 @@ model_sends_class(const struct sotto_model *model,
 
 /* ---- What to expect ------------------------------------------------------ */
 
-double *
-model_class_tables(const struct sotto_model *model)
+enum sotto_status
+codes_class_cells(const struct sotto_model *model,
+                  struct expected_cells *ret_cells, struct sotto_error *err)
 {
+    const struct expected_cells known = codes_model_cells(model);
     size_t classes = model->classes;
-    double *share = calloc(classes + 1, classes * sizeof *share);
-    for (size_t i = 0; share != NULL && i < model->codes.cells * classes; i++) {
-        share[i % classes] += model->pi[i / classes] * model->tau_bar[i];
+    struct expected_cells cells = {
+        .cells = classes,
+        .classes = classes,
+        .pi = calloc(classes, sizeof *cells.pi),
+        .tau = calloc(classes, classes * sizeof *cells.tau)};
+    if (cells.pi == NULL || cells.tau == NULL) {
+        expected_cells_clear(&cells);
+        return host_fail_memory(err);
     }
-    for (size_t y = 0; share != NULL && y < classes; y++) {
-        share[classes + y * classes + y] = 1;
+    for (size_t i = 0; i < known.cells * classes; i++) {
+        cells.pi[i % classes] += known.pi[i / classes] * known.tau[i];
     }
-    return share;
+    for (size_t y = 0; y < classes; y++) {
+        cells.tau[y * classes + y] = 1;
+    }
+    *ret_cells = cells;
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
 expect_classes(const struct sotto_model *model, double eps,
                double *ret_accuracy, struct sotto_error *err)
 {
-    double *share = model_class_tables(model);
-    struct expected_cells cells = {
-        .cells = model->classes, .classes = model->classes, .pi = share};
-    enum sotto_status status;
-    if (share == NULL) {
-        return host_fail_memory(err);
+    struct expected_cells cells;
+    enum sotto_status status = codes_class_cells(model, &cells, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = expected_flip(&cells, eps, ret_accuracy, err);
+        expected_cells_clear(&cells);
     }
-    cells.tau = share + model->classes;
-    status = expected_flip(&cells, eps, ret_accuracy, err);
-    free(share);
     return status;
 }
 
@@ -256,16 +259,18 @@ sotto_model_expect(const struct sotto_model *model,
 {
     const struct channel_instance *instance = mechanism->shape.part[0].instance;
     double eps = (double)instance->eps / (double)SOTTO_UNIT, error;
-    struct expected_cells cells = cells_of(model);
-    if (model_sends_class(model, mechanism)) {
+    struct expected_cells cells;
+    bool codes = model->learner == &learner_codes;
+    if (codes && codes_sends_class(model, mechanism)) {
         return expect_classes(model, eps, ret_accuracy, err);
     }
-    if (model->codes.cells == 0 || !sends_one(mechanism) ||
+    if (!codes || !sends_one(mechanism) ||
         !same_code(model->mechanism, mechanism)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the mechanism's reports are not about the model's "
                          "code or class alone");
     }
+    cells = codes_model_cells(model);
     return strcmp(instance->channel->name, "flip") == 0
                ? expected_flip(&cells, eps, ret_accuracy, err)
                : expected_channel(&cells, &mechanism->likelihood[0],

@@ -12,6 +12,7 @@
 #define SOTTO_LEARN_EXPECTED_H
 
 #include "encoder/codebook.h"
+#include "learn/codes/codes.h"
 #include "likelihood/likelihood.h"
 
 /* What cells tell of classes. */
@@ -60,5 +61,16 @@ SOTTO_CHECKED enum sotto_status
 expected_choose_cut(struct sotto_codebook *codebook, const size_t *count,
                     size_t counts, size_t classes, const float *p, double eps,
                     struct expected_cells *ret_cells, struct sotto_error *err);
+
+/*
+ * expected_predict.c: sets p(y | report) = sum_c p(c | report) tau(c, y) of n
+ * reports, the label in them ignored, in rows of classes. The shape may be
+ * another mechanism's, of the same cells. Statuses: MEMORY, INPUT (other
+ * cells).
+ */
+SOTTO_CHECKED enum sotto_status
+expected_predict(const struct expected_cells *cells,
+                 const struct codes_shape *shape, const uint8_t *const *report,
+                 size_t n, double *ret_p, struct sotto_error *err);
 
 #endif

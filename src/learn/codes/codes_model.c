@@ -1,0 +1,192 @@
+/*
+ * codes_model.c: the learner for reports about codes of a codebook and labels:
+ * its row, and what a model of it says of records and reports.
+ */
+#include "learn/codes/codes_model.h"
+
+#include <stdlib.h>
+
+#include "host/error.h"
+#include "mechanism/rows.h"
+#include "mechanism/same.h"
+
+#define BLOCK 1024u
+
+static bool
+takes_codes(const struct sotto_mechanism *mechanism)
+{
+    return mechanism->shape.code != SIZE_MAX;
+}
+
+static enum sotto_status
+check_shape(const struct codes_shape *shape, enum sotto_level level,
+            struct sotto_error *err)
+{
+    if (shape->symbols < 2) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism has no label: nothing to learn to "
+                         "tell from its reports");
+    }
+    if (level != SOTTO_LEVEL_LATENT) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a codebook's classifier sees representations, not "
+                         "records: use the level latent");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+codes_model_new(struct sotto_model *model, bool other, enum sotto_level level,
+                struct sotto_error *err)
+{
+    struct codes_model *own = calloc(1, sizeof *own);
+    enum sotto_status status;
+    if (own == NULL) {
+        return host_fail_memory(err);
+    }
+    model->own = own;
+    status = codes_shape_init(&own->shape, model->mechanism, other, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_shape(&own->shape, level, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        own->layers = (uint32_t)model->mechanism->shape.z_layers;
+        own->in = model->mechanism->shape.width[own->layers];
+        model->classes = own->shape.classes;
+        model->column = own->shape.column;
+    }
+    return status;
+}
+
+struct expected_cells
+codes_model_cells(const struct sotto_model *model)
+{
+    const struct classifier *classifier = codes_of(model)->classifier;
+    return (struct expected_cells){.cells = classifier->cells,
+                                   .classes = classifier->classes,
+                                   .pi = classifier->pi,
+                                   .tau = classifier->tau_bar};
+}
+
+static void
+free_own(void *own)
+{
+    struct codes_model *codes = own;
+    classifier_free(codes->classifier);
+    free(codes);
+}
+
+/* ---- Records ------------------------------------------------------------- */
+
+static void
+input_row(const struct sotto_model *model, struct rows *rows, size_t row,
+          int32_t *room, float *ret_input)
+{
+    (void)room;
+    rows_representation(rows, row, codes_of(model)->layers, ret_input);
+}
+
+static enum sotto_status
+predict(struct sotto_model *model, const struct sotto_table *table,
+        double *ret_p, struct sotto_error *err)
+{
+    return model_predict_rows(model, &codes_of(model)->classifier->networks,
+                              input_row, 0, table, ret_p, err);
+}
+
+/* ---- Reports ------------------------------------------------------------- */
+
+static enum sotto_status
+check_reports(const struct sotto_model *model,
+              const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    return codes_sends_class(model, mechanism) ||
+                   same_code(model->mechanism, mechanism)
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the mechanism has another encoder or codebook "
+                           "than the model's");
+}
+
+static enum sotto_status
+predict_cells(const struct expected_cells *cells,
+              const struct sotto_mechanism *mechanism, bool other,
+              const uint8_t *reports, size_t n, double *ret_p,
+              struct sotto_error *err)
+{
+    size_t size = mechanism->shape.report_size;
+    const uint8_t *report[BLOCK];
+    struct codes_shape shape;
+    enum sotto_status status = codes_shape_init(&shape, mechanism, other, err);
+    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
+         first += BLOCK) {
+        size_t count = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            report[i] = reports + (first + i) * size;
+        }
+        status = expected_predict(cells, &shape, report, count,
+                                  ret_p + first * cells->classes, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+predict_private(struct sotto_model *model,
+                const struct sotto_mechanism *mechanism, const uint8_t *reports,
+                size_t n, double *ret_p, struct sotto_error *err)
+{
+    bool other = codes_of(model)->classifier->networks.plan.other;
+    struct expected_cells cells = codes_model_cells(model);
+    enum sotto_status status;
+    if (mechanism == model->mechanism || !codes_sends_class(model, mechanism)) {
+        return predict_cells(&cells, mechanism, other, reports, n, ret_p, err);
+    }
+    status = codes_class_cells(model, &cells, err);
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            predict_cells(&cells, mechanism, other, reports, n, ret_p, err);
+        expected_cells_clear(&cells);
+    }
+    return status;
+}
+
+/* ---- One of several networks, from clean records ------------------------- */
+
+static struct networks *
+get_networks(const struct sotto_model *model)
+{
+    return &codes_of(model)->classifier->networks;
+}
+
+static enum sotto_status
+check_keep(const struct sotto_model *model, struct sotto_error *err)
+{
+    (void)model;
+    (void)err;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+keep_network(struct sotto_model *model, size_t network, struct sotto_error *err)
+{
+    (void)err;
+    networks_swap(get_networks(model), 0, network);
+    networks_drop(get_networks(model));
+    return SOTTO_STATUS_OK;
+}
+
+const struct learner learner_codes = {
+    .name = "codes",
+    .takes = takes_codes,
+    .fit = codes_fit,
+    .fit_clean = codes_fit_clean,
+    .predict = predict,
+    .check_reports = check_reports,
+    .predict_private = predict_private,
+    .networks = get_networks,
+    .check_keep = check_keep,
+    .keep = keep_network,
+    .write = codes_write,
+    .read = codes_read,
+    .free = free_own,
+};

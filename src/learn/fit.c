@@ -1,0 +1,108 @@
+/*
+ * fit.c: a model from reports, or from clean records, by the learner that takes
+ * the mechanism.
+ *
+ * All of it is on the collector's side of the noise: what is done to reports
+ * costs no privacy (post-processing).
+ */
+#include <string.h>
+
+#include "host/error.h"
+#include "host/pool.h"
+#include "learn/learner.h"
+#include "mechanism/mechanism.h"
+
+const struct learner *
+learner_find(const char *name, const struct sotto_mechanism *mechanism)
+{
+    for (size_t i = 0; learner_table[i] != NULL; i++) {
+        const struct learner *learner = learner_table[i];
+        if ((name == NULL || strcmp(learner->name, name) == 0) &&
+            learner->takes(mechanism)) {
+            return learner;
+        }
+    }
+    return NULL;
+}
+
+static enum sotto_status
+check_options(const struct sotto_fit_options *options, struct sotto_error *err)
+{
+    return (unsigned)options->objective <= SOTTO_OBJECTIVE_PLAIN &&
+                   (unsigned)options->level <= SOTTO_LEVEL_FEATURE
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "no such objective or level");
+}
+
+/* Fits by the learner's fit_clean if the job has no reports. */
+static enum sotto_status
+run_job(struct sotto_mechanism *mechanism, struct learn_job *job,
+        struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+        struct sotto_error *err)
+{
+    const struct sotto_fit_options *options = job->options;
+    const struct learner *learner = learner_find(options->learner, mechanism);
+    struct sotto_fit_info info = {0};
+    struct sotto_model *model = NULL;
+    enum sotto_status status = check_options(options, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (learner == NULL) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the mechanism's reports are none that %.40s could "
+                         "learn from",
+                         options->learner != NULL ? options->learner
+                                                  : "any learner");
+    }
+    status = model_new(learner, mechanism, &model, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = host_pool_new(options->threads, &job->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", job->pool, &job->backend, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = job->reader != NULL
+                     ? learner->fit(model, job, &info, err)
+                     : learner->fit_clean(model, job, &info, err);
+    }
+    tensor_backend_free(job->backend);
+    host_pool_free(job->pool);
+    if (status != SOTTO_STATUS_OK) {
+        sotto_model_free(model);
+        return status;
+    }
+    *ret_model = model;
+    if (ret_info != NULL) {
+        *ret_info = info;
+    }
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sotto_fit(struct sotto_mechanism *mechanism,
+          const struct sotto_report_reader *reader,
+          const struct sotto_analyst *analyst, const struct sotto_table *aux,
+          const struct sotto_fit_options *options,
+          struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+          struct sotto_error *err)
+{
+    struct learn_job job = {
+        .reader = reader, .analyst = analyst, .table = aux, .options = options};
+    return run_job(mechanism, &job, ret_model, ret_info, err);
+}
+
+enum sotto_status
+sotto_fit_clean(struct sotto_mechanism *mechanism,
+                const struct sotto_table *table,
+                const struct sotto_fit_options *options,
+                struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+                struct sotto_error *err)
+{
+    struct sotto_fit_options plain = *options;
+    struct learn_job job = {.table = table, .options = &plain};
+    plain.objective = SOTTO_OBJECTIVE_PLAIN;
+    return run_job(mechanism, &job, ret_model, ret_info, err);
+}

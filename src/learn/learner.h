@@ -1,0 +1,85 @@
+/*
+ * learner.h: what a way of learning from reports does: a row of the table in
+ * registry.c.
+ *
+ *     takes             whether it can learn from reports of a mechanism
+ *     fit, fit_clean    fill a model that has its mechanism: own, classes and
+ *                       column
+ *     predict           p(class | record)
+ *     predict_private   p(class | report)
+ *     write, read       what is its own in a model's file
+ *
+ * A learner is a folder of learn/ and one row. It knows nothing of the others.
+ */
+#ifndef SOTTO_LEARN_LEARNER_H
+#define SOTTO_LEARN_LEARNER_H
+
+#include "learn/model.h"
+
+/* What there is to learn from. */
+struct learn_job {
+    const struct sotto_report_reader *reader; /* NULL: clean records */
+    const struct sotto_analyst *analyst;      /* may be NULL */
+    const struct sotto_table *table;          /* auxiliary records, or NULL; for
+                                                 fit_clean the records */
+    const struct sotto_fit_options *options;
+    struct host_pool *pool;
+    struct tensor_backend *backend;
+};
+
+struct learner {
+    const char *name;
+    bool (*takes)(const struct sotto_mechanism *mechanism);
+
+    /* Statuses: those of sotto_fit. The model is freed on failure. */
+    enum sotto_status (*fit)(struct sotto_model *model,
+                             const struct learn_job *job,
+                             struct sotto_fit_info *ret_info,
+                             struct sotto_error *err);
+    enum sotto_status (*fit_clean)(struct sotto_model *model,
+                                   const struct learn_job *job,
+                                   struct sotto_fit_info *ret_info,
+                                   struct sotto_error *err);
+
+    enum sotto_status (*predict)(struct sotto_model *model,
+                                 const struct sotto_table *table, double *ret_p,
+                                 struct sotto_error *err);
+    /* The reports are valid ones of `mechanism`, model->mechanism or
+       another, of which `check_reports` said that its reports can be
+       classified; that may be NULL: none are. Statuses: INPUT. */
+    enum sotto_status (*check_reports)(const struct sotto_model *model,
+                                       const struct sotto_mechanism *mechanism,
+                                       struct sotto_error *err);
+    enum sotto_status (*predict_private)(
+        struct sotto_model *model, const struct sotto_mechanism *mechanism,
+        const uint8_t *reports, size_t n, double *ret_p,
+        struct sotto_error *err);
+
+    /* Candidates to choose from (choose.c), at least one. `keep` drops
+       all but one, or none on failure; `check_keep` says whether it could.
+       Statuses: USAGE, and for keep MEMORY, LIMIT, IO. */
+    struct networks *(*networks)(const struct sotto_model *model);
+    enum sotto_status (*check_keep)(const struct sotto_model *model,
+                                    struct sotto_error *err);
+    enum sotto_status (*keep)(struct sotto_model *model, size_t network,
+                              struct sotto_error *err);
+
+    void (*write)(const struct sotto_model *model, struct model_tensors *to);
+    /* Fills a model that has its mechanism. Statuses: any; it is told as
+       FORMAT, but for MEMORY. */
+    enum sotto_status (*read)(struct sotto_model *model,
+                              const struct safetensors *file,
+                              struct sotto_error *err);
+    void (*free)(void *own);
+};
+
+/* registry.c: all of them, with NULL at the end. The first that takes a
+   mechanism learns from its reports, unless the caller names another. */
+extern const struct learner *const learner_table[];
+
+/* fit.c: finds a learner by name, or the first that takes the mechanism if
+   `name` is NULL; NULL if there is none. */
+const struct learner *learner_find(const char *name,
+                                   const struct sotto_mechanism *mechanism);
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * supervision.c: inputs, what is known of their classes, and training networks
+ * on both.
+ */
+#include "learn/supervision.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/wipe.h"
+#include "random/draw.h"
+#include "random/seeded.h"
+
+#define PRIOR_STREAM 0x7072696f72u
+#define BLOCK 1024u
+#define OTHER_SHARE 1e-6
+
+enum sotto_status
+supervision_init(struct supervision *supervision, const struct learn_job *job,
+                 double eps_x, double eps_y, struct sotto_error *err)
+{
+    *supervision =
+        (struct supervision){.options = job->options, .backend = job->backend};
+    return learn_settle(job->options, eps_x, eps_y, &supervision->setting, err);
+}
+
+void
+supervision_clear(struct supervision *supervision)
+{
+    labels_clear(&supervision->labels);
+    plan_clear(&supervision->plan);
+    host_wipe_free(supervision->x, (supervision->rows * supervision->in + 1) *
+                                       sizeof *supervision->x);
+}
+
+enum sotto_status
+supervision_reserve(struct supervision *supervision, size_t rows, size_t in,
+                    struct sotto_error *err)
+{
+    supervision->rows = rows;
+    supervision->in = in;
+    supervision->x = rows < SIZE_MAX / sizeof(float) / (in + 1)
+                         ? calloc(rows * in + 1, sizeof(float))
+                         : NULL;
+    return supervision->x != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+}
+
+/* ---- Labels and order ---------------------------------------------------- */
+
+/* Gives every class the same share, and hardly any to "(other)", unless it is
+   one of two. */
+static void
+balance(struct labels *labels, bool other)
+{
+    size_t classes = labels->classes;
+    bool less = classes > 2 && other;
+    double least = less ? OTHER_SHARE / (double)classes : 0;
+    size_t alike = classes - (less ? 1 : 0);
+    for (size_t y = 0; y < classes; y++) {
+        labels->share[y] = y < alike ? (1 - least) / (double)alike : least;
+    }
+}
+
+static size_t
+count_batches(const struct supervision *supervision)
+{
+    const struct learn_setting *setting = &supervision->setting;
+    double trained =
+        (double)supervision->labels.reports * (1 - setting->validation);
+    return setting->batches > 0 ? setting->batches
+                                : (size_t)(trained / setting->batch) + 1;
+}
+
+enum sotto_status
+supervision_plan(struct supervision *supervision, bool other,
+                 struct sotto_error *err)
+{
+    enum sotto_status status =
+        plan_init(&supervision->plan, &supervision->labels,
+                  count_batches(supervision), supervision->setting.validation,
+                  SUPERVISION_CHUNK, supervision->options->seed, err);
+    if (status == SOTTO_STATUS_OK && supervision->options->balanced) {
+        balance(&supervision->labels, other);
+    }
+    return status;
+}
+
+/* ---- Clean records ------------------------------------------------------- */
+
+/* Finds the rows with a known class, and their classes. */
+static size_t
+find_labelled(struct rows *rows, size_t classes, size_t *ret_row,
+              size_t *ret_truth)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sotto_table_rows(rows->table); i++) {
+        size_t truth = rows_class(rows, i);
+        if (truth < classes) {
+            ret_row[count] = i;
+            ret_truth[count++] = truth;
+        }
+    }
+    return count;
+}
+
+/* Puts numbers in the order of the plan. */
+static enum sotto_status
+sort_numbers(const struct plan *plan, size_t *number, struct sotto_error *err)
+{
+    size_t *sorted = malloc((plan->rows + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < plan->rows; i++) {
+        sorted[i] = number[plan->order[i]];
+    }
+    memcpy(number, sorted, plan->rows * sizeof *sorted);
+    host_wipe_free(sorted, (plan->rows + 1) * sizeof *sorted);
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+supervision_take_labels(struct supervision *supervision, struct crew *crew,
+                        size_t classes, bool other,
+                        struct supervision_records *records,
+                        struct sotto_error *err)
+{
+    struct rows *rows = &crew->rows[0];
+    size_t room = sotto_table_rows(rows->table) + 1;
+    enum sotto_status status;
+    *records = (struct supervision_records){
+        .row = malloc(room * sizeof *records->row),
+        .truth = malloc(room * sizeof *records->truth),
+        .room = room};
+    if (records->row == NULL || records->truth == NULL) {
+        return host_fail_memory(err);
+    }
+    records->count = find_labelled(rows, classes, records->row, records->truth);
+    status =
+        labels_init_clean(&supervision->labels, classes, records->truth,
+                          records->count, supervision->setting.smoothing, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = supervision_plan(supervision, other, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sort_numbers(&supervision->plan, records->row, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = sort_numbers(&supervision->plan, records->truth, err);
+    }
+    return status;
+}
+
+void
+supervision_records_clear(struct supervision_records *records)
+{
+    host_wipe_free(records->row, records->room * sizeof *records->row);
+    host_wipe_free(records->truth, records->room * sizeof *records->truth);
+}
+
+enum sotto_status
+supervision_encode(struct crew *crew, size_t n, const struct sotto_watch *watch,
+                   crew_task *task, void *context, struct sotto_error *err)
+{
+    for (size_t first = 0; first < n; first += BLOCK) {
+        if (watch->tick != NULL &&
+            !watch->tick(watch->context, "encoding", first, n)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
+        }
+        crew_run(crew, first, n - first < BLOCK ? n : first + BLOCK, task,
+                 context);
+    }
+    return SOTTO_STATUS_OK;
+}
+
+void
+supervision_draw(uint64_t seed, size_t count, size_t used, size_t *ret_row)
+{
+    struct seeded seeded;
+    size_t taken = 0;
+    seeded_init(&seeded, seed, PRIOR_STREAM);
+    /* Each with probability (still wanted) / (still there): every set of
+       `used` is equally likely. */
+    for (size_t i = 0; i < count && taken < used; i++) {
+        if (draw_below(&seeded.random, (uint32_t)(count - i)) < used - taken) {
+            ret_row[taken++] = i;
+        }
+    }
+}
+
+/* ---- Networks ------------------------------------------------------------ */
+
+static enum sotto_status
+train_nets(struct trainer *trainer, const struct networks *networks,
+           const float *shift, const float *scale, struct sotto_fit_info *info,
+           struct sotto_error *err)
+{
+    size_t nets = networks->count;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < nets && status == SOTTO_STATUS_OK; i++) {
+        struct trainer_result result = {0};
+        status = trainer_run(trainer, &networks->net[i], i, nets, &result, err);
+        inputs_fold(&networks->net[i].stack, shift, scale);
+        info->epochs += result.epochs;
+        info->log_p += result.log_p / (double)nets;
+        info->validation += result.validation / (double)nets;
+    }
+    return status;
+}
+
+enum sotto_status
+supervision_train(struct supervision *supervision, trainer_pass *pass,
+                  void *context, const struct networks *networks,
+                  struct sotto_fit_info *info, struct sotto_error *err)
+{
+    const struct sotto_fit_options *options = supervision->options;
+    size_t rows = supervision->rows, in = supervision->in;
+    struct trainer trainer = {.backend = supervision->backend,
+                              .labels = &supervision->labels,
+                              .plan = &supervision->plan,
+                              .setting = supervision->setting,
+                              .pass = pass,
+                              .context = context,
+                              .rows = rows,
+                              .in = in,
+                              .x = supervision->x,
+                              .bootstrap = options->bootstrap,
+                              .seed = options->seed,
+                              .watch = &options->watch};
+    float *shift = malloc(2 * in * sizeof *shift), *scale;
+    enum sotto_status status = trainer_init(&trainer, err);
+    if (shift == NULL || status != SOTTO_STATUS_OK) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    scale = shift + in;
+    inputs_moments(supervision->x, rows, in, shift, scale);
+    inputs_apply(supervision->x, rows, in, shift, scale);
+    status = train_nets(&trainer, networks, shift, scale, info, err);
+    for (size_t i = 0; i < in; i++) { /* x as it was */
+        shift[i] = -shift[i] * scale[i];
+        scale[i] = 1 / scale[i];
+    }
+    inputs_apply(supervision->x, rows, in, shift, scale);
+    info->reports = supervision->labels.reports;
+done:
+    trainer_clear(&trainer);
+    free(shift);
+    return status;
+}
