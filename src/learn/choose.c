@@ -173,7 +173,10 @@ check(const struct sotto_model *model, const struct sotto_table *people,
                          "at least %zu are needed",
                          rows, nets, least);
     }
-    return model->learner->check_keep(model, err);
+    return model->learner->networks != NULL
+               ? model->learner->check_keep(model, err)
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "the model has no networks to choose from");
 }
 
 static enum sotto_status
@@ -202,7 +205,8 @@ set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
 size_t
 sotto_model_networks(const struct sotto_model *model)
 {
-    return model->learner->networks(model)->count;
+    const struct learner *learner = model->learner;
+    return learner->networks != NULL ? learner->networks(model)->count : 1;
 }
 
 enum sotto_status

@@ -55,7 +55,7 @@ struct learner {
         const uint8_t *reports, size_t n, double *ret_p,
         struct sotto_error *err);
 
-    /* Candidates to choose from (choose.c), at least one. `keep` drops
+    /* Candidates to choose from (choose.c); NULL: it has none. `keep` drops
        all but one, or none on failure; `check_keep` says whether it could.
        Statuses: USAGE, and for keep MEMORY, LIMIT, IO. */
     struct networks *(*networks)(const struct sotto_model *model);
