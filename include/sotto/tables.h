@@ -197,6 +197,7 @@ struct sotto_device_file {
     size_t elsewhere;         /* how many of the others may be missing, since
                                  another file has them */
     size_t rows;              /* of labels: as many as there are records */
+    size_t samples;           /* of an image in a folder of them */
     int header;               /* 1: the first line names the columns; 0: it does
                                  not; -1: it does if it holds all the names,
                                  but for those that are elsewhere, and does
@@ -226,11 +227,12 @@ struct sotto_device_odd {
  * more is not read.
  *
  * The table's columns are categories with numbers, and it may have no rows. A
- * file whose name ends in .npy, .idx or -ubyte, or so before .gz, and a folder
- * are read as sotto_table_read does; any other is text, behind .gz compressed:
- * the content does not decide. `ret_odd` may be NULL. Statuses: IO, LIMIT,
- * MEMORY, INPUT (an empty file of records; a column that is asked for is not
- * there, or is there twice), USAGE.
+ * file whose name ends in .npy, .idx or -ubyte, or so before .gz, is read as
+ * sotto_table_read does; any other is text, behind .gz compressed: the content
+ * does not decide. A folder is one of PNG files: an image that cannot be
+ * decoded, or is of another size, is missing. `ret_odd` may be NULL. Statuses:
+ * IO, LIMIT, MEMORY, INPUT (an empty file of records; a column that is asked
+ * for is not there, or is there twice), USAGE.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_device_table_read(const char *path, const struct sotto_device_file *file,

@@ -24,6 +24,7 @@
 #include "table/decimal_text.h"
 #include "table/device_line.h"
 #include "table/gunzip.h"
+#include "table/png_folder.h"
 
 struct reader {
     const struct sotto_device_file *file;
@@ -482,7 +483,7 @@ unpack(uint8_t **bytes, size_t *size, const char *path, struct sotto_error *err)
     return status;
 }
 
-/* An array has no lines: what else its name says, it is none. */
+/* Reads what its name says is an array. Text is none, and has lines. */
 static enum sotto_status
 read_array(const char *path, struct sotto_table **ret_table,
            struct sotto_error *err)
@@ -514,10 +515,14 @@ sotto_device_table_read(const char *path, const struct sotto_device_file *file,
     if (file->count == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0, "no column is asked for");
     }
-    if (folder || is_array(path)) {
-        if (ret_odd != NULL) {
-            *ret_odd = (struct sotto_device_odd){0};
-        }
+    if (ret_odd != NULL) {
+        *ret_odd = (struct sotto_device_odd){0};
+    }
+    if (folder) {
+        return png_folder_read(path, file->samples > 0 ? file->samples : 1,
+                               ret_table, err);
+    }
+    if (is_array(path)) {
         return read_array(path, ret_table, err);
     }
     enum sotto_status status =

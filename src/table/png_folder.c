@@ -36,6 +36,7 @@ struct folder {
     size_t *class_end;  /* the file behind the last of each class; NULL: the
                            files have none */
     struct sotto_image image;
+    size_t samples; /* of an image, on a device; 0: as the files say */
     struct sotto_error *err;
 };
 
@@ -267,23 +268,110 @@ read_files(struct folder *folder, uint8_t *samples, size_t width)
     return status;
 }
 
+/*
+ * Decodes a file into `width` samples, grey or of three channels, whichever
+ * are so many. Total on content but for a lack of memory: a file that cannot
+ * be read, or is of another size, leaves `ret_fits` clear.
+ */
+static enum sotto_status
+decode_fitting(const char *path, uint8_t *samples, size_t width, bool *ret_fits)
+{
+    struct sotto_error why = {0};
+    struct sotto_image one;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, PNG_FILE_MAX_BYTES, &bytes, &size, &why);
+    *ret_fits = false;
+    if (status != SOTTO_STATUS_OK) {
+        return status == SOTTO_STATUS_MEMORY ? status : SOTTO_STATUS_OK;
+    }
+    if (png_file_header(bytes, size, path, &one, &why) == SOTTO_STATUS_OK) {
+        size_t pixels = (size_t)one.height * one.width;
+        one.channels = pixels == width ? 1 : 3;
+        *ret_fits = pixels * one.channels == width &&
+                    png_file_decode(bytes, size, path, &one, samples, &why) ==
+                        SOTTO_STATUS_OK;
+    }
+    host_wipe_free(bytes, size);
+    return SOTTO_STATUS_OK;
+}
+
+/* Reads every file as a device does: `numbers` says which images are missing,
+   by NaN. */
+static enum sotto_status
+read_fitting(struct folder *folder, uint8_t *samples, size_t width,
+             double *numbers)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < folder->files.count && status == SOTTO_STATUS_OK;
+         i++) {
+        bool fits;
+        status = decode_fitting(folder->files.name[i], samples + i * width,
+                                width, &fits);
+        numbers[i] = fits ? 0.0 : NAN;
+    }
+    return status == SOTTO_STATUS_OK ? status : host_fail_memory(folder->err);
+}
+
+/* Reads the headers, which give the images' shape, unless it is known. */
+static enum sotto_status
+find_shape(struct folder *folder, const char *path)
+{
+    struct sotto_image *image = &folder->image;
+    if (folder->samples > 0) {
+        *image = (struct sotto_image){1, (uint32_t)folder->samples, 1};
+    }
+    enum sotto_status status =
+        folder->samples > 0 ? SOTTO_STATUS_OK : read_files(folder, NULL, 0);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    size_t width = (size_t)image->height * image->width * image->channels;
+    if (checked_multiply(folder->files.count, (uint32_t)width) >
+        TABLE_MAX_BYTES) {
+        return host_fail(folder->err, SOTTO_STATUS_LIMIT, 0,
+                         "%s: its images have more than %zu bytes, the most "
+                         "that is read: split it",
+                         host_shown(path), TABLE_MAX_BYTES);
+    }
+    return status;
+}
+
+/* Fills the one column of a table that has just been made. */
+static enum sotto_status
+fill_images(struct folder *folder, struct table_column *column)
+{
+    const struct sotto_image *image = &folder->image;
+    struct table_block *block = column->block;
+    size_t rows = folder->files.count;
+    column->named = true;
+    column->kind = SOTTO_COLUMN_BYTES;
+    column->width = (size_t)image->height * image->width * image->channels;
+    column->image = *image;
+    block->bytes = calloc(rows, column->width);
+    block->size = block->bytes == NULL ? 0 : rows * column->width;
+    if (folder->samples > 0) {
+        column->numbers = calloc(rows, sizeof *column->numbers);
+    }
+    if (block->bytes == NULL || !table_column_name(column, "image", 5) ||
+        (folder->samples > 0 && column->numbers == NULL)) {
+        return host_fail_memory(folder->err);
+    }
+    return folder->samples > 0
+               ? read_fitting(folder, block->bytes, column->width,
+                              column->numbers)
+               : read_files(folder, block->bytes, column->width);
+}
+
 /* A table of the one column. */
 static enum sotto_status
 make_images(struct folder *folder, const char *path,
             struct sotto_table **ret_table)
 {
-    const struct sotto_image *image = &folder->image;
-    enum sotto_status status = read_files(folder, NULL, 0);
+    enum sotto_status status = find_shape(folder, path);
     if (status != SOTTO_STATUS_OK) {
         return status;
-    }
-    size_t width = (size_t)image->height * image->width * image->channels;
-    uint64_t size = checked_multiply(folder->files.count, (uint32_t)width);
-    if (size > TABLE_MAX_BYTES) {
-        return host_fail(folder->err, SOTTO_STATUS_LIMIT, 0,
-                         "%s: its images have more than %zu bytes, the most "
-                         "that is read: split it",
-                         host_shown(path), TABLE_MAX_BYTES);
     }
     struct table_block *block = table_block_new();
     struct sotto_table *table = block == NULL ? NULL : table_new(block, 1);
@@ -291,18 +379,8 @@ make_images(struct folder *folder, const char *path,
         table_block_free(block);
         return host_fail_memory(folder->err);
     }
-
-    struct table_column *column = &table->columns[0];
     table->rows = folder->files.count;
-    column->named = true;
-    column->kind = SOTTO_COLUMN_BYTES;
-    column->width = width;
-    column->image = *image;
-    block->bytes = malloc((size_t)size);
-    block->size = block->bytes == NULL ? 0 : (size_t)size;
-    status = block->bytes == NULL || !table_column_name(column, "image", 5)
-                 ? host_fail_memory(folder->err)
-                 : read_files(folder, block->bytes, width);
+    status = fill_images(folder, &table->columns[0]);
     if (status != SOTTO_STATUS_OK) {
         sotto_table_free(table);
         return status;
@@ -375,10 +453,10 @@ add_labels(const struct folder *folder, struct sotto_table *table)
 }
 
 enum sotto_status
-png_folder_read(const char *path, struct sotto_table **ret_table,
-                struct sotto_error *err)
+png_folder_read(const char *path, size_t samples,
+                struct sotto_table **ret_table, struct sotto_error *err)
 {
-    struct folder folder = {.err = err};
+    struct folder folder = {.samples = samples, .err = err};
     struct sotto_table *table = NULL;
     enum sotto_status status = list_all(&folder, path);
     if (status == SOTTO_STATUS_OK) {

@@ -229,7 +229,7 @@ sotto_table_read(const char *path, const struct sotto_table_options *options,
     size_t size;
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-        return png_folder_read(path, ret_table, err);
+        return png_folder_read(path, 0, ret_table, err);
     }
     enum sotto_status status =
         host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
@@ -341,6 +341,9 @@ sotto_table_cell(const struct sotto_table *table, size_t row, size_t column)
     if (of->kind != SOTTO_COLUMN_BYTES) {
         return of->block->cells != NULL ? text_cell(of, row)
                                         : number_cell(of->numbers[row]);
+    }
+    if (of->numbers != NULL && isnan(of->numbers[row])) {
+        return value;
     }
     value.kind = SOTTO_VALUE_BYTES;
     value.data = of->block->bytes + of->offset +

@@ -75,7 +75,7 @@ struct table_column {
     struct table_block *block;
     size_t index;    /* of its cells in a row of the block */
     double *numbers; /* one a row of the table, set where the cell says so; or
-                        NULL */
+                        NULL. Of samples: NaN where an image is missing */
     size_t offset;   /* samples: of row 0 in the block's bytes */
     size_t width;    /* samples in a cell, else 0 */
     struct sotto_image image; /* how they lie, else 0 */

@@ -10,10 +10,11 @@
 /* ---- A device's file ---------------------------------------------------- */
 
 /* The names of the mechanism's columns, and the person's behind them, in an
-   array that the caller frees. NULL: out of memory. */
+   array that the caller frees; NULL: out of memory. Sets what else of the file
+   the mechanism decides. */
 static const char **
 list_names(const struct sotto_mechanism *mechanism, const char *person,
-           size_t *ret_count)
+           struct sotto_device_file *file)
 {
     struct sotto_mechanism_info info;
     sotto_mechanism_info(mechanism, &info);
@@ -24,11 +25,14 @@ list_names(const struct sotto_mechanism *mechanism, const char *person,
         sotto_mechanism_column(mechanism, i, &column);
         names[i] = column.name;
         known = known || strcmp(column.name, person) == 0;
+        if (column.kind == SOTTO_COLUMN_BYTES) {
+            file->samples = column.count;
+        }
     }
     if (names != NULL && !known) {
         names[info.columns] = person;
     }
-    *ret_count = info.columns + (known ? 0 : 1);
+    file->count = info.columns + (known ? 0 : 1);
     return names;
 }
 
@@ -110,7 +114,7 @@ read_device(const struct cli_args *args,
     if (!cli_yes(args, "header", &file.header)) {
         return CLI_EXIT_BAD;
     }
-    const char **names = list_names(mechanism, file.person, &file.count);
+    const char **names = list_names(mechanism, file.person, &file);
     if (names == NULL) {
         cli_error("out of memory");
         return CLI_EXIT_FAILED;

@@ -299,6 +299,75 @@ test_memory(void **state)
     fail_alloc_at(0);
 }
 
+/* ---- On a device -------------------------------------------------------- */
+
+static enum sotto_status
+read_device(size_t samples)
+{
+    static const char *const names[] = {"image", "label"};
+    const struct sotto_device_file file = {
+        .names = names, .count = 2, .person = "label", .samples = samples};
+    sotto_table_free(table);
+    table = NULL;
+    return sotto_device_table_read(folder, &file, &table, NULL, &err);
+}
+
+/* An image that is none, or another, is missing; it is a row all the same, and
+   the others are what they are. */
+static void
+test_device(void **state)
+{
+    (void)state;
+    static const char *const people[] = {"ann", "bob", "cy", "dee", "eve"};
+    const uint8_t colours[12] = {7, 8, 9};
+    for (size_t i = 0; i < 5; i++) {
+        make_folder(people[i]);
+    }
+    put_bytes("ann/x.png", "no image", 8);
+    put("bob/x.png", 9);
+    png_make(1, 2, PNG_GREY, colours);
+    put_bytes("cy/x.png", png, png_size);
+    png_make(2, 2, PNG_RGB, colours);
+    put_bytes("dee/x.png", png, png_size);
+    assert_int_equal(symlink("nowhere", in_folder("eve/x.png")), 0);
+    for (size_t samples = 4; samples <= 12; samples += 8) {
+        size_t there = samples == 4 ? 1 : 3;
+        assert_int_equal(read_device(samples), SOTTO_STATUS_OK);
+        assert_int_equal(sotto_table_rows(table), 5);
+        for (size_t i = 0; i < 5; i++) {
+            struct sotto_value image = sotto_table_cell(table, i, 0);
+            bool fits = i == there || (i == 1 && samples == 12);
+            assert_int_equal(image.kind,
+                             fits ? SOTTO_VALUE_BYTES : SOTTO_VALUE_MISSING);
+            assert_int_equal(image.size, fits ? samples : 0);
+            assert_memory_equal(sotto_table_cell(table, i, 1).data, people[i],
+                                2);
+        }
+        struct sotto_value image = sotto_table_cell(table, there, 0);
+        assert_int_equal(((const uint8_t *)image.data)[0], there == 1 ? 9 : 7);
+    }
+    assert_int_equal(read_device(0), SOTTO_STATUS_OK);
+    assert_int_equal(sotto_table_cell(table, 1, 0).kind, SOTTO_VALUE_MISSING);
+}
+
+static void
+test_device_memory(void **state)
+{
+    (void)state;
+    make_folder("ann");
+    put("ann/x.png", 9);
+    fail_alloc_at(0);
+    assert_int_equal(read_device(4), SOTTO_STATUS_OK);
+    long count = fail_alloc_count();
+    for (long i = 1; i <= count; i++) {
+        fail_alloc_at(i);
+        enum sotto_status status = read_device(4);
+        fail_alloc_at(0);
+        assert_true(status == SOTTO_STATUS_MEMORY || status == SOTTO_STATUS_OK);
+        assert_true((table != NULL) == (status == SOTTO_STATUS_OK));
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -308,7 +377,8 @@ main(void)
         TEST(test_flat),          TEST(test_classes), TEST(test_numbers),
         TEST(test_mixed_colours), TEST(test_links),   TEST(test_nothing),
         TEST(test_both),          TEST(test_sizes),   TEST(test_damaged),
-        TEST(test_names),         TEST(test_memory),
+        TEST(test_names),         TEST(test_memory),  TEST(test_device),
+        TEST(test_device_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

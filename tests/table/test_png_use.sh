@@ -69,4 +69,16 @@ says "none: a folder with no PNG file in it"
 run 2 train pca --data none --eps 1 -o x.sotto
 says "none/x.png: not a PNG file that can be read"
 absent x.sotto
+
+# On a device every image gives a report, also one that is none (invariant 4).
+for name in ann bob cy dee; do
+    mkdir -p people/$name
+    cp flat/1.png people/$name/x.png
+done
+echo "no image" >people/bob/x.png
+head -c 60 flat/1.png >people/cy/x.png
+cp odd/1.png people/dee/x.png
+run 0 ledger new l --lifetime-eps 1
+run 0 privatise flat.sotto people --ledger l --person label -o p.jsonl
+[ "$(wc -l <p.jsonl)" -eq 4 ] || fail "not a report for everybody"
 finish
