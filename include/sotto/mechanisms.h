@@ -145,6 +145,9 @@ struct sotto_column_info {
 };
 void sotto_mechanism_column(const struct sotto_mechanism *mechanism,
                             size_t column, struct sotto_column_info *ret_info);
+/* The column of that name; SIZE_MAX: there is none. */
+size_t sotto_mechanism_find(const struct sotto_mechanism *mechanism,
+                            const char *name);
 /* A category's text; "(other)" for the last symbol. */
 const char *sotto_mechanism_category(const struct sotto_mechanism *mechanism,
                                      size_t column, size_t symbol);

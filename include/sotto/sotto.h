@@ -31,6 +31,7 @@
 #include "sotto/fitting.h"
 #include "sotto/ledgers.h"
 #include "sotto/mechanisms.h"
+#include "sotto/records.h"
 #include "sotto/reports.h"
 #include "sotto/tables.h"
 #include "sotto/training.h"

@@ -73,6 +73,8 @@ size_t sotto_table_rows(const struct sotto_table *table);
 size_t sotto_table_columns(const struct sotto_table *table);
 /* A column's name: lives as long as the table. */
 const char *sotto_table_name(const struct sotto_table *table, size_t column);
+/* The column of that name; SIZE_MAX: there is none. */
+size_t sotto_table_find(const struct sotto_table *table, const char *name);
 enum sotto_column_kind sotto_table_kind(const struct sotto_table *table,
                                         size_t column);
 /* Bytes in each cell of a BYTES column, 0 for the others. */

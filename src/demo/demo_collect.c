@@ -129,7 +129,7 @@ collect(struct demo_story *story, const struct demo_budget *budget,
 
 static enum sotto_status
 add_reports(const struct demo_story *story, struct sotto_mechanism *mechanism,
-            struct records *records, struct sotto_report_writer *writer,
+            struct sotto_records *records, struct sotto_report_writer *writer,
             struct sotto_error *err)
 {
     struct sotto_mechanism_info info;
@@ -142,9 +142,10 @@ add_reports(const struct demo_story *story, struct sotto_mechanism *mechanism,
     }
     for (size_t i = 0; i < story->demo.people && status == SOTTO_STATUS_OK;
          i++) {
-        const struct sotto_value *values = records_at(records, i);
+        const struct sotto_value *values = sotto_records_at(records, i);
         status = sotto_simulate(mechanism, story->demo.seed, i, values,
-                                records->count, report, info.report_size);
+                                sotto_records_columns(records), report,
+                                info.report_size);
         if (status == SOTTO_STATUS_OK) {
             status = sotto_report_writer_add(writer, report, err);
         } else {
@@ -160,24 +161,23 @@ static int
 write_reports(struct demo_story *story, struct sotto_mechanism *mechanism,
               const char *path)
 {
-    struct records records = {0};
+    struct sotto_records *records = NULL;
     struct sotto_report_writer *writer = NULL;
     struct sotto_error err = {0};
-    int status = records_match(mechanism, story->people, NULL, NULL, &records);
-    if (status != CLI_EXIT_DONE) {
-        return status;
-    }
     enum sotto_status made =
-        sotto_report_writer_new(mechanism, path, &writer, &err);
+        sotto_records_new(mechanism, story->people, &records, &err);
     if (made == SOTTO_STATUS_OK) {
-        made = add_reports(story, mechanism, &records, writer, &err);
+        made = sotto_report_writer_new(mechanism, path, &writer, &err);
+    }
+    if (made == SOTTO_STATUS_OK) {
+        made = add_reports(story, mechanism, records, writer, &err);
     }
     if (made == SOTTO_STATUS_OK) {
         made = sotto_report_writer_commit(writer, &err);
         writer = NULL;
     }
     sotto_report_writer_free(writer);
-    records_clear(&records);
+    sotto_records_free(records);
     return made == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 

@@ -29,7 +29,7 @@ struct devices {
 
     pthread_mutex_t lock; /* of what follows */
     struct sotto_mechanism *mechanism;
-    struct records records;
+    struct sotto_records *records;
     size_t next, done; /* of the devices */
     size_t running;    /* of the threads */
     size_t requests;
@@ -44,12 +44,12 @@ static enum sotto_status
 make_report(struct devices *devices, size_t person, uint8_t *report,
             struct sotto_error *err)
 {
-    struct records *records = &devices->records;
+    struct sotto_records *records = devices->records;
     (void)pthread_mutex_lock(&devices->lock);
-    err->status =
-        sotto_simulate(devices->mechanism, devices->story->demo.seed, person,
-                       records_at(records, person), records->count, report,
-                       devices->budget->report_size);
+    err->status = sotto_simulate(devices->mechanism, devices->story->demo.seed,
+                                 person, sotto_records_at(records, person),
+                                 sotto_records_columns(records), report,
+                                 devices->budget->report_size);
     (void)pthread_mutex_unlock(&devices->lock);
     return err->status;
 }
@@ -243,9 +243,10 @@ demo_devices(struct demo_story *story, const struct demo_budget *budget,
     struct devices devices = {
         .story = story, .budget = budget, .port = port, .mechanism = mechanism};
     int status = demo_folder_clear(demo, FOLDER, PREFIX);
-    if (status == CLI_EXIT_DONE) {
-        status = records_match(mechanism, story->people, NULL, NULL,
-                               &devices.records);
+    if (status == CLI_EXIT_DONE &&
+        sotto_records_new(mechanism, story->people, &devices.records,
+                          &devices.err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&devices.err);
     }
     if (status != CLI_EXIT_DONE) {
         return status;
@@ -254,7 +255,7 @@ demo_devices(struct demo_story *story, const struct demo_budget *budget,
     (void)pthread_mutex_init(&devices.lock, NULL);
     run_threads(&devices);
     (void)pthread_mutex_destroy(&devices.lock);
-    records_clear(&devices.records);
+    sotto_records_free(devices.records);
     demo->requests = devices.requests;
     status = demo_folder_clear(demo, FOLDER, PREFIX);
     (void)rmdir(demo_place(demo, FOLDER, path));

@@ -86,14 +86,14 @@ read_report(const struct sotto_mechanism *mechanism, const uint8_t *report,
 /* The report of the person in a row, as their device made it. */
 static int
 make_report(const struct demo_story *story, struct sotto_mechanism *mechanism,
-            struct records *records, size_t row, uint8_t *report)
+            struct sotto_records *records, size_t row, uint8_t *report)
 {
     struct sotto_mechanism_info info;
     struct sotto_error err = {0};
     sotto_mechanism_info(mechanism, &info);
-    err.status = sotto_simulate(mechanism, story->demo.seed, row,
-                                records_at(records, row), records->count,
-                                report, info.report_size);
+    err.status = sotto_simulate(
+        mechanism, story->demo.seed, row, sotto_records_at(records, row),
+        sotto_records_columns(records), report, info.report_size);
     return err.status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 
@@ -102,7 +102,8 @@ demo_people(struct demo_story *story, size_t budget,
             struct sotto_mechanism *mechanism)
 {
     struct demo *demo = &story->demo;
-    struct records records = {0};
+    struct sotto_records *records = NULL;
+    struct sotto_error err = {0};
     size_t row[DEMO_PEOPLE];
     int64_t named[DEMO_CODES_MAX * DEMO_SYMBOLS];
     uint8_t *report = malloc(demo->budget[budget].report_size);
@@ -111,18 +112,21 @@ demo_people(struct demo_story *story, size_t budget,
         cli_error("out of memory");
         return status;
     }
-    status = records_match(mechanism, story->people, NULL, NULL, &records);
+    status = sotto_records_new(mechanism, story->people, &records, &err) ==
+                     SOTTO_STATUS_OK
+                 ? CLI_EXIT_DONE
+                 : cli_fail(&err);
     if (status == CLI_EXIT_DONE) {
         choose_people(story, mechanism, row);
         for (size_t i = 0; i < demo->persons && status == CLI_EXIT_DONE; i++) {
-            status = make_report(story, mechanism, &records, row[i], report);
+            status = make_report(story, mechanism, records, row[i], report);
             if (status == CLI_EXIT_DONE) {
                 read_report(mechanism, report, named,
                             demo->budget[budget].named,
                             &demo->person[i].report[budget]);
             }
         }
-        records_clear(&records);
+        sotto_records_free(records);
     }
     free(report);
     return status;

@@ -66,14 +66,12 @@ enum sotto_status
 schema_fit_find(const struct sotto_table *table, const char *what,
                 const char *name, size_t *ret_column, struct sotto_error *err)
 {
-    size_t columns = sotto_table_columns(table);
-    for (size_t i = 0; i < columns; i++) {
-        if (strcmp(sotto_table_name(table, i), name) == 0) {
-            *ret_column = i;
-            return SOTTO_STATUS_OK;
-        }
+    size_t column = sotto_table_find(table, name);
+    if (column == SIZE_MAX) {
+        return fail_unknown(table, what, name, err);
     }
-    return fail_unknown(table, what, name, err);
+    *ret_column = column;
+    return SOTTO_STATUS_OK;
 }
 
 enum sotto_status

@@ -2,9 +2,8 @@
  * population.c: what a table's people would report, and what an analyst would
  * see of them without noise.
  *
- * A mechanism's workspace serves one thread at a time, so every thread opens
- * the mechanism anew. People are cut into tasks of TASK_PEOPLE, and each has a
- * stream of random numbers to himself: results do not depend on the threads.
+ * Each person has a stream of random numbers of their own: results do not
+ * depend on the threads.
  */
 #include "experiment/population.h"
 
@@ -17,58 +16,20 @@
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
+#include "mechanism/crew.h"
 #include "mechanism/mechanism.h"
-#include "mechanism/rows.h"
 #include "random/seeded.h"
-
-#define TASK_PEOPLE ((size_t)64)
-#define ROUND_TASKS ((size_t)32) /* between two looks at whether to stop */
 
 /* ---- Reports ------------------------------------------------------------ */
 
 struct crowd {
-    const struct sotto_table *people;
     uint64_t seed;
     bool floats;
-    struct sotto_mechanism *mechanism[HOST_POOL_THREADS_MAX];
-    struct rows rows[HOST_POOL_THREADS_MAX];
-    unsigned opened;
     uint8_t *reports;
-    size_t report_size, count;
-    size_t first; /* task of this round */
+    size_t report_size;
     atomic_int failed;
     atomic_bool beyond; /* floats: what no report can hold */
 };
-
-static void
-crowd_clear(struct crowd *crowd)
-{
-    for (unsigned i = 0; i < crowd->opened; i++) {
-        rows_clear(&crowd->rows[i]);
-        sotto_mechanism_free(crowd->mechanism[i]);
-    }
-    free(crowd->reports);
-}
-
-/* A mechanism and its rows for one more thread. */
-static enum sotto_status
-crowd_open(struct crowd *crowd, const struct sotto_mechanism *from,
-           struct sotto_error *err)
-{
-    struct sotto_mechanism *mechanism = NULL;
-    enum sotto_status status = sotto_mechanism_parse(
-        from->data, from->size, from->name, &mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = rows_init(&crowd->rows[crowd->opened], mechanism,
-                           crowd->people, err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        sotto_mechanism_free(mechanism);
-        return status;
-    }
-    crowd->mechanism[crowd->opened++] = mechanism;
-    return SOTTO_STATUS_OK;
-}
 
 #define FLOAT_STREAM (UINT64_C(1) << 40)
 #define FLOAT_D_MAX 256u
@@ -84,14 +45,12 @@ laplace_noise(struct random *random, double b)
 
 /* Whether all of z, and nothing else, is the first part, through laplace. */
 static enum sotto_status
-check_floats(const struct crowd *crowd, const struct sotto_mechanism *mechanism,
-             struct sotto_error *err)
+check_floats(const struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
     const struct shape_part *part = &mechanism->shape.part[0];
     const struct channel_instance *instance = part->instance;
     if (strcmp(instance->channel->name, "laplace") != 0 || part->blocks != 1 ||
-        instance->size > FLOAT_D_MAX ||
-        rows_z_width(&crowd->rows[0]) != instance->size) {
+        instance->size > FLOAT_D_MAX || mechanism->shape.z != instance->size) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "floating-point noise takes the place of laplace on "
                          "a representation of at most %u numbers, and the "
@@ -104,9 +63,10 @@ check_floats(const struct crowd *crowd, const struct sotto_mechanism *mechanism,
 /* P0 Eq. 3 and 4 in doubles, in place of the first part of a report; false if
    it does not fit there. */
 static bool
-report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
+report_floats(const struct crowd *crowd, struct rows *rows, size_t row,
+              uint8_t *report)
 {
-    const struct sotto_mechanism *mechanism = crowd->mechanism[worker];
+    const struct sotto_mechanism *mechanism = rows->mechanism;
     const struct likelihood_instance *own = &mechanism->likelihood[0];
     const struct channel_instance *instance = own->instance;
     uint8_t *wire = report + mechanism->shape.part[0].offset;
@@ -115,7 +75,7 @@ report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
     int64_t value[FLOAT_D_MAX];
     struct seeded seeded;
     bool fits = true;
-    rows_encode(&crowd->rows[worker], row, NULL, z);
+    rows_encode(rows, row, NULL, z);
     for (uint32_t i = 0; i < instance->size; i++) {
         norm += fabs((double)z[i]);
     }
@@ -133,26 +93,19 @@ report_floats(struct crowd *crowd, unsigned worker, size_t row, uint8_t *report)
 }
 
 static void
-report_some(void *context, size_t index, unsigned worker)
+report_one(void *context, struct rows *rows, size_t row, unsigned worker)
 {
     struct crowd *crowd = context;
-    struct rows *rows = &crowd->rows[worker];
-    size_t from = (crowd->first + index) * TASK_PEOPLE;
-    size_t end =
-        from + TASK_PEOPLE < crowd->count ? from + TASK_PEOPLE : crowd->count;
-    for (size_t i = from; i < end; i++) {
-        enum sotto_status status = sotto_simulate(
-            crowd->mechanism[worker], crowd->seed, i, rows_at(rows, i),
-            rows->count, crowd->reports + i * crowd->report_size,
-            crowd->report_size);
-        if (status != SOTTO_STATUS_OK) {
-            atomic_store(&crowd->failed, (int)status);
-        }
-        if (crowd->floats &&
-            !report_floats(crowd, worker, i,
-                           crowd->reports + i * crowd->report_size)) {
-            atomic_store(&crowd->beyond, true);
-        }
+    uint8_t *report = crowd->reports + row * crowd->report_size;
+    enum sotto_status status =
+        sotto_simulate(rows->mechanism, crowd->seed, row, rows_at(rows, row),
+                       rows->count, report, crowd->report_size);
+    (void)worker;
+    if (status != SOTTO_STATUS_OK) {
+        atomic_store(&crowd->failed, (int)status);
+    }
+    if (crowd->floats && !report_floats(crowd, rows, row, report)) {
+        atomic_store(&crowd->beyond, true);
     }
 }
 
@@ -171,18 +124,8 @@ fail_stopped(struct sotto_error *err)
 }
 
 static enum sotto_status
-report_all(struct crowd *crowd, struct host_pool *pool,
-           const struct sotto_watch *watch, struct sotto_error *err)
+check_crowd(struct crowd *crowd, struct sotto_error *err)
 {
-    size_t tasks = (crowd->count + TASK_PEOPLE - 1) / TASK_PEOPLE;
-    for (size_t task = 0; task < tasks; task += ROUND_TASKS) {
-        size_t round = tasks - task < ROUND_TASKS ? tasks - task : ROUND_TASKS;
-        if (!goes_on(watch, "reporting", task * TASK_PEOPLE, crowd->count)) {
-            return fail_stopped(err);
-        }
-        crowd->first = task;
-        host_pool_run(pool, round, report_some, crowd);
-    }
     if (atomic_load(&crowd->failed) != 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the people's records do not fit the mechanism");
@@ -196,44 +139,43 @@ report_all(struct crowd *crowd, struct host_pool *pool,
 }
 
 enum sotto_status
-population_report(const struct sotto_mechanism *mechanism,
+population_report(struct sotto_mechanism *mechanism,
                   const struct sotto_table *people, uint64_t seed, bool floats,
                   unsigned threads, const struct sotto_watch *watch,
                   struct sotto_report_reader **ret_reader,
                   struct sotto_error *err)
 {
-    struct crowd crowd = {.people = people, .seed = seed, .floats = floats};
+    size_t count = sotto_table_rows(people);
+    size_t size = mechanism->shape.report_size;
+    struct crowd crowd = {.seed = seed, .floats = floats, .report_size = size};
+    struct crew crew = {0};
     struct host_pool *pool = NULL;
-    enum sotto_status status = host_pool_new(threads, &pool, err);
-    unsigned wanted = status == SOTTO_STATUS_OK ? host_pool_threads(pool) : 0;
-    for (unsigned i = 0; i < wanted && status == SOTTO_STATUS_OK; i++) {
-        status = crowd_open(&crowd, mechanism, err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    if (floats) {
-        status = check_floats(&crowd, mechanism, err);
-        if (status != SOTTO_STATUS_OK) {
-            goto done;
-        }
-    }
-    crowd.count = sotto_table_rows(people);
-    crowd.report_size = mechanism->shape.report_size;
-    crowd.reports = calloc(crowd.count, crowd.report_size);
-    if (crowd.reports == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    status = report_all(&crowd, pool, watch, err);
+    enum sotto_status status =
+        floats ? check_floats(mechanism, err) : SOTTO_STATUS_OK;
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_report_reader_parse(
-            mechanism, crowd.reports, crowd.count * crowd.report_size,
-            "simulated reports", ret_reader, err);
+        status = host_pool_new(threads, &pool, err);
     }
-done:
+    if (status == SOTTO_STATUS_OK) {
+        crowd.reports = calloc(count, size);
+        status = crowd.reports != NULL
+                     ? crew_init(&crew, mechanism, people, pool, err)
+                     : host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = crew_run_watched(&crew, count, watch, "reporting", report_one,
+                                  &crowd, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_crowd(&crowd, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            sotto_report_reader_parse(mechanism, crowd.reports, count * size,
+                                      "simulated reports", ret_reader, err);
+    }
+    crew_clear(&crew);
     host_pool_free(pool);
-    crowd_clear(&crowd);
+    free(crowd.reports);
     return status;
 }
 

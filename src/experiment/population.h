@@ -18,7 +18,7 @@
  * caller frees the reader. Statuses: INPUT, IO, MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
-population_report(const struct sotto_mechanism *mechanism,
+population_report(struct sotto_mechanism *mechanism,
                   const struct sotto_table *people, uint64_t seed, bool floats,
                   unsigned threads, const struct sotto_watch *watch,
                   struct sotto_report_reader **ret_reader,

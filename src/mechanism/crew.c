@@ -108,7 +108,7 @@ crew_run_watched(struct crew *crew, size_t n, const struct sotto_watch *watch,
                  struct sotto_error *err)
 {
     for (size_t first = 0; first < n; first += ROUND_ROWS) {
-        if (watch->tick != NULL &&
+        if (watch != NULL && watch->tick != NULL &&
             !watch->tick(watch->context, what, first, n)) {
             return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped while %s",
                              what);

@@ -40,7 +40,7 @@ void crew_clear(struct crew *crew);
    returns when all have returned. It need not be a row. */
 void crew_run(struct crew *crew, size_t first, size_t end, crew_task *task,
               void *context);
-/* Runs it with every number below n, and tells `watch` now and then how far it
+/* Runs it with every number below n, and tells `watch`, if not NULL, how far it
    is, as `what` it does: "encoding". Statuses: STOPPED. */
 SOTTO_CHECKED enum sotto_status
 crew_run_watched(struct crew *crew, size_t n, const struct sotto_watch *watch,

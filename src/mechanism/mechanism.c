@@ -340,6 +340,17 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
     ret_info->high = end_of(own->shift + half, fabs(half));
 }
 
+size_t
+sotto_mechanism_find(const struct sotto_mechanism *mechanism, const char *name)
+{
+    const struct shape *shape = &mechanism->shape;
+    size_t i = 0;
+    while (i < shape->columns && strcmp(shape->column[i].name, name) != 0) {
+        i++;
+    }
+    return i < shape->columns ? i : SIZE_MAX;
+}
+
 const char *
 sotto_mechanism_category(const struct sotto_mechanism *mechanism, size_t column,
                          size_t symbol)

@@ -17,16 +17,6 @@
 
 /* ---- Matching ----------------------------------------------------------- */
 
-static size_t
-find_column(const struct sotto_table *table, const char *name)
-{
-    size_t count = sotto_table_columns(table), i = 0;
-    while (i < count && strcmp(sotto_table_name(table, i), name) != 0) {
-        i++;
-    }
-    return i < count ? i : SIZE_MAX;
-}
-
 enum sotto_status
 rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
           const struct sotto_table *table, struct sotto_error *err)
@@ -43,7 +33,7 @@ rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
     }
     for (size_t i = 0; i < count; i++) {
         const char *name = shape->column[i].name;
-        rows->column[i] = find_column(table, name);
+        rows->column[i] = sotto_table_find(table, name);
         if (rows->column[i] == SIZE_MAX && !shape->column[i].label) {
             rows_clear(rows);
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -92,6 +82,48 @@ rows_at(struct rows *rows, size_t row)
                     shape->column[i].kind);
     }
     return rows->value;
+}
+
+struct sotto_records {
+    struct rows rows;
+};
+
+enum sotto_status
+sotto_records_new(struct sotto_mechanism *mechanism,
+                  const struct sotto_table *table,
+                  struct sotto_records **ret_records, struct sotto_error *err)
+{
+    struct sotto_records *records = calloc(1, sizeof *records);
+    enum sotto_status status =
+        records != NULL ? rows_init(&records->rows, mechanism, table, err)
+                        : host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_records = records;
+    } else {
+        free(records);
+    }
+    return status;
+}
+
+void
+sotto_records_free(struct sotto_records *records)
+{
+    if (records != NULL) {
+        rows_clear(&records->rows);
+        free(records);
+    }
+}
+
+const struct sotto_value *
+sotto_records_at(struct sotto_records *records, size_t row)
+{
+    return rows_at(&records->rows, row);
+}
+
+size_t
+sotto_records_columns(const struct sotto_records *records)
+{
+    return records->rows.count;
 }
 
 /* ---- Stages ------------------------------------------------------------- */

@@ -62,15 +62,13 @@ static enum sotto_status
 check_name(const struct sotto_table *table, const char *name,
            struct sotto_error *err)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        if (strcmp(sotto_table_name(table, i), name) == 0) {
-            return host_fail(err, SOTTO_STATUS_INPUT, i,
-                             "the data have a column \"%.80s\": its values "
-                             "are there, or give the label another name",
-                             name);
-        }
-    }
-    return SOTTO_STATUS_OK;
+    size_t column = sotto_table_find(table, name);
+    return column == SIZE_MAX
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, column,
+                           "the data have a column \"%.80s\": its values are "
+                           "there, or give the label another name",
+                           name);
 }
 
 /* Words behind each other, and `rows` cells where nothing is; NULL for lack of

@@ -204,12 +204,10 @@ sotto_table_rename(struct sotto_table *table, size_t column, const char *name,
                    struct sotto_error *err)
 {
     enum sotto_status status = check_column(table, column, err);
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < table->count; i++) {
-        if (i != column && strcmp(table->columns[i].name, name) == 0) {
-            status =
-                host_fail(err, SOTTO_STATUS_INPUT, i,
-                          "the table has a column \"%.80s\" already", name);
-        }
+    size_t twin = sotto_table_find(table, name);
+    if (status == SOTTO_STATUS_OK && twin != SIZE_MAX && twin != column) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, twin,
+                           "the table has a column \"%.80s\" already", name);
     }
     if (status == SOTTO_STATUS_OK &&
         !table_column_name(&table->columns[column], name, strlen(name))) {

@@ -277,6 +277,16 @@ sotto_table_name(const struct sotto_table *table, size_t column)
     return column < table->count ? table->columns[column].name : "";
 }
 
+size_t
+sotto_table_find(const struct sotto_table *table, const char *name)
+{
+    size_t i = 0;
+    while (i < table->count && strcmp(table->columns[i].name, name) != 0) {
+        i++;
+    }
+    return i < table->count ? i : SIZE_MAX;
+}
+
 enum sotto_column_kind
 sotto_table_kind(const struct sotto_table *table, size_t column)
 {

@@ -40,8 +40,9 @@ static enum sotto_status
 make_report(struct job *job, size_t row, uint8_t *report,
             struct sotto_error *err)
 {
-    const struct sotto_value *values = records_at(&job->inquiry.records, row);
-    size_t count = job->inquiry.records.count;
+    const struct sotto_value *values =
+        sotto_records_at(job->inquiry.records, row);
+    size_t count = sotto_records_columns(job->inquiry.records);
     size_t size = job->inquiry.info.report_size;
     enum sotto_status status =
         job->simulated

@@ -81,8 +81,7 @@ join_labels(const char *path, struct sotto_device_file file,
     struct sotto_error err = {0};
     const char *name = "label";
     for (size_t i = 0; i < file.count; i++) {
-        if (records_column(table, file.names[i]) ==
-            sotto_table_columns(table)) {
+        if (sotto_table_find(table, file.names[i]) == SIZE_MAX) {
             name = file.names[i];
         }
     }
@@ -159,7 +158,7 @@ void
 inquiry_clear(struct inquiry *inquiry)
 {
     people_close(&inquiry->people);
-    records_clear(&inquiry->records);
+    sotto_records_free(inquiry->records);
     sotto_table_free(inquiry->table);
     memset(inquiry, 0, sizeof *inquiry);
 }
@@ -190,10 +189,11 @@ inquiry_report(struct inquiry *inquiry, size_t row, uint8_t *report,
     if (!people_named(&inquiry->people, row)) {
         return SOTTO_STATUS_OK;
     }
-    const struct sotto_value *values = records_at(&inquiry->records, row);
+    const struct sotto_value *values = sotto_records_at(inquiry->records, row);
     enum sotto_status status = people_report(
         &inquiry->people, sotto_mechanism_client(inquiry->mechanism), row,
-        values, inquiry->records.count, report, inquiry->info.report_size, err);
+        values, sotto_records_columns(inquiry->records), report,
+        inquiry->info.report_size, err);
     *ret_given = status == SOTTO_STATUS_OK;
     if (status != SOTTO_STATUS_OK) {
         inquiry_name_row(inquiry, row, err);

@@ -13,7 +13,7 @@ struct inquiry {
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
     struct sotto_table *table;
-    struct records records;
+    struct sotto_records *records;
     struct people people;
 };
 

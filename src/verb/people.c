@@ -62,22 +62,16 @@ find_column(const char *name, const struct sotto_mechanism *mechanism,
             const struct sotto_table *table, const char *path,
             size_t *ret_column)
 {
-    struct sotto_mechanism_info info;
-    size_t column = records_column(table, name);
-    if (column == sotto_table_columns(table)) {
+    size_t column = sotto_table_find(table, name);
+    if (column == SIZE_MAX) {
         return cli_bad("--person: '%.240s' has no column \"%.80s\": name its "
                        "columns in the first row (--header yes)",
                        path, name);
     }
-    sotto_mechanism_info(mechanism, &info);
-    for (size_t i = 0; i < info.columns; i++) {
-        struct sotto_column_info asked;
-        sotto_mechanism_column(mechanism, i, &asked);
-        if (strcmp(asked.name, name) == 0) {
-            return cli_bad("--person: the mechanism asks for \"%.80s\": what "
-                           "tells people apart is no part of a record",
-                           name);
-        }
+    if (sotto_mechanism_find(mechanism, name) != SIZE_MAX) {
+        return cli_bad("--person: the mechanism asks for \"%.80s\": what "
+                       "tells people apart is no part of a record",
+                       name);
     }
     *ret_column = column;
     return CLI_EXIT_DONE;

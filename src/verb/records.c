@@ -6,7 +6,6 @@
  */
 #include "verb/records.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,16 +161,6 @@ records_read(const struct cli_args *args, const char *data, const char *labels,
     return status;
 }
 
-size_t
-records_column(const struct sotto_table *table, const char *name)
-{
-    size_t columns = sotto_table_columns(table), i = 0;
-    while (i < columns && strcmp(sotto_table_name(table, i), name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 const char *
 records_advice(const char *name)
 {
@@ -184,16 +173,15 @@ records_advice(const char *name)
 
 /* Says which columns of the table the mechanism does not ask for. */
 static void
-note_extra(const struct records *records, const char *path, const char *other)
+note_extra(const struct sotto_mechanism *mechanism,
+           const struct sotto_table *table, const char *path, const char *other)
 {
-    size_t columns = sotto_table_columns(records->table), extra = 0;
+    size_t columns = sotto_table_columns(table), extra = 0;
     char names[400] = "";
     for (size_t i = 0; i < columns; i++) {
-        const char *name = sotto_table_name(records->table, i);
-        bool used = other != NULL && strcmp(name, other) == 0;
-        for (size_t j = 0; j < records->count && !used; j++) {
-            used = records->column[j] == i;
-        }
+        const char *name = sotto_table_name(table, i);
+        bool used = (other != NULL && strcmp(name, other) == 0) ||
+                    sotto_mechanism_find(mechanism, name) != SIZE_MAX;
         if (!used && extra++ < EXTRA_SHOWN) {
             size_t size = strlen(names);
             (void)snprintf(names + size, sizeof names - size, "%s%.60s",
@@ -209,71 +197,25 @@ note_extra(const struct records *records, const char *path, const char *other)
 }
 
 int
-records_match(const struct sotto_mechanism *mechanism,
+records_match(struct sotto_mechanism *mechanism,
               const struct sotto_table *table, const char *path,
-              const char *other, struct records *ret_records)
+              const char *other, struct sotto_records **ret_records)
 {
     struct sotto_mechanism_info info;
-    struct records records = {.mechanism = mechanism, .table = table};
+    struct sotto_error err = {0};
     sotto_mechanism_info(mechanism, &info);
-    records.count = info.columns;
-    records.column = calloc(info.columns + 1, sizeof *records.column);
-    records.value = calloc(info.columns + 1, sizeof *records.value);
-    if (records.column == NULL || records.value == NULL) {
-        cli_error("out of memory");
-        records_clear(&records);
-        return CLI_EXIT_FAILED;
-    }
     for (size_t i = 0; i < info.columns; i++) {
         struct sotto_column_info column;
         sotto_mechanism_column(mechanism, i, &column);
-        records.column[i] = records_column(table, column.name);
-        if (records.column[i] == sotto_table_columns(table)) {
-            records_clear(&records);
-            path = path != NULL ? path : "the table";
+        if (sotto_table_find(table, column.name) == SIZE_MAX) {
             return cli_bad("'%.240s' has no column \"%.80s\", which the "
                            "mechanism asks for: %s",
                            path, column.name, records_advice(column.name));
         }
     }
-    if (path != NULL) {
-        note_extra(&records, path, other);
-    }
-    *ret_records = records;
-    return CLI_EXIT_DONE;
-}
-
-void
-records_clear(struct records *records)
-{
-    free(records->column);
-    free(records->value);
-    records->column = NULL;
-    records->value = NULL;
-}
-
-/*
- * The device is handed what the field says, whatever the rest of this file's
- * column looks like: one stray word makes a column text for the reader, and
- * the numbers around it are numbers still.
- */
-const struct sotto_value *
-records_at(struct records *records, size_t row)
-{
-    for (size_t i = 0; i < records->count; i++) {
-        struct sotto_column_info column;
-        struct sotto_value value =
-            sotto_table_cell(records->table, row, records->column[i]);
-        sotto_mechanism_column(records->mechanism, i, &column);
-        if (column.kind == SOTTO_COLUMN_NUMBER &&
-            value.kind == SOTTO_VALUE_TEXT && isfinite(value.number)) {
-            value.kind = SOTTO_VALUE_NUMBER;
-        }
-        if (column.kind == SOTTO_COLUMN_CATEGORY && value.data != NULL &&
-            value.kind == SOTTO_VALUE_NUMBER) {
-            value.kind = SOTTO_VALUE_TEXT;
-        }
-        records->value[i] = value;
-    }
-    return records->value;
+    note_extra(mechanism, table, path, other);
+    return sotto_records_new(mechanism, table, ret_records, &err) ==
+                   SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
 }

@@ -15,8 +15,8 @@ train_column(const struct sotto_table *table, const char *option,
              const char *name, size_t *ret_column)
 {
     size_t columns = sotto_table_columns(table);
-    *ret_column = records_column(table, name);
-    if (*ret_column < columns) {
+    *ret_column = sotto_table_find(table, name);
+    if (*ret_column != SIZE_MAX) {
         return CLI_EXIT_DONE;
     }
     const char **names = calloc(columns + 1, sizeof *names);

@@ -149,6 +149,8 @@ test_source(void **state)
     struct sotto_mechanism *plain = fixture_open(&fixture_plain);
     struct sotto_mechanism *encoded = fixture_open(&fixture_encoded);
     (void)state;
+    assert_int_equal(sotto_mechanism_find(plain, "colour"), 2);
+    assert_true(sotto_mechanism_find(plain, "col") == SIZE_MAX);
     assert_int_equal(mechanism_source(plain, 0), 0);
     assert_true(mechanism_source(plain, 1) == SIZE_MAX); /* a pixel */
     assert_true(mechanism_source(plain, 3) == SIZE_MAX); /* beyond x */

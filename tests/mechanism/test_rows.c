@@ -118,6 +118,36 @@ test_record(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* The same records for whoever has only the public header. */
+static void
+test_public(void **state)
+{
+    struct sotto_mechanism *mechanism = make();
+    struct sotto_table *table = parse(people), *other = parse("x\n1\n");
+    struct sotto_records *records = NULL;
+    enum sotto_status status;
+    long n = 0;
+    (void)state;
+    assert_int_equal(sotto_records_new(mechanism, other, &records, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_null(records);
+    do {
+        fail_alloc_at(++n);
+        status = sotto_records_new(mechanism, table, &records, &err);
+    } while (status == SOTTO_STATUS_MEMORY);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_int_equal(sotto_records_columns(records), 4);
+    const struct sotto_value *value = sotto_records_at(records, 1);
+    assert_true(value[0].number == 4 && value[3].number == -1);
+    assert_memory_equal(value[2].data, "green", 5);
+    sotto_records_free(records);
+    sotto_records_free(NULL);
+    sotto_table_free(table);
+    sotto_table_free(other);
+    sotto_mechanism_free(mechanism);
+}
+
 static void
 test_encode(void **state)
 {
@@ -247,9 +277,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record), cmocka_unit_test(test_encode),
-        cmocka_unit_test(test_points), cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_absent), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_record),  cmocka_unit_test(test_public),
+        cmocka_unit_test(test_encode),  cmocka_unit_test(test_points),
+        cmocka_unit_test(test_classes), cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

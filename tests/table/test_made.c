@@ -76,6 +76,8 @@ test_columns(void **state)
     assert_int_equal(sotto_table_rows(table), ROWS);
     assert_int_equal(sotto_table_columns(table), 3);
     assert_string_equal(sotto_table_name(table, 2), "b");
+    assert_int_equal(sotto_table_find(table, "b"), 2);
+    assert_true(sotto_table_find(table, "c") == SIZE_MAX);
     assert_int_equal(sotto_table_kind(table, 0), SOTTO_COLUMN_NUMBER);
     assert_int_equal(sotto_table_kind(table, 1), SOTTO_COLUMN_CATEGORY);
     assert_int_equal(sotto_table_kind(table, 2), SOTTO_COLUMN_BYTES);
