@@ -300,8 +300,8 @@ time_weights(const struct sotto_mechanism *mechanism)
     while (watch_runs(&watch)) {
         times++;
         for (size_t i = 0; i < mechanism->shape.layers; i++) {
-            const struct compose_layer layer = decompose_layer(mechanism, i);
-            size_t count = compose_fan(&layer) * compose_biases(&layer);
+            const struct layer layer = decompose_layer(mechanism, i);
+            size_t count = (size_t)layer_fan(&layer) * layer_biases(&layer);
             for (size_t j = 0; j + 1024 <= count; j += 1024) {
                 memcpy(place, layer.weight + j, sizeof place);
                 sink = (double)place[times % 1024];

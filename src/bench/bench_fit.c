@@ -115,11 +115,15 @@ make_mechanism(struct job *job, struct sotto_error *err)
                                       .part = part,
                                       .parts = 2};
     for (size_t i = 0; i < D; i++) {
-        column[i] = (struct compose_column){
-            names[i], SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
+        column[i] = (struct compose_column){.name = names[i],
+                                            .kind = SOTTO_COLUMN_NUMBER,
+                                            .count = 1,
+                                            .scale = 1};
     }
-    column[D] = (struct compose_column){
-        names[D], SOTTO_COLUMN_CATEGORY, K, classes, false, 0, 0};
+    column[D] = (struct compose_column){.name = names[D],
+                                        .kind = SOTTO_COLUMN_CATEGORY,
+                                        .count = K,
+                                        .values = classes};
     return compose_open(&spec, &job->mechanism, err);
 }
 

@@ -26,7 +26,7 @@ now(void)
 
 /* The first layer's entry (row, column, filter) place by place, in doubles. */
 static double
-plain_entry(const struct compose_layer *layer, const float *x, uint32_t row,
+plain_entry(const struct layer *layer, const float *x, uint32_t row,
             uint32_t column, uint32_t filter)
 {
     double sum = (double)layer->bias[filter];
@@ -46,7 +46,7 @@ static enum sotto_status
 check_first(struct sotto_mechanism *mechanism, const struct sotto_value *value,
             struct sotto_error *err)
 {
-    const struct compose_layer layer = decompose_layer(mechanism, 0);
+    const struct layer layer = decompose_layer(mechanism, 0);
     uint32_t side =
         (layer.width + 2 * layer.pad - layer.kernel) / layer.stride + 1;
     float x[PIXELS];
@@ -74,17 +74,16 @@ rate_of_sums(double seconds)
 {
     static const float numbers[LONG];
     static const float bias[1];
-    struct device_layer layer = {
-        .kind = DEVICE_CONV,
-        .in = LONG,
-        .out = 1,
-        .weight = numbers,
-        .bias = bias,
-        .activation = forward_activation((struct reader_word){"none", 4}),
-        .image = {1, 1, LONG},
-        .made = {1, 1, 1},
-        .kernel = 1,
-        .stride = 1};
+    struct layer layer = {.kind = LAYER_CONV,
+                          .in = LONG,
+                          .out = 1,
+                          .weight = numbers,
+                          .bias = bias,
+                          .activation = ACTIVATION_NONE,
+                          .image = {1, 1, LONG},
+                          .made = {1, 1, 1},
+                          .kernel = 1,
+                          .stride = 1};
     double start = now(), spent;
     size_t times = 0;
     do {

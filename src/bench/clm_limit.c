@@ -196,7 +196,7 @@ clm_limit_new(const struct nn_graph *stack, size_t n, unsigned threads,
          dnnl_stream_create(&limit->stream, limit->engine,
                             dnnl_stream_default_flags) == dnnl_success;
     for (size_t i = 0; ok && i < stack->layers; i++) {
-        if (stack->layer[i].kind == NN_CONV) {
+        if (stack->layer[i].layer.kind == LAYER_CONV) {
             ok = add_layer(limit, &stack->layer[i].window, n, i == 0);
         }
     }

@@ -109,8 +109,8 @@ count_stack(const struct nn_graph *stack)
     size_t count = 0;
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];
-        if (!nn_pools(place->kind)) {
-            count += place->width * (place->fan + (place->norm ? 0 : 1));
+        if (!layer_pools(place->layer.kind)) {
+            count += place->width * (place->fan + (place->layer.norm ? 0 : 1));
         }
     }
     return count;
@@ -121,12 +121,12 @@ append_stack(float *at, const struct nn_graph *stack)
 {
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];
-        if (nn_pools(place->kind)) {
+        if (layer_pools(place->layer.kind)) {
             continue;
         }
         at = append(at, nn_arena_value(stack->arena, place->weight),
                     place->width * place->fan);
-        if (!place->norm) {
+        if (!place->layer.norm) {
             at = append(at, nn_arena_value(stack->arena, place->bias),
                         place->width);
         }

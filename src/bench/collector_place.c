@@ -33,26 +33,33 @@ compose(uint8_t **ret_data, size_t *ret_size, struct sotto_error *err)
     static const float bias[NUMBERS];
     float weight[NUMBERS * NUMBERS] = {0};
     struct compose_column column[NUMBERS];
-    const struct compose_layer layer = {.in = NUMBERS,
-                                        .out = NUMBERS,
-                                        .activation = "none",
-                                        .weight = weight,
-                                        .bias = bias};
+    const struct layer layer = {.in = NUMBERS,
+                                .out = NUMBERS,
+                                .activation = ACTIVATION_NONE,
+                                .weight = weight,
+                                .bias = bias};
     const struct compose_part part = {.covers = "features",
                                       .channel = "laplace",
                                       .eps = 4 * DECIMAL_UNIT,
                                       .blocks = 1,
                                       .d = NUMBERS,
                                       .l = 4096};
-    const struct compose_spec spec = {"bench",    COLLECTOR_PLACE_CAMPAIGN,
-                                      "not used", 4 * DECIMAL_UNIT,
-                                      column,     NUMBERS,
-                                      &layer,     1,
-                                      &part,      1};
+    const struct compose_spec spec = {.name = "bench",
+                                      .campaign = COLLECTOR_PLACE_CAMPAIGN,
+                                      .auxiliary = "not used",
+                                      .eps = 4 * DECIMAL_UNIT,
+                                      .column = column,
+                                      .columns = NUMBERS,
+                                      .layer = &layer,
+                                      .layers = 1,
+                                      .part = &part,
+                                      .parts = 1};
     for (size_t i = 0; i < NUMBERS; i++) {
         weight[i * NUMBERS + i] = 1;
-        column[i] = (struct compose_column){
-            name[i], SOTTO_COLUMN_NUMBER, 0, NULL, true, 0, 1};
+        column[i] = (struct compose_column){.name = name[i],
+                                            .kind = SOTTO_COLUMN_NUMBER,
+                                            .input = true,
+                                            .scale = 1};
     }
     return compose_mechanism(&spec, ret_data, ret_size, err);
 }

@@ -30,20 +30,30 @@ draw_weights(struct seeded *seeded, uint32_t in, uint32_t out)
 }
 
 static enum sotto_status
-compose(const struct compose_layer *layer, size_t layers,
+compose(const struct layer *layer, size_t layers,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
-    struct compose_column column = {
-        "image", SOTTO_COLUMN_BYTES, widths[0], NULL, true, 0, 1.0 / 255};
+    struct compose_column column = {.name = "image",
+                                    .kind = SOTTO_COLUMN_BYTES,
+                                    .count = widths[0],
+                                    .input = true,
+                                    .scale = 1.0 / 255};
     struct compose_part part = {.covers = "features",
                                 .channel = "laplace",
                                 .eps = 4 * DECIMAL_UNIT,
                                 .blocks = 1,
                                 .d = layer[layers - 1].out,
                                 .l = 4096};
-    struct compose_spec spec = {"bench", "bench", "not used", 4 * DECIMAL_UNIT,
-                                &column, 1,       layer,      layers,
-                                &part,   1};
+    struct compose_spec spec = {.name = "bench",
+                                .campaign = "bench",
+                                .auxiliary = "not used",
+                                .eps = 4 * DECIMAL_UNIT,
+                                .column = &column,
+                                .columns = 1,
+                                .layer = layer,
+                                .layers = layers,
+                                .part = &part,
+                                .parts = 1};
     return compose_open(&spec, ret_mechanism, err);
 }
 
@@ -51,7 +61,7 @@ enum sotto_status
 sample_encoder_new(struct sotto_mechanism **ret_mechanism,
                    struct sotto_error *err)
 {
-    struct compose_layer layer[LAYERS];
+    struct layer layer[LAYERS];
     float *weight[LAYERS];
     float *bias = calloc(widths[1], sizeof *bias);
     struct seeded seeded;
@@ -61,12 +71,12 @@ sample_encoder_new(struct sotto_mechanism **ret_mechanism,
     for (int i = 0; i < LAYERS; i++) {
         weight[i] = draw_weights(&seeded, widths[i], widths[i + 1]);
         whole = whole && weight[i] != NULL;
-        layer[i] = (struct compose_layer){.in = widths[i],
-                                          .out = widths[i + 1],
-                                          .activation =
-                                              i + 1 < LAYERS ? "relu" : "none",
-                                          .weight = weight[i],
-                                          .bias = bias};
+        layer[i] = (struct layer){
+            .in = widths[i],
+            .out = widths[i + 1],
+            .activation = i + 1 < LAYERS ? ACTIVATION_RELU : ACTIVATION_NONE,
+            .weight = weight[i],
+            .bias = bias};
     }
     status = whole ? compose(layer, LAYERS, ret_mechanism, err)
                    : host_fail_memory(err);
@@ -80,11 +90,11 @@ sample_encoder_new(struct sotto_mechanism **ret_mechanism,
 /* Images and windows of the layers; what comes out of the last are 64 numbers.
  */
 #define IMAGE_LAYERS 6
-static const struct compose_layer image_layers[IMAGE_LAYERS] = {
+static const struct layer image_layers[IMAGE_LAYERS] = {
     {.in = 784,
      .out = 3136,
-     .activation = "relu",
-     .kind = COMPOSE_CONV,
+     .activation = ACTIVATION_RELU,
+     .kind = LAYER_CONV,
      .height = 28,
      .width = 28,
      .channels = 1,
@@ -94,8 +104,8 @@ static const struct compose_layer image_layers[IMAGE_LAYERS] = {
      .pad = 2},
     {.in = 3136,
      .out = 6272,
-     .activation = "relu",
-     .kind = COMPOSE_CONV,
+     .activation = ACTIVATION_RELU,
+     .kind = LAYER_CONV,
      .height = 14,
      .width = 14,
      .channels = 16,
@@ -105,7 +115,7 @@ static const struct compose_layer image_layers[IMAGE_LAYERS] = {
      .pad = 1},
     {.in = 6272,
      .out = 1568,
-     .kind = COMPOSE_POOL_MAX,
+     .kind = LAYER_POOL_MAX,
      .height = 14,
      .width = 14,
      .channels = 32,
@@ -113,8 +123,8 @@ static const struct compose_layer image_layers[IMAGE_LAYERS] = {
      .stride = 2},
     {.in = 1568,
      .out = 3136,
-     .activation = "relu",
-     .kind = COMPOSE_CONV,
+     .activation = ACTIVATION_RELU,
+     .kind = LAYER_CONV,
      .height = 7,
      .width = 7,
      .channels = 32,
@@ -124,14 +134,14 @@ static const struct compose_layer image_layers[IMAGE_LAYERS] = {
      .pad = 1},
     {.in = 3136,
      .out = 1024,
-     .kind = COMPOSE_POOL_MAX,
+     .kind = LAYER_POOL_MAX,
      .height = 7,
      .width = 7,
      .channels = 64,
      .kernel = 2,
      .stride = 2,
      .pad = 1},
-    {.in = 1024, .out = 64, .activation = "none"},
+    {.in = 1024, .out = 64, .activation = ACTIVATION_NONE},
 };
 
 enum sotto_status
@@ -139,7 +149,7 @@ sample_encoder_images_new(struct sotto_mechanism **ret_mechanism,
                           struct sotto_error *err)
 {
     static const float bias[64];
-    struct compose_layer layer[IMAGE_LAYERS];
+    struct layer layer[IMAGE_LAYERS];
     float *weight[IMAGE_LAYERS] = {NULL};
     struct seeded seeded;
     bool whole = true;
@@ -148,10 +158,10 @@ sample_encoder_images_new(struct sotto_mechanism **ret_mechanism,
     for (int i = 0; i < IMAGE_LAYERS; i++) {
         uint32_t in = image_layers[i].in, out = image_layers[i].out;
         layer[i] = image_layers[i];
-        if (layer[i].kind == COMPOSE_CONV) {
+        if (layer[i].kind == LAYER_CONV) {
             in = layer[i].kernel * layer[i].kernel * layer[i].channels;
             out = layer[i].filters;
-        } else if (layer[i].kind != COMPOSE_DENSE) {
+        } else if (layer[i].kind != LAYER_DENSE) {
             continue;
         }
         weight[i] = draw_weights(&seeded, in, out);

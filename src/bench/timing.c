@@ -258,13 +258,17 @@ compose(const struct channel *channel, struct sotto_mechanism **ret_mechanism,
     static const float zeros[WIDTH];
     static const char *const values[SYMBOLS - 1] = {"a", "b", "c", "d"};
     static const struct compose_column columns[] = {
-        {"c", SOTTO_COLUMN_CATEGORY, SYMBOLS, values, false, 0, 1},
-        {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
-    struct compose_layer layer = {.in = 1,
-                                  .out = WIDTH,
-                                  .activation = "none",
-                                  .weight = zeros,
-                                  .bias = zeros};
+        {.name = "c",
+         .kind = SOTTO_COLUMN_CATEGORY,
+         .count = SYMBOLS,
+         .values = values,
+         .scale = 1},
+        {.name = "n", .kind = SOTTO_COLUMN_NUMBER, .count = 1, .scale = 1}};
+    struct layer layer = {.in = 1,
+                          .out = WIDTH,
+                          .activation = ACTIVATION_NONE,
+                          .weight = zeros,
+                          .bias = zeros};
     struct compose_part part = {.covers = "features",
                                 .channel = channel->name,
                                 .eps = EPS,
@@ -272,14 +276,22 @@ compose(const struct channel *channel, struct sotto_mechanism **ret_mechanism,
                                 .d = channel->scalar ? 1 : WIDTH,
                                 .l = L,
                                 .delta = channel->approximate ? DELTA : 0};
-    struct compose_spec spec = {"timing", "timing", "not used", EPS,   columns,
-                                2,        &layer,   1,          &part, 1};
+    struct compose_spec spec = {.name = "timing",
+                                .campaign = "timing",
+                                .auxiliary = "not used",
+                                .eps = EPS,
+                                .column = columns,
+                                .columns = 2,
+                                .layer = &layer,
+                                .layers = 1,
+                                .part = &part,
+                                .parts = 1};
     if (channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         part.covers = "both";
         part.d = 0;
         part.l = 0;
-        part.factor[0] = (struct compose_factor){true, 0, 0};
-        part.factor[1] = (struct compose_factor){false, 0, WIDTH};
+        part.factor[0] = (struct compose_factor){.is_column = true};
+        part.factor[1] = (struct compose_factor){.k = WIDTH};
         part.factors = 2;
     }
     return compose_open(&spec, ret_mechanism, err);

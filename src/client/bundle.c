@@ -8,6 +8,7 @@
  *     schema.scale    F64 [columns]
  *     encoder.I.weight F32 [out, in]     for every layer I; a convolution's is
  *     encoder.I.bias   F32 [out]         [N, K, K, C]; a pool has none
+ *     encoder.I.weight BF16 ...          of layers that keep halves of floats
  *     schema.text     U8  [bytes]        names and categories
  *
  * Numbers so small that they could give subnormal ones are told (flush.h).
@@ -110,10 +111,10 @@ take_floats(struct binding *binding, uint64_t count)
 
 /* The numbers of a weight's shape behind the first. */
 static void
-expect_shape(struct reader *reader, const struct device_layer *layer)
+expect_shape(struct reader *reader, const struct layer *layer)
 {
     reader_expect(reader, ",");
-    if (layer->kind == DEVICE_CONV) {
+    if (layer->kind == LAYER_CONV) {
         expect_number(reader, layer->kernel);
         reader_expect(reader, ",");
         expect_number(reader, layer->kernel);
@@ -124,22 +125,50 @@ expect_shape(struct reader *reader, const struct device_layer *layer)
     }
 }
 
+/* The weights of a layer, of type "F32" or "BF16"; none for a pool. */
 static void
-take_layer(struct binding *binding, uint32_t at, struct device_layer *layer)
+expect_weights(struct reader *reader, uint32_t at, const struct layer *layer,
+               const char *after)
+{
+    expect_name(reader, "encoder.", at, after);
+    expect_number(reader, layer_biases(layer));
+    expect_shape(reader, layer);
+}
+
+static void
+take_layer(struct binding *binding, uint32_t at, struct layer *layer)
 {
     struct reader *reader = binding->reader;
     uint32_t rows = layer_biases(layer);
     if (rows == 0) {
         return;
     }
-    expect_name(reader, "encoder.", at, ".weight\":{\"dtype\":\"F32\"");
-    expect_number(reader, rows);
-    expect_shape(reader, layer);
-    layer->weight =
-        take_floats(binding, checked_multiply(layer_fan(layer), rows));
+    if (!layer->bf16) {
+        expect_weights(reader, at, layer, ".weight\":{\"dtype\":\"F32\"");
+        layer->weight =
+            take_floats(binding, checked_multiply(layer_fan(layer), rows));
+    }
     expect_name(reader, "encoder.", at, ".bias\":{\"dtype\":\"F32\"");
     expect_number(reader, rows);
     layer->bias = take_floats(binding, rows);
+}
+
+static void
+take_halves(struct binding *binding, uint32_t at, struct layer *layer)
+{
+    uint64_t count = checked_multiply(layer_fan(layer), layer_biases(layer));
+    uint32_t small = 0;
+    if (!layer->bf16) {
+        return;
+    }
+    expect_weights(binding->reader, at, layer, ".weight\":{\"dtype\":\"BF16\"");
+    layer->weight = (const float *)(const void *)take(
+        binding, checked_multiply(count, sizeof(uint16_t)));
+    for (uint64_t i = 0; layer->weight != NULL && i < count; i++) {
+        uint32_t magnitude = layer_half(layer)[i] & UINT32_C(0x7fff);
+        small |= (magnitude > 0) & (magnitude < FLUSH_LEAST_HALF);
+    }
+    binding->small |= small != 0;
 }
 
 /* Skips one string of the text; false if it does not end. */
@@ -202,6 +231,9 @@ bundle_bind(struct reader *reader, struct sotto_client *client)
     client->scale = take_doubles(&binding, "schema.scale", sizes->columns);
     for (uint32_t i = 0; i < sizes->layers; i++) {
         take_layer(&binding, i, &client->layer[i]);
+    }
+    for (uint32_t i = 0; i < sizes->layers; i++) {
+        take_halves(&binding, i, &client->layer[i]);
     }
     expect_name(reader, "schema.text", UINT32_MAX, "\":{\"dtype\":\"U8\"");
     left = binding.size - binding.used; /* the text is all that is left */

@@ -59,7 +59,7 @@ workspace_of(const struct device_sizes *sizes)
 {
     return room(1, sizeof(struct sotto_client)) +
            room(sizes->columns, sizeof(struct device_column)) +
-           room(sizes->layers, sizeof(struct device_layer)) +
+           room(sizes->layers, sizeof(struct layer)) +
            room(sizes->parts, sizeof(struct device_part)) + sizes->channels +
            room(sizes->floats, sizeof(float)) +
            room(sizes->columns, sizeof(int32_t)) +
@@ -94,7 +94,7 @@ lay_out(void *workspace, const struct device_sizes *sizes)
     at += room(1, sizeof *client);
     client->column = (struct device_column *)(void *)at;
     at += room(sizes->columns, sizeof *client->column);
-    client->layer = (struct device_layer *)(void *)at;
+    client->layer = (struct layer *)(void *)at;
     at += room(sizes->layers, sizeof *client->layer);
     client->part = (struct device_part *)(void *)at;
     at += room(sizes->parts, sizeof *client->part);

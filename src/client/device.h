@@ -11,12 +11,14 @@
 #define SOTTO_CLIENT_DEVICE_H
 
 #include "channel/channel.h"
+#include "client/layer.h"
 #include "client/reader.h"
+#include "client/wiring.h"
 #include "random/random.h"
 #include "sotto/client.h"
 
 #define DEVICE_COLUMNS_MAX 4096u
-#define DEVICE_LAYERS_MAX 64u
+#define DEVICE_LAYERS_MAX WIRING_LAYERS_MAX
 #define DEVICE_PARTS_MAX 4096u
 #define DEVICE_FACTORS_MAX 4u
 #define DEVICE_WIDTH_MAX (1u << 20)  /* entries of x, z or a layer */
@@ -41,46 +43,19 @@ struct device_column {
     enum device_column_kind kind;
     uint32_t count;      /* bytes, or symbols with the last one for "other" */
     uint32_t inputs;     /* entries of x it fills, 0 for none */
+    bool missing;        /* a missing value is told from others */
+    bool clip;           /* number: x is kept from -1 to 1 */
     const uint8_t *text; /* name, then count-1 values, each NUL-terminated */
 };
 
-enum device_kind {
-    DEVICE_DENSE = 0,
-    DEVICE_CONV = 1,
-    DEVICE_POOL_MAX = 2,
-    DEVICE_POOL_MEAN = 3
-};
-
-/* Entries in the order of rows, then columns, then channels. */
-struct device_image {
-    uint32_t height, width, channels;
-};
-
-/*
- * dense: y = activation(W x + b); W is out rows of in floats.
- * conv: at every place of a square window likewise, with a row of W for each
- * channel that comes out, and the kept image added before the activation.
- * pool: the largest or the mean of every window, channel by channel.
+/* One factor of a symbol: a category column, or the largest of k outputs; or
+   (k = 2) whether the largest of `choices` outputs is the symbol of `column`.
  */
-struct device_layer {
-    uint32_t in;
-    uint32_t out;
-    float (*activation)(float);
-    const float *weight;
-    const float *bias;
-    enum device_kind kind;
-    struct device_image image; /* that goes in; not of a dense layer */
-    struct device_image made;  /* that comes out, likewise */
-    uint32_t kernel, stride, pad;
-    uint32_t skip; /* r > 0: adds the input of the layer r - 1 before it */
-    bool kept;     /* a later layer adds this one's input */
-};
-
-/* One factor of a symbol: a category column, or the largest of k outputs. */
 struct device_factor {
-    bool is_column;
+    bool is_column, equal;
     uint32_t at; /* the column, or the first entry of z */
     uint32_t k;
+    uint32_t column, choices; /* `equal` */
 };
 
 /* Puts d floats into a domain of numbers with radius l, whatever they are. */
@@ -105,7 +80,7 @@ struct device_sizes {
     uint32_t width;    /* widest of x and all layers */
     uint32_t q;        /* entries of the largest q */
     uint64_t channels; /* bytes of the channels' own parameters */
-    uint64_t floats;   /* of the forward pass: 2 widths, 3 with a skip */
+    uint64_t floats;   /* of the forward pass: a width for each buffer */
     uint64_t work;     /* multiply-adds of one record */
 };
 
@@ -117,12 +92,15 @@ struct sotto_client {
     bool uneven; /* numbers so small that its time could tell of a record */
     struct device_sizes sizes;
     struct reader_word name, campaign, auxiliary, eps_text, delta_text;
-    uint64_t eps;   /* stated total, units of 10^-12 */
-    uint64_t delta; /* likewise; 0: pure */
+    struct reader_word central_eps, central_delta; /* empty: none is stated */
+    uint64_t expires; /* seconds since 1970; 0: never */
+    uint32_t version; /* of the grammar: 1 or 2 */
+    uint64_t eps;     /* stated total, units of 10^-12 */
+    uint64_t delta;   /* likewise; 0: pure */
     size_t report_size;
 
     struct device_column *column;
-    struct device_layer *layer;
+    struct layer *layer;
     struct device_part *part;
     uint8_t *channels; /* used from the front */
     const double *shift;
@@ -133,9 +111,8 @@ struct sotto_client {
     /* What one record leaves behind; wiped after every report. */
     float *x;
     float *z;        /* the encoder's output */
-    float *spare;    /* the other buffer of the forward pass */
-    float *keep;     /* what a later layer adds, or another spare */
-    float *buffer;   /* x, z, spare and keep lie in it */
+    float *input;    /* what went into the last layer */
+    float *buffer;   /* x, z and all between lie in it */
     int32_t *symbol; /* of each category column */
     int32_t *q;
     struct entropy entropy;
@@ -147,15 +124,9 @@ struct sotto_client {
 void manifest_read(struct reader *reader, struct device_sizes *sizes,
                    struct sotto_client *client);
 
-/* layer.c: reads one layer, whose input has `width` entries and, where the
-   layer before it gave one, is the image `shape` (height 0: any image). */
-struct device_layer layer_read(struct reader *reader, uint32_t width,
-                               const struct device_image *shape);
-/* Biases of a layer, 0 for a pool, and the weights of each. */
-uint32_t layer_biases(const struct device_layer *layer);
-uint32_t layer_fan(const struct device_layer *layer);
-/* Multiply-adds of one record in it. */
-uint64_t layer_work(const struct device_layer *layer);
+/* layer.c: reads layer `at`; of version 1 or 2. What it takes is not looked
+   at. */
+struct layer layer_read(struct reader *reader, uint32_t version, uint32_t at);
 
 /* bundle.c: checks the layout of tensors against the manifest and points the
    client at them. */
@@ -165,9 +136,8 @@ void bundle_bind(struct reader *reader, struct sotto_client *client);
 void schema_apply(struct sotto_client *client,
                   const struct sotto_value *values);
 
-/* forward.c: x to z. `forward_activation` is NULL for an unknown name. */
-typedef float forward_function(float);
-forward_function *forward_activation(struct reader_word name);
+/* forward.c: x to z. */
+float (*forward_activation(enum activation activation))(float);
 /* The buffers as every run finds them, with x for z. */
 void forward_start(struct sotto_client *client);
 void forward_run(struct sotto_client *client);
@@ -175,10 +145,10 @@ void forward_run(struct sotto_client *client);
    may write over x: schema_apply comes before each. */
 void forward_run_to(struct sotto_client *client, uint32_t layers);
 
-/* image.c: layers over images. `skip` is NULL or what is added. */
-void image_conv(const struct device_layer *layer, const float *x,
-                const float *skip, float *y);
-void image_pool(const struct device_layer *layer, const float *x, float *y);
+/* image.c: layers over images. `added` is NULL or what is added. */
+void image_conv(const struct layer *layer, const float *x, const float *added,
+                float *y);
+void image_pool(const struct layer *layer, const float *x, float *y);
 
 /* domain.c: z to q, by integer arithmetic (invariant 1). */
 domain_function domain_lattice;

@@ -36,8 +36,9 @@
 
 #include <stdint.h>
 
-#define FLUSH_LEAST 0x1p-50f        /* of weights, x and layers' outputs */
-#define FLUSH_COLUMN_LEAST 0x1p-480 /* of values, shifts and scales */
+#define FLUSH_LEAST 0x1p-50f /* of weights, x and layers' outputs */
+#define FLUSH_LEAST_HALF UINT32_C(0x2680) /* likewise, its upper half */
+#define FLUSH_COLUMN_LEAST 0x1p-480       /* of values, shifts and scales */
 
 /* Both by a mask, without a branch. A zero comes out as +0. */
 static inline double

@@ -4,6 +4,10 @@
  * Nothing about privacy rests on it (invariant 1) but that its time does not
  * depend on the record (invariant 7, flush.h). One row of activations; layers
  * over images are image.c's.
+ *
+ * What a layer makes goes to the buffer that the reader of the manifest chose
+ * for it: one that holds nothing a later layer still takes. Buffers are all as
+ * wide as the widest of x and the layers.
  */
 #include "base/maths.h"
 #include "client/device.h"
@@ -16,35 +20,32 @@ identity(float x)
     return x;
 }
 
-static const struct {
-    const char *name;
-    forward_function *function;
-} activations[] = {
-    {"none", identity},
-    {"relu", maths_relu},
-    {"sigmoid", maths_sigmoid},
-    {"tanh", maths_tanh},
-};
-
-forward_function *
-forward_activation(struct reader_word name)
+float (*forward_activation(enum activation activation))(float)
 {
-    for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
-        if (reader_is(name, activations[i].name)) {
-            return activations[i].function;
-        }
-    }
-    return NULL;
+    static float (*const functions[])(float) = {identity, maths_relu,
+                                                maths_sigmoid, maths_tanh};
+    return functions[activation];
 }
 
 static void
-dense(const struct device_layer *layer, const float *x, float *y)
+run_dense(const struct layer *layer, const float *x, const float *added,
+          float *y)
 {
+    float (*activation)(float) = forward_activation(layer->activation);
     for (uint32_t i = 0; i < layer->out; i++) {
         float sum[LANES] = {0};
-        lanes_add(sum, layer->weight + (size_t)i * layer->in, x, layer->in);
-        y[i] =
-            flush_small(layer->activation(lanes_total(sum) + layer->bias[i]));
+        size_t row = (size_t)i * layer->in;
+        float value;
+        if (layer->bf16) {
+            lanes_add_half(sum, layer_half(layer) + row, x, layer->in);
+        } else {
+            lanes_add(sum, layer->weight + row, x, layer->in);
+        }
+        value = lanes_total(sum) + layer->bias[i];
+        if (added != NULL) {
+            value += added[i];
+        }
+        y[i] = flush_small(activation(value));
     }
 }
 
@@ -53,52 +54,46 @@ forward_start(struct sotto_client *client)
 {
     client->x = client->buffer;
     client->z = client->buffer;
-    client->spare = client->buffer + client->sizes.width;
-    client->keep = client->spare + client->sizes.width;
+    client->input = client->buffer;
 }
 
-/* `kept` is the input that an earlier layer left for a skip. */
-static void
-run_layer(const struct device_layer *layer, const float *x, const float *kept,
-          float *y)
+/* Where the output is that layer i takes as its from[0] or from[1] = back: x
+   is in the first buffer. */
+static float *
+find_output(const struct sotto_client *client, uint32_t i, uint32_t back)
 {
+    size_t slot = back > i ? 0 : client->layer[i - back].slot;
+    return client->buffer + slot * client->sizes.width;
+}
+
+static void
+run_layer(struct sotto_client *client, uint32_t i)
+{
+    const struct layer *layer = &client->layer[i];
+    const float *added =
+        layer->from[1] == 0 ? NULL : find_output(client, i, layer->from[1]);
+    client->input = find_output(client, i, layer->from[0]);
+    client->z = find_output(client, i, 0);
     switch (layer->kind) {
-    case DEVICE_DENSE:
-        dense(layer, x, y);
+    case LAYER_DENSE:
+        run_dense(layer, client->input, added, client->z);
         break;
-    case DEVICE_CONV:
-        image_conv(layer, x,
-                   layer->skip == 0   ? NULL
-                   : layer->skip == 1 ? x
-                                      : kept,
-                   y);
+    case LAYER_CONV:
+        image_conv(layer, client->input, added, client->z);
         break;
     default:
-        image_pool(layer, x, y);
+        image_pool(layer, client->input, client->z);
         break;
     }
 }
 
-/*
- * The input becomes the output, layer by layer, between two buffers. Where a
- * later layer adds a layer's input, that buffer is put aside and a third takes
- * its place; at most one skip is open at a time, so it is free again then.
- * Every run starts with the same buffers, whatever the last one left.
- */
+/* Every run starts with the same buffers, whatever the last one left. */
 void
 forward_run_to(struct sotto_client *client, uint32_t layers)
 {
     forward_start(client);
     for (uint32_t i = 0; i < layers; i++) {
-        const struct device_layer *layer = &client->layer[i];
-        float *from = client->z;
-        run_layer(layer, from, client->keep, client->spare);
-        client->z = client->spare;
-        client->spare = from;
-        if (layer->kept) {
-            client->spare = client->keep;
-            client->keep = from;
-        }
+        run_layer(client, i);
     }
 }
 

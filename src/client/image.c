@@ -22,7 +22,7 @@ struct span {
 };
 
 static struct span
-span_of(const struct device_layer *layer, uint32_t window, uint32_t side)
+span_of(const struct layer *layer, uint32_t window, uint32_t side)
 {
     uint32_t start = window * layer->stride; /* counted from -pad */
     uint32_t end = start + layer->kernel;
@@ -41,34 +41,40 @@ span_of(const struct device_layer *layer, uint32_t window, uint32_t side)
 
 /* The place of an image's entry (row, column, 0). */
 static size_t
-place(const struct device_image *image, uint32_t row, uint32_t column)
+place(const struct layer_image *image, uint32_t row, uint32_t column)
 {
     return ((size_t)row * image->width + column) * image->channels;
 }
 
 /* sum over ky, kx, c of w[ky][kx][c] x[y + ky][x + kx][c] */
 static float
-correlate(const struct device_layer *layer, const float *weight, const float *x,
+correlate(const struct layer *layer, size_t weights, const float *x,
           const struct span *row, const struct span *column)
 {
     uint32_t channels = layer->image.channels;
     float sum[LANES] = {0};
     for (uint32_t i = 0; i < row->count; i++) {
-        size_t at =
-            ((size_t)(row->skipped + i) * layer->kernel + column->skipped) *
-            channels;
-        lanes_add(sum, weight + at,
-                  x + place(&layer->image, row->first + i, column->first),
-                  column->count * channels);
+        size_t at = weights + ((size_t)(row->skipped + i) * layer->kernel +
+                               column->skipped) *
+                                  channels;
+        const float *from =
+            x + place(&layer->image, row->first + i, column->first);
+        if (layer->bf16) {
+            lanes_add_half(sum, layer_half(layer) + at, from,
+                           column->count * channels);
+        } else {
+            lanes_add(sum, layer->weight + at, from, column->count * channels);
+        }
     }
     return lanes_total(sum);
 }
 
 void
-image_conv(const struct device_layer *layer, const float *x, const float *skip,
+image_conv(const struct layer *layer, const float *x, const float *added,
            float *y)
 {
-    const struct device_image *made = &layer->made;
+    const struct layer_image *made = &layer->made;
+    float (*activation)(float) = forward_activation(layer->activation);
     size_t fan = layer_fan(layer);
     for (uint32_t i = 0; i < made->height; i++) {
         struct span row = span_of(layer, i, layer->image.height);
@@ -76,13 +82,12 @@ image_conv(const struct device_layer *layer, const float *x, const float *skip,
             for (uint32_t j = 0; j < made->width; j++) {
                 struct span column = span_of(layer, j, layer->image.width);
                 size_t at = place(made, i, j) + f;
-                float value = correlate(layer, layer->weight + f * fan, x, &row,
-                                        &column) +
+                float value = correlate(layer, f * fan, x, &row, &column) +
                               layer->bias[f];
-                if (skip != NULL) {
-                    value += skip[at];
+                if (added != NULL) {
+                    value += added[at];
                 }
-                y[at] = flush_small(layer->activation(value));
+                y[at] = flush_small(activation(value));
             }
         }
     }
@@ -106,10 +111,10 @@ add(float *restrict y, const float *restrict x, uint32_t n)
 }
 
 static void
-pool_window(const struct device_layer *layer, const float *x,
-            const struct span *row, const struct span *column, float *y)
+pool_window(const struct layer *layer, const float *x, const struct span *row,
+            const struct span *column, float *y)
 {
-    bool mean = layer->kind == DEVICE_POOL_MEAN;
+    bool mean = layer->kind == LAYER_POOL_MEAN;
     uint32_t channels = layer->image.channels;
     float start = mean ? 0 : -__builtin_inff();
     float inside = (float)(row->count * column->count);
@@ -129,7 +134,7 @@ pool_window(const struct device_layer *layer, const float *x,
 }
 
 void
-image_pool(const struct device_layer *layer, const float *x, float *y)
+image_pool(const struct layer *layer, const float *x, float *y)
 {
     for (uint32_t i = 0; i < layer->made.height; i++) {
         struct span row = span_of(layer, i, layer->image.height);

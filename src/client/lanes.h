@@ -24,6 +24,19 @@ lanes_add(float sum[LANES], const float *w, const float *x, uint32_t n)
     }
 }
 
+/* The same with weights of which only the upper halves are kept. */
+static inline void
+lanes_add_half(float sum[LANES], const uint16_t *w, const float *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        union {
+            uint32_t bits;
+            float value;
+        } u = {(uint32_t)w[i] << 16};
+        sum[i % LANES] += u.value * x[i];
+    }
+}
+
 static inline float
 lanes_total(const float sum[LANES])
 {

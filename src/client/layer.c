@@ -7,6 +7,11 @@
  *     {"kind":"pool","image":[14,14,32],"kernel":2,"stride":2,"pad":0,
  *      "of":"max"}
  *
+ * and in version 2 of the format, where a layer says what it takes,
+ *
+ *     {"kind":"conv","from":[3,1],"image":[28,28,1],"out":16,"kernel":5,
+ *      "stride":2,"pad":2,"weights":"bf16","activation":"relu"}
+ *
  * Hostile input: every number has a range, and no image, neither one that goes
  * in nor one that comes out, has more than DEVICE_WIDTH_MAX entries.
  */
@@ -19,21 +24,60 @@ number(struct reader *reader, uint32_t least, uint32_t most)
     return (uint32_t)reader_number(reader, least, most);
 }
 
-static forward_function *
+const char *
+activation_name(enum activation activation)
+{
+    static const char *const names[] = {"none", "relu", "sigmoid", "tanh"};
+    return activation < ACTIVATION_COUNT ? names[activation] : "?";
+}
+
+static enum activation
 read_activation(struct reader *reader)
 {
-    forward_function *activation;
+    struct reader_word name;
+    enum activation activation = ACTIVATION_NONE;
     reader_expect(reader, ",\"activation\":");
-    activation = forward_activation(reader_string(reader, 16));
-    if (activation == NULL) {
+    name = reader_string(reader, 16);
+    while (activation < ACTIVATION_COUNT &&
+           !reader_is(name, activation_name(activation))) {
+        activation++;
+    }
+    if (activation == ACTIVATION_COUNT) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "the encoder has an activation this device does not know");
     }
     return activation;
 }
 
+/* Version 2: the outputs that layer `at` takes, 0 for x; one, or two where the
+   layer can add the second. */
 static void
-read_image(struct reader *reader, struct device_image *ret_image)
+read_from(struct reader *reader, struct layer *layer, uint32_t at, bool adds)
+{
+    reader_expect(reader, ",\"from\":[");
+    layer->from[0] = (uint16_t)(at + 1 - number(reader, 0, at));
+    if (adds && reader_match(reader, ",")) {
+        layer->from[1] = (uint16_t)(at + 1 - number(reader, 0, at));
+    }
+    reader_expect(reader, "]");
+}
+
+static void
+read_weights(struct reader *reader, struct layer *layer)
+{
+    reader_expect(reader, ",\"weights\":\"");
+    if (reader_match(reader, "int8\"")) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "the mechanism needs a newer sotto: weights of 8 bits");
+    }
+    layer->bf16 = reader_match(reader, "bf16\"");
+    if (!layer->bf16) {
+        reader_expect(reader, "f32\"");
+    }
+}
+
+static void
+read_image(struct reader *reader, struct layer_image *ret_image)
 {
     reader_expect(reader, ",\"image\":[");
     ret_image->height = number(reader, 1, DEVICE_WIDTH_MAX);
@@ -45,7 +89,7 @@ read_image(struct reader *reader, struct device_image *ret_image)
 }
 
 static void
-read_window(struct reader *reader, struct device_layer *layer)
+read_window(struct reader *reader, struct layer *layer)
 {
     reader_expect(reader, ",\"kernel\":");
     layer->kernel = number(reader, 1, DEVICE_KERNEL_MAX);
@@ -61,7 +105,7 @@ read_window(struct reader *reader, struct device_layer *layer)
 
 /* Entries; 0 if they are too many. */
 static uint32_t
-entries(struct reader *reader, const struct device_image *image)
+entries(struct reader *reader, const struct layer_image *image)
 {
     uint64_t count = checked_multiply(
         checked_multiply(image->height, image->width), image->channels);
@@ -73,67 +117,73 @@ entries(struct reader *reader, const struct device_image *image)
     return (uint32_t)count;
 }
 
-/* Windows along a side: floor((side + 2 pad - kernel) / stride) + 1. */
-static uint32_t
-windows(struct reader *reader, const struct device_layer *layer, uint32_t side)
-{
-    uint32_t padded = side + 2 * layer->pad;
-    if (reader->status != SOTTO_STATUS_OK) {
-        return 0;
-    }
-    if (padded < layer->kernel) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "a window of the encoder is larger than its image");
-        return 0;
-    }
-    return (padded - layer->kernel) / layer->stride + 1;
-}
-
 /* What goes in and what comes out, once image and window are known. */
 static void
-measure(struct reader *reader, struct device_layer *layer, uint32_t channels)
+measure(struct reader *reader, struct layer *layer, uint32_t filters)
 {
     layer->in = entries(reader, &layer->image);
-    layer->made.height = windows(reader, layer, layer->image.height);
-    layer->made.width = windows(reader, layer, layer->image.width);
-    layer->made.channels = channels;
+    if (!layer_measure(layer)) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a window of the encoder is larger than its image");
+        return;
+    }
+    layer->filters = filters;
     layer->out = entries(reader, &layer->made);
 }
 
 static void
-read_dense(struct reader *reader, struct device_layer *layer)
+read_dense(struct reader *reader, uint32_t version, uint32_t at,
+           struct layer *layer)
 {
-    reader_expect(reader, "dense\",\"in\":");
+    if (version > 1) {
+        read_from(reader, layer, at, true);
+    }
+    reader_expect(reader, ",\"in\":");
     layer->in = number(reader, 1, DEVICE_WIDTH_MAX);
     reader_expect(reader, ",\"out\":");
     layer->out = number(reader, 1, DEVICE_WIDTH_MAX);
+    if (version > 1) {
+        read_weights(reader, layer);
+    }
     layer->activation = read_activation(reader);
 }
 
 static void
-read_conv(struct reader *reader, struct device_layer *layer)
+read_conv(struct reader *reader, uint32_t version, uint32_t at,
+          struct layer *layer)
 {
     uint32_t filters;
-    layer->kind = DEVICE_CONV;
+    layer->kind = LAYER_CONV;
+    if (version > 1) {
+        read_from(reader, layer, at, true);
+    }
     read_image(reader, &layer->image);
     reader_expect(reader, ",\"out\":");
     filters = number(reader, 1, DEVICE_WIDTH_MAX);
     read_window(reader, layer);
-    reader_expect(reader, ",\"skip\":");
-    layer->skip = number(reader, 0, DEVICE_LAYERS_MAX);
+    if (version > 1) {
+        read_weights(reader, layer);
+    } else {
+        reader_expect(reader, ",\"skip\":");
+        layer->from[1] = (uint16_t)number(reader, 0, DEVICE_LAYERS_MAX);
+    }
     layer->activation = read_activation(reader);
     measure(reader, layer, filters);
 }
 
 static void
-read_pool(struct reader *reader, struct device_layer *layer)
+read_pool(struct reader *reader, uint32_t version, uint32_t at,
+          struct layer *layer)
 {
+    if (version > 1) {
+        read_from(reader, layer, at, false);
+    }
     read_image(reader, &layer->image);
     read_window(reader, layer);
     reader_expect(reader, ",\"of\":\"");
-    layer->kind = DEVICE_POOL_MEAN;
+    layer->kind = LAYER_POOL_MEAN;
     if (reader_match(reader, "max")) {
-        layer->kind = DEVICE_POOL_MAX;
+        layer->kind = LAYER_POOL_MAX;
     } else {
         reader_expect(reader, "mean");
     }
@@ -141,47 +191,63 @@ read_pool(struct reader *reader, struct device_layer *layer)
     measure(reader, layer, layer->image.channels);
 }
 
-/* Whether the layer takes what the one before it gives. */
-static bool
-fits(const struct device_layer *layer, uint32_t width,
-     const struct device_image *shape)
+/* Kinds that the format has and this device has not. */
+static void
+refuse_newer(struct reader *reader)
 {
-    const struct device_image *image = &layer->image;
-    bool same = image->height == shape->height &&
-                image->width == shape->width &&
-                image->channels == shape->channels;
-    return layer->in == width &&
-           (layer->kind == DEVICE_DENSE || shape->height == 0 || same);
+    static const char *const kinds[] = {"norm\"", "embed\"", "lstm\""};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (reader_match(reader, kinds[i])) {
+            reader_fail(reader, SOTTO_STATUS_FORMAT,
+                        "the mechanism needs a newer sotto: a kind of layer "
+                        "that this one does not run");
+        }
+    }
 }
 
-struct device_layer
-layer_read(struct reader *reader, uint32_t width,
-           const struct device_image *shape)
+struct layer
+layer_read(struct reader *reader, uint32_t version, uint32_t at)
 {
-    struct device_layer layer = {.kind = DEVICE_DENSE};
+    struct layer layer = {.kind = LAYER_DENSE, .from = {1, 0}};
     reader_expect(reader, "{\"kind\":\"");
+    if (version > 1) {
+        refuse_newer(reader);
+    }
     if (reader_match(reader, "conv\"")) {
-        read_conv(reader, &layer);
+        read_conv(reader, version, at, &layer);
     } else if (reader_match(reader, "pool\"")) {
-        read_pool(reader, &layer);
+        read_pool(reader, version, at, &layer);
     } else {
-        read_dense(reader, &layer);
+        reader_expect(reader, "dense\"");
+        read_dense(reader, version, at, &layer);
     }
     reader_expect(reader, "}");
-    if (!fits(&layer, width, shape)) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "the encoder's layers do not fit each other");
-    }
     return layer;
 }
 
+/* Windows along a side: floor((side + 2 pad - kernel) / stride) + 1. */
+bool
+layer_measure(struct layer *layer)
+{
+    uint64_t around = 2 * (uint64_t)layer->pad, kernel = layer->kernel;
+    if (layer->stride == 0 || layer->height + around < kernel ||
+        layer->width + around < kernel) {
+        return false;
+    }
+    layer->made_height =
+        (uint32_t)((layer->height + around - kernel) / layer->stride + 1);
+    layer->made_width =
+        (uint32_t)((layer->width + around - kernel) / layer->stride + 1);
+    return true;
+}
+
 uint32_t
-layer_biases(const struct device_layer *layer)
+layer_biases(const struct layer *layer)
 {
     switch (layer->kind) {
-    case DEVICE_DENSE:
+    case LAYER_DENSE:
         return layer->out;
-    case DEVICE_CONV:
+    case LAYER_CONV:
         return layer->made.channels;
     default:
         return 0;
@@ -190,12 +256,12 @@ layer_biases(const struct device_layer *layer)
 
 /* Below 2^30: a window has at most 31 x 31 places, an image 2^20 channels. */
 uint32_t
-layer_fan(const struct device_layer *layer)
+layer_fan(const struct layer *layer)
 {
     switch (layer->kind) {
-    case DEVICE_DENSE:
+    case LAYER_DENSE:
         return layer->in;
-    case DEVICE_CONV:
+    case LAYER_CONV:
         return layer->kernel * layer->kernel * layer->image.channels;
     default:
         return layer->kernel * layer->kernel;
@@ -203,7 +269,7 @@ layer_fan(const struct device_layer *layer)
 }
 
 uint64_t
-layer_work(const struct device_layer *layer)
+layer_work(const struct layer *layer)
 {
     return (uint64_t)layer->out * layer_fan(layer);
 }

@@ -23,17 +23,18 @@
 #include "base/decimal.h"
 #include "client/device.h"
 
+#define EXPIRES_MAX ((UINT64_C(1) << 53) - 1) /* seconds since 1970 */
+
 /* The state of one reading. */
 struct reading {
     struct reader *reader;
     struct device_sizes *sizes;
     struct sotto_client *client; /* NULL while measuring */
-    uint32_t width;              /* of what the next stage sees */
-    struct device_image shape;   /* likewise, behind a layer over images */
-    uint32_t open;               /* the first layer no skip has reached yet */
-    bool keeps;                  /* some skip needs a buffer of its own */
-    uint64_t eps, delta;         /* sums over parts */
-    uint64_t drawn;              /* likewise, of entropy */
+    uint32_t version;
+    uint32_t width; /* of what the next stage sees */
+    struct wiring wiring;
+    uint64_t eps, delta; /* sums over parts */
+    uint64_t drawn;      /* likewise, of entropy */
 };
 
 static uint32_t
@@ -96,23 +97,95 @@ widen(struct reading *reading, uint64_t by)
     reading->width = (uint32_t)width;
 }
 
+/* A JSON array of at most `most` elements; returns how many. */
+static uint32_t
+read_list(struct reading *reading, const char *key, uint32_t most,
+          void (*read)(struct reading *, uint32_t))
+{
+    struct reader *reader = reading->reader;
+    uint32_t count = 0;
+    reader_expect(reader, key);
+    reader_expect(reader, "[");
+    if (reader_match(reader, "]")) {
+        return 0;
+    }
+    do {
+        if (count == most) {
+            reader_fail(reader, SOTTO_STATUS_LIMIT,
+                        "a list in the mechanism's header is too long");
+            return count;
+        }
+        read(reading, count++);
+    } while (reader_match(reader, ","));
+    reader_expect(reader, "]");
+    return count;
+}
+
+/* Words of version 2 that this device does not know how to follow. */
+static bool
+match_newer(struct reader *reader, const char *word, const char *problem)
+{
+    bool newer = reader_match(reader, word);
+    if (newer) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT, problem);
+    }
+    return newer;
+}
+
+static void
+read_number_column(struct reading *reading, struct device_column *column)
+{
+    struct reader *reader = reading->reader;
+    reader_expect(reader, "number\"");
+    if (reading->version == 1) {
+        return;
+    }
+    if (!match_newer(reader, ",\"transform\":\"log\"",
+                     "the mechanism needs a newer sotto: a logarithm of a "
+                     "column")) {
+        column->clip = reader_match(reader, ",\"transform\":\"clip\"");
+    }
+    column->missing = reader_match(reader, ",\"missing\":1");
+    column->inputs = column->missing ? 2 : 1;
+}
+
+static void
+read_category_column(struct reading *reading, struct device_column *column)
+{
+    struct reader *reader = reading->reader;
+    column->kind = DEVICE_COLUMN_CATEGORY;
+    column->count = number(reader, 2, CHANNEL_K_MAX);
+    reader_expect(reader, ",\"input\":");
+    column->inputs = number(reader, 0, 1) * column->count;
+    column->missing =
+        reading->version > 1 && reader_match(reader, ",\"missing\":1");
+    if (column->missing && column->count < 3) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a column without categories has none for what is missing");
+    }
+}
+
 static void
 read_column(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
-    struct device_column column = {DEVICE_COLUMN_NUMBER, 1, 1, NULL};
+    struct device_column column = {
+        .kind = DEVICE_COLUMN_NUMBER, .count = 1, .inputs = 1};
     reader_expect(reader, "{\"kind\":\"");
     if (reader_match(reader, "bytes\",\"count\":")) {
         column.kind = DEVICE_COLUMN_BYTES;
         column.count = number(reader, 1, DEVICE_WIDTH_MAX);
         column.inputs = column.count;
     } else if (reader_match(reader, "category\",\"count\":")) {
-        column.kind = DEVICE_COLUMN_CATEGORY;
-        column.count = number(reader, 2, CHANNEL_K_MAX);
-        reader_expect(reader, ",\"input\":");
-        column.inputs = number(reader, 0, 1) * column.count;
-    } else {
-        reader_expect(reader, "number\"");
+        read_category_column(reading, &column);
+    } else if (reading->version == 1 ||
+               (!match_newer(reader, "image\"",
+                             "the mechanism needs a newer sotto: columns of "
+                             "images") &&
+                !match_newer(reader, "text\"",
+                             "the mechanism needs a newer sotto: columns of "
+                             "text"))) {
+        read_number_column(reading, &column);
     }
     reader_expect(reader, "}");
     widen(reading, column.inputs);
@@ -121,41 +194,13 @@ read_column(struct reading *reading, uint32_t at)
     }
 }
 
-/* Marks the layer whose input is added; images must be equal, and no two
-   skips may reach over one layer, so that one buffer keeps them all. */
-static void
-read_skip(struct reading *reading, uint32_t at,
-          const struct device_layer *layer)
-{
-    struct reader *reader = reading->reader;
-    struct device_layer *source;
-    if (layer->skip > at + 1 - reading->open) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "a skip of the encoder reaches too far back");
-        return;
-    }
-    reading->open = at + 1;
-    reading->keeps = reading->keeps || layer->skip > 1;
-    if (reading->client == NULL) {
-        return;
-    }
-    source = &reading->client->layer[at + 1 - layer->skip];
-    source->kept = layer->skip > 1;
-    if (source->image.height != layer->made.height ||
-        source->image.width != layer->made.width ||
-        source->image.channels != layer->made.channels) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
-                    "a skip of the encoder adds images of different shapes");
-    }
-}
-
 static void
 read_layer(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
-    struct device_layer layer =
-        layer_read(reader, reading->width, &reading->shape);
+    struct layer layer = layer_read(reader, reading->version, at);
     struct device_sizes *sizes = reading->sizes;
+    wiring_add(&reading->wiring, reader, reading->version, &layer);
     sizes->work = checked_add(sizes->work, layer_work(&layer));
     if (sizes->work > DEVICE_WORK_MAX) {
         reader_fail(reader, SOTTO_STATUS_LIMIT,
@@ -165,15 +210,27 @@ read_layer(struct reading *reading, uint32_t at)
         return;
     }
     reading->width = layer.out;
-    reading->shape = layer.made;
     if (layer.out > sizes->width) {
         sizes->width = layer.out;
     }
     if (reading->client != NULL) {
         reading->client->layer[at] = layer;
     }
-    if (layer.skip > 0) {
-        read_skip(reading, at, &layer);
+}
+
+/* Reads all layers, and says where each puts what it makes. */
+static void
+read_encoder(struct reading *reading)
+{
+    struct device_sizes *sizes = reading->sizes;
+    wiring_start(&reading->wiring, reading->width);
+    sizes->layers =
+        read_list(reading, ",\"encoder\":", DEVICE_LAYERS_MAX, read_layer);
+    sizes->floats = (uint64_t)sizes->width *
+                    wiring_finish(&reading->wiring, reading->reader);
+    for (uint32_t i = 0; reading->client != NULL && i < reading->wiring.layers;
+         i++) {
+        reading->client->layer[i].slot = reading->wiring.output[i + 1].slot;
     }
 }
 
@@ -202,34 +259,62 @@ read_numbers(struct reading *reading, struct device_part *part,
     }
 }
 
+/* The number of a category column, and in ret_k its symbols. */
+static uint32_t
+read_column_number(struct reading *reading, uint32_t *ret_k)
+{
+    struct reader *reader = reading->reader;
+    uint32_t at = number(reader, 0, DEVICE_COLUMNS_MAX);
+    if (at >= reading->sizes->columns) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a part names a column that does not exist");
+    } else if (reading->client != NULL) {
+        const struct device_column *column = &reading->client->column[at];
+        *ret_k = column->count;
+        if (column->kind != DEVICE_COLUMN_CATEGORY) {
+            reader_fail(reader, SOTTO_STATUS_FORMAT,
+                        "a part takes a symbol from a column without");
+        }
+    }
+    return at;
+}
+
+/* Where the outputs begin of which the largest counts, and how many. */
+static uint32_t
+read_choice(struct reading *reading, uint32_t *ret_k)
+{
+    struct reader *reader = reading->reader;
+    uint32_t at;
+    reader_expect(reader, "{\"from\":");
+    at = number(reader, 0, DEVICE_WIDTH_MAX);
+    reader_expect(reader, ",\"k\":");
+    *ret_k = number(reader, 2, CHANNEL_K_MAX);
+    if (!in_outputs(reading, at, *ret_k)) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "a part takes more numbers than the encoder gives");
+    }
+    return at;
+}
+
 static void
 read_factor(struct reading *reading, struct device_factor *factor)
 {
     struct reader *reader = reading->reader;
+    uint32_t k = 1;
     factor->is_column = reader_match(reader, "{\"column\":");
+    factor->k = 1;
     if (factor->is_column) {
-        factor->at = number(reader, 0, DEVICE_COLUMNS_MAX);
-        factor->k = 1;
-        if (factor->at >= reading->sizes->columns) {
-            reader_fail(reader, SOTTO_STATUS_FORMAT,
-                        "a part names a column that does not exist");
-        } else if (reading->client != NULL) {
-            struct device_column *column = &reading->client->column[factor->at];
-            factor->k = column->count;
-            if (column->kind != DEVICE_COLUMN_CATEGORY) {
-                reader_fail(reader, SOTTO_STATUS_FORMAT,
-                            "a part takes a symbol from a column without");
-            }
-        }
+        factor->at = read_column_number(reading, &factor->k);
+    } else if (reading->version > 1 &&
+               reader_match(reader, "{\"equal\":[{\"column\":")) {
+        factor->equal = true;
+        factor->column = read_column_number(reading, &k);
+        reader_expect(reader, "},");
+        factor->at = read_choice(reading, &factor->choices);
+        factor->k = 2;
+        reader_expect(reader, "}]");
     } else {
-        reader_expect(reader, "{\"from\":");
-        factor->at = number(reader, 0, DEVICE_WIDTH_MAX);
-        reader_expect(reader, ",\"k\":");
-        factor->k = number(reader, 2, CHANNEL_K_MAX);
-        if (!in_outputs(reading, factor->at, factor->k)) {
-            reader_fail(reader, SOTTO_STATUS_FORMAT,
-                        "a part takes more numbers than the encoder gives");
-        }
+        factor->at = read_choice(reading, &factor->k);
     }
     reader_expect(reader, "}");
 }
@@ -324,6 +409,11 @@ read_domain(struct reading *reading, struct device_part *part, uint32_t *ret_l)
 {
     enum channel_domain domain = part->instance.channel->domain;
     uint32_t size = 1;
+    if (reading->version > 1) {
+        (void)match_newer(reading->reader, ",\"books\"",
+                          "the mechanism needs a newer sotto: several "
+                          "codebooks of which one is asked");
+    }
     reader_expect(reading->reader, ",\"");
     reader_expect(reading->reader, domain_key(domain));
     reader_expect(reading->reader, "\":");
@@ -379,30 +469,6 @@ read_part(struct reading *reading, uint32_t at)
     }
 }
 
-/* A JSON array of at most `most` elements; returns how many. */
-static uint32_t
-read_list(struct reading *reading, const char *key, uint32_t most,
-          void (*read)(struct reading *, uint32_t))
-{
-    struct reader *reader = reading->reader;
-    uint32_t count = 0;
-    reader_expect(reader, key);
-    reader_expect(reader, "[");
-    if (reader_match(reader, "]")) {
-        return 0;
-    }
-    do {
-        if (count == most) {
-            reader_fail(reader, SOTTO_STATUS_LIMIT,
-                        "a list in the mechanism's header is too long");
-            return count;
-        }
-        read(reading, count++);
-    } while (reader_match(reader, ","));
-    reader_expect(reader, "]");
-    return count;
-}
-
 /* Nothing here rests on a total that hides what the parts spend. */
 static void
 check_budget(struct reading *reading, uint64_t eps, uint64_t delta)
@@ -424,19 +490,53 @@ check_budget(struct reading *reading, uint64_t eps, uint64_t delta)
 }
 
 static void
-read_titles(struct reader *reader, struct sotto_client *client)
+read_titles(struct reading *reading)
 {
+    struct reader *reader = reading->reader;
     struct reader_word name, campaign, auxiliary;
-    reader_expect(reader, "{\"sotto\":1,\"name\":");
+    reading->version = reader_match(reader, "{\"sotto\":2") ? 2 : 1;
+    if (reading->version == 1) {
+        reader_expect(reader, "{\"sotto\":1");
+    }
+    reader_expect(reader, ",\"name\":");
     name = reader_string(reader, DEVICE_TEXT_MAX);
     reader_expect(reader, ",\"campaign\":");
     campaign = reader_string(reader, DEVICE_TEXT_MAX);
     reader_expect(reader, ",\"auxiliary\":");
     auxiliary = reader_string(reader, DEVICE_TEXT_MAX);
-    if (client != NULL) {
-        client->name = name;
-        client->campaign = campaign;
-        client->auxiliary = auxiliary;
+    if (reading->client != NULL) {
+        reading->client->version = reading->version;
+        reading->client->name = name;
+        reading->client->campaign = campaign;
+        reading->client->auxiliary = auxiliary;
+    }
+}
+
+/* What version 2 may say of the whole, behind the titles. */
+static void
+read_terms(struct reading *reading)
+{
+    struct reader *reader = reading->reader;
+    struct reader_word eps = {"", 0}, delta = {"", 0};
+    uint64_t expires = 0;
+    if (reading->version > 1 &&
+        reader_match(reader, ",\"central\":{\"eps\":")) {
+        (void)read_eps(reader, &eps);
+        (void)read_delta(reader, &delta);
+        reader_expect(reader, "}");
+    }
+    if (reading->version > 1 && reader_match(reader, ",\"expires\":")) {
+        expires = reader_number(reader, 1, EXPIRES_MAX);
+    }
+    if (reading->version > 1) {
+        (void)match_newer(reader, ",\"issuer\"",
+                          "the mechanism needs a newer sotto: tokens of an "
+                          "issuer");
+    }
+    if (reading->client != NULL) {
+        reading->client->central_eps = eps;
+        reading->client->central_delta = delta;
+        reading->client->expires = expires;
     }
 }
 
@@ -449,7 +549,8 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
     struct reader_word eps_text, delta_text = {"0", 1};
     uint64_t eps, delta;
     reader->escaped = true;
-    read_titles(reader, client);
+    read_titles(&reading);
+    read_terms(&reading);
     reader_expect(reader, ",\"eps\":");
     eps = read_eps(reader, &eps_text);
     delta = read_delta(reader, &delta_text);
@@ -463,9 +564,7 @@ manifest_read(struct reader *reader, struct device_sizes *sizes,
     if (sizes->width < sizes->inputs) {
         sizes->width = sizes->inputs;
     }
-    sizes->layers =
-        read_list(&reading, ",\"encoder\":", DEVICE_LAYERS_MAX, read_layer);
-    sizes->floats = (reading.keeps ? 3 : 2) * (uint64_t)sizes->width;
+    read_encoder(&reading);
     sizes->parts =
         read_list(&reading, ",\"parts\":", DEVICE_PARTS_MAX, read_part);
     reader_expect(reader, "}");

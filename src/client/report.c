@@ -23,6 +23,23 @@ report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
     return points <= DEVICE_POINTS_MAX ? (size_t)size : 0;
 }
 
+static int32_t
+find_factor(const struct sotto_client *client,
+            const struct device_factor *factor)
+{
+    if (factor->is_column) {
+        return client->symbol[factor->at];
+    }
+    if (factor->equal) {
+        int32_t choice =
+            domain_largest(client->z + factor->at, factor->choices);
+        uint32_t differ =
+            (uint32_t)choice ^ (uint32_t)client->symbol[factor->column];
+        return (int32_t)((differ - 1) >> 31);
+    }
+    return domain_largest(client->z + factor->at, factor->k);
+}
+
 void
 report_point(const struct sotto_client *client, const struct device_part *part,
              uint32_t block)
@@ -37,9 +54,7 @@ report_point(const struct sotto_client *client, const struct device_part *part,
     }
     for (uint32_t i = 0; i < part->factors; i++) {
         const struct device_factor *factor = &part->factor[i];
-        int32_t next = factor->is_column
-                           ? client->symbol[factor->at]
-                           : domain_largest(client->z + factor->at, factor->k);
+        int32_t next = find_factor(client, factor);
         symbol = symbol * (int32_t)factor->k + next;
     }
     client->q[0] = symbol;

@@ -3,7 +3,8 @@
  *
  * Total on content (invariant 4): what is missing or does not fit becomes 0
  * in x, which is the middle of a number's range, and the last symbol, which
- * every category column declares for it. Whichever it is, the steps are the
+ * every category column declares for it, or where it tells what is missing from
+ * what is unknown, the one before. Whichever it is, the steps are the
  * same, and no number on the way is subnormal (flush.h).
  */
 #include "base/bytes.h"
@@ -13,6 +14,7 @@
 static const uint8_t nothing[1] = {0};
 
 #define INFINITE (UINT64_C(0x7ff) << 52) /* above it lie the NaNs */
+#define ONE UINT32_C(0x3f800000)         /* 1.0f */
 
 /* x of a value, or 0 where it is not `usable`, which is 1 or 0. */
 static float
@@ -30,6 +32,20 @@ scaled(const struct sotto_client *client, uint32_t column, double value,
     return u.value;
 }
 
+/* x, or 1 of its sign if it is beyond that; a NaN, too. */
+static float
+clipped(float x)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } u = {x};
+    uint32_t size = u.bits & (UINT32_MAX >> 1);
+    uint32_t beyond = 0 - ((ONE - size) >> 31);
+    u.bits ^= (size ^ ONE) & beyond;
+    return u.value;
+}
+
 static void
 apply_number(const struct sotto_client *client, uint32_t at,
              const struct sotto_value *value, float *x)
@@ -41,6 +57,12 @@ apply_number(const struct sotto_client *client, uint32_t at,
     } u = {given ? value->number : 0};
     uint64_t finite = ((u.bits & (UINT64_MAX >> 1)) - INFINITE) >> 63;
     x[0] = scaled(client, at, u.value, (uint32_t)(given & finite));
+    if (client->column[at].clip) {
+        x[0] = clipped(x[0]);
+    }
+    if (client->column[at].missing) {
+        x[1] = (float)(1 ^ (given & finite));
+    }
 }
 
 static void
@@ -92,7 +114,7 @@ find_symbol(const struct device_column *column, const struct sotto_value *value)
     bool given = value->kind == SOTTO_VALUE_TEXT && value->data != NULL;
     uint64_t size = given ? value->size : 0;
     const uint8_t *data = size > 0 ? (const uint8_t *)value->data : nothing;
-    uint32_t symbol = column->count - 1;
+    uint32_t symbol = column->count - 1 - (column->missing & !given);
     for (uint32_t i = 0; i + 1 < column->count; i++) {
         uint32_t length = text_length(text);
         uint32_t found = given & is_text(text, length, data, size);

@@ -26,12 +26,6 @@
 #define BATCH ((size_t)256) /* points decoded at a time */
 #define FILE_MOST ((size_t)1 << 31)
 
-struct layer {
-    size_t in, out;
-    enum tensor_activation activation;
-    const float *weight, *bias;
-};
-
 /* An estimate of all pairs, before it is one of codes: for a thread at a
    time. */
 struct room {
@@ -143,7 +137,7 @@ read_weights(struct sotto_analyst *analyst, size_t at, struct sotto_error *err)
     }
     layer->weight = weight->data;
     layer->bias = bias->data;
-    return all_finite(layer->weight, layer->in * layer->out) &&
+    return all_finite(layer->weight, (size_t)layer->in * layer->out) &&
                    all_finite(layer->bias, layer->out)
                ? SOTTO_STATUS_OK
                : fail_metadata("a weight of the decoder is not finite", err);
@@ -161,8 +155,8 @@ read_layer(struct sotto_analyst *analyst, size_t at, json_t *json,
         !analyst_activation_find(activation, &layer->activation)) {
         return fail_metadata("a layer of the decoder", err);
     }
-    layer->in = count_of(in, DEVICE_WIDTH_MAX);
-    layer->out = count_of(out, DEVICE_WIDTH_MAX);
+    layer->in = (uint32_t)count_of(in, DEVICE_WIDTH_MAX);
+    layer->out = (uint32_t)count_of(out, DEVICE_WIDTH_MAX);
     if (layer->out == 0 ||
         layer->in != (at > 0 ? analyst->layer[at - 1].out
                              : sotto_analyst_z_width(analyst))) {

@@ -43,7 +43,7 @@ struct analyst_block {
 struct analyst_draft {
     const char *kind; /* "vlm", "pca", "codebook" */
     const struct sotto_mechanism *mechanism;
-    const struct compose_layer *layer; /* of the decoder */
+    const struct layer *layer; /* of the decoder */
     size_t layers;
     const struct analyst_block *block;
     size_t blocks;

@@ -12,6 +12,6 @@
 
 /* false for a word that is none. */
 bool analyst_likelihood_find(const char *name, enum analyst_likelihood *ret);
-bool analyst_activation_find(const char *name, enum tensor_activation *ret);
+bool analyst_activation_find(const char *name, enum activation *ret);
 
 #endif

@@ -31,13 +31,12 @@ analyst_likelihood_find(const char *name, enum analyst_likelihood *ret)
 }
 
 bool
-analyst_activation_find(const char *name, enum tensor_activation *ret)
+analyst_activation_find(const char *name, enum activation *ret)
 {
-    static const enum tensor_activation all[] = {
-        TENSOR_ACTIVATION_NONE, TENSOR_ACTIVATION_RELU,
-        TENSOR_ACTIVATION_SIGMOID, TENSOR_ACTIVATION_TANH};
+    static const enum activation all[] = {ACTIVATION_NONE, ACTIVATION_RELU,
+                                          ACTIVATION_SIGMOID, ACTIVATION_TANH};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(name, tensor_activation_name(all[i])) == 0) {
+        if (strcmp(name, activation_name(all[i])) == 0) {
             *ret = all[i];
             return true;
         }
@@ -51,11 +50,11 @@ pack_decoder(const struct analyst_draft *draft)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < draft->layers; i++) {
-        const struct compose_layer *layer = &draft->layer[i];
+        const struct layer *layer = &draft->layer[i];
         if (json_array_append_new(
                 array, json_pack("{s:I, s:I, s:s}", "in", (json_int_t)layer->in,
                                  "out", (json_int_t)layer->out, "activation",
-                                 layer->activation)) != 0) {
+                                 activation_name(layer->activation))) != 0) {
             json_decref(array);
             return NULL;
         }
@@ -118,7 +117,7 @@ fill_entries(const struct analyst_draft *draft, struct names *names,
              struct safetensors_entry *entry)
 {
     for (size_t i = 0; i < draft->layers; i++) {
-        const struct compose_layer *layer = &draft->layer[i];
+        const struct layer *layer = &draft->layer[i];
         (void)snprintf(names[i].weight, sizeof names[i].weight,
                        "decoder.%zu.weight", i);
         (void)snprintf(names[i].bias, sizeof names[i].bias, "decoder.%zu.bias",

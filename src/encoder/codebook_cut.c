@@ -37,11 +37,11 @@ compose_layer(const struct codebook_head *head, uint8_t **ret_data,
               size_t *ret_size, struct sotto_error *err)
 {
     uint32_t d = (uint32_t)head->d, k = (uint32_t)head->k;
-    const struct compose_layer layer = {.in = d,
-                                        .out = k,
-                                        .activation = "none",
-                                        .weight = head->weight,
-                                        .bias = head->bias};
+    const struct layer layer = {.in = d,
+                                .out = k,
+                                .activation = ACTIVATION_NONE,
+                                .weight = head->weight,
+                                .bias = head->bias};
     const struct compose_part part = {.covers = "features",
                                       .channel = "flip",
                                       .eps = DECIMAL_UNIT,

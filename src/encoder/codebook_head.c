@@ -88,7 +88,7 @@ begin(struct training *training, struct sotto_error *err)
 static enum sotto_status
 prepare(struct training *training, struct sotto_error *err)
 {
-    const struct nn_layer layer = {.out = training->k};
+    const struct layer layer = {.out = (uint32_t)training->k};
     enum sotto_status status;
     training->batch = malloc(BATCH * training->d * sizeof(float));
     training->target = malloc(BATCH * training->k * sizeof(float));
@@ -266,8 +266,7 @@ codebook_head_codes(const struct codebook_head *head,
     for (size_t from = 0; from < n; from += CHUNK) {
         size_t rows = n - from < CHUNK ? n - from : CHUNK;
         backend->ops->dense(backend, rows, head->d, head->k, z + from * head->d,
-                            head->weight, head->bias, TENSOR_ACTIVATION_NONE,
-                            score);
+                            head->weight, head->bias, ACTIVATION_NONE, score);
         for (size_t i = 0; i < rows; i++) {
             uint32_t best = 0;
             for (uint32_t c = 1; c < head->k; c++) {

@@ -55,8 +55,7 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
     const struct sotto_codebook_options *options = &codebook->options;
     const char *name = options->name != NULL ? options->name : "codebook";
     bool label = codebook->label != SIZE_MAX;
-    struct compose_layer *layer =
-        calloc(codebook->layers + (size_t)1, sizeof *layer);
+    struct layer *layer = calloc(codebook->layers + (size_t)1, sizeof *layer);
     struct compose_part part = {
         .covers = label ? "both" : "features",
         .channel = channel,
@@ -82,11 +81,11 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
         return host_fail_memory(err);
     }
     memcpy(layer, codebook->parts.layer, codebook->layers * sizeof *layer);
-    layer[codebook->layers] = (struct compose_layer){.in = (uint32_t)head->d,
-                                                     .out = (uint32_t)head->k,
-                                                     .activation = "none",
-                                                     .weight = head->weight,
-                                                     .bias = head->bias};
+    layer[codebook->layers] = (struct layer){.in = (uint32_t)head->d,
+                                             .out = (uint32_t)head->k,
+                                             .activation = ACTIVATION_NONE,
+                                             .weight = head->weight,
+                                             .bias = head->bias};
     status = compose_open(&spec, ret_mechanism, err);
     free(layer);
     return status;
@@ -169,10 +168,10 @@ write_analyst(const struct sotto_codebook *codebook,
     size_t width = codebook->encoder->shape.x, k = cut->head.k;
     float *weight = calloc(width + 1, (k + 1) * sizeof *weight);
     json_t *facts = pack_facts(codebook, choice);
-    struct compose_layer decoder = {.in = (uint32_t)k,
-                                    .out = (uint32_t)width,
-                                    .activation = "none",
-                                    .weight = weight};
+    struct layer decoder = {.in = (uint32_t)k,
+                            .out = (uint32_t)width,
+                            .activation = ACTIVATION_NONE,
+                            .weight = weight};
     struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
     struct analyst_draft draft = {.kind = "codebook",
                                   .mechanism = mechanism,

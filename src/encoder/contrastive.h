@@ -112,7 +112,7 @@ void contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
 
 /* The encoder as a device gets it, z multiplied by `scale`. */
 struct contrastive_layers {
-    struct compose_layer layer[LEARNT_LAYERS_MAX];
+    struct layer layer[LEARNT_LAYERS_MAX];
     size_t count;
     float *memory;
 };

@@ -26,7 +26,7 @@
 /* Layers as they are put one behind the other, and the image that comes out of
    the last. */
 struct plan {
-    struct nn_layer layer[LEARNT_LAYERS_MAX + 3];
+    struct layer layer[LEARNT_LAYERS_MAX + 3];
     size_t layers;
     struct sotto_image image;
 };
@@ -42,18 +42,17 @@ add_conv(struct plan *plan, uint32_t filters, uint32_t kernel, uint32_t stride,
          uint32_t skip)
 {
     struct sotto_image *image = &plan->image;
-    plan->layer[plan->layers++] =
-        (struct nn_layer){.activation = TENSOR_ACTIVATION_RELU,
-                          .norm = true,
-                          .kind = NN_CONV,
-                          .height = image->height,
-                          .width = image->width,
-                          .channels = image->channels,
-                          .filters = filters,
-                          .kernel = kernel,
-                          .stride = stride,
-                          .pad = kernel / 2,
-                          .from = {0, skip}};
+    plan->layer[plan->layers++] = (struct layer){.activation = ACTIVATION_RELU,
+                                                 .norm = true,
+                                                 .kind = LAYER_CONV,
+                                                 .height = image->height,
+                                                 .width = image->width,
+                                                 .channels = image->channels,
+                                                 .filters = filters,
+                                                 .kernel = kernel,
+                                                 .stride = stride,
+                                                 .pad = kernel / 2,
+                                                 .from = {0, (uint16_t)skip}};
     image->channels = filters;
     if (stride == 2) {
         image->height = half(image->height);
@@ -66,13 +65,13 @@ add_pool(struct plan *plan)
 {
     struct sotto_image *image = &plan->image;
     uint32_t pad = (image->height | image->width) & 1;
-    plan->layer[plan->layers++] = (struct nn_layer){.kind = NN_POOL_MAX,
-                                                    .height = image->height,
-                                                    .width = image->width,
-                                                    .channels = image->channels,
-                                                    .kernel = 2,
-                                                    .stride = 2,
-                                                    .pad = pad};
+    plan->layer[plan->layers++] = (struct layer){.kind = LAYER_POOL_MAX,
+                                                 .height = image->height,
+                                                 .width = image->width,
+                                                 .channels = image->channels,
+                                                 .kernel = 2,
+                                                 .stride = 2,
+                                                 .pad = pad};
     image->height = (image->height + 2 * pad - 2) / 2 + 1;
     image->width = (image->width + 2 * pad - 2) / 2 + 1;
 }
@@ -105,8 +104,8 @@ static enum sotto_status
 plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
             const struct sotto_clm_options *options, struct sotto_error *err)
 {
-    static const struct nn_layer head[] = {
-        {.out = CONTRASTIVE_HEAD, .activation = TENSOR_ACTIVATION_RELU},
+    static const struct layer head[] = {
+        {.out = CONTRASTIVE_HEAD, .activation = ACTIVATION_RELU},
         {.out = CONTRASTIVE_OUT}};
     struct plan plan = {.image = contrastive_image(learnt)};
     enum sotto_status status;
@@ -115,12 +114,13 @@ plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
     } else {
         for (size_t i = 0; i < options->hiddens; i++) {
             plan.layer[plan.layers++] =
-                (struct nn_layer){.out = options->hidden[i],
-                                  .activation = TENSOR_ACTIVATION_RELU,
-                                  .norm = true};
+                (struct layer){.out = options->hidden[i],
+                               .activation = ACTIVATION_RELU,
+                               .norm = true};
         }
     }
-    plan.layer[plan.layers++] = (struct nn_layer){.out = net->d, .norm = true};
+    plan.layer[plan.layers++] =
+        (struct layer){.out = (uint32_t)net->d, .norm = true};
     if (plan.layers > LEARNT_LAYERS_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "'encoder' has %zu layers: from 1 to %u are possible",
@@ -275,70 +275,24 @@ contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
 
 /* ---- For devices --------------------------------------------------------- */
 
-static size_t
-floats_of(const struct nn_place *place)
-{
-    return nn_pools(place->kind) ? 0 : place->width * (place->fan + 1);
-}
-
-static struct compose_layer
-layer_of(const struct nn_place *place)
-{
-    static const enum compose_kind kinds[] = {[NN_DENSE] = COMPOSE_DENSE,
-                                              [NN_CONV] = COMPOSE_CONV,
-                                              [NN_POOL_MAX] = COMPOSE_POOL_MAX,
-                                              [NN_POOL_MEAN] =
-                                                  COMPOSE_POOL_MEAN};
-    struct compose_layer layer = {.in = (uint32_t)place->in,
-                                  .out = (uint32_t)place->out,
-                                  .kind = kinds[place->kind]};
-    if (!nn_pools(place->kind)) {
-        layer.activation = tensor_activation_name(place->activation);
-    }
-    if (place->kind != NN_DENSE) {
-        layer.height = (uint32_t)place->window.height;
-        layer.width = (uint32_t)place->window.width;
-        layer.channels = (uint32_t)place->window.channels;
-        layer.filters = (uint32_t)place->window.filters;
-        layer.kernel = (uint32_t)place->window.kernel;
-        layer.stride = (uint32_t)place->window.stride;
-        layer.pad = (uint32_t)place->window.pad;
-        layer.skip = place->from[1];
-    }
-    return layer;
-}
-
 enum sotto_status
 contrastive_layers_init(struct contrastive_layers *layers,
                         const struct contrastive_net *net, double scale,
                         struct sotto_error *err)
 {
-    const struct nn_graph *stack = &net->encoder;
-    size_t total = 0, last = floats_of(&stack->layer[stack->layers - 1]);
-    float *at;
+    const struct nn_graph *graph = &net->encoder;
+    const struct nn_place *last = &graph->layer[graph->layers - 1];
+    size_t total = nn_graph_floats(graph);
     memset(layers, 0, sizeof *layers);
-    for (size_t i = 0; i < stack->layers; i++) {
-        total += floats_of(&stack->layer[i]);
-    }
-    at = layers->memory = calloc(total + 1, sizeof *layers->memory);
-    if (at == NULL) {
+    layers->memory = calloc(total + 1, sizeof *layers->memory);
+    if (layers->memory == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < stack->layers; i++) {
-        const struct nn_place *place = &stack->layer[i];
-        layers->layer[i] = layer_of(place);
-        if (nn_pools(place->kind)) {
-            continue;
-        }
-        layers->layer[i].weight = at;
-        layers->layer[i].bias = at + place->width * place->fan;
-        nn_graph_folded(stack, i, at, at + place->width * place->fan);
-        at += floats_of(place);
-    }
-    for (size_t i = total - last; i < total; i++) {
+    nn_graph_export(graph, layers->memory, layers->layer);
+    for (size_t i = total - last->width * (last->fan + 1); i < total; i++) {
         layers->memory[i] = (float)(scale * layers->memory[i]);
     }
-    layers->count = stack->layers;
+    layers->count = graph->layers;
     return SOTTO_STATUS_OK;
 }
 

@@ -37,9 +37,9 @@ print_layers(struct host_text *text, const struct nn_graph *stack)
 {
     for (size_t i = 0; i < stack->layers; i++) {
         const struct nn_place *place = &stack->layer[i];
-        host_text_print(text, " %d.%zu.%zu.%zu.%zu", (int)place->kind,
+        host_text_print(text, " %d.%zu.%zu.%zu.%zu", (int)place->layer.kind,
                         place->in, place->out, place->fan,
-                        (size_t)place->from[1]);
+                        (size_t)place->layer.from[1]);
     }
 }
 
@@ -87,9 +87,8 @@ step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     struct run *run = context;
     struct contrastive_net *net = run->net;
     for (uint32_t view = 0; view < 2; view++) {
-        contrastive_views_make(&run->views, net->pool, row, n,
-                               (uint32_t)epoch, view,
-                               net->x + view * n * net->width);
+        contrastive_views_make(&run->views, net->pool, row, n, (uint32_t)epoch,
+                               view, net->x + view * n * net->width);
     }
     return contrastive_net_run(net, row, (uint32_t)epoch);
 }

@@ -65,9 +65,9 @@ void learnt_clear(struct learnt *learnt);
 
 /* What training came to. */
 struct learnt_result {
-    const struct compose_layer *encoder; /* x to z, the unit ball its domain */
+    const struct layer *encoder; /* x to z, the unit ball its domain */
     size_t encoder_layers;
-    const struct compose_layer *decoder; /* z likewise, to x */
+    const struct layer *decoder; /* z likewise, to x */
     size_t decoder_layers;
     const struct analyst_block *block; /* what the decoder's outputs are */
     size_t blocks;

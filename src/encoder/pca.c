@@ -239,16 +239,16 @@ write_files(const struct pca *pca, const char *path, const char *analyst_path,
 {
     const struct learnt *learnt = pca->learnt;
     uint32_t d = (uint32_t)learnt->options.d, width = (uint32_t)learnt->width;
-    struct compose_layer encoder = {.in = width,
-                                    .out = d,
-                                    .activation = "none",
-                                    .weight = pca->encoder,
-                                    .bias = pca->encoder + (size_t)d * width};
-    struct compose_layer decoder = {.in = d,
-                                    .out = width,
-                                    .activation = "none",
-                                    .weight = pca->decoder,
-                                    .bias = pca->decoder + (size_t)d * width};
+    struct layer encoder = {.in = width,
+                            .out = d,
+                            .activation = ACTIVATION_NONE,
+                            .weight = pca->encoder,
+                            .bias = pca->encoder + (size_t)d * width};
+    struct layer decoder = {.in = d,
+                            .out = width,
+                            .activation = ACTIVATION_NONE,
+                            .weight = pca->decoder,
+                            .bias = pca->decoder + (size_t)d * width};
     struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
     json_t *facts = json_pack(
         "{s:I, s:f, s:f, s:b}", "rows", (json_int_t)learnt->n, "explained",

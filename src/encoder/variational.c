@@ -97,49 +97,29 @@ check_options(const struct sotto_vlm_options *options, struct sotto_error *err)
 
 /* ---- Layers -------------------------------------------------------------- */
 
-/* Copies of a stack's layers in one block: weights, then biases, of each. */
+/* Copies of a graph's layers in one block: weights, then biases, of each. */
 struct layers {
-    struct compose_layer layer[LEARNT_LAYERS_MAX];
+    struct layer layer[LEARNT_LAYERS_MAX];
     size_t count;
     float *memory;
     float *last; /* weights and biases of the last layer */
     size_t last_size;
 };
 
-static size_t
-floats_of(const struct nn_place *place)
-{
-    return place->out * (place->in + 1);
-}
-
 static enum sotto_status
-copy_layers(const struct nn_graph *stack, struct layers *ret,
+copy_layers(const struct nn_graph *graph, struct layers *ret,
             struct sotto_error *err)
 {
-    size_t total = 0;
-    float *at;
-    for (size_t i = 0; i < stack->layers; i++) {
-        total += floats_of(&stack->layer[i]);
-    }
-    at = ret->memory = calloc(total + 1, sizeof *ret->memory);
-    if (at == NULL) {
+    const struct nn_place *last = &graph->layer[graph->layers - 1];
+    size_t total = nn_graph_floats(graph);
+    ret->memory = calloc(total + 1, sizeof *ret->memory);
+    if (ret->memory == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < stack->layers; i++) {
-        const struct nn_place *place = &stack->layer[i];
-        float *bias = at + place->out * place->in;
-        nn_graph_folded(stack, i, at, bias);
-        ret->layer[i] = (struct compose_layer){
-            .in = (uint32_t)place->in,
-            .out = (uint32_t)place->out,
-            .activation = tensor_activation_name(place->activation),
-            .weight = at,
-            .bias = bias};
-        ret->last = at;
-        ret->last_size = floats_of(place);
-        at += ret->last_size;
-    }
-    ret->count = stack->layers;
+    nn_graph_export(graph, ret->memory, ret->layer);
+    ret->last_size = last->out * (last->in + 1);
+    ret->last = ret->memory + total - ret->last_size;
+    ret->count = graph->layers;
     return SOTTO_STATUS_OK;
 }
 

@@ -32,18 +32,17 @@ static enum sotto_status
 plan(struct variational_net *net, const struct sotto_vlm_options *options,
      struct sotto_error *err)
 {
-    struct nn_layer up[LEARNT_LAYERS_MAX] = {{0}},
-                    down[LEARNT_LAYERS_MAX] = {{0}};
+    struct layer up[LEARNT_LAYERS_MAX] = {{0}}, down[LEARNT_LAYERS_MAX] = {{0}};
     size_t hiddens = options->hiddens;
     enum sotto_status status;
     for (size_t i = 0; i < hiddens; i++) {
         up[i].out = options->hidden[i];
-        up[i].activation = TENSOR_ACTIVATION_RELU;
+        up[i].activation = ACTIVATION_RELU;
         down[i].out = options->hidden[hiddens - 1 - i];
-        down[i].activation = TENSOR_ACTIVATION_RELU;
+        down[i].activation = ACTIVATION_RELU;
     }
-    up[hiddens].out = net->d;
-    down[hiddens].out = net->width;
+    up[hiddens].out = (uint32_t)net->d;
+    down[hiddens].out = (uint32_t)net->width;
     status = nn_graph_plan(&net->encoder, &net->arena, "encoder", net->width,
                            up, hiddens + 1, err);
     if (status == SOTTO_STATUS_OK) {

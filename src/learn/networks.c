@@ -72,14 +72,14 @@ plan_net(const struct networks *networks, struct network *net,
          struct sotto_error *err)
 {
     const struct networks_plan *plan = &networks->plan;
-    struct nn_layer layer[NETWORKS_HIDDEN_MAX + 1];
+    struct layer layer[NETWORKS_HIDDEN_MAX + 1];
     enum sotto_status status;
     memset(layer, 0, sizeof layer);
     for (size_t i = 0; i < plan->hiddens; i++) {
         layer[i].out = plan->hidden[i];
-        layer[i].activation = TENSOR_ACTIVATION_RELU;
+        layer[i].activation = ACTIVATION_RELU;
     }
-    layer[plan->hiddens].out = networks->classes;
+    layer[plan->hiddens].out = (uint32_t)networks->classes;
     nn_arena_init(&net->arena);
     status = nn_graph_plan(&net->stack, &net->arena, "net", networks->in, layer,
                            plan->hiddens + 1, err);

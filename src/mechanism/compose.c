@@ -67,25 +67,53 @@ key_of(const struct compose_part *part)
 static void
 add_column(struct host_text *text, const struct compose_column *column)
 {
+    const char *missing = column->missing ? ",\\\"missing\\\":1" : "";
     if (column->kind == SOTTO_COLUMN_NUMBER) {
-        host_text_print(text, "{\\\"kind\\\":\\\"number\\\"}");
+        host_text_print(text, "{\\\"kind\\\":\\\"number\\\"%s%s}",
+                        column->clip ? ",\\\"transform\\\":\\\"clip\\\"" : "",
+                        missing);
     } else if (column->kind == SOTTO_COLUMN_BYTES) {
         host_text_print(text, "{\\\"kind\\\":\\\"bytes\\\",\\\"count\\\":%zu}",
                         column->count);
     } else {
         host_text_print(text,
                         "{\\\"kind\\\":\\\"category\\\",\\\"count\\\":%zu,"
-                        "\\\"input\\\":%d}",
-                        column->count, column->input ? 1 : 0);
+                        "\\\"input\\\":%d%s}",
+                        column->count, column->input ? 1 : 0, missing);
+    }
+}
+
+/* Version 2: the outputs that layer `at` takes. */
+static void
+add_from(struct host_text *text, const struct layer *layer, size_t at)
+{
+    host_text_print(text, ",\\\"from\\\":[%zu", at + 1 - layer_back(layer));
+    if (layer->from[1] > 0) {
+        host_text_print(text, ",%zu", at + 1 - layer->from[1]);
+    }
+    host_text_print(text, "]");
+}
+
+/* Version 2: what the weights are kept as. Version 1: a convolution's skip. */
+static void
+add_weights_type(struct host_text *text, const struct layer *layer,
+                 unsigned version)
+{
+    if (version > 1) {
+        host_text_print(text, ",\\\"weights\\\":\\\"%s\\\"",
+                        layer->bf16 ? "bf16" : "f32");
+    } else if (layer->kind == LAYER_CONV) {
+        host_text_print(text, ",\\\"skip\\\":%u", (unsigned)layer->from[1]);
     }
 }
 
 static void
-add_image(struct host_text *text, const struct compose_layer *layer)
+add_window(struct host_text *text, const struct layer *layer)
 {
-    host_text_print(text, "\\\"image\\\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
+    host_text_print(text,
+                    ",\\\"image\\\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",
                     layer->height, layer->width, layer->channels);
-    if (layer->kind == COMPOSE_CONV) {
+    if (layer->kind == LAYER_CONV) {
         host_text_print(text, ",\\\"out\\\":%" PRIu32, layer->filters);
     }
     host_text_print(text,
@@ -95,27 +123,30 @@ add_image(struct host_text *text, const struct compose_layer *layer)
 }
 
 static void
-add_layer(struct host_text *text, const struct compose_layer *layer)
+add_layer(struct host_text *text, const struct layer *layer, size_t at,
+          unsigned version)
 {
-    if (layer->kind == COMPOSE_CONV) {
-        host_text_print(text, "{\\\"kind\\\":\\\"conv\\\",");
-        add_image(text, layer);
-        host_text_print(
-            text, ",\\\"skip\\\":%" PRIu32 ",\\\"activation\\\":\\\"%s\\\"}",
-            layer->skip, layer->activation);
-        return;
+    const char *kind = layer->kind == LAYER_CONV    ? "conv"
+                       : layer->kind == LAYER_DENSE ? "dense"
+                                                    : "pool";
+    host_text_print(text, "{\\\"kind\\\":\\\"%s\\\"", kind);
+    if (version > 1) {
+        add_from(text, layer, at);
     }
-    if (layer->kind != COMPOSE_DENSE) {
-        host_text_print(text, "{\\\"kind\\\":\\\"pool\\\",");
-        add_image(text, layer);
+    if (layer->kind == LAYER_DENSE) {
+        host_text_print(text, ",\\\"in\\\":%" PRIu32 ",\\\"out\\\":%" PRIu32,
+                        layer->in, layer->out);
+    } else {
+        add_window(text, layer);
+    }
+    if (layer_pools(layer->kind)) {
         host_text_print(text, ",\\\"of\\\":\\\"%s\\\"}",
-                        layer->kind == COMPOSE_POOL_MAX ? "max" : "mean");
+                        layer->kind == LAYER_POOL_MAX ? "max" : "mean");
         return;
     }
-    host_text_print(text,
-                    "{\\\"kind\\\":\\\"dense\\\",\\\"in\\\":%" PRIu32
-                    ",\\\"out\\\":%" PRIu32 ",\\\"activation\\\":\\\"%s\\\"}",
-                    layer->in, layer->out, layer->activation);
+    add_weights_type(text, layer, version);
+    host_text_print(text, ",\\\"activation\\\":\\\"%s\\\"}",
+                    activation_name(layer->activation));
 }
 
 static void
@@ -123,11 +154,14 @@ add_factor(struct host_text *text, const struct compose_factor *factor)
 {
     if (factor->is_column) {
         host_text_print(text, "{\\\"column\\\":%" PRIu32 "}", factor->at);
-    } else {
-        host_text_print(text,
-                        "{\\\"from\\\":%" PRIu32 ",\\\"k\\\":%" PRIu32 "}",
-                        factor->at, factor->k);
+        return;
     }
+    if (factor->equal) {
+        host_text_print(text, "{\\\"equal\\\":[{\\\"column\\\":%" PRIu32 "},",
+                        factor->column);
+    }
+    host_text_print(text, "{\\\"from\\\":%" PRIu32 ",\\\"k\\\":%" PRIu32 "}%s",
+                    factor->at, factor->k, factor->equal ? "]}" : "");
 }
 
 static void
@@ -163,14 +197,86 @@ total_delta(const struct compose_spec *spec)
     return delta;
 }
 
+/* Whether the layers fit each other as that version has it. */
+static bool
+layers_fit(const struct compose_spec *spec, uint32_t version)
+{
+    struct wiring wiring;
+    struct reader reader;
+    uint64_t width = 0;
+    for (size_t i = 0; i < spec->columns; i++) {
+        const struct compose_column *column = &spec->column[i];
+        width += column->kind == SOTTO_COLUMN_NUMBER
+                     ? 1 + (size_t)column->missing
+                 : column->kind == SOTTO_COLUMN_BYTES || column->input
+                     ? column->count
+                     : 0;
+    }
+    reader_init(&reader, (const uint8_t *)"", 0);
+    wiring_start(&wiring, (uint32_t)width);
+    for (size_t i = 0; i < spec->layers; i++) {
+        struct layer layer = spec->layer[i];
+        if (layer.kind != LAYER_DENSE && !layer_measure(&layer)) {
+            return false;
+        }
+        if (layer_pools(layer.kind)) {
+            layer.filters = layer.channels;
+        }
+        wiring_add(&wiring, &reader, version, &layer);
+    }
+    (void)wiring_finish(&wiring, &reader);
+    return reader.status == SOTTO_STATUS_OK;
+}
+
+/* Version 1 unless something needs 2: old devices read on, and what was
+   written stays the same. */
+static unsigned
+choose_version(const struct compose_spec *spec)
+{
+    bool newer = spec->central_eps.size > 0 || spec->expires > 0;
+    for (size_t i = 0; i < spec->columns; i++) {
+        newer = newer || spec->column[i].missing || spec->column[i].clip;
+    }
+    for (size_t i = 0; i < spec->layers; i++) {
+        newer = newer || spec->layer[i].bf16;
+    }
+    for (size_t i = 0; i < spec->parts; i++) {
+        for (size_t j = 0; j < spec->part[i].factors; j++) {
+            newer = newer || spec->part[i].factor[j].equal;
+        }
+    }
+    return newer || (!layers_fit(spec, 1) && layers_fit(spec, 2)) ? 2 : 1;
+}
+
+/* What version 2 says of the whole. */
+static void
+add_terms(struct host_text *text, const struct compose_spec *spec)
+{
+    if (spec->central_eps.size > 0) {
+        host_text_print(text, "\\\"central\\\":{\\\"eps\\\":\\\"%.*s\\\"",
+                        (int)spec->central_eps.size, spec->central_eps.text);
+        if (spec->central_delta.size > 0) {
+            host_text_print(text, ",\\\"delta\\\":\\\"%.*s\\\"",
+                            (int)spec->central_delta.size,
+                            spec->central_delta.text);
+        }
+        host_text_print(text, "},");
+    }
+    if (spec->expires > 0) {
+        host_text_print(text, "\\\"expires\\\":%" PRIu64 ",", spec->expires);
+    }
+}
+
 static void
 add_manifest(struct host_text *text, const struct compose_spec *spec)
 {
+    unsigned version = choose_version(spec);
     host_text_print(text,
-                    "{\\\"sotto\\\":1,\\\"name\\\":\\\"%s\\\","
+                    "{\\\"sotto\\\":%u,\\\"name\\\":\\\"%s\\\","
                     "\\\"campaign\\\":\\\"%s\\\","
                     "\\\"auxiliary\\\":\\\"%s\\\",",
-                    spec->name, spec->campaign, spec->auxiliary);
+                    version, spec->name, spec->campaign, spec->auxiliary);
+    add_terms(text, spec);
     add_budget(text, spec->eps, total_delta(spec));
     host_text_print(text, ",\\\"columns\\\":[");
     for (size_t i = 0; i < spec->columns; i++) {
@@ -180,7 +286,7 @@ add_manifest(struct host_text *text, const struct compose_spec *spec)
     host_text_print(text, "],\\\"encoder\\\":[");
     for (size_t i = 0; i < spec->layers; i++) {
         host_text_print(text, "%s", i > 0 ? "," : "");
-        add_layer(text, &spec->layer[i]);
+        add_layer(text, &spec->layer[i], i, version);
     }
     host_text_print(text, "],\\\"parts\\\":[");
     for (size_t i = 0; i < spec->parts; i++) {
@@ -248,51 +354,57 @@ add_scaling(struct tensors *tensors, const struct compose_spec *spec,
     host_text_clear(&values);
 }
 
-size_t
-compose_biases(const struct compose_layer *layer)
-{
-    switch (layer->kind) {
-    case COMPOSE_DENSE:
-        return layer->out;
-    case COMPOSE_CONV:
-        return layer->filters;
-    default:
-        return 0;
-    }
-}
-
-size_t
-compose_fan(const struct compose_layer *layer)
-{
-    size_t window = (size_t)layer->kernel * layer->kernel;
-    switch (layer->kind) {
-    case COMPOSE_DENSE:
-        return layer->in;
-    case COMPOSE_CONV:
-        return window * layer->channels;
-    default:
-        return window;
-    }
-}
-
 static void
-add_weights(struct tensors *tensors, const struct compose_layer *layer,
-            size_t at)
+write_shape(const struct layer *layer, char shape[64])
+{
+    if (layer->kind == LAYER_CONV) {
+        (void)snprintf(
+            shape, 64, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32,
+            layer->filters, layer->kernel, layer->kernel, layer->channels);
+    } else {
+        (void)snprintf(shape, 64, "%" PRIu32 ",%" PRIu32, layer->out,
+                       layer->in);
+    }
+}
+
+/* The floats of a layer; weights of halves come behind those of all. */
+static void
+add_weights(struct tensors *tensors, const struct layer *layer, size_t at)
 {
     char name[40], shape[64];
-    size_t rows = compose_biases(layer), fan = compose_fan(layer);
-    if (layer->kind == COMPOSE_CONV) {
-        (void)snprintf(shape, sizeof shape,
-                       "%zu,%" PRIu32 ",%" PRIu32 ",%" PRIu32, rows,
-                       layer->kernel, layer->kernel, layer->channels);
-    } else {
-        (void)snprintf(shape, sizeof shape, "%zu,%zu", rows, fan);
+    size_t rows = layer_biases(layer);
+    if (rows == 0) {
+        return;
     }
-    (void)snprintf(name, sizeof name, "encoder.%zu.weight", at);
-    add_floats(tensors, name, shape, layer->weight, rows * fan);
+    if (!layer->bf16) {
+        write_shape(layer, shape);
+        (void)snprintf(name, sizeof name, "encoder.%zu.weight", at);
+        add_floats(tensors, name, shape, layer->weight,
+                   rows * layer_fan(layer));
+    }
     (void)snprintf(name, sizeof name, "encoder.%zu.bias", at);
     (void)snprintf(shape, sizeof shape, "%zu", rows);
     add_floats(tensors, name, shape, layer->bias, rows);
+}
+
+static void
+add_halves(struct tensors *tensors, const struct layer *layer, size_t at)
+{
+    char name[40], shape[64];
+    const uint16_t *half = layer_half(layer);
+    size_t start = tensors->data.size, size = sizeof *half;
+    size_t count = (size_t)layer_biases(layer) * layer_fan(layer);
+    if (!layer->bf16) {
+        return;
+    }
+    write_shape(layer, shape);
+    (void)snprintf(name, sizeof name, "encoder.%zu.weight", at);
+    add_tensor(tensors, name, "BF16", shape, half, count * size);
+    for (size_t i = 0; !tensors->data.failed && i < count; i++) {
+        if ((half[i] & 0x7fffu) < FLUSH_LEAST_HALF) {
+            memset(tensors->data.data + start + i * size, 0, size);
+        }
+    }
 }
 
 /* Names and categories, each with its NUL. */
@@ -327,9 +439,10 @@ add_all(struct tensors *tensors, const struct compose_spec *spec)
     add_scaling(tensors, spec, "schema.shift", false);
     add_scaling(tensors, spec, "schema.scale", true);
     for (size_t i = 0; i < spec->layers; i++) {
-        if (compose_biases(&spec->layer[i]) > 0) {
-            add_weights(tensors, &spec->layer[i], i);
-        }
+        add_weights(tensors, &spec->layer[i], i);
+    }
+    for (size_t i = 0; i < spec->layers; i++) {
+        add_halves(tensors, &spec->layer[i], i);
     }
     add_text(tensors, spec);
     host_text_print(&tensors->header, "}");

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/layer.h"
+#include "client/reader.h"
 #include "sotto/sotto.h"
 
 struct compose_column {
@@ -20,38 +22,17 @@ struct compose_column {
     const char *const *values; /* count - 1 categories */
     bool input;                /* a category's one-hot code goes into x */
     double shift, scale;       /* x = (value - shift) scale */
+    bool missing; /* a missing value is told: a number's has an entry of x,
+                     a category's is the last of `values` */
+    bool clip;    /* a number's x is kept from -1 to 1 */
 };
-
-enum compose_kind {
-    COMPOSE_DENSE = 0,
-    COMPOSE_CONV,
-    COMPOSE_POOL_MAX,
-    COMPOSE_POOL_MEAN
-};
-
-/* Images are rows of columns of channels. A pool has no activation, weights
-   and bias. */
-struct compose_layer {
-    uint32_t in, out; /* entries */
-    const char *activation;
-    const float *weight; /* out rows of in; filters x kernel x kernel x channels
-                          */
-    const float *bias;   /* out; filters */
-    enum compose_kind kind;
-    uint32_t height, width, channels; /* the image that goes in */
-    uint32_t filters;                 /* conv: channels that come out */
-    uint32_t kernel, stride, pad;
-    uint32_t skip; /* conv: r > 0 adds the input of the layer r - 1 before */
-};
-
-/* Biases of a layer, 0 for a pool, and the weights of each. */
-size_t compose_biases(const struct compose_layer *layer);
-size_t compose_fan(const struct compose_layer *layer);
 
 struct compose_factor {
     bool is_column;
     uint32_t at; /* column, or first entry of z */
     uint32_t k;  /* of an encoder's outputs; a column knows its own */
+    bool equal;  /* whether the largest of the k is the symbol of `column` */
+    uint32_t column;
 };
 
 struct compose_part {
@@ -70,14 +51,18 @@ struct compose_spec {
     uint64_t eps; /* units of 10^-12; delta is the sum of the parts' */
     const struct compose_column *column;
     size_t columns;
-    const struct compose_layer *layer;
+    const struct layer *layer;
     size_t layers;
     const struct compose_part *part;
     size_t parts;
+    /* What the auxiliary data cost, as decimals; empty: nothing is stated. */
+    struct reader_word central_eps, central_delta;
+    uint64_t expires; /* seconds since 1970; 0: never */
 };
 
 /*
- * Makes the mechanism and opens it, so a spec that no device would take fails
+ * Makes the mechanism, of version 1 of the format unless something in the spec
+ * needs version 2, and opens it, so a spec that no device would take fails
  * here. Characters that the manifest cannot hold are refused. Statuses: USAGE,
  * MEMORY, and sotto_client_open's.
  */

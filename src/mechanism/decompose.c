@@ -8,21 +8,6 @@
 
 #include "host/error.h"
 
-static const char *const activations[] = {"none", "relu", "sigmoid", "tanh"};
-
-/* The name of a layer's activation; "none" for a pool. */
-static const char *
-name_activation(const struct device_layer *layer)
-{
-    size_t i = 0, last = sizeof activations / sizeof *activations - 1;
-    while (i < last && layer->activation != NULL &&
-           forward_activation((struct reader_word){
-               activations[i], strlen(activations[i])}) != layer->activation) {
-        i++;
-    }
-    return activations[i];
-}
-
 static void
 copy_columns(const struct shape *shape, struct decompose *copy)
 {
@@ -36,6 +21,8 @@ copy_columns(const struct shape *shape, struct decompose *copy)
         column->kind = own->kind;
         column->count = own->count;
         column->input = own->inputs > 0;
+        column->missing = own->missing;
+        column->clip = own->clip;
         column->shift = own->shift;
         column->scale = own->scale;
         column->values = values;
@@ -46,24 +33,10 @@ copy_columns(const struct shape *shape, struct decompose *copy)
     }
 }
 
-struct compose_layer
+struct layer
 decompose_layer(const struct sotto_mechanism *mechanism, size_t i)
 {
-    const struct device_layer *own = &mechanism->client->layer[i];
-    return (struct compose_layer){.in = own->in,
-                                  .out = own->out,
-                                  .activation = name_activation(own),
-                                  .weight = own->weight,
-                                  .bias = own->bias,
-                                  .kind = (enum compose_kind)own->kind,
-                                  .height = own->image.height,
-                                  .width = own->image.width,
-                                  .channels = own->image.channels,
-                                  .filters = own->made.channels,
-                                  .kernel = own->kernel,
-                                  .stride = own->stride,
-                                  .pad = own->pad,
-                                  .skip = own->skip};
+    return mechanism->client->layer[i];
 }
 
 static void
@@ -83,8 +56,11 @@ copy_parts(const struct sotto_mechanism *mechanism, struct decompose *copy)
         part->l = own->instance.l;
         part->factors = own->factors;
         for (uint32_t j = 0; j < own->factors; j++) {
+            const struct device_factor *factor = &own->factor[j];
             part->factor[j] = (struct compose_factor){
-                own->factor[j].is_column, own->factor[j].at, own->factor[j].k};
+                factor->is_column, factor->at,
+                factor->equal ? factor->choices : factor->k, factor->equal,
+                factor->column};
         }
     }
 }
@@ -127,6 +103,9 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
         .campaign = mechanism->campaign,
         .auxiliary = mechanism->auxiliary,
         .eps = shape->eps,
+        .central_eps = mechanism->client->central_eps,
+        .central_delta = mechanism->client->central_delta,
+        .expires = mechanism->client->expires,
         .column = copy->column,
         .columns = shape->columns,
         .layer = copy->layer,

@@ -13,7 +13,7 @@ struct decompose {
     struct compose_spec spec;
     struct compose_column *column;
     const char **values; /* of all category columns, one after another */
-    struct compose_layer *layer;
+    struct layer *layer;
     struct compose_part *part;
 };
 
@@ -24,7 +24,6 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
 void decompose_clear(struct decompose *copy);
 
 /* One layer of it, likewise. */
-struct compose_layer decompose_layer(const struct sotto_mechanism *mechanism,
-                                     size_t i);
+struct layer decompose_layer(const struct sotto_mechanism *mechanism, size_t i);
 
 #endif

@@ -140,8 +140,8 @@ say_layers(struct page *page)
     size_t count[] = {0, 0, 0};
     const char *before = " (";
     for (size_t i = 0; i < page->info.layers; i++) {
-        enum device_kind kind = page->mechanism->client->layer[i].kind;
-        count[kind == DEVICE_CONV ? 0 : kind == DEVICE_DENSE ? 2 : 1]++;
+        enum layer_kind kind = page->mechanism->client->layer[i].kind;
+        count[kind == LAYER_CONV ? 0 : kind == LAYER_DENSE ? 2 : 1]++;
     }
     if (count[2] == page->info.layers) {
         return;

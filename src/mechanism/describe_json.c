@@ -159,7 +159,7 @@ put_titles(struct building *building, json_t *object,
 }
 
 static json_t *
-image(struct building *building, const struct device_image *from)
+image(struct building *building, const struct layer_image *from)
 {
     json_t *list = json_array();
     append(building, list, json_integer(from->height));
@@ -172,12 +172,12 @@ static json_t *
 layer(struct building *building, size_t at)
 {
     static const char *const kinds[] = {"dense", "conv", "pool", "pool"};
-    const struct device_layer *from = &building->mechanism->client->layer[at];
+    const struct layer *from = &building->mechanism->client->layer[at];
     json_t *object = json_object();
     put(building, object, "kind", json_string(kinds[from->kind]));
     put_size(building, object, "in", from->in);
     put_size(building, object, "out", from->out);
-    if (from->kind == DEVICE_DENSE) {
+    if (from->kind == LAYER_DENSE) {
         return object;
     }
     put(building, object, "from", image(building, &from->image));
@@ -185,11 +185,11 @@ layer(struct building *building, size_t at)
     put_size(building, object, "kernel", from->kernel);
     put_size(building, object, "stride", from->stride);
     put_size(building, object, "pad", from->pad);
-    if (from->kind == DEVICE_CONV) {
-        put_size(building, object, "skip", from->skip);
+    if (from->kind == LAYER_CONV) {
+        put_size(building, object, "skip", from->from[1]);
     } else {
         put(building, object, "of",
-            json_string(from->kind == DEVICE_POOL_MAX ? "max" : "mean"));
+            json_string(from->kind == LAYER_POOL_MAX ? "max" : "mean"));
     }
     return object;
 }

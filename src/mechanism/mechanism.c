@@ -278,7 +278,7 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->parts = shape->parts;
     ret_info->report_size = shape->report_size;
     for (size_t i = 0; i < shape->layers; i++) {
-        const struct device_layer *layer = &client->layer[i];
+        const struct layer *layer = &client->layer[i];
         ret_info->weights +=
             layer_biases(layer) * (layer_fan(layer) + (size_t)1);
     }

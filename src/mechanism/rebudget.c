@@ -41,30 +41,49 @@ digest_bytes(crypto_generichash_state *state, const void *data, size_t size)
 /* In front of what every layer has; a dense layer, whose digest is older, has
    nothing there. It starts with a number that is no dense layer's `in`. */
 static void
-digest_image_layer(crypto_generichash_state *state,
-                   const struct compose_layer *layer)
+digest_image_layer(crypto_generichash_state *state, const struct layer *layer)
 {
-    const uint32_t numbers[] = {layer->kind,     layer->height, layer->width,
-                                layer->channels, layer->kernel, layer->stride,
-                                layer->pad,      layer->skip,   layer->filters};
+    const uint32_t numbers[] = {layer->kind,         layer->image.height,
+                                layer->image.width,  layer->image.channels,
+                                layer->kernel,       layer->stride,
+                                layer->pad,          layer->from[1],
+                                layer->made.channels};
     digest_number(state, 0);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         digest_number(state, numbers[i]);
     }
 }
 
+/* Likewise in front of what only version 2 can say: with a number that is no
+   kind. */
 static void
-digest_layer(crypto_generichash_state *state, const struct compose_layer *layer)
+digest_newer_layer(crypto_generichash_state *state, const struct layer *layer)
 {
-    size_t biases = compose_biases(layer);
-    if (layer->kind != COMPOSE_DENSE) {
+    digest_number(state, 0);
+    digest_number(state, UINT32_MAX);
+    digest_number(state, layer->from[0]);
+    digest_number(state, layer->from[1]);
+    digest_number(state, layer->bf16);
+}
+
+static void
+digest_layer(crypto_generichash_state *state, const struct layer *layer)
+{
+    const char *activation = activation_name(layer->activation);
+    size_t biases = layer_biases(layer);
+    if (layer->from[0] > 1 || layer->bf16 ||
+        (layer->from[1] > 0 && layer->kind == LAYER_DENSE)) {
+        digest_newer_layer(state, layer);
+    }
+    if (layer->kind != LAYER_DENSE) {
         digest_image_layer(state, layer);
     }
     digest_number(state, layer->in);
     digest_number(state, layer->out);
-    digest_bytes(state, layer->activation, strlen(layer->activation));
+    digest_bytes(state, activation, strlen(activation));
     digest_bytes(state, layer->weight,
-                 sizeof(float) * biases * compose_fan(layer));
+                 (layer->bf16 ? sizeof(uint16_t) : sizeof(float)) * biases *
+                     layer_fan(layer));
     digest_bytes(state, layer->bias, sizeof(float) * biases);
 }
 
@@ -83,6 +102,10 @@ digest_part(crypto_generichash_state *state, const struct device_part *part)
         digest_number(state, part->factor[i].is_column);
         digest_number(state, part->factor[i].at);
         digest_number(state, part->factor[i].k);
+        if (part->factor[i].equal) {
+            digest_number(state, part->factor[i].column);
+            digest_number(state, part->factor[i].choices);
+        }
     }
 }
 
@@ -99,13 +122,18 @@ rebudget_digest(const struct sotto_mechanism *mechanism,
         digest_number(&state, client->column[i].kind);
         digest_number(&state, client->column[i].count);
         digest_number(&state, client->column[i].inputs);
+        if (client->column[i].missing || client->column[i].clip) {
+            digest_number(&state, UINT32_MAX);
+            digest_number(&state, client->column[i].missing);
+            digest_number(&state, client->column[i].clip);
+        }
     }
     digest_bytes(&state, client->shift, columns * sizeof *client->shift);
     digest_bytes(&state, client->scale, columns * sizeof *client->scale);
     digest_bytes(&state, client->text, client->text_size);
     digest_number(&state, client->sizes.layers);
     for (uint32_t i = 0; i < client->sizes.layers; i++) {
-        struct compose_layer layer = decompose_layer(mechanism, i);
+        struct layer layer = decompose_layer(mechanism, i);
         digest_layer(&state, &layer);
     }
     digest_number(&state, client->sizes.parts);

@@ -180,8 +180,7 @@ rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z)
     uint32_t layers = (uint32_t)rows->mechanism->shape.layers;
     schema_apply(client, rows_at(rows, row));
     forward_run(client);
-    /* A layer's input is the next one's spare, and the last has no skip. */
-    memcpy(ret_input, layers > 0 ? client->spare : client->x,
+    memcpy(ret_input, client->input,
            rows_representation_width(rows, layers > 0 ? layers - 1 : 0) *
                sizeof *ret_input);
     memcpy(ret_z, client->z, rows_z_width(rows) * sizeof *ret_z);

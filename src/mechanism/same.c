@@ -55,23 +55,24 @@ same_inputs(const struct shape *a, const struct shape *b)
 }
 
 static bool
-same_plan(const struct compose_layer *x, const struct compose_layer *y)
+same_plan(const struct layer *x, const struct layer *y)
 {
     return x->in == y->in && x->out == y->out && x->kind == y->kind &&
-           strcmp(x->activation, y->activation) == 0 &&
+           x->activation == y->activation && x->bf16 == y->bf16 &&
+           layer_back(x) == layer_back(y) && x->from[1] == y->from[1] &&
            x->kernel == y->kernel && x->stride == y->stride &&
-           x->pad == y->pad && x->skip == y->skip && x->height == y->height &&
-           x->width == y->width && x->channels == y->channels &&
-           x->filters == y->filters;
+           x->pad == y->pad && x->height == y->height && x->width == y->width &&
+           x->channels == y->channels && x->filters == y->filters;
 }
 
 bool
-same_layer(const struct compose_layer *x, const struct compose_layer *y)
+same_layer(const struct layer *x, const struct layer *y)
 {
-    size_t biases = compose_biases(x), weights = biases * compose_fan(x);
+    size_t biases = layer_biases(x), weights = biases * layer_fan(x);
+    size_t size = x->bf16 ? sizeof(uint16_t) : sizeof(float);
     return same_plan(x, y) &&
            (biases == 0 ||
-            (memcmp(x->weight, y->weight, weights * sizeof(float)) == 0 &&
+            (memcmp(x->weight, y->weight, weights * size) == 0 &&
              memcmp(x->bias, y->bias, biases * sizeof(float)) == 0));
 }
 
@@ -82,8 +83,8 @@ same_layers(const struct sotto_mechanism *a, const struct sotto_mechanism *b,
     bool same = a->shape.layers >= layers && b->shape.layers >= layers &&
                 same_inputs(&a->shape, &b->shape);
     for (size_t i = 0; same && i < layers; i++) {
-        struct compose_layer x = decompose_layer(a, i);
-        struct compose_layer y = decompose_layer(b, i);
+        struct layer x = decompose_layer(a, i);
+        struct layer y = decompose_layer(b, i);
         same = same_layer(&x, &y);
     }
     return same;

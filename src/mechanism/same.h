@@ -6,10 +6,10 @@
 
 #include "mechanism/mechanism.h"
 
-struct compose_layer;
+struct layer;
 
 /* Whether two layers compute the same, weight by weight. */
-bool same_layer(const struct compose_layer *x, const struct compose_layer *y);
+bool same_layer(const struct layer *x, const struct layer *y);
 /* Whether the first `layers` layers of both give a record the same outputs:
    the same layers behind the same inputs. */
 bool same_layers(const struct sotto_mechanism *a,

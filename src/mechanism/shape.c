@@ -14,7 +14,8 @@
 static bool
 is_code(const struct device_part *part)
 {
-    return part->factors > 0 && !part->factor[0].is_column;
+    return part->factors > 0 && !part->factor[0].is_column &&
+           !part->factor[0].equal;
 }
 
 static enum shape_role
@@ -112,8 +113,9 @@ reads_column(const struct device_part *part, size_t column)
 {
     bool reads = false;
     for (uint32_t i = 0; i < part->factors; i++) {
-        reads = reads ||
-                (part->factor[i].is_column && part->factor[i].at == column);
+        const struct device_factor *factor = &part->factor[i];
+        reads = reads || (factor->is_column && factor->at == column) ||
+                (factor->equal && factor->column == column);
     }
     return reads;
 }
@@ -149,7 +151,9 @@ describe_columns(struct shape *shape, const struct sotto_client *client)
                                   .at = at,
                                   .shift = client->shift[i],
                                   .scale = client->scale[i],
-                                  .label = is_label(shape, client, i)};
+                                  .label = is_label(shape, client, i),
+                                  .missing = own->missing,
+                                  .clip = own->clip};
         at += own->inputs;
     }
 }

@@ -47,6 +47,7 @@ struct shape_column {
     size_t at;           /* the first of these */
     double shift, scale; /* x = (value - shift) scale */
     bool label;          /* read for the label alone: may be missing */
+    bool missing, clip;  /* as compose.h has them */
 };
 
 struct shape {

@@ -16,17 +16,17 @@
 #include <string.h>
 
 #include "host/error.h"
-#include "nn/layer.h"
+#include "nn/layers.h"
 
 #define ALIGNMENT ((size_t)64)
 #define STEP (ALIGNMENT / sizeof(float))
 
 const struct nn_layer_ops *
-nn_layer_ops_of(enum nn_kind kind)
+nn_layer_ops_of(enum layer_kind kind)
 {
-#define NN_KIND(name, operations) &nn_##operations,
-    static const struct nn_layer_ops *const table[] = {NN_KINDS(NN_KIND)};
-#undef NN_KIND
+#define LAYER_KIND(name, operations) &nn_##operations,
+    static const struct nn_layer_ops *const table[] = {LAYER_KINDS(LAYER_KIND)};
+#undef LAYER_KIND
     return table[kind];
 }
 
@@ -50,13 +50,15 @@ carve_all(struct nn_graph *graph, float *base, size_t n)
         struct nn_place *place = &graph->layer[i];
         place->y = carve(base, &at, n * place->out);
         place->dy = carve(base, &at, n * place->out);
-        place->before = place->norm ? carve(base, &at, n * place->out) : NULL;
-        place->dbefore = place->norm && place->added != SIZE_MAX
+        place->before =
+            place->layer.norm ? carve(base, &at, n * place->out) : NULL;
+        place->dbefore = place->layer.norm && place->added != SIZE_MAX
                              ? carve(base, &at, n * place->out)
                              : NULL;
-        place->batch_mean = place->norm ? carve(base, &at, place->width) : NULL;
+        place->batch_mean =
+            place->layer.norm ? carve(base, &at, place->width) : NULL;
         place->batch_inverse =
-            place->norm ? carve(base, &at, place->width) : NULL;
+            place->layer.norm ? carve(base, &at, place->width) : NULL;
     }
     graph->scratch = carve(base, &at, n * graph->widest);
     return at;
@@ -128,19 +130,19 @@ forward_layer(const struct nn_arena *arena, const struct nn_place *place,
               struct tensor_backend *backend, const float *x,
               const float *added, size_t n, bool training)
 {
-    const struct nn_layer_ops *ops = nn_layer_ops_of(place->kind);
-    enum tensor_activation activation =
-        added == NULL ? place->activation : TENSOR_ACTIVATION_NONE;
-    if (place->norm) {
-        ops->forward(arena, place, backend, n, x, TENSOR_ACTIVATION_NONE,
+    const struct nn_layer_ops *ops = nn_layer_ops_of(place->layer.kind);
+    enum activation activation =
+        added == NULL ? place->layer.activation : ACTIVATION_NONE;
+    if (place->layer.norm) {
+        ops->forward(arena, place, backend, n, x, ACTIVATION_NONE,
                      place->before);
         nn_norm_forward(arena, place, backend, n, training, activation);
     } else {
         ops->forward(arena, place, backend, n, x, activation, place->y);
     }
     if (added != NULL) {
-        backend->ops->add(backend, n * place->out, added, place->activation,
-                          place->y);
+        backend->ops->add(backend, n * place->out, added,
+                          place->layer.activation, place->y);
     }
 }
 
@@ -166,16 +168,16 @@ backward_layer(const struct nn_arena *arena, const struct nn_place *place,
                struct tensor_backend *backend, const float *x, size_t n,
                float *dy, float *dx)
 {
-    const struct nn_layer_ops *ops = nn_layer_ops_of(place->kind);
-    if (!place->norm) {
-        ops->back(arena, place, backend, n, x, place->y, place->activation, dy,
-                  dx);
+    const struct nn_layer_ops *ops = nn_layer_ops_of(place->layer.kind);
+    if (!place->layer.norm) {
+        ops->back(arena, place, backend, n, x, place->y,
+                  place->layer.activation, dy, dx);
         return;
     }
     float *dbefore = place->dbefore == NULL ? dy : place->dbefore;
     nn_norm_back(arena, place, backend, n, dy, dbefore);
-    ops->back(arena, place, backend, n, x, place->before,
-              TENSOR_ACTIVATION_NONE, dbefore, dx);
+    ops->back(arena, place, backend, n, x, place->before, ACTIVATION_NONE,
+              dbefore, dx);
 }
 
 /* Adds to dinput, the gradient of output i, what the layers leave that add
@@ -191,8 +193,8 @@ add_sums(const struct nn_graph *graph, struct tensor_backend *backend, size_t n,
             continue;
         }
         if (graph->filled[i]) {
-            backend->ops->add(backend, n * place->out, dsum,
-                              TENSOR_ACTIVATION_NONE, dinput);
+            backend->ops->add(backend, n * place->out, dsum, ACTIVATION_NONE,
+                              dinput);
         } else {
             memcpy(dinput, dsum, n * place->out * sizeof *dinput);
         }
@@ -215,7 +217,7 @@ nn_graph_backward(struct nn_graph *graph, struct tensor_backend *backend,
                        dy, again ? graph->scratch : dinput);
         if (again) {
             backend->ops->add(backend, n * place->in, graph->scratch,
-                              TENSOR_ACTIVATION_NONE, dinput);
+                              ACTIVATION_NONE, dinput);
         }
         graph->filled[from] = true;
         dy = i == 0 ? dx : graph->layer[i - 1].dy;

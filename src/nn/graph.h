@@ -14,10 +14,8 @@
  * rest are without one. That of a convolution is over channels. A pool has no
  * parameters at all. Images are height * width * channels, row-major.
  *
- * from[0] says what goes in, from[1] what is added to the result, after bias
- * or norm and before the activation: r is what the layer r places before this
- * one made, and one place before the first layer is x. from[0] = 0 is 1, the
- * layer before; from[1] = 0 is nothing. A skip, and one with a projection:
+ * What a layer takes and adds is said by `from` (client/layer.h), and is added
+ * behind a norm. A skip, and one with a projection:
  *
  *     x -> conv, norm, relu -> conv, norm, (+ x), relu         from {0, 2}
  *
@@ -32,40 +30,10 @@
 
 #include "nn/arena.h"
 
-/* Every kind of layer: its name in enum nn_kind, and of its operations, which
-   are those of layer_<kind>.c. */
-#define NN_KINDS(row)                                                          \
-    row(DENSE, dense) row(CONV, conv) row(POOL_MAX, pool_max)                  \
-        row(POOL_MEAN, pool_mean)
-
-#define NN_KIND(name, operations) NN_##name,
-enum nn_kind { NN_KINDS(NN_KIND) NN_KIND_COUNT };
-#undef NN_KIND
-
-static inline bool
-nn_pools(enum nn_kind kind)
-{
-    return kind == NN_POOL_MAX || kind == NN_POOL_MEAN;
-}
-
-struct nn_layer {
-    size_t out; /* dense: entries that come out; the others' are computed */
-    enum tensor_activation activation;
-    bool norm; /* batch norm between the product and the activation */
-    enum nn_kind kind;
-    uint32_t height, width, channels; /* not dense: the image that goes in */
-    uint32_t filters;                 /* convolution: channels that come out */
-    uint32_t kernel, stride, pad;     /* not dense */
-    uint32_t from[2];                 /* see above */
-};
-
-struct nn_place { /* where a layer's parameters and activations are */
-    size_t in, out;
-    enum tensor_activation activation;
-    bool norm;
-    enum nn_kind kind;
+struct nn_place {       /* where a layer's parameters and activations are */
+    struct layer layer; /* as it was given, and measured */
+    size_t in, out;     /* entries */
     struct tensor_window window; /* not dense */
-    uint32_t from[2];            /* as in the layer */
     size_t input;  /* what goes in: 0 is x, i what layer i - 1 makes */
     size_t added;  /* likewise; SIZE_MAX: nothing */
     size_t fan;    /* weights of an output: a convolution's kernel^2 channels */
@@ -97,7 +65,7 @@ struct nn_graph {
  */
 SOTTO_CHECKED enum sotto_status
 nn_graph_plan(struct nn_graph *graph, struct nn_arena *arena,
-              const char *prefix, size_t in, const struct nn_layer *layer,
+              const char *prefix, size_t in, const struct layer *layer,
               size_t layers, struct sotto_error *err);
 /* Glorot's uniform weights (He's before ReLU), biases 0, from (seed, stream):
    the same whatever the number of threads. */
@@ -123,10 +91,11 @@ void nn_graph_backward(struct nn_graph *graph, struct tensor_backend *backend,
 /* The last layer's own room for a gradient: n rows of out, to pass as dy. */
 float *nn_graph_dy(struct nn_graph *graph);
 
-/* A layer with its norm folded in: weight out rows of in (a convolution's:
-   filters rows of kernel * kernel * channels), and bias, into the caller's
-   room. Nothing for a pool. */
-void nn_graph_folded(const struct nn_graph *graph, size_t layer, float *weight,
-                     float *bias);
+/* Floats of all weights and biases without norms. */
+size_t nn_graph_floats(const struct nn_graph *graph);
+/* The layers as devices run them, norms folded in, with their weights in
+   `room`, which takes nn_graph_floats. */
+void nn_graph_export(const struct nn_graph *graph, float *room,
+                     struct layer *ret_layer);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "host/error.h"
-#include "nn/layer.h"
+#include "nn/layers.h"
 #include "random/seeded.h"
 
 /* ---- Rows --------------------------------------------------------------- */
@@ -44,7 +44,7 @@ plan_rows(const struct nn_planning *planning, struct nn_place *place,
         status = nn_row_plan(planning, "weight", place->width, place->fan,
                              false, &place->weight, err);
     }
-    if (status == SOTTO_STATUS_OK && place->norm) {
+    if (status == SOTTO_STATUS_OK && place->layer.norm) {
         status = nn_norm_plan(planning, place, err);
     } else if (status == SOTTO_STATUS_OK && place->fan > 0) {
         status = nn_row_plan(planning, "bias", place->width, 0, false,
@@ -64,9 +64,9 @@ entries_of(const struct nn_graph *graph, size_t i)
 
 /* Sets which outputs the layer takes; false if there are none such. */
 static bool
-find_sources(const struct nn_layer *layer, size_t at, struct nn_place *place)
+find_sources(const struct layer *layer, size_t at, struct nn_place *place)
 {
-    size_t input = layer->from[0] == 0 ? 1 : layer->from[0];
+    size_t input = layer_back(layer);
     if (input > at + 1 || layer->from[1] > at + 1) {
         return false;
     }
@@ -90,23 +90,20 @@ sum_fits(const struct nn_graph *graph, const struct nn_place *place)
         return true;
     }
     const struct nn_place *from = &graph->layer[place->added - 1];
-    return from->kind == NN_DENSE || place->kind == NN_DENSE ||
+    return from->layer.kind == LAYER_DENSE ||
+           place->layer.kind == LAYER_DENSE ||
            (from->width == place->width &&
-            tensor_window_side(&from->window, from->window.height) ==
-                tensor_window_side(&place->window, place->window.height));
+            from->layer.made.height == place->layer.made.height);
 }
 
 static enum sotto_status
 plan_layer(struct nn_graph *graph, const struct nn_planning *planning,
-           const struct nn_layer *layer, struct sotto_error *err)
+           const struct layer *layer, struct sotto_error *err)
 {
     size_t i = planning->at;
     struct nn_place *place = &graph->layer[i];
     enum sotto_status status;
-    place->activation = layer->activation;
-    place->norm = layer->norm;
-    place->kind = layer->kind;
-    memcpy(place->from, layer->from, sizeof place->from);
+    place->layer = *layer;
     if (!find_sources(layer, i, place)) {
         return host_fail(err, SOTTO_STATUS_INPUT, i,
                          "layer %zu of '%s' takes what no layer before it "
@@ -114,10 +111,13 @@ plan_layer(struct nn_graph *graph, const struct nn_planning *planning,
                          i, planning->prefix);
     }
     place->in = entries_of(graph, place->input);
-    status = nn_layer_ops_of(place->kind)->plan(planning, layer, place, err);
+    status =
+        nn_layer_ops_of(place->layer.kind)->plan(planning, layer, place, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
+    place->layer.in = (uint32_t)place->in;
+    place->layer.out = (uint32_t)place->out;
     if (!sum_fits(graph, place)) {
         return host_fail(err, SOTTO_STATUS_INPUT, i,
                          "layer %zu of '%s' adds what has another shape", i,
@@ -153,7 +153,7 @@ count_uses(struct nn_graph *graph, const char *prefix, struct sotto_error *err)
 
 enum sotto_status
 nn_graph_plan(struct nn_graph *graph, struct nn_arena *arena,
-              const char *prefix, size_t in, const struct nn_layer *layer,
+              const char *prefix, size_t in, const struct layer *layer,
               size_t layers, struct sotto_error *err)
 {
     memset(graph, 0, sizeof *graph);
@@ -210,8 +210,8 @@ nn_graph_init(struct nn_graph *graph, uint64_t seed, uint64_t stream)
     seeded_init(&seeded, seed, stream);
     for (size_t i = 0; i < graph->layers; i++) {
         const struct nn_place *place = &graph->layer[i];
-        bool relu = place->activation == TENSOR_ACTIVATION_RELU;
-        size_t area = place->kind == NN_CONV
+        bool relu = place->layer.activation == ACTIVATION_RELU;
+        size_t area = place->layer.kind == LAYER_CONV
                           ? place->window.kernel * place->window.kernel
                           : 1;
         size_t out = relu ? 0 : place->width * area;
@@ -226,16 +226,12 @@ nn_graph_init(struct nn_graph *graph, uint64_t seed, uint64_t stream)
     }
 }
 
-void
-nn_graph_folded(const struct nn_graph *graph, size_t layer, float *weight,
-                float *bias)
+/* Weights, then biases, of a layer as devices run it. */
+static void
+export_weights(const struct nn_arena *arena, const struct nn_place *place,
+               float *weight, float *bias)
 {
-    const struct nn_arena *arena = graph->arena;
-    const struct nn_place *place = &graph->layer[layer];
-    if (place->fan == 0) {
-        return;
-    }
-    if (place->norm) {
+    if (place->layer.norm) {
         nn_norm_fold(arena, place, weight, bias);
         return;
     }
@@ -243,4 +239,33 @@ nn_graph_folded(const struct nn_graph *graph, size_t layer, float *weight,
            place->fan * place->width * sizeof *weight);
     memcpy(bias, nn_arena_value(arena, place->bias),
            place->width * sizeof *bias);
+}
+
+size_t
+nn_graph_floats(const struct nn_graph *graph)
+{
+    size_t floats = 0;
+    for (size_t i = 0; i < graph->layers; i++) {
+        const struct nn_place *place = &graph->layer[i];
+        floats += place->fan > 0 ? (place->fan + 1) * place->width : 0;
+    }
+    return floats;
+}
+
+void
+nn_graph_export(const struct nn_graph *graph, float *room,
+                struct layer *ret_layer)
+{
+    for (size_t i = 0; i < graph->layers; i++) {
+        const struct nn_place *place = &graph->layer[i];
+        ret_layer[i] = place->layer;
+        ret_layer[i].norm = false;
+        if (place->fan > 0) {
+            float *bias = room + place->fan * place->width;
+            export_weights(graph->arena, place, room, bias);
+            ret_layer[i].weight = room;
+            ret_layer[i].bias = bias;
+            room = bias + place->width;
+        }
+    }
 }

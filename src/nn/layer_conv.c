@@ -1,7 +1,7 @@
 /*
  * layer_conv.c: y = activation(W * x + b) at every place of a square window.
  */
-#include "nn/layer.h"
+#include "nn/layers.h"
 
 #include "host/error.h"
 
@@ -10,7 +10,7 @@
 
 /* Whether a window makes sense, and nothing overflows. */
 static bool
-window_fits(const struct nn_layer *layer, size_t filters)
+window_fits(const struct layer *layer, size_t filters)
 {
     const size_t sides[] = {layer->height, layer->width,  layer->channels,
                             filters,       layer->kernel, layer->stride,
@@ -25,7 +25,7 @@ window_fits(const struct nn_layer *layer, size_t filters)
            layer->stride > 0 && layer->height > 0 && layer->width > 0 &&
            layer->height + padding >= layer->kernel &&
            layer->width + padding >= layer->kernel &&
-           (layer->kind == NN_CONV || layer->pad < layer->kernel);
+           (layer->kind == LAYER_CONV || layer->pad < layer->kernel);
 }
 
 /* a b c, or SIZE_MAX if that is more than ENTRIES_MAX; a, b, c below 2^17. */
@@ -37,7 +37,7 @@ entries(size_t a, size_t b, size_t c)
 }
 
 enum sotto_status
-nn_window_plan(const struct nn_planning *planning, const struct nn_layer *layer,
+nn_window_plan(const struct nn_planning *planning, const struct layer *layer,
                size_t filters, struct nn_place *place, struct sotto_error *err)
 {
     if (!window_fits(layer, filters) ||
@@ -57,6 +57,10 @@ nn_window_plan(const struct nn_planning *planning, const struct nn_layer *layer,
     place->out =
         entries(tensor_window_side(&place->window, layer->height),
                 tensor_window_side(&place->window, layer->width), filters);
+    place->layer.made = (struct layer_image){
+        (uint32_t)tensor_window_side(&place->window, layer->height),
+        (uint32_t)tensor_window_side(&place->window, layer->width),
+        (uint32_t)filters};
     if (place->out == SIZE_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, planning->at,
                          "layer %zu of '%s' is too large", planning->at,
@@ -66,7 +70,7 @@ nn_window_plan(const struct nn_planning *planning, const struct nn_layer *layer,
 }
 
 static enum sotto_status
-plan_conv(const struct nn_planning *planning, const struct nn_layer *layer,
+plan_conv(const struct nn_planning *planning, const struct layer *layer,
           struct nn_place *place, struct sotto_error *err)
 {
     enum sotto_status status =
@@ -86,7 +90,7 @@ plan_conv(const struct nn_planning *planning, const struct nn_layer *layer,
 static void
 forward_conv(const struct nn_arena *arena, const struct nn_place *place,
              struct tensor_backend *backend, size_t n, const float *x,
-             enum tensor_activation activation, float *y)
+             enum activation activation, float *y)
 {
     backend->ops->conv(backend, n, &place->window, x,
                        nn_arena_value(arena, place->weight),
@@ -96,8 +100,7 @@ forward_conv(const struct nn_arena *arena, const struct nn_place *place,
 static void
 back_conv(const struct nn_arena *arena, const struct nn_place *place,
           struct tensor_backend *backend, size_t n, const float *x,
-          const float *y, enum tensor_activation activation, float *dy,
-          float *dx)
+          const float *y, enum activation activation, float *dy, float *dx)
 {
     backend->ops->conv_back(backend, n, &place->window, x,
                             nn_arena_value(arena, place->weight), y, activation,

@@ -1,10 +1,10 @@
 /*
  * layer_dense.c: y = activation(W x + b).
  */
-#include "nn/layer.h"
+#include "nn/layers.h"
 
 static enum sotto_status
-plan_dense(const struct nn_planning *planning, const struct nn_layer *layer,
+plan_dense(const struct nn_planning *planning, const struct layer *layer,
            struct nn_place *place, struct sotto_error *err)
 {
     (void)planning;
@@ -18,7 +18,7 @@ plan_dense(const struct nn_planning *planning, const struct nn_layer *layer,
 static void
 forward_dense(const struct nn_arena *arena, const struct nn_place *place,
               struct tensor_backend *backend, size_t n, const float *x,
-              enum tensor_activation activation, float *y)
+              enum activation activation, float *y)
 {
     backend->ops->dense(backend, n, place->in, place->out, x,
                         nn_arena_value(arena, place->weight),
@@ -28,8 +28,7 @@ forward_dense(const struct nn_arena *arena, const struct nn_place *place,
 static void
 back_dense(const struct nn_arena *arena, const struct nn_place *place,
            struct tensor_backend *backend, size_t n, const float *x,
-           const float *y, enum tensor_activation activation, float *dy,
-           float *dx)
+           const float *y, enum activation activation, float *dy, float *dx)
 {
     backend->ops->dense_back(backend, n, place->in, place->out, x,
                              nn_arena_value(arena, place->weight), y,

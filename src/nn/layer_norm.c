@@ -5,7 +5,7 @@
  * A layer with a norm has no bias: the norm would take it away again, and its
  * gradient would be nothing but rounding.
  */
-#include "nn/layer.h"
+#include "nn/layers.h"
 
 #include <math.h>
 
@@ -35,7 +35,7 @@ nn_norm_plan(const struct nn_planning *planning, struct nn_place *place,
 void
 nn_norm_forward(const struct nn_arena *arena, const struct nn_place *place,
                 struct tensor_backend *backend, size_t n, bool training,
-                enum tensor_activation activation)
+                enum activation activation)
 {
     backend->ops->norm(
         backend, n * place->places, place->width, training, MOMENTUM,
@@ -53,7 +53,7 @@ nn_norm_back(const struct nn_arena *arena, const struct nn_place *place,
     backend->ops->norm_back(backend, n * place->places, place->width,
                             place->before, nn_arena_value(arena, place->gain),
                             place->batch_mean, place->batch_inverse, place->y,
-                            place->activation, dy,
+                            place->layer.activation, dy,
                             nn_arena_gradient(arena, place->gain),
                             nn_arena_gradient(arena, place->shift), dbefore);
 }

@@ -2,19 +2,18 @@
  * layer_pool.c: the largest or the mean of each channel in each window. A pool
  * has no parameters, norm, sum or activation.
  */
-#include "nn/layer.h"
+#include "nn/layers.h"
 
 #include "host/error.h"
 
 static enum sotto_status
-plan_pool(const struct nn_planning *planning, const struct nn_layer *layer,
+plan_pool(const struct nn_planning *planning, const struct layer *layer,
           struct nn_place *place, struct sotto_error *err)
 {
     enum sotto_status status =
         nn_window_plan(planning, layer, layer->channels, place, err);
-    if (status == SOTTO_STATUS_OK &&
-        (layer->norm || layer->from[1] != 0 ||
-         layer->activation != TENSOR_ACTIVATION_NONE)) {
+    if (status == SOTTO_STATUS_OK && (layer->norm || layer->from[1] != 0 ||
+                                      layer->activation != ACTIVATION_NONE)) {
         status = host_fail(err, SOTTO_STATUS_INPUT, planning->at,
                            "layer %zu of '%s', a pool, has no norm, sum or "
                            "activation",
@@ -26,13 +25,14 @@ plan_pool(const struct nn_planning *planning, const struct nn_layer *layer,
 static enum tensor_pool
 pool_of(const struct nn_place *place)
 {
-    return place->kind == NN_POOL_MAX ? TENSOR_POOL_MAX : TENSOR_POOL_MEAN;
+    return place->layer.kind == LAYER_POOL_MAX ? TENSOR_POOL_MAX
+                                               : TENSOR_POOL_MEAN;
 }
 
 static void
 forward_pool(const struct nn_arena *arena, const struct nn_place *place,
              struct tensor_backend *backend, size_t n, const float *x,
-             enum tensor_activation activation, float *y)
+             enum activation activation, float *y)
 {
     (void)arena;
     (void)activation;
@@ -42,8 +42,7 @@ forward_pool(const struct nn_arena *arena, const struct nn_place *place,
 static void
 back_pool(const struct nn_arena *arena, const struct nn_place *place,
           struct tensor_backend *backend, size_t n, const float *x,
-          const float *y, enum tensor_activation activation, float *dy,
-          float *dx)
+          const float *y, enum activation activation, float *dy, float *dx)
 {
     (void)arena;
     (void)activation;

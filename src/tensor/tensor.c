@@ -40,14 +40,6 @@ tensor_name_at(size_t i)
     return i < BACKENDS ? backends[i].name : NULL;
 }
 
-const char *
-tensor_activation_name(enum tensor_activation activation)
-{
-    static const char *const names[] = {"none", "relu", "sigmoid", "tanh"};
-    return (size_t)activation < sizeof names / sizeof *names ? names[activation]
-                                                             : "?";
-}
-
 void
 tensor_backend_free(struct tensor_backend *backend)
 {

@@ -15,20 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/layer.h"
 #include "sotto/sotto.h"
 
 struct host_pool;
 struct tensor_backend;
-
-enum tensor_activation {
-    TENSOR_ACTIVATION_NONE = 0,
-    TENSOR_ACTIVATION_RELU = 1,
-    TENSOR_ACTIVATION_SIGMOID = 2,
-    TENSOR_ACTIVATION_TANH = 3
-};
-
-/* "none", "relu", "sigmoid", "tanh": the mechanism file's words. */
-const char *tensor_activation_name(enum tensor_activation activation);
 
 enum tensor_pool { TENSOR_POOL_MAX = 0, TENSOR_POOL_MEAN = 1 };
 
@@ -79,13 +70,13 @@ struct tensor_ops {
        is 0, and then dbias is NULL too. */
     void (*dense)(struct tensor_backend *self, size_t n, size_t in, size_t out,
                   const float *x, const float *weight, const float *bias,
-                  enum tensor_activation activation, float *y);
+                  enum activation activation, float *y);
     /* dy is overwritten with the gradient before the activation. dweight and
        dbias are set, not added to; dx too, unless it is NULL. */
     void (*dense_back)(struct tensor_backend *self, size_t n, size_t in,
                        size_t out, const float *x, const float *weight,
-                       const float *y, enum tensor_activation activation,
-                       float *dy, float *dweight, float *dbias, float *dx);
+                       const float *y, enum activation activation, float *dy,
+                       float *dweight, float *dbias, float *dx);
 
     /*
      * y = activation(x * weight + bias) on n images; weight is filters, kernel,
@@ -95,12 +86,12 @@ struct tensor_ops {
     void (*conv)(struct tensor_backend *self, size_t n,
                  const struct tensor_window *window, const float *x,
                  const float *weight, const float *bias,
-                 enum tensor_activation activation, float *y);
+                 enum activation activation, float *y);
     void (*conv_back)(struct tensor_backend *self, size_t n,
                       const struct tensor_window *window, const float *x,
                       const float *weight, const float *y,
-                      enum tensor_activation activation, float *dy,
-                      float *dweight, float *dbias, float *dx);
+                      enum activation activation, float *dy, float *dweight,
+                      float *dbias, float *dx);
 
     /* The largest or the mean of each channel in each window. dx is set; of
        equal entries the first of the window gets the largest's gradient. */
@@ -114,7 +105,7 @@ struct tensor_ops {
 
     /* y = activation(y + a). */
     void (*add)(struct tensor_backend *self, size_t size, const float *a,
-                enum tensor_activation activation, float *y);
+                enum activation activation, float *y);
 
     /* Batch norm over n rows, then the activation. Training: the batch's own
        moments go to mean and inverse (1/sqrt(variance + 1e-5)), and into the
@@ -125,13 +116,13 @@ struct tensor_ops {
     void (*norm)(struct tensor_backend *self, size_t n, size_t width,
                  bool training, float momentum, const float *x,
                  const float *gain, const float *shift, float *running_mean,
-                 float *running_variance, enum tensor_activation activation,
+                 float *running_variance, enum activation activation,
                  float *mean, float *inverse, float *y);
     void (*norm_back)(struct tensor_backend *self, size_t n, size_t width,
                       const float *x, const float *gain, const float *mean,
                       const float *inverse, const float *y,
-                      enum tensor_activation activation, float *dy,
-                      float *dgain, float *dshift, float *dx);
+                      enum activation activation, float *dy, float *dgain,
+                      float *dshift, float *dx);
 
     /* Rows of k: p = softmax(logits); and dlogits from p and dp. */
     void (*softmax)(struct tensor_backend *self, size_t n, size_t k,

@@ -72,6 +72,18 @@ sotto_entropy(void *buffer, size_t size)
 
 #define UNITS(x) ((uint64_t)((x)*1000000.0 + 0.5) * (DECIMAL_UNIT / 1000000))
 
+/* The activation of that name; ACTIVATION_COUNT: there is none. */
+__attribute__((unused)) static enum activation
+activation_of(const char *name)
+{
+    enum activation activation = ACTIVATION_NONE;
+    while (activation < ACTIVATION_COUNT &&
+           strcmp(activation_name(activation), name) != 0) {
+        activation++;
+    }
+    return activation;
+}
+
 struct file {
     uint8_t *data; /* from malloc, so aligned */
     size_t size;
@@ -142,11 +154,11 @@ static const struct compose_column everything_columns[] = {
 static float everything_weight[4][64];
 static float everything_bias[4][8];
 
-static const struct compose_layer everything_layers[] = {
-    {9, 6, "tanh", everything_weight[0], everything_bias[0]},
-    {6, 5, "relu", everything_weight[1], everything_bias[1]},
-    {5, 5, "sigmoid", everything_weight[2], everything_bias[2]},
-    {5, 7, "none", everything_weight[3], everything_bias[3]},
+static const struct layer everything_layers[] = {
+    {9, 6, ACTIVATION_TANH, everything_weight[0], everything_bias[0]},
+    {6, 5, ACTIVATION_RELU, everything_weight[1], everything_bias[1]},
+    {5, 5, ACTIVATION_SIGMOID, everything_weight[2], everything_bias[2]},
+    {5, 7, ACTIVATION_NONE, everything_weight[3], everything_bias[3]},
 };
 
 static const struct compose_part everything_parts[] = {
@@ -206,8 +218,8 @@ small(void)
 {
     static const struct compose_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
-    static const struct compose_layer layer = {1, 2, "tanh", small_weight,
-                                               small_bias};
+    static const struct layer layer = {1, 2, ACTIVATION_TANH, small_weight,
+                                       small_bias};
     static const struct compose_part parts[] = {
         {"features", "laplace", UNITS(1), 1, 0, 2, 16, {{0}}, 0},
         {"label", "flip", UNITS(2), 1, 0, 0, 0, {{false, 0, 2}}, 1},

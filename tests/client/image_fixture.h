@@ -15,7 +15,7 @@
 
 /* Layers in the making: each takes what the last one gives. */
 struct net {
-    struct compose_layer layer[IMAGE_LAYERS];
+    struct layer layer[IMAGE_LAYERS];
     size_t layers;
     uint32_t height, width, channels; /* what comes out so far */
     float *weights;                   /* IMAGE_WEIGHTS of them */
@@ -43,10 +43,10 @@ net_take(struct net *net, size_t count)
     return at;
 }
 
-static struct compose_layer *
+static struct layer *
 net_window(struct net *net, uint32_t kernel, uint32_t stride, uint32_t pad)
 {
-    struct compose_layer *layer = &net->layer[net->layers++];
+    struct layer *layer = &net->layer[net->layers++];
     layer->height = net->height;
     layer->width = net->width;
     layer->channels = net->channels;
@@ -59,16 +59,16 @@ net_window(struct net *net, uint32_t kernel, uint32_t stride, uint32_t pad)
     return layer;
 }
 
-__attribute__((unused)) static struct compose_layer *
+__attribute__((unused)) static struct layer *
 net_conv(struct net *net, uint32_t kernel, uint32_t stride, uint32_t pad,
          uint32_t filters, uint32_t skip, const char *activation)
 {
-    struct compose_layer *layer = net_window(net, kernel, stride, pad);
+    struct layer *layer = net_window(net, kernel, stride, pad);
     uint32_t fan = kernel * kernel * net->channels;
-    layer->kind = COMPOSE_CONV;
-    layer->activation = activation;
+    layer->kind = LAYER_CONV;
+    layer->activation = activation_of(activation);
     layer->filters = filters;
-    layer->skip = skip;
+    layer->from[1] = (uint16_t)skip;
     layer->weight = net_take(net, (size_t)fan * filters);
     layer->bias = net_take(net, filters);
     for (size_t i = 0; i < (size_t)fan * filters; i++) {
@@ -82,9 +82,9 @@ net_conv(struct net *net, uint32_t kernel, uint32_t stride, uint32_t pad,
 
 __attribute__((unused)) static void
 net_pool(struct net *net, uint32_t kernel, uint32_t stride, uint32_t pad,
-         enum compose_kind kind)
+         enum layer_kind kind)
 {
-    struct compose_layer *layer = net_window(net, kernel, stride, pad);
+    struct layer *layer = net_window(net, kernel, stride, pad);
     layer->kind = kind;
     layer->out = net->height * net->width * net->channels;
 }
@@ -92,10 +92,10 @@ net_pool(struct net *net, uint32_t kernel, uint32_t stride, uint32_t pad,
 __attribute__((unused)) static void
 net_dense(struct net *net, uint32_t out, const char *activation)
 {
-    struct compose_layer *layer = &net->layer[net->layers++];
+    struct layer *layer = &net->layer[net->layers++];
     layer->in = net->height * net->width * net->channels;
     layer->out = out;
-    layer->activation = activation;
+    layer->activation = activation_of(activation);
     layer->weight = net_take(net, (size_t)layer->in * out);
     layer->bias = net_take(net, out);
     net->height = 1;
@@ -110,9 +110,9 @@ net_reference(struct net *net)
     net_init(net, 28, 28, 1);
     net_conv(net, 5, 2, 2, 16, 0, "relu");
     net_conv(net, 3, 1, 1, 32, 0, "relu");
-    net_pool(net, 2, 2, 0, COMPOSE_POOL_MAX);
+    net_pool(net, 2, 2, 0, LAYER_POOL_MAX);
     net_conv(net, 3, 1, 1, 64, 0, "relu");
-    net_pool(net, 2, 2, 1, COMPOSE_POOL_MAX);
+    net_pool(net, 2, 2, 1, LAYER_POOL_MAX);
     net_dense(net, 64, "none");
 }
 
@@ -147,7 +147,7 @@ net_file(const struct net *net)
 
 /* Whether the window's place (i, j) is inside; `ret_at`: its channel 0. */
 static bool
-plain_inside(const struct compose_layer *layer, long i, long j, size_t *ret_at)
+plain_inside(const struct layer *layer, long i, long j, size_t *ret_at)
 {
     if (i < 0 || j < 0 || i >= (long)layer->height || j >= (long)layer->width) {
         return false;
@@ -167,8 +167,8 @@ plain_activation(const char *name, double x)
 
 /* The entry (i, j, c) of what a layer over images makes, before its skip. */
 static double
-plain_entry(const struct compose_layer *layer, const double *x, uint32_t i,
-            uint32_t j, uint32_t c)
+plain_entry(const struct layer *layer, const double *x, uint32_t i, uint32_t j,
+            uint32_t c)
 {
     double sum = 0, largest = -INFINITY, inside = 0;
     for (uint32_t ky = 0; ky < layer->kernel; ky++) {
@@ -182,34 +182,34 @@ plain_entry(const struct compose_layer *layer, const double *x, uint32_t i,
             }
             inside++;
             for (uint32_t k = 0;
-                 layer->kind == COMPOSE_CONV && k < layer->channels; k++) {
+                 layer->kind == LAYER_CONV && k < layer->channels; k++) {
                 sum +=
                     (double)layer->weight[w * layer->channels + k] * x[at + k];
             }
-            if (layer->kind != COMPOSE_CONV) {
+            if (layer->kind != LAYER_CONV) {
                 sum += x[at + c];
                 largest = fmax(largest, x[at + c]);
             }
         }
     }
-    return layer->kind == COMPOSE_CONV       ? sum + layer->bias[c]
-           : layer->kind == COMPOSE_POOL_MAX ? largest
-                                             : sum / inside;
+    return layer->kind == LAYER_CONV       ? sum + layer->bias[c]
+           : layer->kind == LAYER_POOL_MAX ? largest
+                                           : sum / inside;
 }
 
 static void
-plain_layer(const struct compose_layer *layer, const double *x,
-            const double *skip, double *y)
+plain_layer(const struct layer *layer, const double *x, const double *skip,
+            double *y)
 {
     uint32_t channels =
-        layer->kind == COMPOSE_CONV ? layer->filters : layer->channels;
+        layer->kind == LAYER_CONV ? layer->filters : layer->channels;
     uint32_t columns =
-        layer->kind == COMPOSE_DENSE
+        layer->kind == LAYER_DENSE
             ? 0
             : (layer->width + 2 * layer->pad - layer->kernel) / layer->stride +
                   1;
     for (uint32_t i = 0; i < layer->out; i++) {
-        if (layer->kind == COMPOSE_DENSE) {
+        if (layer->kind == LAYER_DENSE) {
             y[i] = layer->bias[i];
             for (uint32_t j = 0; j < layer->in; j++) {
                 y[i] += (double)layer->weight[i * layer->in + j] * x[j];
@@ -218,12 +218,10 @@ plain_layer(const struct compose_layer *layer, const double *x,
             y[i] = plain_entry(layer, x, i / channels / columns,
                                i / channels % columns, i % channels);
         }
-        if (layer->skip > 0) {
+        if (layer->from[1] > 0) {
             y[i] += skip[i];
         }
-        if (layer->activation != NULL) {
-            y[i] = plain_activation(layer->activation, y[i]);
-        }
+        y[i] = plain_activation(activation_name(layer->activation), y[i]);
     }
 }
 
@@ -237,14 +235,44 @@ plain_run(const struct net *net, const float *x)
         all[i] = x[i];
     }
     for (size_t i = 0; i < net->layers; i++) {
-        const struct compose_layer *layer = &net->layer[i];
-        const double *skip =
-            layer->skip > 0 ? all + (i + 1 - layer->skip) * IMAGE_MOST : NULL;
+        const struct layer *layer = &net->layer[i];
+        const double *skip = layer->from[1] > 0
+                                 ? all + (i + 1 - layer->from[1]) * IMAGE_MOST
+                                 : NULL;
         assert_true(layer->in <= IMAGE_MOST && layer->out <= IMAGE_MOST);
-        plain_layer(layer, all + i * IMAGE_MOST, skip,
+        size_t back = layer->from[0] == 0 ? 1 : layer->from[0];
+        plain_layer(layer, all + (i + 1 - back) * IMAGE_MOST, skip,
                     all + (i + 1) * IMAGE_MOST);
     }
     return all;
+}
+
+/* Opens the net as a file of version 1, whatever its skips: they are written
+   into one without any. */
+__attribute__((unused)) static enum sotto_status
+net_open_1(struct net *net, struct sotto_error *err)
+{
+    static const char mark[] = "\\\"skip\\\":0";
+    struct net line = *net;
+    struct file file;
+    char *at;
+    enum sotto_status status;
+    for (size_t i = 0; i < line.layers; i++) {
+        line.layer[i].from[1] = 0;
+    }
+    file = net_file(&line);
+    at = (char *)file.data + 8;
+    for (size_t i = 0; i < line.layers; i++) {
+        if (line.layer[i].kind == LAYER_CONV) {
+            at = strstr(at, mark);
+            assert_non_null(at);
+            at += sizeof mark - 2;
+            *at = (char)('0' + net->layer[i].from[1]);
+        }
+    }
+    status = try_open(file, NULL, err);
+    free(file.data);
+    return status;
 }
 
 #endif

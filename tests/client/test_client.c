@@ -279,7 +279,7 @@ test_no_entropy_no_report(void **state)
     static const struct compose_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     static const float weight[400] = {0.5f}, bias[400] = {0};
-    static const struct compose_layer layer = {1, 400, "none", weight, bias};
+    static const struct layer layer = {1, 400, ACTIVATION_NONE, weight, bias};
     static const struct compose_part parts[] = {
         {"features", "subset", UNITS(1), 1, 0, 0, 0, {{false, 0, 400}}, 1},
         {"features", "laplace", UNITS(1), 8, 0, 50, 16, {{0}}, 0},

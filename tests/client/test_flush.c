@@ -194,7 +194,7 @@ test_dense(void **state)
         {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
     struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
                                 4,          16,        {{0}},    0};
-    struct compose_layer layers[DEEP];
+    struct layer layers[DEEP];
     struct compose_spec spec = {"h", "c",    "a",  UNITS(1), columns,
                                 2,   layers, DEEP, &part,    1};
     (void)state;
@@ -211,7 +211,8 @@ test_dense(void **state)
         for (uint32_t l = 0; l < DEEP; l++) {
             layers[l].in = l == 0 ? 2 : WIDE;
             layers[l].out = WIDE;
-            layers[l].activation = names[(round / 8 + l * (round / 32)) % 4];
+            layers[l].activation =
+                activation_of(names[(round / 8 + l * (round / 32)) % 4]);
             layers[l].weight = weight[l];
             layers[l].bias = bias[l];
             for (uint32_t i = 0; i < WIDE * WIDE; i++) {
@@ -262,11 +263,10 @@ test_images(void **state)
                                     1,   net.layer, 5,   &part,    1};
         net_init(&net, 6, 6, 2);
         net_conv(&net, 3, 1, 1, 2, 1, round % 3 == 0 ? "none" : "relu");
-        net_pool(&net, 3, 1, 1,
-                 round < 48 ? COMPOSE_POOL_MAX : COMPOSE_POOL_MEAN);
+        net_pool(&net, 3, 1, 1, round < 48 ? LAYER_POOL_MAX : LAYER_POOL_MEAN);
         net_conv(&net, 5, 1, 2, 2, 0, "none");
         net_conv(&net, 3, 1, 1, 2, 2, round % 2 == 0 ? "tanh" : "none");
-        net_pool(&net, 2, 2, 0, COMPOSE_POOL_MEAN);
+        net_pool(&net, 2, 2, 0, LAYER_POOL_MEAN);
         for (uint32_t i = 0; i < net.used; i++) {
             net.weights[i] = hostile_weight(round, draw_at(i, round));
         }
@@ -293,9 +293,9 @@ test_mean(void **state)
     (void)state;
     net_init(&net, 4, 4, 1);
     net.layer[0] =
-        (struct compose_layer){1, 16, "none", wide, net_take(&net, 16)};
+        (struct layer){1, 16, ACTIVATION_NONE, wide, net_take(&net, 16)};
     net.layers = 1;
-    net_pool(&net, 4, 1, 0, COMPOSE_POOL_MEAN);
+    net_pool(&net, 4, 1, 0, LAYER_POOL_MEAN);
     net_conv(&net, 1, 1, 0, 1, 0, "none");
     for (uint32_t i = 0; i < net.used; i++) {
         net.weights[i] = i < 16 ? 0 : FLUSH_LEAST;
@@ -327,7 +327,7 @@ test_chain(void **state)
     (void)state;
     net_init(&net, 8, 8, 1);
     net.layer[0] =
-        (struct compose_layer){1, 64, "none", spread, net_take(&net, 64)};
+        (struct layer){1, 64, ACTIVATION_NONE, spread, net_take(&net, 64)};
     net.layers = 1;
     for (uint32_t i = 0; i < 4; i++) {
         net_conv(&net, 7, 1, 3, 1, 0, "none");

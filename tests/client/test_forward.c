@@ -49,17 +49,17 @@ plain_named(const char *name)
 
 /* y = activation(W x + b), layer by layer, in doubles. */
 static void
-run_plainly(const struct compose_layer *layers, size_t count, double *x)
+run_plainly(const struct layer *layers, size_t count, double *x)
 {
     double y[512];
     for (size_t i = 0; i < count; i++) {
-        const struct compose_layer *layer = &layers[i];
+        const struct layer *layer = &layers[i];
         for (uint32_t j = 0; j < layer->out; j++) {
             double sum = layer->bias[j];
             for (uint32_t k = 0; k < layer->in; k++) {
                 sum += (double)layer->weight[j * layer->in + k] * x[k];
             }
-            y[j] = plain_named(layer->activation)(sum);
+            y[j] = plain_named(activation_name(layer->activation))(sum);
         }
         memcpy(x, y, sizeof(double) * layer->out);
     }
@@ -96,7 +96,7 @@ static void
 check_width(uint32_t in, uint32_t out, const char *activation)
 {
     static float weight[70 * 70], bias[70];
-    struct compose_layer layer = {in, out, activation, weight, bias};
+    struct layer layer = {in, out, activation_of(activation), weight, bias};
     struct compose_column column = {"b",   SOTTO_COLUMN_BYTES, in, NULL, false,
                                     127.5, 1 / 127.5};
     struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
@@ -164,11 +164,21 @@ test_no_encoder(void **state)
     free(file.data);
 }
 
-static forward_function *
-find(const char *name)
+/* What a layer that names it has behind its sum; NULL: it is refused. */
+static float (*find(const char *name))(float)
 {
-    struct reader_word word = {name, strlen(name)};
-    return forward_activation(word);
+    char text[120];
+    struct reader reader;
+    struct layer layer;
+    int size = snprintf(text, sizeof text,
+                        "{\"kind\":\"dense\",\"in\":1,\"out\":1,"
+                        "\"activation\":\"%s\"}",
+                        name);
+    reader_init(&reader, (const uint8_t *)text, (size_t)size);
+    layer = layer_read(&reader, 1, 0);
+    return reader.status == SOTTO_STATUS_OK
+               ? forward_activation(layer.activation)
+               : NULL;
 }
 
 static void
@@ -180,7 +190,7 @@ test_activations(void **state)
     assert_null(find("relu6"));
     assert_null(find("RELU"));
     for (size_t i = 0; i < 4; i++) {
-        forward_function *function = find(activations[i].name);
+        float (*function)(float) = find(activations[i].name);
         assert_non_null(function);
         for (double x = -120; x < 120; x += 0.0371) {
             double expected = activations[i].plain((float)x);

@@ -76,10 +76,10 @@ test_windows(void **state)
                 net_conv(&net, kernel, stride, pad, 1 + at % 4, 0, "tanh");
                 check_net(&net);
                 net_init(&net, 5 + at % 3, 5, channels[at % 6]);
-                net_pool(&net, kernel, stride, pad, COMPOSE_POOL_MAX);
+                net_pool(&net, kernel, stride, pad, LAYER_POOL_MAX);
                 check_net(&net);
                 net_init(&net, 5 + at % 2, 6, channels[at % 6]);
-                net_pool(&net, kernel, stride, pad, COMPOSE_POOL_MEAN);
+                net_pool(&net, kernel, stride, pad, LAYER_POOL_MEAN);
                 check_net(&net);
             }
         }
@@ -97,11 +97,11 @@ test_ends(void **state)
     check_net(&net);
     net_init(&net, 1, 1, 1);
     net_conv(&net, 31, 1, 30, 2, 0, "sigmoid");
-    net_pool(&net, 31, 16, 30, COMPOSE_POOL_MEAN);
+    net_pool(&net, 31, 16, 30, LAYER_POOL_MEAN);
     check_net(&net);
     net_init(&net, 1, 700, 1);
     net_conv(&net, 1, 2, 0, 1, 0, "none");
-    net_pool(&net, 1, 16, 0, COMPOSE_POOL_MAX);
+    net_pool(&net, 1, 16, 0, LAYER_POOL_MAX);
     check_net(&net);
 }
 
@@ -117,10 +117,10 @@ test_skips(void **state)
     net_conv(&net, 3, 1, 1, 4, 1, "relu");
     net_conv(&net, 3, 1, 1, 4, 0, "tanh");
     net_conv(&net, 1, 1, 0, 4, 2, "none");
-    net_pool(&net, 3, 1, 1, COMPOSE_POOL_MAX);
+    net_pool(&net, 3, 1, 1, LAYER_POOL_MAX);
     net_conv(&net, 5, 1, 2, 7, 0, "sigmoid");
     net_conv(&net, 3, 1, 1, 4, 3, "relu");
-    net_pool(&net, 2, 2, 0, COMPOSE_POOL_MEAN);
+    net_pool(&net, 2, 2, 0, LAYER_POOL_MEAN);
     net_dense(&net, 5, "tanh");
     check_net(&net);
 }
@@ -141,7 +141,7 @@ test_runs_in_a_row(void **state)
     net_conv(&net, 3, 1, 1, 4, 0, "relu");
     net_conv(&net, 3, 1, 1, 6, 0, "tanh");
     net_conv(&net, 3, 1, 1, 4, 2, "relu");
-    net_pool(&net, 2, 2, 0, COMPOSE_POOL_MAX);
+    net_pool(&net, 2, 2, 0, LAYER_POOL_MAX);
     net_dense(&net, 5, "tanh");
     file = net_file(&net);
     opened = client_open(file);
@@ -207,7 +207,7 @@ add_layer(struct net *net, struct seeded *seeded, size_t *open)
     switch (below(seeded, 5)) {
     case 0:
         net_pool(net, kernel, stride, pad,
-                 below(seeded, 2) ? COMPOSE_POOL_MAX : COMPOSE_POOL_MEAN);
+                 below(seeded, 2) ? LAYER_POOL_MAX : LAYER_POOL_MEAN);
         break;
     case 1:
         net_conv(net, kernel, stride, pad, 1 + below(seeded, 5), 0,
@@ -236,7 +236,7 @@ test_any(void **state)
             add_layer(&net, &seeded, &open);
         }
         for (size_t j = 0; j < net.layers; j++) {
-            skips += net.layer[j].skip > 1;
+            skips += net.layer[j].from[1] > 1;
         }
         check_net(&net);
     }
@@ -298,20 +298,20 @@ test_odd_floats(void **state)
         {{-INFINITY, -INFINITY, NAN, -INFINITY}, -INFINITY},
         {{-1e-45f, -2, -3, -4}, -1e-45f},
     };
-    struct device_layer layer = {.in = 4,
-                                 .out = 1,
-                                 .kind = DEVICE_POOL_MAX,
-                                 .image = {2, 2, 1},
-                                 .made = {1, 1, 1},
-                                 .kernel = 2,
-                                 .stride = 1};
+    struct layer layer = {.in = 4,
+                          .out = 1,
+                          .kind = LAYER_POOL_MAX,
+                          .image = {2, 2, 1},
+                          .made = {1, 1, 1},
+                          .kernel = 2,
+                          .stride = 1};
     float y;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         image_pool(&layer, cases[i].in, &y);
         assert_true(y == cases[i].largest);
     }
-    layer.kind = DEVICE_POOL_MEAN;
+    layer.kind = LAYER_POOL_MEAN;
     image_pool(&layer, cases[0].in, &y);
     assert_true(y == 2.5f);
     image_pool(&layer, cases[1].in, &y);
@@ -324,13 +324,13 @@ static void
 test_order(void **state)
 {
     float x[18], y[1];
-    struct device_layer layer = {.in = 18,
-                                 .out = 1,
-                                 .kind = DEVICE_CONV,
-                                 .image = {1, 18, 1},
-                                 .made = {1, 1, 1},
-                                 .kernel = 18,
-                                 .stride = 1};
+    struct layer layer = {.in = 18,
+                          .out = 1,
+                          .kind = LAYER_CONV,
+                          .image = {1, 18, 1},
+                          .made = {1, 1, 1},
+                          .kernel = 18,
+                          .stride = 1};
     float w[18 * 18] = {0}, bias[] = {0.5f};
     (void)state;
     for (size_t i = 0; i < 18; i++) {
@@ -343,8 +343,7 @@ test_order(void **state)
     w[17] = 1;
     layer.weight = w;
     layer.bias = bias;
-    layer.activation =
-        forward_activation((struct reader_word){"none", strlen("none")});
+    layer.activation = ACTIVATION_NONE;
     image_conv(&layer, x, NULL, y);
     assert_true(y[0] == 1.5f);
     x[0] = 3;
@@ -370,7 +369,7 @@ test_hostile_weights(void **state)
         size_t size;
         net_init(&net, 6, 6, 2);
         net_conv(&net, 3, 1, 1, 2, 1, "relu");
-        net_pool(&net, 2, 1, 1, i < 14 ? COMPOSE_POOL_MAX : COMPOSE_POOL_MEAN);
+        net_pool(&net, 2, 1, 1, i < 14 ? LAYER_POOL_MAX : LAYER_POOL_MEAN);
         net_conv(&net, 3, 2, 1, 4, 0, "tanh");
         for (size_t j = 0; j < net.used; j++) {
             net.weights[j] = odd[(i + j * (1 + i / 7)) % 7];

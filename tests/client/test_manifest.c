@@ -252,7 +252,7 @@ test_large_budgets(void **state)
     static const float weight[4] = {1}, bias[4] = {0};
     static const struct compose_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
-    static const struct compose_layer layer = {1, 4, "none", weight, bias};
+    static const struct layer layer = {1, 4, ACTIVATION_NONE, weight, bias};
     static const struct compose_part part = {
         "features", "laplace", UNITS(1), 4, 0, 1, 16, {{0}}, 0};
     static const struct compose_spec spec = {
@@ -654,7 +654,7 @@ test_reports_draw_entropy(void **state)
     static struct compose_part subsets[4096];
     static const struct compose_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
-    struct compose_layer layer = {1, 65536, "none", weights, weights};
+    struct layer layer = {1, 65536, ACTIVATION_NONE, weights, weights};
     struct compose_part part = {
         "features", "gaussian", UNITS(0.0004), 8192, 0,
         1,          16,         {{0}},         0,    100000 /* 10^-7 */};

@@ -69,7 +69,7 @@ triple(void)
         {"u", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
         {"v", SOTTO_COLUMN_CATEGORY, 2, values, false, 0, 1},
     };
-    static const struct compose_layer layer = {1, 3, "none", weight, bias};
+    static const struct layer layer = {1, 3, ACTIVATION_NONE, weight, bias};
     static const struct compose_part part = {
         "both", "flip", UNITS(2), 1,
         0,      0,      0,        {{true, 1, 0}, {false, 0, 3}, {true, 2, 0}},

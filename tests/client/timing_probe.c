@@ -135,7 +135,7 @@ open_setting(const struct setting *setting)
     struct compose_column columns[] = {
         {"c", SOTTO_COLUMN_CATEGORY, setting->symbols, values, false, 0, 1},
         {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
-    struct compose_layer layer = {1, setting->width, "none", zeros, zeros};
+    struct layer layer = {1, setting->width, ACTIVATION_NONE, zeros, zeros};
     struct compose_spec spec = {setting->name,  "c", "a",    EPS(32),
                                 columns,        2,   &layer, 1,
                                 &setting->part, 1};
@@ -290,24 +290,34 @@ count_categories(struct probe *probe)
 /* Convolutions, one with a skip over the other, both pools and a dense layer,
    all with this activation. */
 static struct sotto_client *
-open_network(const char *activation, float *weight)
+open_network(enum activation activation, float *weight)
 {
-    struct compose_layer layers[] = {
-        {108, 108, activation, weight, weight, COMPOSE_CONV, 6, 6, 3, 3, 3, 1,
-         1, 0},
-        {108, 108, activation, weight, weight, COMPOSE_CONV, 6, 6, 3, 3, 3, 1,
-         1, 2},
-        {108, 27, NULL, NULL, NULL, COMPOSE_POOL_MAX, 6, 6, 3, 0, 2, 2, 0, 0},
-        {27, 27, NULL, NULL, NULL, COMPOSE_POOL_MEAN, 3, 3, 3, 0, 3, 1, 1, 0},
-        {27, 8, activation, weight, weight, COMPOSE_DENSE, 0, 0, 0, 0, 0, 0, 0,
-         0},
+#define IMAGE(side, size, step, around)                                        \
+    .height = side, .width = side, .channels = 3, .filters = 3,                \
+    .kernel = size, .stride = step, .pad = around
+    struct layer layers[] = {
+        {108, 108, activation, weight, weight, LAYER_CONV, IMAGE(6, 3, 1, 1)},
+        {108, 108, activation, weight, weight, LAYER_CONV, IMAGE(6, 3, 1, 1),
+         .from = {0, 2}},
+        {108, 27, .kind = LAYER_POOL_MAX, IMAGE(6, 2, 2, 0)},
+        {27, 27, .kind = LAYER_POOL_MEAN, IMAGE(3, 3, 1, 1)},
+        {27, 8, activation, weight, weight, LAYER_DENSE},
     };
+#undef IMAGE
     struct compose_column column = {
         "b", SOTTO_COLUMN_BYTES, X_SIZE, NULL, false, 0, 1};
     struct compose_part part = {"features", "laplace", EPS(1), 1, 0,
                                 8,          16,        {{0}},  0};
-    struct compose_spec spec = {activation, "c",    "a", EPS(1), &column,
-                                1,          layers, 5,   &part,  1};
+    struct compose_spec spec = {activation_name(activation),
+                                "c",
+                                "a",
+                                EPS(1),
+                                &column,
+                                1,
+                                layers,
+                                5,
+                                &part,
+                                1};
     return open_spec(&spec);
 }
 
@@ -328,9 +338,10 @@ count_forward(struct sotto_client *client, const char *activation,
 /* Each float everywhere, and alone at a place; and then any floats of each
    size, and any bits at all. */
 static void
-count_network(const char *activation, float *weight)
+count_network(enum activation kind, float *weight)
 {
-    struct sotto_client *client = open_network(activation, weight);
+    const char *activation = activation_name(kind);
+    struct sotto_client *client = open_network(kind, weight);
     float x[X_SIZE];
     for (size_t i = 0; i < 2 * VALUES; i++) {
         for (size_t j = 0; j < X_SIZE; j++) {
@@ -355,14 +366,12 @@ count_network(const char *activation, float *weight)
 static void
 count_networks(void)
 {
-    static const char *const activations[] = {"none", "relu", "sigmoid",
-                                              "tanh"};
     static float weight[8 * 27];
     for (size_t i = 0; i < sizeof weight / sizeof *weight; i++) {
         weight[i] = (float)(i * 5 % 7) - 3;
     }
-    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
-        count_network(activations[i], weight);
+    for (int i = 0; i < ACTIVATION_COUNT; i++) {
+        count_network((enum activation)i, weight);
     }
 }
 

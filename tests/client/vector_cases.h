@@ -128,8 +128,8 @@ static const struct compose_spec mixed = {
 
 static const float pair_weight[] = {-1, -0.5f, 0, 0.5f, 1};
 static const float pair_bias[] = {0, 0.25f, 0.375f, 0.25f, 0};
-static const struct compose_layer pair_layer = {1, 5, "none", pair_weight,
-                                                pair_bias};
+static const struct layer pair_layer = {1, 5, ACTIVATION_NONE, pair_weight,
+                                        pair_bias};
 static const struct compose_column pair_columns[] = {NUMBER("n", 10, 0.125),
                                                      CATEGORY("c", 3)};
 static const struct compose_part pair_parts[] = {
@@ -155,25 +155,28 @@ static const struct compose_spec pair = {
 static float image_weight[VECTOR_WEIGHTS];
 #define WINDOW(kind, height, width, channels, filters, kernel, stride, pad,    \
                skip)                                                           \
-    kind, height, width, channels, filters, kernel, stride, pad, skip
-static const struct compose_layer image_layers[] = {
-    {72, 144, "relu", image_weight, image_weight + 72,
-     WINDOW(COMPOSE_CONV, 6, 6, 2, 4, 3, 1, 1, 0)},
-    {144, 64, NULL, NULL, NULL,
-     WINDOW(COMPOSE_POOL_MAX, 6, 6, 4, 0, 2, 2, 1, 0)},
-    {64, 96, "relu", image_weight + 76, image_weight + 292,
-     WINDOW(COMPOSE_CONV, 4, 4, 4, 6, 3, 1, 1, 0)},
-    {96, 64, "relu", image_weight + 298, image_weight + 514,
-     WINDOW(COMPOSE_CONV, 4, 4, 6, 4, 3, 1, 1, 2)},
-    {64, 16, NULL, NULL, NULL,
-     WINDOW(COMPOSE_POOL_MEAN, 4, 4, 4, 0, 3, 2, 1, 0)},
-    {16, 5, "none", image_weight + 518, image_weight + 598},
+    kind, {{height, width, channels}}, {{0, 0, filters}}, kernel, stride, pad, \
+    {                                                                          \
+        0, skip                                                                \
+    }
+static const struct layer image_layers[] = {
+    {72, 144, ACTIVATION_RELU, image_weight, image_weight + 72,
+     WINDOW(LAYER_CONV, 6, 6, 2, 4, 3, 1, 1, 0)},
+    {144, 64, ACTIVATION_NONE, NULL, NULL,
+     WINDOW(LAYER_POOL_MAX, 6, 6, 4, 0, 2, 2, 1, 0)},
+    {64, 96, ACTIVATION_RELU, image_weight + 76, image_weight + 292,
+     WINDOW(LAYER_CONV, 4, 4, 4, 6, 3, 1, 1, 0)},
+    {96, 64, ACTIVATION_RELU, image_weight + 298, image_weight + 514,
+     WINDOW(LAYER_CONV, 4, 4, 6, 4, 3, 1, 1, 2)},
+    {64, 16, ACTIVATION_NONE, NULL, NULL,
+     WINDOW(LAYER_POOL_MEAN, 4, 4, 4, 0, 3, 2, 1, 0)},
+    {16, 5, ACTIVATION_NONE, image_weight + 518, image_weight + 598},
 };
-static const struct compose_layer stride_layers[] = {
-    {105, 24, "relu", image_weight + 600, image_weight + 750,
-     WINDOW(COMPOSE_CONV, 5, 7, 3, 2, 5, 2, 2, 0)},
-    {24, 24, "none", image_weight + 752, image_weight + 770,
-     WINDOW(COMPOSE_CONV, 3, 4, 2, 2, 3, 1, 1, 1)},
+static const struct layer stride_layers[] = {
+    {105, 24, ACTIVATION_RELU, image_weight + 600, image_weight + 750,
+     WINDOW(LAYER_CONV, 5, 7, 3, 2, 5, 2, 2, 0)},
+    {24, 24, ACTIVATION_NONE, image_weight + 752, image_weight + 770,
+     WINDOW(LAYER_CONV, 3, 4, 2, 2, 3, 1, 1, 1)},
 };
 static const struct compose_column image_columns[] = {BYTES("image", 72),
                                                       CATEGORY("label", 3)};
@@ -192,8 +195,8 @@ static const struct compose_spec stride_spec = {
 
 static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
 static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
-static const struct compose_layer nan_layer = {1, 4, "none", nan_weight,
-                                               nan_bias};
+static const struct layer nan_layer = {1, 4, ACTIVATION_NONE, nan_weight,
+                                       nan_bias};
 static const struct compose_column nan_column = NUMBER("n", 0, 1);
 static const struct compose_part nan_parts[] = {
     LATTICE(1, 2, 2, 64), SYMBOLS("flip", 1, {false, 0, 4})};
@@ -637,7 +640,7 @@ z_json(const struct vector_case *a_case, struct sotto_client *client)
 static bool
 has_images(const struct compose_spec *spec)
 {
-    return spec->layers > 0 && spec->layer[0].kind != COMPOSE_DENSE;
+    return spec->layers > 0 && spec->layer[0].kind != LAYER_DENSE;
 }
 
 static json_t *

@@ -129,7 +129,8 @@ test_shapes(void **state)
                      cases[i].width, encoder->layers, last->in);
         }
         assert_int_equal(encoder->out, 64);
-        assert_true(last->norm && last->activation == TENSOR_ACTIVATION_NONE);
+        assert_true(last->layer.norm &&
+                    last->layer.activation == ACTIVATION_NONE);
         begun_clear(&begun);
         sotto_table_free(table);
     }
@@ -149,13 +150,13 @@ test_reference(void **state)
     assert_int_equal(place[0].window.stride, 2);
     assert_int_equal(place[0].window.filters, 16);
     assert_int_equal(place[1].window.filters, 32);
-    assert_int_equal(place[2].kind, NN_POOL_MAX);
+    assert_int_equal(place[2].layer.kind, LAYER_POOL_MAX);
     assert_int_equal(place[2].window.pad, 0);
     assert_int_equal(place[3].window.filters, 64);
     assert_int_equal(place[4].window.pad, 1);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(place[i].norm == !nn_pools(place[i].kind));
-        assert_int_equal(place[i].from[1], 0);
+        assert_true(place[i].layer.norm == !layer_pools(place[i].layer.kind));
+        assert_int_equal(place[i].layer.from[1], 0);
     }
     assert_int_equal(begun.net.head.layer[0].out, 64);
     assert_int_equal(begun.net.head.layer[1].out, 32);

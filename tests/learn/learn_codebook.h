@@ -21,11 +21,11 @@ static const float codebook_bias[3] = {0};
 static inline struct sotto_mechanism *
 codebook_open(const struct compose_part *part, size_t parts, uint64_t eps)
 {
-    const struct compose_layer layer = {.in = 2,
-                                        .out = 3,
-                                        .weight = codebook_weight,
-                                        .bias = codebook_bias,
-                                        .activation = "none"};
+    const struct layer layer = {.in = 2,
+                                .out = 3,
+                                .weight = codebook_weight,
+                                .bias = codebook_bias,
+                                .activation = ACTIVATION_NONE};
     const struct compose_spec spec = {.name = "codebook",
                                       .campaign = "c",
                                       .auxiliary = "not used",

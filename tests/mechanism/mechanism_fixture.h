@@ -86,8 +86,8 @@ static const struct compose_spec fixture_plain = {
 
 static const float fixture_weight[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 static const float fixture_bias[3] = {0, 0, 0};
-static const struct compose_layer fixture_layer = {3, 3, "none", fixture_weight,
-                                                   fixture_bias};
+static const struct layer fixture_layer = {3, 3, ACTIVATION_NONE,
+                                           fixture_weight, fixture_bias};
 static const struct compose_part fixture_encoded_part[] = {
     {.covers = "both",
      .channel = "flip",
@@ -121,13 +121,13 @@ static const struct compose_column fixture_image_column[] = {
     {"image", SOTTO_COLUMN_BYTES, 16, NULL, false, 127.5, 1.0 / 127.5},
     {"label", SOTTO_COLUMN_CATEGORY, 3, fixture_labels, false, 0, 1},
 };
-static const struct compose_layer fixture_image_layer[] = {
+static const struct layer fixture_image_layer[] = {
     {.in = 16,
      .out = 8,
-     .activation = "relu",
+     .activation = ACTIVATION_RELU,
      .weight = fixture_image_weight,
      .bias = fixture_image_weight + 18,
-     .kind = COMPOSE_CONV,
+     .kind = LAYER_CONV,
      .height = 4,
      .width = 4,
      .channels = 1,
@@ -137,7 +137,7 @@ static const struct compose_layer fixture_image_layer[] = {
      .pad = 1},
     {.in = 8,
      .out = 8,
-     .kind = COMPOSE_POOL_MAX,
+     .kind = LAYER_POOL_MAX,
      .height = 2,
      .width = 2,
      .channels = 2,
@@ -146,20 +146,20 @@ static const struct compose_layer fixture_image_layer[] = {
      .pad = 1},
     {.in = 8,
      .out = 8,
-     .activation = "none",
+     .activation = ACTIVATION_NONE,
      .weight = fixture_image_weight + 20,
      .bias = fixture_image_weight + 24,
-     .kind = COMPOSE_CONV,
+     .kind = LAYER_CONV,
      .height = 2,
      .width = 2,
      .channels = 2,
      .filters = 2,
      .kernel = 1,
      .stride = 1,
-     .skip = 2},
+     .from = {0, 2}},
     {.in = 8,
      .out = 2,
-     .kind = COMPOSE_POOL_MEAN,
+     .kind = LAYER_POOL_MEAN,
      .height = 2,
      .width = 2,
      .channels = 2,
@@ -167,7 +167,7 @@ static const struct compose_layer fixture_image_layer[] = {
      .stride = 1},
     {.in = 2,
      .out = 3,
-     .activation = "tanh",
+     .activation = ACTIVATION_TANH,
      .weight = fixture_image_weight + 26,
      .bias = fixture_image_weight + 32},
 };

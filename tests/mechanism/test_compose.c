@@ -89,7 +89,7 @@ test_small_numbers(void **state)
     static const struct compose_column columns[] = {
         {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, -1e-200, 1e-300},
         {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 2, -0x1p-480}};
-    static const struct compose_layer layer = {2, 2, "none", weight, bias};
+    static const struct layer layer = {2, 2, ACTIVATION_NONE, weight, bias};
     static const struct compose_part part = {
         "features", "laplace", DECIMAL_UNIT, 1, 0, 2, 16, {{0}}, 0};
     static const struct compose_spec spec = {

@@ -40,7 +40,7 @@ make(void)
         {"b", SOTTO_COLUMN_NUMBER, 0, NULL, true, 0, 1},
     };
     static const float weight[] = {1, 1, 1, -1}, bias[] = {0, 0};
-    static const struct compose_layer layer = {2, 2, "none", weight, bias};
+    static const struct layer layer = {2, 2, ACTIVATION_NONE, weight, bias};
     static const struct compose_part part = {.covers = "features",
                                              .channel = "laplace",
                                              .eps = DECIMAL_UNIT,

@@ -40,11 +40,11 @@ static struct compose_column columns[] = {{.name = "a",
                                            .kind = SOTTO_COLUMN_CATEGORY,
                                            .count = 3,
                                            .values = colours}};
-static struct compose_layer layer = {.in = 4,
-                                     .out = 2,
-                                     .activation = "tanh",
-                                     .weight = weights,
-                                     .bias = weights + 8};
+static struct layer layer = {.in = 4,
+                             .out = 2,
+                             .activation = ACTIVATION_TANH,
+                             .weight = weights,
+                             .bias = weights + 8};
 static struct compose_part parts[] = {{.covers = "features",
                                        .channel = "laplace",
                                        .eps = UINT64_C(700000000000),
@@ -224,7 +224,7 @@ test_digest(void **state)
     } while (0)
     OTHER(weights[3], 2.5f);
     OTHER(weights[9], 2.5f);
-    OTHER(layer.activation, "relu");
+    OTHER(layer.activation, ACTIVATION_RELU);
     OTHER(columns[0].shift, 4);
     OTHER(columns[0].scale, 4);
     OTHER(columns[0].name, "b");
@@ -247,41 +247,41 @@ test_images(void **state)
     struct compose_column image[] = {
         {.name = "i", .kind = SOTTO_COLUMN_BYTES, .count = 16, .scale = 1},
         columns[2]};
-    struct compose_layer layers[] = {{.in = 16,
-                                      .out = 32,
-                                      .activation = "relu",
-                                      .weight = weight,
-                                      .bias = weight + 50,
-                                      .kind = COMPOSE_CONV,
-                                      .height = 4,
-                                      .width = 4,
-                                      .channels = 1,
-                                      .filters = 2,
-                                      .kernel = 3,
-                                      .stride = 1,
-                                      .pad = 1},
-                                     {.in = 32,
-                                      .out = 32,
-                                      .activation = "none",
-                                      .weight = weight + 3,
-                                      .bias = weight + 50,
-                                      .kind = COMPOSE_CONV,
-                                      .height = 4,
-                                      .width = 4,
-                                      .channels = 2,
-                                      .filters = 2,
-                                      .kernel = 3,
-                                      .stride = 1,
-                                      .pad = 1,
-                                      .skip = 1},
-                                     {.in = 32,
-                                      .out = 8,
-                                      .kind = COMPOSE_POOL_MEAN,
-                                      .height = 4,
-                                      .width = 4,
-                                      .channels = 2,
-                                      .kernel = 2,
-                                      .stride = 2}};
+    struct layer layers[] = {{.in = 16,
+                              .out = 32,
+                              .activation = ACTIVATION_RELU,
+                              .weight = weight,
+                              .bias = weight + 50,
+                              .kind = LAYER_CONV,
+                              .height = 4,
+                              .width = 4,
+                              .channels = 1,
+                              .filters = 2,
+                              .kernel = 3,
+                              .stride = 1,
+                              .pad = 1},
+                             {.in = 32,
+                              .out = 32,
+                              .activation = ACTIVATION_NONE,
+                              .weight = weight + 3,
+                              .bias = weight + 50,
+                              .kind = LAYER_CONV,
+                              .height = 4,
+                              .width = 4,
+                              .channels = 2,
+                              .filters = 2,
+                              .kernel = 3,
+                              .stride = 1,
+                              .pad = 1,
+                              .from = {0, 1}},
+                             {.in = 32,
+                              .out = 8,
+                              .kind = LAYER_POOL_MEAN,
+                              .height = 4,
+                              .width = 4,
+                              .channels = 2,
+                              .kernel = 2,
+                              .stride = 2}};
     struct compose_part own[] = {parts[0], parts[1]};
     struct compose_spec spec = whole;
     struct sotto_mechanism *old, *other, *back;
@@ -309,11 +309,11 @@ test_images(void **state)
         sotto_mechanism_free(other);                                           \
         (place) = keep_;                                                       \
     } while (0)
-    OTHER(layers[1].skip, 0);
-    OTHER(layers[2].kind, COMPOSE_POOL_MAX);
+    OTHER(layers[1].from[1], 0);
+    OTHER(layers[2].kind, LAYER_POOL_MAX);
     OTHER(weight[2], 7);
     OTHER(weight[51], 7);
-    OTHER(layers[1].activation, "tanh");
+    OTHER(layers[1].activation, ACTIVATION_TANH);
     layers[2].pad = 1; /* 3 x 3, then with a larger stride 2 x 2 again */
     layers[2].stride = 3;
     other = make(&spec);

@@ -41,7 +41,7 @@ make(void)
         1, 0, 0, 0, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0,
     };
     static const float bias[4] = {0, 0, 1, 0};
-    static const struct compose_layer layer = {5, 4, "none", weight, bias};
+    static const struct layer layer = {5, 4, ACTIVATION_NONE, weight, bias};
     static const struct compose_part part[] = {
         {.covers = "features",
          .channel = "laplace",

@@ -7,10 +7,10 @@
 
 /* Compares the image's mechanism with one whose layer `at` is another. */
 static bool
-same_but(size_t at, const struct compose_layer *layer, size_t layers)
+same_but(size_t at, const struct layer *layer, size_t layers)
 {
     struct sotto_mechanism *a = fixture_open(&fixture_image), *b;
-    struct compose_layer copy[5];
+    struct layer copy[5];
     struct compose_spec spec = fixture_image;
     bool same;
     memcpy(copy, fixture_image_layer, sizeof copy);
@@ -27,21 +27,21 @@ same_but(size_t at, const struct compose_layer *layer, size_t layers)
 static void
 test_layers(void **state)
 {
-    struct compose_layer layer = fixture_image_layer[2];
+    struct layer layer = fixture_image_layer[2];
     (void)state;
     assert_true(same_but(2, &layer, 5));
     assert_false(same_but(2, &layer, 6)); /* it has no more */
-    layer.activation = "relu";
+    layer.activation = ACTIVATION_RELU;
     assert_false(same_but(2, &layer, 5));
     assert_true(same_but(2, &layer, 2));
     layer = fixture_image_layer[2];
     layer.bias = fixture_image_weight; /* other numbers */
     assert_false(same_but(2, &layer, 5));
     layer = fixture_image_layer[2];
-    layer.skip = 0;
+    layer.from[1] = 0;
     assert_false(same_but(2, &layer, 5));
     layer = fixture_image_layer[1];
-    layer.kind = COMPOSE_POOL_MEAN;
+    layer.kind = LAYER_POOL_MEAN;
     assert_false(same_but(1, &layer, 5));
 }
 

@@ -18,8 +18,8 @@ struct model {
 };
 
 static inline void
-model_make(struct model *model, size_t n, size_t in,
-           const struct nn_layer *layer, size_t layers)
+model_make(struct model *model, size_t n, size_t in, const struct layer *layer,
+           size_t layers)
 {
     struct sotto_error err;
     nn_arena_init(&model->arena);
@@ -110,7 +110,7 @@ check_slopes(struct model *model, size_t size, float *value,
    one, in batches of four. */
 static inline void
 model_check_gradients(struct tensor_backend *backend, size_t in,
-                      const struct nn_layer *layer, size_t layers)
+                      const struct layer *layer, size_t layers)
 {
     struct model model;
     size_t unsure = 0;

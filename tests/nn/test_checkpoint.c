@@ -13,9 +13,9 @@
 
 static struct sotto_error err;
 
-static const struct nn_layer layers[] = {
-    {6, TENSOR_ACTIVATION_RELU, true},
-    {3, TENSOR_ACTIVATION_NONE, false},
+static const struct layer layers[] = {
+    {.out = 6, .activation = ACTIVATION_RELU, .norm = true},
+    {.out = 3, .activation = ACTIVATION_NONE, .norm = false},
 };
 
 struct run {
@@ -251,7 +251,8 @@ test_cut(void **state)
 static void
 test_other_shape(void **state)
 {
-    const struct nn_layer other[] = {{30, TENSOR_ACTIVATION_NONE, false}};
+    const struct layer other[] = {
+        {.out = 30, .activation = ACTIVATION_NONE, .norm = false}};
     struct run run;
     struct model model;
     struct nn_progress progress;

@@ -7,11 +7,11 @@
 
 static struct sotto_error err;
 
-static const struct nn_layer mixed[] = {
-    {6, TENSOR_ACTIVATION_TANH, false},
-    {5, TENSOR_ACTIVATION_SIGMOID, true},
-    {4, TENSOR_ACTIVATION_RELU, true},
-    {3, TENSOR_ACTIVATION_NONE, false},
+static const struct layer mixed[] = {
+    {.out = 6, .activation = ACTIVATION_TANH, .norm = false},
+    {.out = 5, .activation = ACTIVATION_SIGMOID, .norm = true},
+    {.out = 4, .activation = ACTIVATION_RELU, .norm = true},
+    {.out = 3, .activation = ACTIVATION_NONE, .norm = false},
 };
 
 /* ---- Gradients ---------------------------------------------------------- */
@@ -80,11 +80,11 @@ test_dx(void **state)
 
 /* ---- Whole steps, at any number of threads ------------------------------ */
 
-static const struct nn_layer wide[] = {
-    {150, TENSOR_ACTIVATION_RELU, false},
-    {40, TENSOR_ACTIVATION_RELU, true},
-    {8, TENSOR_ACTIVATION_TANH, false},
-    {300, TENSOR_ACTIVATION_NONE, false},
+static const struct layer wide[] = {
+    {.out = 150, .activation = ACTIVATION_RELU, .norm = false},
+    {.out = 40, .activation = ACTIVATION_RELU, .norm = true},
+    {.out = 8, .activation = ACTIVATION_TANH, .norm = false},
+    {.out = 300, .activation = ACTIVATION_NONE, .norm = false},
 };
 
 static void
@@ -147,7 +147,7 @@ test_init(void **state)
         const struct nn_place *place = &model.net.layer[i];
         const float *w = nn_arena_value(&model.arena, place->weight);
         size_t size = place->in * place->out;
-        bool relu = place->activation == TENSOR_ACTIVATION_RELU;
+        bool relu = place->layer.activation == ACTIVATION_RELU;
         double variance =
             relu ? 2 / (double)place->in : 2 / (double)(place->in + place->out);
         double limit = sqrt(3 * variance);
@@ -203,25 +203,28 @@ static void
 test_folded(void **state)
 {
     struct model model;
-    float weight[64];
-    float bias[8];
+    struct layer layer[4];
     (void)state;
     model_make(&model, 9, 4, mixed, 4);
     train(plain, &model, 20);
     const float *y = nn_graph_forward(&model.net, plain, model.x, 9, false);
     const float *x = model.x;
     float *out = NULL;
+    float *room = malloc(nn_graph_floats(&model.net) * sizeof *room);
+    assert_non_null(room);
+    nn_graph_export(&model.net, room, layer);
     for (size_t i = 0; i < 4; i++) {
-        const struct nn_place *place = &model.net.layer[i];
-        float *next = numbers(9 * place->out, 5, 1);
-        nn_graph_folded(&model.net, i, weight, bias);
-        plain->ops->dense(plain, 9, place->in, place->out, x, weight, bias,
-                          place->activation, next);
+        float *next = numbers(9 * layer[i].out, 5, 1);
+        assert_false(layer[i].norm);
+        plain->ops->dense(plain, 9, layer[i].in, layer[i].out, x,
+                          layer[i].weight, layer[i].bias, layer[i].activation,
+                          next);
         free(out);
         x = out = next;
     }
     assert_close(out, y, 27, 1e-5);
     free(out);
+    free(room);
     model_free(&model);
 }
 
@@ -231,11 +234,11 @@ test_folded(void **state)
 static void
 test_many(void **state)
 {
-    struct nn_layer many[100] = {{1, 0, false}};
+    struct layer many[100] = {{1, 0, false}};
     struct model model;
     (void)state;
     for (size_t i = 0; i < 100; i++) {
-        many[i] = (struct nn_layer){.out = 3, .norm = i > 0, .from = {0, 1}};
+        many[i] = (struct layer){.out = 3, .norm = i > 0, .from = {0, 1}};
     }
     model_make(&model, 5, 3, many, 100);
     assert_int_equal(model.arena.count, 497);
@@ -248,7 +251,7 @@ test_many(void **state)
 }
 
 static enum sotto_status
-plan(const char *prefix, const struct nn_layer *layer, size_t layers)
+plan(const char *prefix, const struct layer *layer, size_t layers)
 {
     struct nn_arena arena;
     struct nn_graph graph;

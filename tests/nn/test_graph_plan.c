@@ -8,13 +8,13 @@
 
 static struct sotto_error err;
 
-#define TANH TENSOR_ACTIVATION_TANH
-#define RELU TENSOR_ACTIVATION_RELU
-#define NONE TENSOR_ACTIVATION_NONE
+#define TANH ACTIVATION_TANH
+#define RELU ACTIVATION_RELU
+#define NONE ACTIVATION_NONE
 
 /* One of everything: 6 x 5 x 2 in. Skips of 2 with norms, of 1 without. */
-static const struct nn_layer everything[] = {
-    {.kind = NN_CONV,
+static const struct layer everything[] = {
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .norm = true,
      .height = 6,
@@ -24,7 +24,7 @@ static const struct nn_layer everything[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = TANH,
      .norm = true,
      .height = 6,
@@ -34,7 +34,7 @@ static const struct nn_layer everything[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .norm = true,
      .height = 6,
@@ -45,14 +45,14 @@ static const struct nn_layer everything[] = {
      .stride = 1,
      .pad = 1,
      .from = {0, 2}},
-    {.kind = NN_POOL_MAX,
+    {.kind = LAYER_POOL_MAX,
      .height = 6,
      .width = 5,
      .channels = 3,
      .kernel = 3,
      .stride = 2,
      .pad = 1},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .height = 3,
      .width = 3,
@@ -61,13 +61,13 @@ static const struct nn_layer everything[] = {
      .kernel = 1,
      .stride = 1,
      .from = {0, 1}},
-    {.kind = NN_POOL_MEAN,
+    {.kind = LAYER_POOL_MEAN,
      .height = 3,
      .width = 3,
      .channels = 3,
      .kernel = 2,
      .stride = 1},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = TANH,
      .height = 2,
      .width = 2,
@@ -100,10 +100,10 @@ test_gradients(void **state)
  */
 #define CONV(side_y, side_x, in, out, k, s, ...)                               \
     {                                                                          \
-        .kind = NN_CONV, .height = side_y, .width = side_x, .channels = in,    \
+        .kind = LAYER_CONV, .height = side_y, .width = side_x, .channels = in, \
         .filters = out, .kernel = k, .stride = s, .pad = (k) / 2, __VA_ARGS__  \
     }
-static const struct nn_layer projected[] = {
+static const struct layer projected[] = {
     CONV(6, 5, 2, 3, 3, 2, .norm = true, .activation = RELU),
     CONV(6, 5, 2, 3, 1, 2, .norm = true, .from = {2, 0}),
     CONV(3, 3, 3, 3, 3, 1, .norm = true, .activation = RELU, .from = {2, 1}),
@@ -135,7 +135,7 @@ test_projected(void **state)
 static void
 test_shortcut_known(void **state)
 {
-    const struct nn_layer layers[] = {
+    const struct layer layers[] = {
         CONV(1, 2, 1, 1, 1, 1, .activation = RELU),
         CONV(1, 2, 1, 1, 1, 1, .from = {2, 0}),
         CONV(1, 2, 1, 1, 1, 1, .activation = RELU, .from = {2, 1}),
@@ -180,8 +180,8 @@ test_without_dx(void **state)
 /* ---- Whole steps -------------------------------------------------------- */
 
 /* The shapes of a network for 28 x 28 digits. */
-static const struct nn_layer digits[] = {
-    {.kind = NN_CONV,
+static const struct layer digits[] = {
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .norm = true,
      .height = 28,
@@ -191,7 +191,7 @@ static const struct nn_layer digits[] = {
      .kernel = 5,
      .stride = 2,
      .pad = 2},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .norm = true,
      .height = 14,
@@ -201,13 +201,13 @@ static const struct nn_layer digits[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1},
-    {.kind = NN_POOL_MAX,
+    {.kind = LAYER_POOL_MAX,
      .height = 14,
      .width = 14,
      .channels = 32,
      .kernel = 2,
      .stride = 2},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .norm = true,
      .height = 7,
@@ -217,7 +217,7 @@ static const struct nn_layer digits[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1},
-    {.kind = NN_CONV,
+    {.kind = LAYER_CONV,
      .activation = RELU,
      .norm = true,
      .height = 7,
@@ -228,7 +228,7 @@ static const struct nn_layer digits[] = {
      .stride = 1,
      .pad = 1,
      .from = {0, 1}},
-    {.kind = NN_POOL_MEAN,
+    {.kind = LAYER_POOL_MEAN,
      .height = 7,
      .width = 7,
      .channels = 64,
@@ -293,8 +293,8 @@ test_names(void **state)
 static void
 test_init(void **state)
 {
-    static const struct nn_layer layers[] = {
-        {.kind = NN_CONV,
+    static const struct layer layers[] = {
+        {.kind = LAYER_CONV,
          .activation = RELU,
          .height = 8,
          .width = 8,
@@ -303,7 +303,7 @@ test_init(void **state)
          .kernel = 3,
          .stride = 1,
          .pad = 1},
-        {.kind = NN_CONV,
+        {.kind = LAYER_CONV,
          .activation = TANH,
          .height = 8,
          .width = 8,
@@ -338,36 +338,38 @@ static void
 test_folded(void **state)
 {
     struct model model;
-    float weight[256];
-    float bias[8];
+    struct layer layer[LAYERS];
     const float *in[LAYERS + 1];
     float *out[LAYERS];
     (void)state;
     model_make(&model, 5, 60, everything, LAYERS);
     (void)train(plain, &model, 10);
+    float *room = malloc(nn_graph_floats(&model.net) * sizeof *room);
+    assert_non_null(room);
+    nn_graph_export(&model.net, room, layer);
     in[0] = model.x;
     for (size_t i = 0; i < LAYERS; i++) {
-        const struct nn_place *place = &model.net.layer[i];
-        in[i + 1] = out[i] = numbers(5 * place->out, 5, 1);
-        nn_graph_folded(&model.net, i, weight, bias);
-        if (nn_pools(place->kind)) {
-            plain->ops->pool(plain, 5, &place->window,
-                             place->kind == NN_POOL_MAX ? TENSOR_POOL_MAX
-                                                        : TENSOR_POOL_MEAN,
+        const struct layer *l = &layer[i];
+        const struct tensor_window *window = &model.net.layer[i].window;
+        in[i + 1] = out[i] = numbers(5 * (size_t)l->out, 5, 1);
+        if (layer_pools(l->kind)) {
+            plain->ops->pool(plain, 5, window,
+                             l->kind == LAYER_POOL_MAX ? TENSOR_POOL_MAX
+                                                       : TENSOR_POOL_MEAN,
                              in[i], out[i]);
-        } else if (place->kind == NN_CONV) {
-            plain->ops->conv(plain, 5, &place->window, in[i], weight, bias,
-                             place->from[1] == 0 ? place->activation : NONE,
-                             out[i]);
+        } else if (l->kind == LAYER_CONV) {
+            plain->ops->conv(plain, 5, window, in[i], l->weight, l->bias,
+                             l->from[1] == 0 ? l->activation : NONE, out[i]);
         } else {
-            plain->ops->dense(plain, 5, place->in, place->out, in[i], weight,
-                              bias, place->activation, out[i]);
+            plain->ops->dense(plain, 5, l->in, l->out, in[i], l->weight,
+                              l->bias, l->activation, out[i]);
         }
-        if (place->from[1] != 0) {
-            plain->ops->add(plain, 5 * place->out, in[i + 1 - place->from[1]],
-                            place->activation, out[i]);
+        if (l->from[1] != 0) {
+            plain->ops->add(plain, 5 * (size_t)l->out, in[i + 1 - l->from[1]],
+                            l->activation, out[i]);
         }
     }
+    free(room);
     const float *y = nn_graph_forward(&model.net, plain, model.x, 5, false);
     assert_close(out[LAYERS - 1], y, 15, 1e-5);
     y = nn_graph_forward(&model.net, cpu[2], model.x, 5, false);
@@ -381,7 +383,7 @@ test_folded(void **state)
 /* ---- What does not fit -------------------------------------------------- */
 
 static enum sotto_status
-plan(const struct nn_layer *layer, size_t layers, size_t in)
+plan(const struct layer *layer, size_t layers, size_t in)
 {
     struct nn_arena arena;
     struct nn_graph graph;
@@ -397,21 +399,21 @@ plan(const struct nn_layer *layer, size_t layers, size_t in)
 static void
 test_shapes(void **state)
 {
-    const struct nn_layer conv = {.kind = NN_CONV,
-                                  .height = 4,
-                                  .width = 4,
-                                  .channels = 2,
-                                  .filters = 2,
-                                  .kernel = 3,
-                                  .stride = 1,
-                                  .pad = 1};
-    const struct nn_layer pool = {.kind = NN_POOL_MAX,
-                                  .height = 4,
-                                  .width = 4,
-                                  .channels = 2,
-                                  .kernel = 2,
-                                  .stride = 2};
-    struct nn_layer bad = conv;
+    const struct layer conv = {.kind = LAYER_CONV,
+                               .height = 4,
+                               .width = 4,
+                               .channels = 2,
+                               .filters = 2,
+                               .kernel = 3,
+                               .stride = 1,
+                               .pad = 1};
+    const struct layer pool = {.kind = LAYER_POOL_MAX,
+                               .height = 4,
+                               .width = 4,
+                               .channels = 2,
+                               .kernel = 2,
+                               .stride = 2};
+    struct layer bad = conv;
     (void)state;
     assert_int_equal(plan(&conv, 1, 32), SOTTO_STATUS_OK);
     assert_int_equal(plan(&pool, 1, 32), SOTTO_STATUS_OK);
@@ -439,13 +441,13 @@ test_shapes(void **state)
     assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
     assert_string_equal(err.message, "layer 0 of 's', a pool, has no norm, "
                                      "sum or activation");
-    bad = (struct nn_layer){.kind = NN_CONV,
-                            .height = 65535,
-                            .width = 4,
-                            .channels = 1,
-                            .filters = 65535,
-                            .kernel = 1,
-                            .stride = 1};
+    bad = (struct layer){.kind = LAYER_CONV,
+                         .height = 65535,
+                         .width = 4,
+                         .channels = 1,
+                         .filters = 65535,
+                         .kernel = 1,
+                         .stride = 1};
     assert_int_equal(plan(&bad, 1, 65535 * 4), SOTTO_STATUS_LIMIT);
     assert_string_equal(err.message, "layer 0 of 's' is too large");
 }
@@ -453,15 +455,15 @@ test_shapes(void **state)
 static void
 test_skips(void **state)
 {
-    const struct nn_layer conv = {.kind = NN_CONV,
-                                  .height = 4,
-                                  .width = 4,
-                                  .channels = 2,
-                                  .filters = 2,
-                                  .kernel = 3,
-                                  .stride = 1,
-                                  .pad = 1};
-    struct nn_layer layer[4] = {conv, conv, conv, conv};
+    const struct layer conv = {.kind = LAYER_CONV,
+                               .height = 4,
+                               .width = 4,
+                               .channels = 2,
+                               .filters = 2,
+                               .kernel = 3,
+                               .stride = 1,
+                               .pad = 1};
+    struct layer layer[4] = {conv, conv, conv, conv};
     (void)state;
     layer[1].from[1] = 2;
     layer[2].from[1] = 1;
@@ -489,11 +491,11 @@ test_skips(void **state)
     assert_int_equal(err.position, 1);
     assert_string_equal(err.message,
                         "layer 1 of 's' adds what has another shape");
-    const struct nn_layer dense = {.out = 32, .from = {0, 1}};
+    const struct layer dense = {.out = 32, .from = {0, 1}};
     assert_int_equal(plan(&dense, 1, 32), SOTTO_STATUS_OK);
     assert_int_equal(plan(&dense, 1, 33), SOTTO_STATUS_INPUT);
     /* As many entries, and another image. */
-    struct nn_layer turned[2] = {conv, conv};
+    struct layer turned[2] = {conv, conv};
     turned[0].height = turned[1].height = 2;
     turned[0].width = turned[1].width = 8;
     turned[1].kernel = turned[1].stride = 1;

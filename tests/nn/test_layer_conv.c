@@ -5,12 +5,13 @@
 
 #define CONV(...)                                                              \
     {                                                                          \
-        .kind = NN_CONV, .height = 4, .width = 3, .channels = 2, __VA_ARGS__   \
+        .kind = LAYER_CONV, .height = 4, .width = 3, .channels = 2,            \
+        __VA_ARGS__                                                            \
     }
-static const struct nn_layer layers[] = {
+static const struct layer layers[] = {
     CONV(.filters = 3, .kernel = 3, .stride = 2, .pad = 1),
     CONV(.filters = 2, .kernel = 2, .stride = 1, .pad = 0,
-         .activation = TENSOR_ACTIVATION_TANH),
+         .activation = ACTIVATION_TANH),
     CONV(.filters = 2, .kernel = 1, .stride = 1, .norm = true, .from = {0, 1}),
 };
 
@@ -28,14 +29,14 @@ test_gradients(void **state)
 static void
 test_known(void **state)
 {
-    const struct nn_layer layer = {.kind = NN_CONV,
-                                   .height = 1,
-                                   .width = 3,
-                                   .channels = 1,
-                                   .filters = 1,
-                                   .kernel = 3,
-                                   .stride = 1,
-                                   .pad = 1};
+    const struct layer layer = {.kind = LAYER_CONV,
+                                .height = 1,
+                                .width = 3,
+                                .channels = 1,
+                                .filters = 1,
+                                .kernel = 3,
+                                .stride = 1,
+                                .pad = 1};
     const float weight[] = {9, 9, 9, 0, 1, 2, 9, 9, 9};
     struct model model;
     (void)state;

@@ -3,10 +3,10 @@
  */
 #include "nn_fixture.h"
 
-static const struct nn_layer layers[] = {
+static const struct layer layers[] = {
     {.out = 3},
-    {.out = 4, .activation = TENSOR_ACTIVATION_TANH},
-    {.out = 24, .activation = TENSOR_ACTIVATION_SIGMOID, .from = {0, 1}},
+    {.out = 4, .activation = ACTIVATION_TANH},
+    {.out = 24, .activation = ACTIVATION_SIGMOID, .from = {0, 1}},
 };
 
 static void
@@ -23,8 +23,7 @@ test_gradients(void **state)
 static void
 test_known(void **state)
 {
-    const struct nn_layer layer = {.out = 1,
-                                   .activation = TENSOR_ACTIVATION_RELU};
+    const struct layer layer = {.out = 1, .activation = ACTIVATION_RELU};
     struct model model;
     (void)state;
     model_make(&model, 2, 2, &layer, 1);

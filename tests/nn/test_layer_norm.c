@@ -4,10 +4,10 @@
  */
 #include "nn_fixture.h"
 
-static const struct nn_layer layers[] = {
+static const struct layer layers[] = {
     {.out = 3, .norm = true},
-    {.out = 4, .norm = true, .activation = TENSOR_ACTIVATION_TANH},
-    {.kind = NN_CONV,
+    {.out = 4, .norm = true, .activation = ACTIVATION_TANH},
+    {.kind = LAYER_CONV,
      .height = 4,
      .width = 3,
      .channels = 2,
@@ -32,9 +32,10 @@ test_gradients(void **state)
 static void
 test_folded(void **state)
 {
-    const struct nn_layer layer = {.out = 1, .norm = true};
+    const struct layer layer = {.out = 1, .norm = true};
     struct model model;
-    float weight[2], bias[1];
+    float room[3];
+    struct layer out;
     (void)state;
     model_make(&model, 1, 2, &layer, 1);
     const struct nn_place *place = &model.net.layer[0];
@@ -44,10 +45,11 @@ test_folded(void **state)
     *nn_arena_value(&model.arena, place->shift) = 0.5F;
     *nn_arena_value(&model.arena, place->mean) = 4;
     *nn_arena_value(&model.arena, place->variance) = 0.25F;
-    nn_graph_folded(&model.net, 0, weight, bias);
-    assert_near(weight[0], 6 / sqrt(1 + 4e-5), 1e-6);
-    assert_near(weight[1], -12 / sqrt(1 + 4e-5), 1e-6);
-    assert_near(bias[0], 0.5 - 24 / sqrt(1 + 4e-5), 1e-6);
+    assert_int_equal(nn_graph_floats(&model.net), 3);
+    nn_graph_export(&model.net, room, &out);
+    assert_near(out.weight[0], 6 / sqrt(1 + 4e-5), 1e-6);
+    assert_near(out.weight[1], -12 / sqrt(1 + 4e-5), 1e-6);
+    assert_near(out.bias[0], 0.5 - 24 / sqrt(1 + 4e-5), 1e-6);
     model_free(&model);
 }
 

@@ -8,7 +8,8 @@
         .kind = of, .height = 4, .width = 3, .channels = 2, .kernel = 2,       \
         .stride = 2, .pad = 1                                                  \
     }
-static const struct nn_layer layers[] = {POOL(NN_POOL_MAX), POOL(NN_POOL_MEAN)};
+static const struct layer layers[] = {POOL(LAYER_POOL_MAX),
+                                      POOL(LAYER_POOL_MEAN)};
 
 static void
 test_gradients(void **state)
@@ -26,7 +27,7 @@ test_known(void **state)
     struct model model;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct nn_layer layer = layers[i];
+        struct layer layer = layers[i];
         layer.height = layer.channels = 1;
         layer.width = 3;
         model_make(&model, 1, 3, &layer, 1);

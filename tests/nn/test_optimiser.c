@@ -57,7 +57,8 @@ test_warmup(void **state)
 
 /* ---- Steps -------------------------------------------------------------- */
 
-static const struct nn_layer layers[] = {{3, TENSOR_ACTIVATION_NONE, true}};
+static const struct layer layers[] = {
+    {.out = 3, .activation = ACTIVATION_NONE, .norm = true}};
 
 /* One step of each by hand; what is fixed does not move, not by decay. */
 static void

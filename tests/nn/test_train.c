@@ -16,7 +16,8 @@
 
 static struct sotto_error err;
 
-static const struct nn_layer layers[] = {{3, TENSOR_ACTIVATION_NONE, false}};
+static const struct layer layers[] = {
+    {.out = 3, .activation = ACTIVATION_NONE, .norm = false}};
 
 /* A task that notes what it is asked, and steps down a fixed slope: the loss
    is the first weight, the score what `scores` says. */

@@ -79,7 +79,7 @@ name_of(uint32_t i)
 }
 
 /* A layer of `out` outputs of `in` numbers, the identity and a little more. */
-static inline struct compose_layer
+static inline struct layer
 layer_of(uint32_t in, uint32_t out, float *weight, float *bias)
 {
     assert_true(in <= FIXTURE_COLUMNS_MOST && out <= FIXTURE_COLUMNS_MOST);
@@ -89,7 +89,7 @@ layer_of(uint32_t in, uint32_t out, float *weight, float *bias)
             weight[i * in + j] = i % in == j ? 1 : -0.25f;
         }
     }
-    return (struct compose_layer){in, out, "none", weight, bias};
+    return (struct layer){in, out, ACTIVATION_NONE, weight, bias};
 }
 
 static inline struct sotto_mechanism *
@@ -100,7 +100,7 @@ pairs_open(const struct setting *setting)
     static float bias[FIXTURE_COLUMNS_MOST];
     uint32_t k[2] = {setting->rows, setting->size / setting->rows};
     struct compose_column column[3];
-    struct compose_layer layer = layer_of(3, k[0] + k[1], weight, bias);
+    struct layer layer = layer_of(3, k[0] + k[1], weight, bias);
     struct compose_part part = {.covers = "both",
                                 .channel = setting->channel,
                                 .eps = setting->eps,
@@ -157,7 +157,7 @@ setting_open(const struct setting *setting)
                                 .column = column,
                                 .part = &part,
                                 .parts = 1};
-    struct compose_layer layer;
+    struct layer layer;
     if (setting->rows > 0) {
         return pairs_open(setting);
     }

@@ -50,16 +50,16 @@ write_mechanism(const char *folder, const char *name, uint32_t outputs,
     struct compose_column column[2] = {
         {"image", SOTTO_COLUMN_BYTES, PIXELS, NULL, true, 0, 1.0 / 255},
         {"label", SOTTO_COLUMN_CATEGORY, LABELS, digits, false, 0, 0}};
-    struct compose_layer layer[2] = {{.in = PIXELS,
-                                      .out = HIDDEN,
-                                      .activation = "relu",
-                                      .weight = weights[0],
-                                      .bias = bias},
-                                     {.in = HIDDEN,
-                                      .out = outputs,
-                                      .activation = "none",
-                                      .weight = weights[1],
-                                      .bias = bias}};
+    struct layer layer[2] = {{.in = PIXELS,
+                              .out = HIDDEN,
+                              .activation = ACTIVATION_RELU,
+                              .weight = weights[0],
+                              .bias = bias},
+                             {.in = HIDDEN,
+                              .out = outputs,
+                              .activation = ACTIVATION_NONE,
+                              .weight = weights[1],
+                              .bias = bias}};
     struct compose_spec spec = {name, "audit", "not used", part.eps, column,
                                 2,    layer,   2,          &part,    1};
     struct sotto_error err;

@@ -5,14 +5,13 @@
 
 static const size_t ns[] = {1, 3, 65, 300};
 static const size_t widths[] = {1, 7, 16, 150};
-static const enum tensor_activation activations[] = {
-    TENSOR_ACTIVATION_NONE, TENSOR_ACTIVATION_RELU, TENSOR_ACTIVATION_SIGMOID,
-    TENSOR_ACTIVATION_TANH};
+static const enum activation activations[] = {
+    ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_SIGMOID, ACTIVATION_TANH};
 
 /* y, then mean, inverse, running mean and running variance. */
 static float *
 forward(struct tensor_backend *b, size_t n, size_t width, bool training,
-        enum tensor_activation activation)
+        enum activation activation)
 {
     float *x = numbers(n * width, 1, 2);
     float *gain = numbers(width, 2, 1);
@@ -34,7 +33,7 @@ forward(struct tensor_backend *b, size_t n, size_t width, bool training,
 /* dx, dgain, dshift; dx in dy's place. */
 static float *
 back(struct tensor_backend *b, size_t n, size_t width,
-     enum tensor_activation activation)
+     enum activation activation)
 {
     float *y = forward(cpu[0], n, width, true, activation);
     float *x = numbers(n * width, 1, 2);
@@ -50,7 +49,7 @@ back(struct tensor_backend *b, size_t n, size_t width,
 }
 
 static void
-check_norm(size_t n, size_t width, enum tensor_activation activation)
+check_norm(size_t n, size_t width, enum activation activation)
 {
     for (int training = 0; training < 2; training++) {
         size_t size = n * width + 4 * width;
@@ -106,16 +105,16 @@ test_known(void **state)
         float y[2];
         const float expected[2] = {8, 12};
         all[i]->ops->norm(all[i], 2, 1, true, 0.5F, x, &gain, &shift,
-                          &running[0], &running[1], TENSOR_ACTIVATION_NONE,
-                          &mean, &inverse, y);
+                          &running[0], &running[1], ACTIVATION_NONE, &mean,
+                          &inverse, y);
         assert_close(y, expected, 2, 1e-5);
         assert_near(mean, 2, 0);
         assert_near(inverse, 1 / sqrt(1 + 1e-5), 1e-7);
         assert_near(running[0], 1, 0);
         assert_near(running[1], 1.5, 0);
         all[i]->ops->norm(all[i], 1, 1, true, 0.5F, x, &gain, &shift,
-                          &running[0], &running[1], TENSOR_ACTIVATION_NONE,
-                          &mean, &inverse, y);
+                          &running[0], &running[1], ACTIVATION_NONE, &mean,
+                          &inverse, y);
         assert_near(y[0], 10, 0);
     }
 }

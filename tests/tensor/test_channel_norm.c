@@ -9,13 +9,13 @@
 
 static const struct {
     size_t n, width;
-    enum tensor_activation activation;
+    enum activation activation;
     float offset; /* of x: far from 0 the squares are large */
 } shapes[] = {
-    {8192, 16, TENSOR_ACTIVATION_RELU, 0},
-    {8193, 1, TENSOR_ACTIVATION_NONE, 300},
-    {9001, 35, TENSOR_ACTIVATION_TANH, -20},
-    {20000, 64, TENSOR_ACTIVATION_RELU, 1},
+    {8192, 16, ACTIVATION_RELU, 0},
+    {8193, 1, ACTIVATION_NONE, 300},
+    {9001, 35, ACTIVATION_TANH, -20},
+    {20000, 64, ACTIVATION_RELU, 1},
 };
 
 struct results {
@@ -30,7 +30,7 @@ compute(struct tensor_backend *backend, size_t i, bool training, bool in_place)
 {
     size_t n = shapes[i].n;
     size_t width = shapes[i].width;
-    enum tensor_activation activation = shapes[i].activation;
+    enum activation activation = shapes[i].activation;
     float *x = numbers(n * width, 1, 2);
     float *gain = numbers(2 * width, 2, 1);
     float *kinked = numbers(n * width, 3, 0.9F);
@@ -119,11 +119,11 @@ test_memory(void **state)
             float *m = moments[b];
             fail_alloc_at(b == 1 && failing == 0 ? 1 : 0);
             backend->ops->norm(backend, n, 3, true, 0.1F, x, gain, gain, m,
-                               m + 3, TENSOR_ACTIVATION_NONE, m + 6, m + 9, y);
+                               m + 3, ACTIVATION_NONE, m + 6, m + 9, y);
             assert_true(b == 0 || fail_alloc_count() > 0);
             fail_alloc_at(b == 1 && failing == 1 ? 1 : 0);
             backend->ops->norm_back(backend, n, 3, x, gain, m + 6, m + 9, y,
-                                    TENSOR_ACTIVATION_NONE, y, slopes[b],
+                                    ACTIVATION_NONE, y, slopes[b],
                                     slopes[b] + 3, out);
             fail_alloc_at(0);
         }

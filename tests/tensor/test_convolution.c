@@ -8,13 +8,13 @@
 struct shape {
     size_t n;
     struct tensor_window window;
-    enum tensor_activation activation;
+    enum activation activation;
     bool biased;
 };
 
-#define RELU TENSOR_ACTIVATION_RELU
-#define NONE TENSOR_ACTIVATION_NONE
-#define TANH TENSOR_ACTIVATION_TANH
+#define RELU ACTIVATION_RELU
+#define NONE ACTIVATION_NONE
+#define TANH ACTIVATION_TANH
 
 static const struct shape shapes[] = {
     {1, {1, 1, 1, 1, 1, 1, 0}, NONE, true},

@@ -117,18 +117,16 @@ test_add(void **state)
     const size_t sizes[] = {1, 17, 100003};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        for (int a = TENSOR_ACTIVATION_NONE; a <= TENSOR_ACTIVATION_TANH; a++) {
+        for (int a = ACTIVATION_NONE; a <= ACTIVATION_TANH; a++) {
             float *x = numbers(sizes[i], 1, 2);
             float *y = numbers(sizes[i], 2, 2);
             float *one = copied(y, sizes[i]);
-            plain->ops->add(plain, sizes[i], x, (enum tensor_activation)a, y);
-            cpu[0]->ops->add(cpu[0], sizes[i], x, (enum tensor_activation)a,
-                             one);
+            plain->ops->add(plain, sizes[i], x, (enum activation)a, y);
+            cpu[0]->ops->add(cpu[0], sizes[i], x, (enum activation)a, one);
             assert_close(one, y, sizes[i], 1e-6);
             for (unsigned t = 1; t < CPUS; t++) {
                 float *more = numbers(sizes[i], 2, 2);
-                cpu[t]->ops->add(cpu[t], sizes[i], x, (enum tensor_activation)a,
-                                 more);
+                cpu[t]->ops->add(cpu[t], sizes[i], x, (enum activation)a, more);
                 assert_same(more, one, sizes[i]);
                 free(more);
             }

@@ -14,9 +14,8 @@ static const struct {
               {65, 784, 96}, {33, 96, 784}, {1, 784, 400}, {257, 40, 230}};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
-static const enum tensor_activation activations[] = {
-    TENSOR_ACTIVATION_NONE, TENSOR_ACTIVATION_RELU, TENSOR_ACTIVATION_SIGMOID,
-    TENSOR_ACTIVATION_TANH};
+static const enum activation activations[] = {
+    ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_SIGMOID, ACTIVATION_TANH};
 
 /* ---- Products ----------------------------------------------------------- */
 
@@ -88,7 +87,7 @@ test_nothing(void **state)
 /* ---- Dense layers ------------------------------------------------------- */
 
 static void
-check_dense(size_t n, size_t in, size_t out, enum tensor_activation activation,
+check_dense(size_t n, size_t in, size_t out, enum activation activation,
             bool biased)
 {
     float *x = numbers(n * in, 4, 1);
@@ -124,15 +123,15 @@ test_dense(void **state)
             check_dense(shapes[i].n, shapes[i].in, shapes[i].out,
                         activations[a], true);
         }
-        check_dense(shapes[i].n, shapes[i].in, shapes[i].out,
-                    TENSOR_ACTIVATION_NONE, false);
+        check_dense(shapes[i].n, shapes[i].in, shapes[i].out, ACTIVATION_NONE,
+                    false);
     }
 }
 
 /* dweight, dbias and dx one behind the other; dx last. */
 static float *
 back(struct tensor_backend *backend, size_t n, size_t in, size_t out,
-     enum tensor_activation activation, bool biased, bool wants_dx)
+     enum activation activation, bool biased, bool wants_dx)
 {
     float *x = numbers(n * in, 4, 1);
     float *weight = numbers(out * in, 5, 0.3F);
@@ -151,7 +150,7 @@ back(struct tensor_backend *backend, size_t n, size_t in, size_t out,
 }
 
 static void
-check_back(size_t n, size_t in, size_t out, enum tensor_activation activation,
+check_back(size_t n, size_t in, size_t out, enum activation activation,
            bool biased, bool wants_dx)
 {
     size_t size = out * in + out + n * in;
@@ -180,8 +179,8 @@ test_dense_back(void **state)
             check_back(shapes[i].n, shapes[i].in, shapes[i].out, activations[a],
                        true, true);
         }
-        check_back(shapes[i].n, shapes[i].in, shapes[i].out,
-                   TENSOR_ACTIVATION_NONE, false, false);
+        check_back(shapes[i].n, shapes[i].in, shapes[i].out, ACTIVATION_NONE,
+                   false, false);
     }
 }
 

@@ -18,7 +18,7 @@
 struct trial {
     struct tensor_backend *backend;
     size_t n, in, out;
-    enum tensor_activation activation;
+    enum activation activation;
     float *x, *weight, *bias, *y, *r;
     double (*forward)(struct trial *trial);
 };
@@ -86,7 +86,7 @@ dense_forward(struct trial *t)
 }
 
 static void
-check_dense(struct tensor_backend *backend, enum tensor_activation activation)
+check_dense(struct tensor_backend *backend, enum activation activation)
 {
     struct trial t;
     trial_make(&t, backend, 5, 4, 3);
@@ -110,9 +110,9 @@ static void
 test_dense(void **state)
 {
     (void)state;
-    for (int a = TENSOR_ACTIVATION_NONE; a <= TENSOR_ACTIVATION_TANH; a++) {
-        check_dense(plain, (enum tensor_activation)a);
-        check_dense(cpu[1], (enum tensor_activation)a);
+    for (int a = ACTIVATION_NONE; a <= ACTIVATION_TANH; a++) {
+        check_dense(plain, (enum activation)a);
+        check_dense(cpu[1], (enum activation)a);
     }
 }
 
@@ -130,7 +130,7 @@ norm_forward(struct trial *t)
 }
 
 static void
-check_norm(struct tensor_backend *backend, enum tensor_activation activation)
+check_norm(struct tensor_backend *backend, enum activation activation)
 {
     struct trial t;
     trial_make(&t, backend, 6, 4, 4);
@@ -154,9 +154,9 @@ static void
 test_norm(void **state)
 {
     (void)state;
-    for (int a = TENSOR_ACTIVATION_NONE; a <= TENSOR_ACTIVATION_TANH; a++) {
-        check_norm(plain, (enum tensor_activation)a);
-        check_norm(cpu[1], (enum tensor_activation)a);
+    for (int a = ACTIVATION_NONE; a <= ACTIVATION_TANH; a++) {
+        check_norm(plain, (enum activation)a);
+        check_norm(cpu[1], (enum activation)a);
     }
 }
 
@@ -251,12 +251,11 @@ static void
 test_names(void **state)
 {
     (void)state;
-    assert_string_equal(tensor_activation_name(TENSOR_ACTIVATION_NONE), "none");
-    assert_string_equal(tensor_activation_name(TENSOR_ACTIVATION_RELU), "relu");
-    assert_string_equal(tensor_activation_name(TENSOR_ACTIVATION_SIGMOID),
-                        "sigmoid");
-    assert_string_equal(tensor_activation_name(TENSOR_ACTIVATION_TANH), "tanh");
-    assert_string_equal(tensor_activation_name((enum tensor_activation)9), "?");
+    assert_string_equal(activation_name(ACTIVATION_NONE), "none");
+    assert_string_equal(activation_name(ACTIVATION_RELU), "relu");
+    assert_string_equal(activation_name(ACTIVATION_SIGMOID), "sigmoid");
+    assert_string_equal(activation_name(ACTIVATION_TANH), "tanh");
+    assert_string_equal(activation_name((enum activation)9), "?");
     assert_string_equal(plain->ops->name, "plain");
     assert_string_equal(cpu[0]->ops->name, "cpu");
     assert_string_equal(tensor_name_at(0), "cpu");

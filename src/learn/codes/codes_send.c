@@ -111,26 +111,24 @@ get_stack(const struct sotto_model *model)
     return &codes_of(model)->classifier->networks.net[0].stack;
 }
 
-static struct compose_layer
+static struct layer
 describe_place(const struct nn_graph *stack, size_t i)
 {
     const struct nn_place *place = &stack->layer[i];
-    return (struct compose_layer){
-        .in = (uint32_t)place->in,
-        .out = (uint32_t)place->out,
-        .activation =
-            place->activation == TENSOR_ACTIVATION_RELU ? "relu" : "none",
-        .weight = nn_arena_value(stack->arena, place->weight),
-        .bias = nn_arena_value(stack->arena, place->bias)};
+    return (struct layer){.in = (uint32_t)place->in,
+                          .out = (uint32_t)place->out,
+                          .activation = place->layer.activation,
+                          .weight = nn_arena_value(stack->arena, place->weight),
+                          .bias = nn_arena_value(stack->arena, place->bias)};
 }
 
 /* Joins the encoder's layers up to z and the network's. */
-static struct compose_layer *
+static struct layer *
 join_layers(const struct sotto_model *model, const struct decompose *copy)
 {
     const struct nn_graph *stack = get_stack(model);
     uint32_t layers = codes_of(model)->layers;
-    struct compose_layer *layer = calloc(layers + stack->layers, sizeof *layer);
+    struct layer *layer = calloc(layers + stack->layers, sizeof *layer);
     if (layer == NULL) {
         return NULL;
     }
@@ -153,7 +151,7 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
                                 .factor = {{.k = (uint32_t)model->classes}},
                                 .factors = 1};
     struct decompose copy = {0};
-    struct compose_layer *layer = NULL;
+    struct layer *layer = NULL;
     enum sotto_status status = check_model(model, err);
     if (status == SOTTO_STATUS_OK && sotto_model_networks(model) > 1) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -205,8 +203,8 @@ codes_sends_class(const struct sotto_model *model,
                 shape->layers == layers + stack->layers &&
                 same_layers(model->mechanism, mechanism, layers);
     for (size_t i = 0; same && i < stack->layers; i++) {
-        struct compose_layer x = describe_place(stack, i);
-        struct compose_layer y = decompose_layer(mechanism, layers + i);
+        struct layer x = describe_place(stack, i);
+        struct layer y = decompose_layer(mechanism, layers + i);
         same = same_layer(&x, &y);
     }
     return same;

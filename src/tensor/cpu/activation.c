@@ -16,26 +16,25 @@ add_bias_body(size_t width, const float *restrict bias, float *restrict y)
 }
 
 CPU_BODY
-activate_row_body(size_t width, enum tensor_activation activation,
-                  float *restrict y)
+activate_row_body(size_t width, enum activation activation, float *restrict y)
 {
     switch (activation) {
-    case TENSOR_ACTIVATION_RELU:
+    case ACTIVATION_RELU:
         for (size_t i = 0; i < width; i++) {
             y[i] = 0.0F > y[i] ? 0.0F : y[i];
         }
         break;
-    case TENSOR_ACTIVATION_SIGMOID:
+    case ACTIVATION_SIGMOID:
         for (size_t i = 0; i < width; i++) {
             y[i] = curve_sigmoid(y[i]);
         }
         break;
-    case TENSOR_ACTIVATION_TANH:
+    case ACTIVATION_TANH:
         for (size_t i = 0; i < width; i++) {
             y[i] = curve_tanh(y[i]);
         }
         break;
-    case TENSOR_ACTIVATION_NONE:
+    case ACTIVATION_NONE:
     default:
         break;
     }
@@ -43,7 +42,7 @@ activate_row_body(size_t width, enum tensor_activation activation,
 
 CPU_BODY
 cpu_activate_body(size_t n, size_t width, size_t stride, const float *bias,
-                  enum tensor_activation activation, float *y)
+                  enum activation activation, float *y)
 {
     for (size_t r = 0; r < n; r++) {
         if (bias != NULL) {
@@ -55,40 +54,39 @@ cpu_activate_body(size_t n, size_t width, size_t stride, const float *bias,
 
 CPU_KERNEL(cpu_activate,
            (size_t n, size_t width, size_t stride, const float *bias,
-            enum tensor_activation activation, float *y),
+            enum activation activation, float *y),
            (n, width, stride, bias, activation, y))
 
 /* ---- Back --------------------------------------------------------------- */
 
 CPU_BODY
-cpu_activation_back_body(size_t size, enum tensor_activation activation,
+cpu_activation_back_body(size_t size, enum activation activation,
                          const float *restrict y, float *restrict dy)
 {
     switch (activation) {
-    case TENSOR_ACTIVATION_RELU:
+    case ACTIVATION_RELU:
         for (size_t i = 0; i < size; i++) {
             dy[i] = y[i] > 0.0F ? dy[i] : 0.0F;
         }
         break;
-    case TENSOR_ACTIVATION_SIGMOID:
+    case ACTIVATION_SIGMOID:
         for (size_t i = 0; i < size; i++) {
             dy[i] = dy[i] * (y[i] * (1.0F - y[i]));
         }
         break;
-    case TENSOR_ACTIVATION_TANH:
+    case ACTIVATION_TANH:
         for (size_t i = 0; i < size; i++) {
             dy[i] = dy[i] * (1.0F - y[i] * y[i]);
         }
         break;
-    case TENSOR_ACTIVATION_NONE:
+    case ACTIVATION_NONE:
     default:
         break;
     }
 }
 
 CPU_KERNEL(cpu_activation_back,
-           (size_t size, enum tensor_activation activation, const float *y,
-            float *dy),
+           (size_t size, enum activation activation, const float *y, float *dy),
            (size, activation, y, dy))
 
 /* Up to CPU_LANES columns at a time. */

@@ -15,7 +15,7 @@ struct norm_job {
     size_t n, width, parts;
     bool training;
     double momentum;
-    enum tensor_activation activation;
+    enum activation activation;
     const float *x, *gain, *shift, *y;
     float *running_mean, *running_variance;
     float *mean, *inverse;        /* forward */
@@ -185,8 +185,7 @@ void
 cpu_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
          float momentum, const float *x, const float *gain, const float *shift,
          float *running_mean, float *running_variance,
-         enum tensor_activation activation, float *mean, float *inverse,
-         float *y)
+         enum activation activation, float *mean, float *inverse, float *y)
 {
     if (cpu_channels(n, width) &&
         cpu_channel_norm(self, n, width, training, momentum, x, gain, shift,
@@ -237,9 +236,8 @@ norm_back_task(void *context, size_t i, unsigned worker)
 void
 cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
               const float *x, const float *gain, const float *mean,
-              const float *inverse, const float *y,
-              enum tensor_activation activation, float *dy, float *dgain,
-              float *dshift, float *dx)
+              const float *inverse, const float *y, enum activation activation,
+              float *dy, float *dgain, float *dshift, float *dx)
 {
     if (cpu_channels(n, width) &&
         cpu_channel_norm_back(self, n, width, x, gain, mean, inverse, y,

@@ -25,7 +25,7 @@ typedef double four_doubles __attribute__((vector_size(4 * sizeof(double))));
 
 struct channel_job {
     size_t n, width, parts;
-    enum tensor_activation activation;
+    enum activation activation;
     const float *x, *gain, *shift, *mean, *inverse, *y;
     double *sums; /* of each part, two for each column; then those of all */
     float *out, *dy;
@@ -388,7 +388,7 @@ bool
 cpu_channel_norm(struct tensor_backend *self, size_t n, size_t width,
                  bool training, float momentum, const float *x,
                  const float *gain, const float *shift, float *running_mean,
-                 float *running_variance, enum tensor_activation activation,
+                 float *running_variance, enum activation activation,
                  float *mean, float *inverse, float *y)
 {
     struct channel_job job = {.n = n,
@@ -427,8 +427,8 @@ bool
 cpu_channel_norm_back(struct tensor_backend *self, size_t n, size_t width,
                       const float *x, const float *gain, const float *mean,
                       const float *inverse, const float *y,
-                      enum tensor_activation activation, float *dy,
-                      float *dgain, float *dshift, float *dx)
+                      enum activation activation, float *dy, float *dgain,
+                      float *dshift, float *dx)
 {
     struct channel_job job = {.n = n,
                               .width = width,

@@ -36,7 +36,7 @@ struct conv_job {
     struct slices images;    /* forward, and dx */
     struct slices weights;   /* dW */
     const float *x, *bias;
-    enum tensor_activation activation;
+    enum activation activation;
     float *y, *dy, *dx;
     float *partial, *partial_bias;
     size_t size; /* of dW as oneDNN has it */
@@ -100,7 +100,7 @@ conv_task(void *context, size_t i, unsigned worker)
     float *y = job->y + i * job->images.each * job->out;
     note(job, primitive_run(primitive, worker,
                             job->x + i * job->images.each * job->in, y, NULL));
-    if (job->bias != NULL || job->activation != TENSOR_ACTIVATION_NONE) {
+    if (job->bias != NULL || job->activation != ACTIVATION_NONE) {
         cpu_activate(n * job->out / job->filters, job->filters, job->filters,
                      job->bias, job->activation, y);
     }
@@ -120,8 +120,8 @@ start_job(struct cpu_backend *cpu, const struct tensor_window *window,
 void
 cpu_conv(struct tensor_backend *self, size_t n,
          const struct tensor_window *window, const float *x,
-         const float *weight, const float *bias,
-         enum tensor_activation activation, float *y)
+         const float *weight, const float *bias, enum activation activation,
+         float *y)
 {
     struct cpu_backend *cpu = (struct cpu_backend *)self;
     struct conv_job job = {.x = x, .bias = bias, .activation = activation};
@@ -146,7 +146,7 @@ cpu_conv(struct tensor_backend *self, size_t n,
 
 struct slope_job {
     size_t size, parts;
-    enum tensor_activation activation;
+    enum activation activation;
     const float *y;
     float *dy;
 };
@@ -288,9 +288,8 @@ run_back(struct tensor_backend *self, struct conv_job *job, float *dweight,
 void
 cpu_conv_back(struct tensor_backend *self, size_t n,
               const struct tensor_window *window, const float *x,
-              const float *weight, const float *y,
-              enum tensor_activation activation, float *dy, float *dweight,
-              float *dbias, float *dx)
+              const float *weight, const float *y, enum activation activation,
+              float *dy, float *dweight, float *dbias, float *dx)
 {
     struct cpu_backend *cpu = (struct cpu_backend *)self;
     struct conv_job job = {.x = x};
@@ -302,12 +301,12 @@ cpu_conv_back(struct tensor_backend *self, size_t n,
                                .activation = activation,
                                .y = y};
     slopes.dy = dy;
-    if (activation != TENSOR_ACTIVATION_NONE) {
+    if (activation != ACTIVATION_NONE) {
         cpu_run(self, slopes.parts, slope_task, &slopes);
     }
     if (n == 0 || !prepare_back(cpu, n, window, weight, dbias != NULL, &job) ||
         !run_back(self, &job, dweight, dbias)) {
-        plain_conv_back(self, n, window, x, weight, y, TENSOR_ACTIVATION_NONE,
-                        dy, dweight, dbias, dx);
+        plain_conv_back(self, n, window, x, weight, y, ACTIVATION_NONE, dy,
+                        dweight, dbias, dx);
     }
 }

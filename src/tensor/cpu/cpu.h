@@ -91,9 +91,9 @@ void cpu_run(struct tensor_backend *self, size_t tasks,
 /* Adds the bias (unless NULL) to n rows of `width`, `stride` apart, and applies
    the activation. */
 void cpu_activate(size_t n, size_t width, size_t stride, const float *bias,
-                  enum tensor_activation activation, float *y);
+                  enum activation activation, float *y);
 /* dy times the activation's derivative, by its value. */
-void cpu_activation_back(size_t size, enum tensor_activation activation,
+void cpu_activation_back(size_t size, enum activation activation,
                          const float *y, float *dy);
 /* Sums of columns, each in the order of the rows, in double precision. */
 void cpu_column_sums(size_t n, size_t width, size_t stride, const float *x,
@@ -107,21 +107,21 @@ void cpu_multiply(struct tensor_backend *self, bool transpose_a,
                   const float *a, const float *b, float beta, float *c);
 void cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
                const float *x, const float *weight, const float *bias,
-               enum tensor_activation activation, float *y);
+               enum activation activation, float *y);
 void cpu_dense_back(struct tensor_backend *self, size_t n, size_t in,
                     size_t out, const float *x, const float *weight,
-                    const float *y, enum tensor_activation activation,
-                    float *dy, float *dweight, float *dbias, float *dx);
+                    const float *y, enum activation activation, float *dy,
+                    float *dweight, float *dbias, float *dx);
 
 /* convolution.c */
 void cpu_conv(struct tensor_backend *self, size_t n,
               const struct tensor_window *window, const float *x,
               const float *weight, const float *bias,
-              enum tensor_activation activation, float *y);
+              enum activation activation, float *y);
 void cpu_conv_back(struct tensor_backend *self, size_t n,
                    const struct tensor_window *window, const float *x,
                    const float *weight, const float *y,
-                   enum tensor_activation activation, float *dy, float *dweight,
+                   enum activation activation, float *dy, float *dweight,
                    float *dbias, float *dx);
 
 /* pooling.c */
@@ -132,18 +132,18 @@ void cpu_pool_back(struct tensor_backend *self, size_t n,
                    const struct tensor_window *window, enum tensor_pool of,
                    const float *x, const float *y, const float *dy, float *dx);
 void cpu_add(struct tensor_backend *self, size_t size, const float *a,
-             enum tensor_activation activation, float *y);
+             enum activation activation, float *y);
 
 /* batch_norm.c */
 void cpu_norm(struct tensor_backend *self, size_t n, size_t width,
               bool training, float momentum, const float *x, const float *gain,
               const float *shift, float *running_mean, float *running_variance,
-              enum tensor_activation activation, float *mean, float *inverse,
+              enum activation activation, float *mean, float *inverse,
               float *y);
 void cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
                    const float *x, const float *gain, const float *mean,
                    const float *inverse, const float *y,
-                   enum tensor_activation activation, float *dy, float *dgain,
+                   enum activation activation, float *dy, float *dgain,
                    float *dshift, float *dx);
 
 /* channel_norm.c: the two above where cpu_channels says that there are very
@@ -154,13 +154,13 @@ bool cpu_channel_norm(struct tensor_backend *self, size_t n, size_t width,
                       bool training, float momentum, const float *x,
                       const float *gain, const float *shift,
                       float *running_mean, float *running_variance,
-                      enum tensor_activation activation, float *mean,
-                      float *inverse, float *y);
+                      enum activation activation, float *mean, float *inverse,
+                      float *y);
 bool cpu_channel_norm_back(struct tensor_backend *self, size_t n, size_t width,
                            const float *x, const float *gain, const float *mean,
                            const float *inverse, const float *y,
-                           enum tensor_activation activation, float *dy,
-                           float *dgain, float *dshift, float *dx);
+                           enum activation activation, float *dy, float *dgain,
+                           float *dshift, float *dx);
 
 /* likelihood.c */
 double cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,

@@ -322,7 +322,7 @@ cpu_pool_back(struct tensor_backend *self, size_t n,
 struct add_job {
     size_t size, parts;
     const float *a;
-    enum tensor_activation activation;
+    enum activation activation;
     float *y;
 };
 
@@ -340,7 +340,7 @@ add_task(void *context, size_t i, unsigned worker)
 
 void
 cpu_add(struct tensor_backend *self, size_t size, const float *a,
-        enum tensor_activation activation, float *y)
+        enum activation activation, float *y)
 {
     struct add_job job = {.size = size,
                           .parts = cpu_parts(size, ELEMENTS_MIN),

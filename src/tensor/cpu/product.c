@@ -104,7 +104,7 @@ cpu_multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
 struct dense_job {
     struct product y;
     const float *bias;
-    enum tensor_activation activation;
+    enum activation activation;
 };
 
 static void
@@ -123,7 +123,7 @@ dense_task(void *context, size_t i, unsigned worker)
 void
 cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
           const float *x, const float *weight, const float *bias,
-          enum tensor_activation activation, float *y)
+          enum activation activation, float *y)
 {
     struct dense_job job = {.y = {.shape = {false, true, n, out, in},
                                   .alpha = 1,
@@ -165,7 +165,7 @@ back_task(void *context, size_t i, unsigned worker)
 
 struct activation_job {
     size_t size, parts;
-    enum tensor_activation activation;
+    enum activation activation;
     const float *y;
     float *dy;
 };
@@ -184,7 +184,7 @@ activation_task(void *context, size_t i, unsigned worker)
 void
 cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
                const float *x, const float *weight, const float *y,
-               enum tensor_activation activation, float *dy, float *dweight,
+               enum activation activation, float *dy, float *dweight,
                float *dbias, float *dx)
 {
     struct back_job job = {.dweight = {.shape = {true, false, out, in, n},
@@ -203,7 +203,7 @@ cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
     job.dx.c = dx;
     job.dbias = dbias;
     slopes.dy = dy;
-    if (activation != TENSOR_ACTIVATION_NONE) {
+    if (activation != ACTIVATION_NONE) {
         cpu_run(self, slopes.parts, activation_task, &slopes);
     }
     plan(self, &job.dweight);

@@ -30,16 +30,16 @@ softplus(double a)
 }
 
 double
-plain_activate(enum tensor_activation activation, double a)
+plain_activate(enum activation activation, double a)
 {
     switch (activation) {
-    case TENSOR_ACTIVATION_RELU:
+    case ACTIVATION_RELU:
         return a < 0 ? 0 : a; /* NaN stays */
-    case TENSOR_ACTIVATION_SIGMOID:
+    case ACTIVATION_SIGMOID:
         return sigmoid(a);
-    case TENSOR_ACTIVATION_TANH:
+    case ACTIVATION_TANH:
         return tanh(a);
-    case TENSOR_ACTIVATION_NONE:
+    case ACTIVATION_NONE:
     default:
         return a;
     }
@@ -47,16 +47,16 @@ plain_activate(enum tensor_activation activation, double a)
 
 /* The derivative, by the activation's value. */
 static double
-slope(enum tensor_activation activation, double y)
+slope(enum activation activation, double y)
 {
     switch (activation) {
-    case TENSOR_ACTIVATION_RELU:
+    case ACTIVATION_RELU:
         return y > 0 ? 1 : 0;
-    case TENSOR_ACTIVATION_SIGMOID:
+    case ACTIVATION_SIGMOID:
         return y * (1 - y);
-    case TENSOR_ACTIVATION_TANH:
+    case ACTIVATION_TANH:
         return 1 - y * y;
-    case TENSOR_ACTIVATION_NONE:
+    case ACTIVATION_NONE:
     default:
         return 1;
     }
@@ -64,8 +64,8 @@ slope(enum tensor_activation activation, double y)
 
 /* dy becomes the gradient before the activation. */
 void
-plain_activation_back(size_t size, enum tensor_activation activation,
-                      const float *y, float *dy)
+plain_activation_back(size_t size, enum activation activation, const float *y,
+                      float *dy)
 {
     for (size_t i = 0; i < size; i++) {
         dy[i] = (float)(dy[i] * slope(activation, y[i]));
@@ -98,7 +98,7 @@ multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
 static void
 dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
       const float *x, const float *weight, const float *bias,
-      enum tensor_activation activation, float *y)
+      enum activation activation, float *y)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -116,8 +116,8 @@ dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
 static void
 dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
            const float *x, const float *weight, const float *y,
-           enum tensor_activation activation, float *dy, float *dweight,
-           float *dbias, float *dx)
+           enum activation activation, float *dy, float *dweight, float *dbias,
+           float *dx)
 {
     plain_activation_back(n * out, activation, y, dy);
     multiply(self, true, false, out, in, n, 1, dy, x, 0, dweight);
@@ -163,8 +163,8 @@ moments(size_t n, size_t width, size_t j, float momentum, const float *x,
 static void
 norm(struct tensor_backend *self, size_t n, size_t width, bool training,
      float momentum, const float *x, const float *gain, const float *shift,
-     float *running_mean, float *running_variance,
-     enum tensor_activation activation, float *mean, float *inverse, float *y)
+     float *running_mean, float *running_variance, enum activation activation,
+     float *mean, float *inverse, float *y)
 {
     (void)self;
     for (size_t j = 0; j < width; j++) {
@@ -192,8 +192,8 @@ norm(struct tensor_backend *self, size_t n, size_t width, bool training,
 static void
 norm_back(struct tensor_backend *self, size_t n, size_t width, const float *x,
           const float *gain, const float *mean, const float *inverse,
-          const float *y, enum tensor_activation activation, float *dy,
-          float *dgain, float *dshift, float *dx)
+          const float *y, enum activation activation, float *dy, float *dgain,
+          float *dshift, float *dx)
 {
     (void)self;
     plain_activation_back(n * width, activation, y, dy);

@@ -55,8 +55,8 @@ filtered(const struct tensor_window *w, const float *x, const float *weight,
 void
 plain_conv(struct tensor_backend *self, size_t n,
            const struct tensor_window *window, const float *x,
-           const float *weight, const float *bias,
-           enum tensor_activation activation, float *y)
+           const float *weight, const float *bias, enum activation activation,
+           float *y)
 {
     size_t columns = tensor_window_side(window, window->width);
     size_t places = tensor_window_places(window);
@@ -135,9 +135,8 @@ input_slope(const struct tensor_window *w, const float *weight, const float *dy,
 void
 plain_conv_back(struct tensor_backend *self, size_t n,
                 const struct tensor_window *window, const float *x,
-                const float *weight, const float *y,
-                enum tensor_activation activation, float *dy, float *dweight,
-                float *dbias, float *dx)
+                const float *weight, const float *y, enum activation activation,
+                float *dy, float *dweight, float *dbias, float *dx)
 {
     const struct tensor_window *w = window;
     size_t places = tensor_window_places(w);
@@ -257,7 +256,7 @@ plain_pool_back(struct tensor_backend *self, size_t n,
 
 void
 plain_add(struct tensor_backend *self, size_t size, const float *a,
-          enum tensor_activation activation, float *y)
+          enum activation activation, float *y)
 {
     (void)self;
     for (size_t i = 0; i < size; i++) {

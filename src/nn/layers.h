@@ -1,13 +1,13 @@
 /*
- * layer.h: what a kind of layer does: one struct nn_layer_ops for each row of
- * NN_KINDS, in layer_<kind>.c.
+ * layers.h: what a kind of layer does: one struct nn_layer_ops for each row of
+ * LAYER_KINDS, in layer_<kind>.c.
  *
  * A kind multiplies, pools or otherwise makes y of x. Batch norm, sums and the
  * graph are graph.c's: where there is a norm or a sum, a kind is asked for its
  * product alone.
  */
-#ifndef SOTTO_NN_LAYER_H
-#define SOTTO_NN_LAYER_H
+#ifndef SOTTO_NN_LAYERS_H
+#define SOTTO_NN_LAYERS_H
 
 #include "nn/graph.h"
 
@@ -22,31 +22,31 @@ struct nn_layer_ops {
     /* Sets the place's out, width, places and, where there are weights, fan
        from its `in`. Statuses: INPUT, LIMIT. */
     enum sotto_status (*plan)(const struct nn_planning *planning,
-                              const struct nn_layer *layer,
-                              struct nn_place *place, struct sotto_error *err);
+                              const struct layer *layer, struct nn_place *place,
+                              struct sotto_error *err);
     /* y of n rows x. */
     void (*forward)(const struct nn_arena *arena, const struct nn_place *place,
                     struct tensor_backend *backend, size_t n, const float *x,
-                    enum tensor_activation activation, float *y);
+                    enum activation activation, float *y);
     /* Sets the gradients of the layer's rows, and dx unless NULL; leaves dy as
        the gradient before the activation. */
     void (*back)(const struct nn_arena *arena, const struct nn_place *place,
                  struct tensor_backend *backend, size_t n, const float *x,
-                 const float *y, enum tensor_activation activation, float *dy,
+                 const float *y, enum activation activation, float *dy,
                  float *dx);
 };
 
-#define NN_KIND(name, operations)                                              \
+#define LAYER_KIND(name, operations)                                           \
     extern const struct nn_layer_ops nn_##operations;
-NN_KINDS(NN_KIND)
-#undef NN_KIND
+LAYER_KINDS(LAYER_KIND)
+#undef LAYER_KIND
 
-const struct nn_layer_ops *nn_layer_ops_of(enum nn_kind kind);
+const struct nn_layer_ops *nn_layer_ops_of(enum layer_kind kind);
 
 /* layer_conv.c: sets the place's window and `out`, for layers over images.
    Statuses: INPUT, LIMIT. */
 enum sotto_status nn_window_plan(const struct nn_planning *planning,
-                                 const struct nn_layer *layer, size_t filters,
+                                 const struct layer *layer, size_t filters,
                                  struct nn_place *place,
                                  struct sotto_error *err);
 
@@ -56,7 +56,7 @@ enum sotto_status nn_norm_plan(const struct nn_planning *planning,
                                struct nn_place *place, struct sotto_error *err);
 void nn_norm_forward(const struct nn_arena *arena, const struct nn_place *place,
                      struct tensor_backend *backend, size_t n, bool training,
-                     enum tensor_activation activation);
+                     enum activation activation);
 /* dy to the gradient of the product, which may take its place. */
 void nn_norm_back(const struct nn_arena *arena, const struct nn_place *place,
                   struct tensor_backend *backend, size_t n, float *dy,
