@@ -20,7 +20,7 @@ extern "C" {
 
 /* What an attack found, or what it tried in vain. */
 struct sotto_audit_finding {
-    const char *attack; /* "enumerate", "replay", "sample" or "restart" */
+    const char *attack; /* "enumerate", "replay", "sample", "restart", "time" */
     bool violated;      /* false: the claim held, or: */
     bool untried;       /* it could not be tried here */
     char text[320];     /* the evidence, for a person */
@@ -82,12 +82,12 @@ struct sotto_audit_options {
 struct sotto_audit;
 
 /*
- * Attacks the mechanism, and the code in this library that runs it, in four
+ * Attacks the mechanism, and the code in this library that runs it, in five
  * ways (docs/audit.md): takes every branch of the samplers; searches for
  * records that leave their domain; estimates epsilon from below; looks for
  * noise that repeats across calls, forks and processes, for entropy that does
- * not come from the system, and for steps that depend on the record. Needs no
- * signature. Forks, and traces its children where the system lets it: call it
+ * not come from the system, and for steps that depend on the record; and times
+ * whole reports of hostile records. Needs no signature. Forks, and traces its children where the system lets it: call it
  * from a program with one thread. Statuses: MEMORY, ENTROPY, USAGE, IO.
  */
 SOTTO_CHECKED enum sotto_status

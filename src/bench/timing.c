@@ -23,9 +23,9 @@
 #endif
 
 #include "base/decimal.h"
-#include "bench/welch.h"
 #include "host/clock.h"
 #include "host/error.h"
+#include "host/welch.h"
 #include "mechanism/compose.h"
 #include "mechanism/stages.h"
 #include "random/seeded.h"

@@ -369,9 +369,20 @@ take_options(struct sotto_audit *audit,
     audit->info.samples = own->samples;
 }
 
+/* No device makes a report with an uneven mechanism: there is nothing else to
+   try. */
 static enum sotto_status
 attack(struct sotto_audit *audit, struct sotto_error *err)
 {
+    if (audit->mechanism->client->uneven) {
+        audit_note(audit, "time", true,
+                   "a weight or a scale is so small, and not 0, that the "
+                   "encoder's time could depend on the record: devices refuse "
+                   "this mechanism");
+        audit->info.eps_exact = (double)NAN;
+        audit->info.samples = 0;
+        return SOTTO_STATUS_OK;
+    }
     enum sotto_status status = audit_enumerate(audit, err);
     if (status == SOTTO_STATUS_OK) {
         status = audit_replay(audit, err);
@@ -381,6 +392,9 @@ attack(struct sotto_audit *audit, struct sotto_error *err)
     }
     if (status == SOTTO_STATUS_OK) {
         status = audit_restart(audit, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = audit_stopwatch(audit, err);
     }
     stages_wipe(audit->mechanism);
     sum_up(audit);

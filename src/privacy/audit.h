@@ -48,5 +48,7 @@ SOTTO_CHECKED enum sotto_status audit_independence(struct sotto_audit *audit,
                                                    struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status audit_restart(struct sotto_audit *audit,
                                               struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status audit_stopwatch(struct sotto_audit *audit,
+                                                struct sotto_error *err);
 
 #endif

@@ -458,12 +458,13 @@ const struct cli_verb cmd_audit = {
     .summary = "try to break a mechanism's claim",
     .usage = "M [OPTIONS] [--json]",
     .about =
-        "Attacks the file and the code that runs it in four ways: takes every "
+        "Attacks the file and the code that runs it in five ways: takes every "
         "branch of\nthe samplers and compares exact probabilities; searches "
         "for records that leave\ntheir domain; bounds epsilon from below by "
-        "sampling; and looks for noise that\nrepeats across calls, forks and "
+        "sampling; looks for noise that\nrepeats across calls, forks and "
         "processes, entropy that is not the system's and\nsteps that depend on "
-        "the record. Exit status 3 if the claim is violated.\n",
+        "the record; and times whole reports of hostile records.\n"
+        "Exit status 3 if the claim is violated.\n",
     .example = "sotto audit wdbc.sotto\n",
     .wanted = wanted,
     .options = options,

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "bench/timing.h"
-#include "bench/welch.h"
+#include "host/welch.h"
 #include "channel/channel.h"
 #include "fail_alloc.h"
 

@@ -27,7 +27,7 @@ assert 0 <= end["eps_lower"] <= 2 and end["alpha"] == 0.001, end
 assert end["samples"] == 2000 and end["delta_stated"] == 0, end
 assert 0 < end["sensitivity_found"] <= end["sensitivity_stated"], end
 assert end["verdict"] == "holds" and end["untried"] >= 0, end' || fail "the last line: $(tail -1 out)"
-for attack in enumerate replay sample restart; do
+for attack in enumerate replay sample restart time; do
     grep -q "\"attack\": *\"$attack\"" out || fail "no finding of $attack"
 done
 [ "$(grep -c '"part"' out)" -eq 2 ] || fail "not a line a part"

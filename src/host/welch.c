@@ -1,7 +1,7 @@
 /*
  * welch.c: whether two classes of measurements have the same mean.
  */
-#include "bench/welch.h"
+#include "host/welch.h"
 
 #include <math.h>
 #include <string.h>

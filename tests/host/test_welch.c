@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/welch.h"
+#include "host/welch.h"
 #include "random/seeded.h"
 
 #define MANY 20000u

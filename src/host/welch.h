@@ -10,8 +10,8 @@
  * on them, each t is nearly normal, so |t| >= WELCH_CRITERION has a
  * probability of 6.8e-6 for each of WELCH_CROPS, 5.4e-5 together at most.
  */
-#ifndef SOTTO_BENCH_WELCH_H
-#define SOTTO_BENCH_WELCH_H
+#ifndef SOTTO_HOST_WELCH_H
+#define SOTTO_HOST_WELCH_H
 
 #include <stddef.h>
 #include <stdint.h>
