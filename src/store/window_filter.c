@@ -16,27 +16,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sqlite/sqlite_store.h"
+#include "store/window.h"
 
 #define FILTER_BLOCKS ((size_t)1 << 18)
 #define BLOCK_WORDS 8u /* of 64 bits */
 #define FILTER_BITS 5u
 #define PLACE_BITS 9u /* of a bit in its block */
 
-struct sqlite_filter {
+struct window_filter {
     uint64_t block[FILTER_BLOCKS][BLOCK_WORDS];
 };
 _Static_assert(1u << PLACE_BITS == 64 * BLOCK_WORDS, "bits of a block");
 _Static_assert(FILTER_BITS *PLACE_BITS <= 64, "of half a tag");
 
-struct sqlite_filter *
-sqlite_filter_new(void)
+struct window_filter *
+window_filter_new(void)
 {
-    return calloc(1, sizeof(struct sqlite_filter));
+    return calloc(1, sizeof(struct window_filter));
 }
 
 void
-sqlite_filter_free(struct sqlite_filter *filter)
+window_filter_free(struct window_filter *filter)
 {
     free(filter);
 }
@@ -53,7 +53,7 @@ block_of(const uint8_t *tag, uint64_t *ret_places)
 _Static_assert(TAG_SIZE == 16, "two halves");
 
 void
-sqlite_filter_add(struct sqlite_filter *filter, const uint8_t tag[TAG_SIZE])
+window_filter_add(struct window_filter *filter, const uint8_t tag[TAG_SIZE])
 {
     uint64_t places = 0;
     uint64_t *block = filter->block[block_of(tag, &places)];
@@ -63,7 +63,7 @@ sqlite_filter_add(struct sqlite_filter *filter, const uint8_t tag[TAG_SIZE])
 }
 
 bool
-sqlite_filter_may_have(const struct sqlite_filter *filter,
+window_filter_may_have(const struct window_filter *filter,
                        const uint8_t tag[TAG_SIZE])
 {
     uint64_t places = 0, all = 1;

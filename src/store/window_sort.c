@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "host/wipe.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/window.h"
 
 #define FEW ((size_t)32)          /* no more than these are compared as usual */
 #define MOST ((size_t)UINT32_MAX) /* that have a number */
@@ -103,7 +103,7 @@ arrange(uint8_t *records, size_t count, size_t size, struct entry *entry,
 }
 
 void
-sqlite_sort(uint8_t *records, size_t count, size_t size)
+window_sort(uint8_t *records, size_t count, size_t size)
 {
     struct entry *entry = NULL;
     uint32_t *next = NULL;

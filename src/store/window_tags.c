@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sqlite/sqlite_store.h"
+#include "store/window.h"
 
 #define ROOM_FIRST ((size_t)1024)
 
 /* The slot that has the tag, or the empty one where it belongs. */
 static size_t
-slot_of(const struct sqlite_tags *tags, uint32_t campaign, const uint8_t *tag)
+slot_of(const struct window_tags *tags, uint32_t campaign, const uint8_t *tag)
 {
     uint64_t start = 0;
     memcpy(&start, tag, sizeof start);
@@ -26,9 +26,9 @@ slot_of(const struct sqlite_tags *tags, uint32_t campaign, const uint8_t *tag)
 }
 
 bool
-sqlite_tags_reserve(struct sqlite_tags *tags, size_t more)
+window_tags_reserve(struct window_tags *tags, size_t more)
 {
-    struct sqlite_tags grown = {NULL, 0,
+    struct window_tags grown = {NULL, 0,
                                 tags->room > 0 ? tags->room : ROOM_FIRST};
     if (tags->room > 0 && tags->count + more <= tags->room / 2) {
         return true;
@@ -42,7 +42,7 @@ sqlite_tags_reserve(struct sqlite_tags *tags, size_t more)
     }
     for (size_t i = 0; i < tags->room; i++) {
         if (tags->slot[i].campaign != 0) {
-            (void)sqlite_tags_add(&grown, tags->slot[i].campaign,
+            (void)window_tags_add(&grown, tags->slot[i].campaign,
                                   tags->slot[i].tag);
         }
     }
@@ -52,7 +52,7 @@ sqlite_tags_reserve(struct sqlite_tags *tags, size_t more)
 }
 
 bool
-sqlite_tags_has(const struct sqlite_tags *tags, uint32_t campaign,
+window_tags_has(const struct window_tags *tags, uint32_t campaign,
                 const uint8_t tag[TAG_SIZE])
 {
     return tags->count > 0 &&
@@ -60,10 +60,10 @@ sqlite_tags_has(const struct sqlite_tags *tags, uint32_t campaign,
 }
 
 bool
-sqlite_tags_add(struct sqlite_tags *tags, uint32_t campaign,
+window_tags_add(struct window_tags *tags, uint32_t campaign,
                 const uint8_t tag[TAG_SIZE])
 {
-    struct sqlite_tag *slot = &tags->slot[slot_of(tags, campaign, tag)];
+    struct window_tag *slot = &tags->slot[slot_of(tags, campaign, tag)];
     if (slot->campaign != 0) {
         return false;
     }
@@ -74,34 +74,34 @@ sqlite_tags_add(struct sqlite_tags *tags, uint32_t campaign,
 }
 
 void
-sqlite_tags_clear(struct sqlite_tags *tags)
+window_tags_clear(struct window_tags *tags)
 {
     free(tags->slot);
-    *tags = (struct sqlite_tags){NULL, 0, 0};
+    *tags = (struct window_tags){NULL, 0, 0};
 }
 
 int
-sqlite_tags_compare(const void *a, const void *b)
+window_tags_compare(const void *a, const void *b)
 {
-    const struct sqlite_tag *x = a, *y = b;
+    const struct window_tag *x = a, *y = b;
     if (x->campaign != y->campaign) {
         return x->campaign < y->campaign ? -1 : 1;
     }
     return memcmp(x->tag, y->tag, TAG_SIZE);
 }
 
-struct sqlite_tag *
-sqlite_tags_sorted(const struct sqlite_tags *tags)
+struct window_tag *
+window_tags_sorted(const struct window_tags *tags)
 {
     size_t count = 0;
-    struct sqlite_tag *sorted = calloc(tags->count + 1, sizeof *sorted);
+    struct window_tag *sorted = calloc(tags->count + 1, sizeof *sorted);
     for (size_t i = 0; i < tags->room && sorted != NULL; i++) {
         if (tags->slot[i].campaign != 0) {
             sorted[count++] = tags->slot[i];
         }
     }
     if (sorted != NULL) {
-        qsort(sorted, count, sizeof *sorted, sqlite_tags_compare);
+        qsort(sorted, count, sizeof *sorted, window_tags_compare);
     }
     return sorted;
 }

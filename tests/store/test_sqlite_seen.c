@@ -38,10 +38,10 @@ reopen(struct sqlite_store *store)
     return open_own();
 }
 
-static struct sqlite_tag
+static struct window_tag
 tag_of(uint32_t campaign, uint64_t number)
 {
-    struct sqlite_tag tag = {campaign, {0}};
+    struct window_tag tag = {campaign, {0}};
     uint64_t half[2] = {mix(number), mix(number + ID_SECOND)};
     memcpy(tag.tag, half, sizeof half);
     return tag;
@@ -49,10 +49,10 @@ tag_of(uint32_t campaign, uint64_t number)
 
 /* Merges them, sorted, so many at a time. */
 static void
-merge_all(struct sqlite_store *store, struct sqlite_tag *tag, size_t count,
+merge_all(struct sqlite_store *store, struct window_tag *tag, size_t count,
           size_t slice)
 {
-    qsort(tag, count, sizeof *tag, sqlite_tags_compare);
+    qsort(tag, count, sizeof *tag, window_tags_compare);
     MUST(store_sqlite.begin(store, &said));
     for (size_t i = 0; i < count; i += slice) {
         size_t end = i + slice < count ? i + slice : count;
@@ -61,7 +61,7 @@ merge_all(struct sqlite_store *store, struct sqlite_tag *tag, size_t count,
 }
 
 static bool
-has(const struct sqlite_store *store, const struct sqlite_tag *tag)
+has(const struct sqlite_store *store, const struct window_tag *tag)
 {
     int code = sqlite_seen_find(store, tag->campaign, tag->tag);
     assert_true(code == SQLITE_ROW || code == SQLITE_DONE);
@@ -81,7 +81,7 @@ ask(const struct sqlite_store *store, const char *text)
 static void
 test_all_found(void **state)
 {
-    static struct sqlite_tag tag[TAGS];
+    static struct window_tag tag[TAGS];
     struct sqlite_store *store = open_own();
     (void)state;
     for (size_t round = 0; round < 4; round++) {
@@ -93,9 +93,9 @@ test_all_found(void **state)
     }
     for (uint32_t i = 0; i < 5 * TAGS; i++) {
         uint32_t campaign = 1 + i % TAGS % 2 * 2;
-        struct sqlite_tag mine = tag_of(campaign, i);
-        struct sqlite_tag other = tag_of(4 - campaign, i);
-        struct sqlite_tag none = tag_of(2, i);
+        struct window_tag mine = tag_of(campaign, i);
+        struct window_tag other = tag_of(4 - campaign, i);
+        struct window_tag none = tag_of(2, i);
         assert_int_equal(has(store, &mine), i < 4 * TAGS);
         assert_false(has(store, &other));
         assert_false(has(store, &none));
@@ -113,7 +113,7 @@ test_all_found(void **state)
 static void
 test_same_beginning(void **state)
 {
-    static struct sqlite_tag tag[SAME];
+    static struct window_tag tag[SAME];
     static const uint8_t begins[3] = {0x00, 0x7f, 0xff};
     struct sqlite_store *store = open_own();
     (void)state;
@@ -124,7 +124,7 @@ test_same_beginning(void **state)
     merge_all(store, tag, SAME, 500);
     store = reopen(store);
     for (uint32_t i = 0; i < SAME; i++) {
-        struct sqlite_tag near = tag[i];
+        struct window_tag near = tag[i];
         assert_true(has(store, &tag[i]));
         near.tag[15] ^= 1;
         assert_false(has(store, &near));
@@ -156,10 +156,10 @@ all_rows(const struct sqlite_store *store)
 }
 
 /* Number `i` of tags many of which begin alike. */
-static struct sqlite_tag
+static struct window_tag
 crowded_tag(uint64_t i)
 {
-    struct sqlite_tag tag = tag_of(2, i);
+    struct window_tag tag = tag_of(2, i);
     if (i % 5 == 4) {
         memset(tag.tag, 0xa5, 3);
     }
@@ -171,7 +171,7 @@ crowded_tag(uint64_t i)
 static void
 test_no_history(void **state)
 {
-    static struct sqlite_tag tag[TAGS];
+    static struct window_tag tag[TAGS];
     static const size_t window[] = {TAGS, 250, 1000, 7, 3};
     uint64_t first = 0;
     (void)state;
@@ -187,7 +187,7 @@ test_no_history(void **state)
         for (size_t i = 0; i < TAGS; i += window[trial]) {
             size_t left = TAGS - i;
             size_t count = window[trial] < left ? window[trial] : left;
-            qsort(tag + i, count, sizeof *tag, sqlite_tags_compare);
+            qsort(tag + i, count, sizeof *tag, window_tags_compare);
             MUST(sqlite_seen_merge(store, tag + i, count, &said));
         }
         store = reopen(store);
@@ -203,7 +203,7 @@ test_no_history(void **state)
 static void
 test_names_tell_no_window(void **state)
 {
-    static struct sqlite_tag tag[WINDOW];
+    static struct window_tag tag[WINDOW];
     double sum = 0, count = 0;
     size_t named = 0;
     struct sqlite_store *store = open_own();
@@ -215,7 +215,7 @@ test_names_tell_no_window(void **state)
             tag[i] = tag_of(1, window * WINDOW + i);
             tag[i].tag[15] = (uint8_t)window;
         }
-        qsort(tag, WINDOW, sizeof *tag, sqlite_tags_compare);
+        qsort(tag, WINDOW, sizeof *tag, window_tags_compare);
         MUST(sqlite_seen_merge(store, tag, WINDOW, &said));
     }
     MUST(sql_prepare(&store->sql, "SELECT place & 0xffffffff, tags FROM seen",
@@ -252,7 +252,7 @@ test_not_leaves(void **state)
         /* one too few */
         "DELETE FROM seen WHERE place = 4294967296",
     };
-    static struct sqlite_tag tag[TAGS];
+    static struct window_tag tag[TAGS];
     (void)state;
     for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
         char name[8];
@@ -279,7 +279,7 @@ test_not_leaves(void **state)
 static void
 test_twice(void **state)
 {
-    struct sqlite_tag tag[2] = {tag_of(1, 1), tag_of(1, 2)};
+    struct window_tag tag[2] = {tag_of(1, 1), tag_of(1, 2)};
     struct sqlite_store *store = open_own();
     (void)state;
     merge_all(store, tag, 2, 2);
@@ -291,7 +291,7 @@ test_twice(void **state)
 static void
 test_no_memory(void **state)
 {
-    struct sqlite_tag tag = tag_of(1, 1);
+    struct window_tag tag = tag_of(1, 1);
     struct sqlite_store *store = open_own();
     (void)state;
     MUST(store_sqlite.begin(store, &said));

@@ -2,7 +2,7 @@
  * test_window_filter.c: what was added is never denied, and what was not,
  * mostly.
  */
-#include "store/sqlite/sqlite_store.h"
+#include "store/window.h"
 #include "store_fixture.h"
 
 #define TAGS 1000000u
@@ -20,24 +20,24 @@ tag_of(uint64_t number)
 static void
 test_filter(void **state)
 {
-    struct sqlite_filter *filter = sqlite_filter_new();
+    struct window_filter *filter = window_filter_new();
     size_t denied = 0, taken = 0;
     (void)state;
     assert_non_null(filter);
-    assert_false(sqlite_filter_may_have(filter, tag_of(0)));
+    assert_false(window_filter_may_have(filter, tag_of(0)));
     for (uint64_t i = 0; i < TAGS; i++) {
-        sqlite_filter_add(filter, tag_of(i));
+        window_filter_add(filter, tag_of(i));
     }
     for (uint64_t i = 0; i < TAGS; i++) {
-        denied += sqlite_filter_may_have(filter, tag_of(i)) ? 0 : 1;
+        denied += window_filter_may_have(filter, tag_of(i)) ? 0 : 1;
     }
     for (uint64_t i = TAGS; i < TAGS + OTHERS; i++) {
-        taken += sqlite_filter_may_have(filter, tag_of(i)) ? 1 : 0;
+        taken += window_filter_may_have(filter, tag_of(i)) ? 1 : 0;
     }
     assert_int_equal(denied, 0);
     assert_true(taken < OTHERS / 1000);
-    sqlite_filter_free(filter);
-    sqlite_filter_free(NULL);
+    window_filter_free(filter);
+    window_filter_free(NULL);
 }
 
 int

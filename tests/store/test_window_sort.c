@@ -3,7 +3,7 @@
  * with and without memory.
  */
 #include "fail_alloc.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/window.h"
 #include "store_fixture.h"
 
 #define MOST 20000u
@@ -31,7 +31,7 @@ try(size_t count, size_t size, size_t same, long fail)
     memcpy(expected, records, count * size);
     qsort(expected, count, size, compare);
     fail_alloc_at(fail);
-    sqlite_sort(records, count, size);
+    window_sort(records, count, size);
     fail_alloc_at(0);
     assert_memory_equal(records, expected, count * size);
 }

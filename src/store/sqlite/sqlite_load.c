@@ -135,7 +135,7 @@ take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
            struct sotto_error *err)
 {
     uint32_t number = 0;
-    struct sqlite_tags *tags = &store->tags[generation];
+    struct window_tags *tags = &store->tags[generation];
     if (!read_u32(row, 0, &number) || number == 0 ||
         number > store->campaigns) {
         return fail_damaged(store, "a block is of no campaign", err);
@@ -147,12 +147,12 @@ take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
     if (pair == NULL || count == 0 || size % record != 0) {
         return fail_damaged(store, "a block is of the wrong size", err);
     }
-    if (!sqlite_tags_reserve(tags, count)) {
+    if (!window_tags_reserve(tags, count)) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < count; i++, pair += record) {
-        if (sqlite_tags_has(&store->tags[1 - generation], number, pair) ||
-            !sqlite_tags_add(tags, number, pair)) {
+        if (window_tags_has(&store->tags[1 - generation], number, pair) ||
+            !window_tags_add(tags, number, pair)) {
             return fail_damaged(store, "a report is in it twice", err);
         }
     }
@@ -248,7 +248,7 @@ move_is_right(const struct sqlite_store *store)
                store->incoming[old].reports == 0;
     case STAGE_TAGS:
         return move->campaign == 0 ? no_tag
-                                   : sqlite_tags_has(&store->tags[old],
+                                   : window_tags_has(&store->tags[old],
                                                      move->campaign, move->tag);
     case STAGE_PAYLOADS:
         for (uint32_t i = 0; i < move->campaign; i++) {
@@ -281,7 +281,7 @@ sqlite_unload(struct sqlite_store *store)
                            (TAG_SIZE + campaign->payload_size));
     }
     for (int i = 0; i < GENERATIONS; i++) {
-        sqlite_tags_clear(&store->tags[i]);
+        window_tags_clear(&store->tags[i]);
     }
     free(store->campaign);
     free(store->sorted);
@@ -339,23 +339,23 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
 /* Whether a tag of a generation must be in `seen`. */
 static bool
 must_be_seen(const struct sqlite_store *store, unsigned generation,
-             const struct sqlite_tag *tag)
+             const struct window_tag *tag)
 {
     const struct sqlite_move *move = &store->move;
-    struct sqlite_tag cursor = {move->campaign, {0}};
+    struct window_tag cursor = {move->campaign, {0}};
     memcpy(cursor.tag, move->tag, TAG_SIZE);
     return generation != move->active &&
            (move->stage == STAGE_PAYLOADS ||
-            sqlite_tags_compare(tag, &cursor) <= 0);
+            window_tags_compare(tag, &cursor) <= 0);
 }
 
 static enum sotto_status
 check_tags(struct sqlite_store *store, unsigned generation,
            struct sotto_error *err)
 {
-    const struct sqlite_tags *tags = &store->tags[generation];
+    const struct window_tags *tags = &store->tags[generation];
     for (size_t i = 0; i < tags->room; i++) {
-        const struct sqlite_tag *tag = &tags->slot[i];
+        const struct window_tag *tag = &tags->slot[i];
         if (tag->campaign == 0) {
             continue;
         }

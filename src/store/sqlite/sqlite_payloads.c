@@ -82,7 +82,7 @@ shuffle(struct pairs *pairs, struct sotto_error *err)
         }
         memcpy(pairs->data + i * pairs->record, key + at, TAG_SIZE);
     }
-    sqlite_sort(pairs->data, pairs->count, pairs->record);
+    window_sort(pairs->data, pairs->count, pairs->record);
     return SOTTO_STATUS_OK;
 }
 

@@ -39,7 +39,7 @@ write_block(struct sqlite_store *store, uint32_t number,
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; nothing was stored");
     }
-    sqlite_sort(campaign->block, campaign->block_count, record);
+    window_sort(campaign->block, campaign->block_count, record);
     int code = sqlite3_bind_int64(insert, 1, number);
     if (code == SQLITE_OK) {
         code = sqlite3_bind_blob(insert, 2, key, TAG_SIZE, SQLITE_STATIC);
@@ -103,8 +103,8 @@ static int
 find_tag(const struct sqlite_store *store, uint32_t number,
          const uint8_t tag[TAG_SIZE])
 {
-    if (sqlite_tags_has(&store->tags[0], number, tag) ||
-        sqlite_tags_has(&store->tags[1], number, tag)) {
+    if (window_tags_has(&store->tags[0], number, tag) ||
+        window_tags_has(&store->tags[1], number, tag)) {
         return SQLITE_ROW;
     }
     return sqlite_seen_find(store, number, tag);
@@ -116,9 +116,9 @@ add_report(struct sqlite_store *store, uint32_t number,
            struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    struct sqlite_tags *tags = &store->tags[store->move.active];
+    struct window_tags *tags = &store->tags[store->move.active];
     enum sotto_status status = reserve_pair(store, number, err);
-    if (status == SOTTO_STATUS_OK && !sqlite_tags_reserve(tags, 1)) {
+    if (status == SOTTO_STATUS_OK && !window_tags_reserve(tags, 1)) {
         status = host_fail_memory(err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -127,7 +127,7 @@ add_report(struct sqlite_store *store, uint32_t number,
             campaign->block_count++ * (TAG_SIZE + campaign->payload_size);
         memcpy(pair, tag, TAG_SIZE);
         memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
-        (void)sqlite_tags_add(tags, number, tag);
+        (void)window_tags_add(tags, number, tag);
         campaign->incoming[store->move.active]++;
         store->incoming[store->move.active].reports++;
         store->incoming[store->move.active].bytes += campaign->payload_size;

@@ -100,7 +100,7 @@ sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
                  const uint8_t tag[TAG_SIZE])
 {
     sqlite3_stmt *select = store->statement[STATEMENT_SEEN];
-    if (!sqlite_filter_may_have(store->filter, tag)) {
+    if (!window_filter_may_have(store->filter, tag)) {
         return SQLITE_DONE;
     }
     int code = step_to(select, campaign, tag);
@@ -142,7 +142,7 @@ find_end(const struct sqlite_store *store, int64_t place, int64_t *ret_end)
 
 /* How many of the sorted tags belong before `end`. */
 static size_t
-count_before(const struct sqlite_tag *tag, size_t count, int64_t end)
+count_before(const struct window_tag *tag, size_t count, int64_t end)
 {
     size_t taken = 0;
     while (taken < count &&
@@ -154,7 +154,7 @@ count_before(const struct sqlite_tag *tag, size_t count, int64_t end)
 
 /* Both in order; false: one is there already. */
 static bool
-merge(const uint8_t *old, size_t old_count, const struct sqlite_tag *tag,
+merge(const uint8_t *old, size_t old_count, const struct window_tag *tag,
       size_t count, uint8_t *merged)
 {
     size_t i = 0, j = 0;
@@ -176,7 +176,7 @@ merge(const uint8_t *old, size_t old_count, const struct sqlite_tag *tag,
 
 /* Reads where the first of the tags belongs, and merges those that do. */
 static int
-read_bucket(const struct sqlite_store *store, const struct sqlite_tag *tag,
+read_bucket(const struct sqlite_store *store, const struct window_tag *tag,
             size_t count, struct bucket *bucket, size_t *ret_taken)
 {
     sqlite3_stmt *select = store->statement[STATEMENT_SEEN];
@@ -266,12 +266,12 @@ write_bucket(const struct sqlite_store *store, uint32_t campaign,
 }
 
 enum sotto_status
-sqlite_seen_merge(struct sqlite_store *store, const struct sqlite_tag *tag,
+sqlite_seen_merge(struct sqlite_store *store, const struct window_tag *tag,
                   size_t count, struct sotto_error *err)
 {
     int code = SQLITE_DONE;
     for (size_t i = 0; i < count; i++) {
-        sqlite_filter_add(store->filter, tag[i].tag);
+        window_filter_add(store->filter, tag[i].tag);
     }
     while (count > 0 && code == SQLITE_DONE) {
         struct bucket bucket = {0, 0, NULL, 0};
@@ -356,7 +356,7 @@ check_row(struct sqlite_store *store, sqlite3_stmt *row, struct walk *walk)
         return out_of_order;
     }
     for (size_t at = 0; at < size; at += TAG_SIZE) {
-        sqlite_filter_add(store->filter, tags + at);
+        window_filter_add(store->filter, tags + at);
     }
     walk->place = place;
     walk->count = size / TAG_SIZE;

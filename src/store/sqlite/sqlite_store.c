@@ -191,7 +191,7 @@ close_store(void *own)
         (void)close(store->lock);
     }
     sqlite_unload(store);
-    sqlite_filter_free(store->filter);
+    window_filter_free(store->filter);
     free(store->path);
     host_wipe_free(store, sizeof *store);
 }
@@ -208,7 +208,7 @@ open_store(const char *place, bool simulation, void **ret,
     store->lock = -1;
     store->limits = usual_limits;
     store->stale = true;
-    store->filter = sqlite_filter_new();
+    store->filter = window_filter_new();
     if (store->filter == NULL) {
         status = host_fail_memory(err);
         goto done;

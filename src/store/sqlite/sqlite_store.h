@@ -3,15 +3,12 @@
  *
  *     sqlite_file.c     the schema; making a file, opening it checked
  *     sqlite_load.c     what a writer keeps of the tables in memory
- *     window_tags.c     the tags of a window, in memory
- *     sqlite_seen.c     the tags of windows that have ended, and
- *     window_filter.c   which are surely not among them
+ *     sqlite_seen.c     the tags of windows that have ended
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended, and
  *     sqlite_payloads.c its payloads, released or held
  *     sqlite_scrub.c    what deletions and the log leave behind
- *     window_sort.c     records in the order of random keys
  *     sqlite_reader.c   reading batches
  *
  * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
@@ -43,8 +40,8 @@
 #include "client/device.h"
 #include "store/sql.h"
 #include "store/store.h"
+#include "store/window.h"
 
-#define TAG_SIZE 16u     /* of an id's tag, and of a release's key */
 #define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
 #define GENERATIONS 2    /* of incoming */
 
@@ -56,18 +53,6 @@ struct sqlite_move {
     enum sqlite_stage stage; /* of the other one */
     uint32_t campaign;       /* done: up to this campaign ... */
     uint8_t tag[TAG_SIZE];   /* ... and, of tags, up to this one */
-};
-
-/* A tag and its campaign; 0: none. */
-struct sqlite_tag {
-    uint32_t campaign;
-    uint8_t tag[TAG_SIZE];
-};
-
-/* A set of them; `room` slots, a power of two, or none. */
-struct sqlite_tags {
-    struct sqlite_tag *slot;
-    size_t count, room;
 };
 
 /* Reports of all campaigns, and the bytes of their payloads. */
@@ -105,8 +90,6 @@ enum sqlite_statement {
     STATEMENTS
 };
 
-struct sqlite_filter;
-
 #define SQLITE_NAMES 3u
 
 struct sqlite_store {
@@ -129,9 +112,9 @@ struct sqlite_store {
     uint32_t campaigns;
     struct sqlite_total incoming[GENERATIONS];
     uint64_t held;
-    struct sqlite_tags tags[GENERATIONS];
-    struct sqlite_tag *sorted;    /* those that are being merged; or NULL */
-    struct sqlite_filter *filter; /* of `seen` */
+    struct window_tags tags[GENERATIONS];
+    struct window_tag *sorted;    /* those that are being merged; or NULL */
+    struct window_filter *filter; /* of `seen` */
     int frames;                   /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
@@ -158,33 +141,6 @@ SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
 SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
                                                     struct sotto_error *err);
 
-/* ---- window_tags.c ------------------------------------------------------- */
-
-/* Room for so many more; false: no memory. */
-bool sqlite_tags_reserve(struct sqlite_tags *tags, size_t more);
-bool sqlite_tags_has(const struct sqlite_tags *tags, uint32_t campaign,
-                     const uint8_t tag[TAG_SIZE]);
-/* Adds it, in room reserved before; false: it is there. */
-bool sqlite_tags_add(struct sqlite_tags *tags, uint32_t campaign,
-                     const uint8_t tag[TAG_SIZE]);
-void sqlite_tags_clear(struct sqlite_tags *tags);
-/* All in order, by campaign and then by tag, which the caller frees; NULL: no
-   memory. */
-struct sqlite_tag *sqlite_tags_sorted(const struct sqlite_tags *tags);
-/* As qsort wants it. */
-int sqlite_tags_compare(const void *a, const void *b);
-
-/* ---- window_filter.c ----------------------------------------------------- */
-
-/* 16 MiB, empty; NULL: no memory. */
-struct sqlite_filter *sqlite_filter_new(void);
-void sqlite_filter_free(struct sqlite_filter *filter);
-void sqlite_filter_add(struct sqlite_filter *filter,
-                       const uint8_t tag[TAG_SIZE]);
-/* False: it was not added. */
-bool sqlite_filter_may_have(const struct sqlite_filter *filter,
-                            const uint8_t tag[TAG_SIZE]);
-
 /* ---- sqlite_seen.c ------------------------------------------------------- */
 
 /* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
@@ -193,7 +149,7 @@ int sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
 /* Adds sorted tags. Statuses: sql_fail's; FORMAT (one is there already). */
 SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
-                                                  const struct sqlite_tag *tag,
+                                                  const struct window_tag *tag,
                                                   size_t count,
                                                   struct sotto_error *err);
 /* Whether all are in order, and each of a campaign; fills the filter, without
@@ -266,12 +222,6 @@ enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
 /* Writes the log back into the file if it has grown long; readers and writers
    go on. That it fails harms nothing. */
 void sqlite_scrub_log(struct sqlite_store *store);
-
-/* ---- window_sort.c ------------------------------------------------------- */
-
-/* Sorts `count` records of `size` bytes by their first TAG_SIZE bytes, which
-   must be random, or there must be few. */
-void sqlite_sort(uint8_t *records, size_t count, size_t size);
 
 /* ---- sqlite_reader.c ----------------------------------------------------- */
 

@@ -89,12 +89,12 @@ sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err)
 static size_t
 find_cursor(const struct sqlite_store *store, size_t count)
 {
-    struct sqlite_tag cursor = {store->move.campaign, {0}};
+    struct window_tag cursor = {store->move.campaign, {0}};
     size_t low = 0, high = count;
     memcpy(cursor.tag, store->move.tag, TAG_SIZE);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (sqlite_tags_compare(&store->sorted[middle], &cursor) <= 0) {
+        if (window_tags_compare(&store->sorted[middle], &cursor) <= 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -108,10 +108,10 @@ static enum sotto_status
 move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
           struct sotto_error *err)
 {
-    const struct sqlite_tags *tags = &store->tags[1 - store->move.active];
+    const struct window_tags *tags = &store->tags[1 - store->move.active];
     struct sqlite_move move = store->move;
     if (store->sorted == NULL) {
-        store->sorted = sqlite_tags_sorted(tags);
+        store->sorted = window_tags_sorted(tags);
         if (store->sorted == NULL) {
             return host_fail_memory(err);
         }
@@ -125,7 +125,7 @@ move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
         return status;
     }
     if (count > 0) {
-        const struct sqlite_tag *last = &store->sorted[first + count - 1];
+        const struct window_tag *last = &store->sorted[first + count - 1];
         move.campaign = last->campaign;
         memcpy(move.tag, last->tag, TAG_SIZE);
     }
@@ -182,7 +182,7 @@ move_payloads(struct sqlite_store *store, size_t batch_min, size_t *ret_rows,
         struct sqlite_move move = {store->move.active, STAGE_NONE, 0, {0}};
         *ret_rows = 0;
         store->aside = 0;
-        sqlite_tags_clear(&store->tags[1 - store->move.active]);
+        window_tags_clear(&store->tags[1 - store->move.active]);
         return set_move(store, &move, err);
     }
     const struct sqlite_campaign *campaign = &store->campaign[number - 1];
