@@ -50,7 +50,7 @@ read_manifest(const uint8_t *text, size_t size)
 {
     struct reader first, again;
     struct device_sizes sizes = {.columns = 0}, same = {.columns = 0};
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     reader_init(&first, text, size);
     manifest_read(&first, &sizes, NULL);
     if (first.at < first.start || first.at > first.end) {

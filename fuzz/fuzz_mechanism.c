@@ -106,7 +106,7 @@ open_file(const uint8_t *file, size_t size, uint8_t shape)
 {
     static const uint8_t pin[SOTTO_HASH_SIZE];
     struct sotto_client *client = NULL;
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     size_t need = 0;
     void *workspace;
     if (sotto_client_size(file, size, &need, &err) != SOTTO_STATUS_OK) {

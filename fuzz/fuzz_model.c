@@ -85,7 +85,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sotto_model *model = NULL;
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     uint8_t *file = size > 0 ? malloc(size) : NULL;
     if (file == NULL) {
         return 0;

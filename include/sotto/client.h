@@ -68,6 +68,8 @@ const char *sotto_status_message(enum sotto_status status);
 struct sotto_error {
     enum sotto_status status;
     size_t position;   /* byte offset in the input, 0 where it has none */
+    char subject[112]; /* what it is about, for a program: a parameter, a
+                          setting, a column, a file; empty: nothing of these */
     char message[496]; /* one sentence or two, for a person */
 };
 

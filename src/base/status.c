@@ -25,6 +25,7 @@ status_fail(struct sotto_error *err, enum sotto_status status, size_t position,
         size_t i = 0;
         err->status = status;
         err->position = position;
+        err->subject[0] = '\0';
         while (text[i] != '\0' && i + 1 < sizeof err->message) {
             err->message[i] = text[i];
             i++;

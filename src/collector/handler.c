@@ -337,7 +337,7 @@ read_batch(struct request *request, struct store_batch *ret_batch,
 static enum MHD_Result
 send_batch(struct request *request)
 {
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     struct store_batch batch = {0};
     struct MHD_Response *response;
     static const struct routes_answer none = {.status = 204};
@@ -385,7 +385,7 @@ static enum MHD_Result
 judge_reports(struct request *request)
 {
     struct sotto_collector *collector = request->collector;
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     enum sotto_status status = judge_body(
         &request->judge, request->plan.campaign->mechanism, request->plan.form,
         collector->options.simulation, request->body, request->size,

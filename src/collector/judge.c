@@ -235,7 +235,7 @@ judge_line(struct judge *judge, const struct sotto_mechanism *mechanism,
            bool simulation, const uint8_t *line, size_t size, size_t at,
            int64_t *values, struct sotto_error *err)
 {
-    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error cause = {0};
     uint8_t *report = next_slot(judge);
     enum judge_verdict verdict;
     enum sotto_status status;

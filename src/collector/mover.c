@@ -252,7 +252,7 @@ scrub_done(struct mover *mover)
 static bool
 scrub(struct mover *mover)
 {
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     bool clean = false;
     enum sotto_status status = store_scrub(mover->store, &clean, &err);
     if (status == SOTTO_STATUS_OK && clean) {
@@ -291,7 +291,7 @@ mover_tend(struct mover *mover)
 static bool
 step_alone(struct mover *mover)
 {
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     struct mover_step step = {
         .rows = SLICE_ALONE, .end = !mover->moving, .needed = true};
     enum sotto_status status = store_begin(mover->store, &err);

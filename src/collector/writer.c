@@ -260,7 +260,7 @@ has_new(const struct writer_job *group)
 static bool
 run_group(struct writer *writer, struct writer_job *group, size_t reports)
 {
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     struct mover *mover = &writer->mover;
     bool alone = group == NULL, suspect = false, stored;
     struct mover_step step = mover_plan(mover, host_seconds(), alone, reports);

@@ -221,8 +221,8 @@ run_threads(struct devices *devices)
         started++;
     }
     if (started == 0) {
-        const struct sotto_error err = {SOTTO_STATUS_IO, 0,
-                                        "cannot start a thread"};
+        const struct sotto_error err = {.status = SOTTO_STATUS_IO,
+                                        .message = "cannot start a thread"};
         fail(devices, &err);
     }
     (void)pthread_mutex_lock(&devices->lock);

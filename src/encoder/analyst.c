@@ -366,8 +366,10 @@ sotto_analyst_read(const char *path, struct sotto_analyst **ret_analyst,
 {
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_read(path, FILE_MOST, &file, err);
-    return status == SOTTO_STATUS_OK ? adopt(file, path, ret_analyst, err)
-                                     : status;
+    if (status == SOTTO_STATUS_OK) {
+        status = adopt(file, path, ret_analyst, err);
+    }
+    return host_about(status, err, path);
 }
 
 void

@@ -17,11 +17,38 @@ host_fail(struct sotto_error *err, enum sotto_status status, size_t position,
         va_list args;
         err->status = status;
         err->position = position;
+        err->subject[0] = '\0';
         va_start(args, format);
         (void)vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
     }
     return status;
+}
+
+static const char *
+end_of(const char *text, size_t most)
+{
+    size_t size = strlen(text);
+    return size > most ? text + size - most : text;
+}
+
+enum sotto_status
+host_about(enum sotto_status status, struct sotto_error *err,
+           const char *subject)
+{
+    if (err != NULL && status != SOTTO_STATUS_OK &&
+        status != SOTTO_STATUS_MEMORY) {
+        const char *end = end_of(subject, sizeof err->subject - 1);
+        memcpy(err->subject, end, strlen(end) + 1);
+    }
+    return status;
+}
+
+bool
+host_is_about(const struct sotto_error *err, const char *subject)
+{
+    return subject != NULL &&
+           strcmp(err->subject, end_of(subject, sizeof err->subject - 1)) == 0;
 }
 
 enum sotto_status

@@ -4,6 +4,8 @@
 #ifndef SOTTO_HOST_ERROR_H
 #define SOTTO_HOST_ERROR_H
 
+#include <stdbool.h>
+
 #include "sotto/client.h"
 
 /*
@@ -14,7 +16,19 @@ __attribute__((format(printf, 4, 5))) enum sotto_status
 host_fail(struct sotto_error *err, enum sotto_status status, size_t position,
           const char *format, ...);
 
-/* The same for a lack of memory, which needs no detail. */
+/*
+ * Says what a failure is about and returns `status`: a function can write
+ * `return host_about(host_fail(err, ...), err, "aux")`. The caller's word
+ * replaces that of those it called. Success and a lack of memory are about
+ * nothing. A subject that is too long keeps its end.
+ */
+enum sotto_status host_about(enum sotto_status status, struct sotto_error *err,
+                             const char *subject);
+
+/* Whether a failure is about `subject`, which may be NULL: then it is not. */
+bool host_is_about(const struct sotto_error *err, const char *subject);
+
+/* host_fail for a lack of memory, which needs no detail. */
 enum sotto_status host_fail_memory(struct sotto_error *err);
 
 /* The end of a file's name too long to be shown whole in a message: that is

@@ -36,8 +36,9 @@ advice_read(int error)
 static enum sotto_status
 fail_read(struct sotto_error *err, const char *path, int error)
 {
-    return host_fail(err, SOTTO_STATUS_IO, 0, "cannot read '%s': %s%s",
-                     host_shown(path), strerror(error), advice_read(error));
+    (void)host_fail(err, SOTTO_STATUS_IO, 0, "cannot read '%s': %s%s",
+                    host_shown(path), strerror(error), advice_read(error));
+    return host_about(SOTTO_STATUS_IO, err, path);
 }
 
 /* ---- Descriptors -------------------------------------------------------- */

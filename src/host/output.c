@@ -87,8 +87,9 @@ advice_write(int error)
 static enum sotto_status
 fail_write(struct sotto_error *err, const char *path, int error)
 {
-    return host_fail(err, SOTTO_STATUS_IO, 0, "cannot write '%s': %s%s",
-                     host_shown(path), strerror(error), advice_write(error));
+    (void)host_fail(err, SOTTO_STATUS_IO, 0, "cannot write '%s': %s%s",
+                    host_shown(path), strerror(error), advice_write(error));
+    return host_about(SOTTO_STATUS_IO, err, path);
 }
 
 /* ---- Writing: the start ------------------------------------------------- */
@@ -228,9 +229,10 @@ output_open(struct sotto_output *output, unsigned mode, struct sotto_error *err)
         return fail_write(err, output->path, EEXIST);
     }
     if (there && S_ISDIR(info.st_mode)) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "cannot write '%s': it is a folder; name a file in it",
-                         host_shown(output->path));
+        (void)host_fail(err, SOTTO_STATUS_IO, 0,
+                        "cannot write '%s': it is a folder; name a file in it",
+                        host_shown(output->path));
+        return host_about(SOTTO_STATUS_IO, err, output->path);
     }
     if (named || (there && !S_ISREG(info.st_mode))) {
         output->fd = host_file_open(output->path, O_WRONLY);

@@ -186,7 +186,7 @@ static enum sotto_status
 finish(const struct safetensors *file, const char *name,
        struct sotto_model **ret_model, struct sotto_error *err)
 {
-    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error cause = {0};
     enum sotto_status status = read_model(file, ret_model, &cause);
     if (status == SOTTO_STATUS_MEMORY) {
         return host_fail_memory(err);
@@ -209,7 +209,7 @@ sotto_model_read(const char *path, struct sotto_model **ret_model,
         status = finish(file, path, ret_model, err);
     }
     safetensors_free(file);
-    return status;
+    return host_about(status, err, path);
 }
 
 enum sotto_status

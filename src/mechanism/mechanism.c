@@ -61,7 +61,7 @@ static enum sotto_status
 open_client(struct sotto_mechanism *mechanism, const char *name,
             struct sotto_error *err)
 {
-    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error cause = {0};
     size_t need = 0;
     enum sotto_status status =
         sotto_client_size(mechanism->data, mechanism->size, &need, &cause);

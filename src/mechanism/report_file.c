@@ -234,7 +234,7 @@ check_report(const struct source *source, const uint8_t *report, size_t at,
              struct sotto_error *err)
 {
     const struct sotto_client *client = source->mechanism->client;
-    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error cause = {0};
     if (report_valid(client, report, client->report_size)) {
         return SOTTO_STATUS_OK;
     }
@@ -249,7 +249,7 @@ static enum sotto_status
 check_length(const struct source *source, const uint8_t *data, size_t size,
              struct sotto_error *err)
 {
-    struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error cause = {0};
     size_t each = source->mechanism->shape.report_size;
     if (size >= REPORT_HEADER_SIZE &&
         check_header(source->mechanism, data, &cause) != SOTTO_STATUS_OK) {
@@ -302,7 +302,7 @@ read_lines(const struct source *source, const uint8_t *data, size_t size,
     size_t each = source->mechanism->shape.report_size;
     size_t at = 0;
     for (size_t line = 1; !is_blank(data + at, size - at); line++) {
-        struct sotto_error cause = {SOTTO_STATUS_OK, 0, ""};
+        struct sotto_error cause = {0};
         const uint8_t *end = memchr(data + at, '\n', size - at);
         size_t length = (end != NULL ? (size_t)(end - data) : size) - at;
         enum sotto_status status =

@@ -36,10 +36,11 @@ rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
         rows->column[i] = sotto_table_find(table, name);
         if (rows->column[i] == SIZE_MAX && !shape->column[i].label) {
             rows_clear(rows);
-            return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                             "the table has no column \"%.80s\", which the "
-                             "mechanism asks for",
-                             name);
+            (void)host_fail(err, SOTTO_STATUS_INPUT, 0,
+                            "the table has no column \"%.80s\", which the "
+                            "mechanism asks for",
+                            name);
+            return host_about(SOTTO_STATUS_INPUT, err, "table");
         }
     }
     return SOTTO_STATUS_OK;

@@ -109,7 +109,7 @@ enum sotto_status
 exchange_run(struct exchange *exchange, const struct transport_request *request,
              struct transport_answer *ret_answer, struct sotto_error *err)
 {
-    struct sotto_error why = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error why = {0};
     for (unsigned next = 1;; next++) {
         struct transport_answer answer;
         bool again = false;

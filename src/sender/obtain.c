@@ -97,7 +97,7 @@ check_signature(const void *data, size_t size,
                 const struct host_text *signature, const char *pub_path,
                 const char *what, struct sotto_error *err)
 {
-    struct sotto_error inner = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error inner = {0};
     char *pub = NULL;
     size_t pub_size = 0;
     enum sotto_status status = key_text_read(pub_path, &pub, &pub_size, err);

@@ -155,9 +155,7 @@ evaluate(const struct cli_args *args, struct sotto_model *model,
     if (status == SOTTO_STATUS_OK) {
         return CLI_EXIT_DONE;
     }
-    /* what does not fit may be --mechanism, and is the table otherwise */
-    bool about =
-        path != NULL && strncmp(err.message, "the mechanism ", 14) == 0;
+    bool about = path != NULL && strcmp(err.subject, "mechanism") == 0;
     return learning_fail(&err, about ? path : cli_value(args, "data"));
 }
 

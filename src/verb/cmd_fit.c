@@ -200,10 +200,10 @@ fit(const struct cli_args *args, struct job *job)
                   &job->options, &job->model, &job->info, &err);
     watch_end(&watch);
     if (status != SOTTO_STATUS_OK) {
-        /* a table that does not fit is --aux: reports are none */
-        bool table = strncmp(err.message, "the table ", 10) == 0;
+        /* the one table is --aux: reports are none */
+        bool aux = strcmp(err.subject, "table") == 0;
         return learning_fail(&err,
-                             table ? cli_value(args, "aux") : args->word[1]);
+                             aux ? cli_value(args, "aux") : args->word[1]);
     }
     if (sotto_model_write(job->model, path, &err) != SOTTO_STATUS_OK) {
         return learning_fail(&err, path);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
+
 #define WIDTH_MOST 65536u
 
 bool
@@ -37,7 +39,7 @@ learning_fail(const struct sotto_error *err, const char *path)
         cli_error("stopped; nothing was written");
         return CLI_EXIT_FAILED;
     }
-    if (path != NULL && strstr(err->message, path) == NULL &&
+    if (path != NULL && !host_is_about(err, path) &&
         err->status != SOTTO_STATUS_MEMORY) {
         (void)snprintf(about.message, sizeof about.message, "'%.120s': %.350s",
                        path, err->message);

@@ -155,7 +155,7 @@ static void
 test_rows(void **state)
 {
     struct rows rows = {0};
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     enum sotto_status status = timing_run(RUNS, take, &rows, &err);
     size_t channels = 0;
     (void)state;
@@ -192,7 +192,7 @@ test_memory(void **state)
     enum sotto_status status;
     (void)state;
     do {
-        struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+        struct sotto_error err = {0};
         fail_alloc_at(++n);
         status = timing_compare(&subject, 100, 1, &result, &err);
         fail_alloc_at(0);

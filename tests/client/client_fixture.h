@@ -93,7 +93,7 @@ __attribute__((unused)) static struct file
 file_make(const struct compose_spec *spec)
 {
     struct file file = {NULL, 0};
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     if (compose_mechanism(spec, &file.data, &file.size, &err) !=
         SOTTO_STATUS_OK) {
         fail_msg("compose: %s", err.message);
@@ -112,7 +112,7 @@ __attribute__((unused)) static struct opened
 client_open(struct file file)
 {
     struct opened opened = {0, NULL, NULL};
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     if (sotto_client_size(file.data, file.size, &opened.size, &err) !=
         SOTTO_STATUS_OK) {
         fail_msg("size: %s at %zu", err.message, err.position);

@@ -136,7 +136,7 @@ __attribute__((unused)) static struct file
 net_file(const struct net *net)
 {
     struct file file = {NULL, 0};
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     if (net_compose(net, &file, &err) != SOTTO_STATUS_OK) {
         fail_msg("compose: %s", err.message);
     }

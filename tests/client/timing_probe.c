@@ -114,7 +114,7 @@ open_spec(const struct compose_spec *spec)
     uint8_t *file = NULL;
     void *workspace = NULL;
     size_t size = 0, need = 0;
-    struct sotto_error err = {SOTTO_STATUS_OK, 0, ""};
+    struct sotto_error err = {0};
     if (compose_mechanism(spec, &file, &size, &err) != SOTTO_STATUS_OK ||
         sotto_client_size(file, size, &need, &err) != SOTTO_STATUS_OK ||
         (workspace = malloc(need)) == NULL ||

@@ -12,7 +12,7 @@ import { strict as assert } from "node:assert";
 const [wasmPath, folder] = process.argv.slice(2);
 const OK = 0;
 const ENTROPY = 2;
-const ERROR_SIZE = 4 + 4 + 496; // struct sotto_error on wasm32
+const ERROR_SIZE = 4 + 4 + 112 + 496; // struct sotto_error on wasm32
 const VALUE_SIZE = 24; // struct sotto_value: kind, number, data, size
 const KIND = { missing: 0, number: 1, text: 2, bytes: 3 };
 

@@ -37,6 +37,39 @@ test_fail(void **state)
     assert_string_equal(err.message, "out of memory");
 }
 
+/* Each failure sets the subject anew, and the caller's word counts. */
+static void
+test_about(void **state)
+{
+    struct sotto_error err;
+    char large[600];
+    (void)state;
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(
+        host_about(host_fail(&err, SOTTO_STATUS_INPUT, 0, "x"), &err, "aux"),
+        SOTTO_STATUS_INPUT);
+    assert_string_equal(err.subject, "aux");
+    assert_string_equal(err.message, "x");
+    assert_true(host_is_about(&err, "aux"));
+    assert_false(host_is_about(&err, "au"));
+    assert_false(host_is_about(&err, NULL));
+    assert_int_equal(host_about(SOTTO_STATUS_INPUT, &err, "data"),
+                     SOTTO_STATUS_INPUT);
+    assert_string_equal(err.subject, "data");
+    assert_int_equal(host_about(SOTTO_STATUS_OK, &err, "no"), SOTTO_STATUS_OK);
+    assert_string_equal(err.subject, "data");
+    assert_int_equal(host_about(host_fail_memory(&err), &err, "no"),
+                     SOTTO_STATUS_MEMORY);
+    assert_string_equal(err.subject, "");
+    assert_int_equal(host_about(SOTTO_STATUS_IO, NULL, "no"), SOTTO_STATUS_IO);
+    memset(large, 'x', sizeof large - 1);
+    memcpy(large + sizeof large - 3, "yz", 3);
+    assert_int_equal(host_about(SOTTO_STATUS_IO, &err, large), SOTTO_STATUS_IO);
+    assert_int_equal(strlen(err.subject), sizeof err.subject - 1);
+    assert_string_equal(err.subject + sizeof err.subject - 3, "yz");
+    assert_true(host_is_about(&err, large));
+}
+
 /* The end is shown, and never half a character. */
 static void
 test_shown(void **state)
@@ -60,6 +93,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fail),
+        cmocka_unit_test(test_about),
         cmocka_unit_test(test_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

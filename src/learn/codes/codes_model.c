@@ -103,9 +103,10 @@ check_reports(const struct sotto_model *model,
     return codes_sends_class(model, mechanism) ||
                    same_code(model->mechanism, mechanism)
                ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "the mechanism has another encoder or codebook "
-                           "than the model's");
+               : host_about(host_fail(err, SOTTO_STATUS_INPUT, 0,
+                                      "the mechanism has another encoder or "
+                                      "codebook than the model's"),
+                            err, "mechanism");
 }
 
 static enum sotto_status
