@@ -52,8 +52,9 @@ tidy: ## clang-tidy over src/
 	find src -name '*.c' -print0 | \
 		xargs -0 -n 1 -P $(JOBS) clang-tidy --quiet -p build-clang
 
-install: all ## install the program, the archives, the headers
+install: all ## install the program, the libraries, the headers
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
+	cmake --build build -j$(JOBS) --target libraries sotto-collector
 	cmake --install build
 
 clean: ## remove everything built

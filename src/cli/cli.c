@@ -89,8 +89,8 @@ bad_option(const struct cli_verb *verb, const char *word)
         return cli_bad("unknown option '%.80s': did you mean --%s?", word,
                        nearest);
     }
-    return cli_bad("unknown option '%.80s': see sotto %s --help", word,
-                   verb->name);
+    return cli_bad("unknown option '%.80s': see %s %s --help", word,
+                   cli_program.name, verb->name);
 }
 
 /* ---- Parsing ------------------------------------------------------------ */
@@ -201,17 +201,18 @@ check_complete(const struct cli_args *args)
         wanted++;
     }
     if (args->words > wanted && !verb->more) {
-        return cli_bad("'%.80s' is one word too many: usage: sotto %s %s",
-                       args->word[wanted], verb->name, usage);
+        return cli_bad("'%.80s' is one word too many: usage: %s %s %s",
+                       args->word[wanted], cli_program.name, verb->name, usage);
     }
     if (args->words + verb->optional < wanted) {
-        return cli_bad("%s is missing: usage: sotto %s %s",
-                       verb->wanted[args->words], verb->name, usage);
+        return cli_bad("%s is missing: usage: %s %s %s",
+                       verb->wanted[args->words], cli_program.name, verb->name,
+                       usage);
     }
     for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
         if (o->needed && !cli_given(args, o->name)) {
-            return cli_bad("--%s %s is missing: see sotto %s --help", o->name,
-                           o->value, verb->name);
+            return cli_bad("--%s %s is missing: see %s %s --help", o->name,
+                           o->value, cli_program.name, verb->name);
         }
     }
     return CLI_EXIT_DONE;

@@ -1,11 +1,12 @@
 /*
  * cli.h: what the verbs share: their options, their help, their messages.
  *
- * A verb is one struct cli_verb in its verb/cmd_<verb>.c and one row in main.c.
- * It gets its arguments parsed and checked against its own option table, does
- * its work through the public headers, and returns the program's exit status.
- * Only src/cli, src/verb and src/demo print; what reaches a terminal has passed
- * cli_put, so that no file's content can steer the terminal.
+ * A verb is one struct cli_verb in its verb/cmd_<verb>.c and one row in
+ * verbs.c. It gets its arguments parsed and checked against its own option
+ * table, does its work through the public headers, and returns the program's
+ * exit status. Only src/cli, src/verb and src/demo print; what reaches a
+ * terminal has passed cli_put, so that no file's content can steer the
+ * terminal.
  */
 #ifndef SOTTO_CLI_CLI_H
 #define SOTTO_CLI_CLI_H
@@ -154,6 +155,18 @@ int cli_fail(const struct sotto_error *err);
 FILE *cli_summary(const char *path);
 
 /* ---- The verbs ---------------------------------------------------------- */
+
+#define CLI_VERBS_MAX 32u
+
+/* What main.c runs: verbs.c is sotto, verbs_collector.c is sotto-collector. */
+struct cli_program {
+    const char *name;
+    const char *about; /* one sentence */
+    const char *start; /* the arguments to try first */
+    const struct cli_verb *verb[CLI_VERBS_MAX];
+    size_t verbs;
+};
+extern const struct cli_program cli_program;
 
 extern const struct cli_verb cmd_demo;
 extern const struct cli_verb cmd_data;

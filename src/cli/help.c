@@ -41,8 +41,9 @@ put_option(FILE *to, const struct cli_option *option)
 void
 cli_help(const struct cli_verb *verb, FILE *to)
 {
-    (void)fprintf(to, "sotto %s: %s\n\nUsage:\n  sotto %s %s\n\n", verb->name,
-                  verb->summary, verb->name, verb->usage);
+    (void)fprintf(to, "%s %s: %s\n\nUsage:\n  %s %s %s\n\n", cli_program.name,
+                  verb->name, verb->summary, cli_program.name, verb->name,
+                  verb->usage);
     put_indented(to, verb->about, 0);
     (void)fprintf(to, "\nOptions:\n");
     for (const struct cli_option *o = verb->options; o->name != NULL; o++) {

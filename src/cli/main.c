@@ -11,33 +11,29 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 
-static const struct cli_verb *const verbs[] = {
-    &cmd_demo,   &cmd_data,    &cmd_train,     &cmd_keygen,     &cmd_sign,
-    &cmd_verify, &cmd_inspect, &cmd_privatise, &cmd_send,       &cmd_serve,
-    &cmd_export, &cmd_decode,  &cmd_fit,       &cmd_predict,    &cmd_evaluate,
-    &cmd_ledger, &cmd_account, &cmd_audit,     &cmd_experiment, &cmd_bench,
-};
-#define VERBS (sizeof verbs / sizeof *verbs)
-
 static void
 put_overview(FILE *to)
 {
+    const char *name = cli_program.name;
     (void)fprintf(
         to,
-        "sotto " SOTTO_VERSION ": learn from records that never leave their "
-        "owners' devices.\n\n"
+        "%s " SOTTO_VERSION ": %s\n\n"
         "Usage:\n"
-        "  sotto VERB [ARGUMENTS]\n"
-        "  sotto VERB --help          how to use a verb, with an example\n"
-        "  sotto --version\n\n"
-        "Verbs:\n");
-    for (size_t i = 0; i < VERBS; i++) {
-        (void)fprintf(to, "  %-10s  %s\n", verbs[i]->name, verbs[i]->summary);
+        "  %s VERB [ARGUMENTS]\n"
+        "  %s VERB --help          how to use a verb, with an example\n"
+        "  %s --version\n\n"
+        "Verbs:\n",
+        name, cli_program.about, name, name, name);
+    for (size_t i = 0; i < cli_program.verbs; i++) {
+        const struct cli_verb *verb = cli_program.verb[i];
+        (void)fprintf(to, "  %-10s  %s\n", verb->name, verb->summary);
     }
-    (void)fprintf(to, "\nExit status: 0 done, 1 failed, 2 bad usage or input, "
-                      "3 refused for privacy.\n"
-                      "Start here:\n"
-                      "  sotto demo\n");
+    (void)fprintf(to,
+                  "\nExit status: 0 done, 1 failed, 2 bad usage or input, "
+                  "3 refused for privacy.\n"
+                  "Start here:\n"
+                  "  %s %s\n",
+                  name, cli_program.start);
 }
 
 static int
@@ -62,16 +58,17 @@ run_verb(const struct cli_verb *verb, int argc, char **argv)
 static int
 bad_verb(const char *word)
 {
-    const char *names[VERBS];
-    for (size_t i = 0; i < VERBS; i++) {
-        names[i] = verbs[i]->name;
+    const char *names[CLI_VERBS_MAX];
+    for (size_t i = 0; i < cli_program.verbs; i++) {
+        names[i] = cli_program.verb[i]->name;
     }
-    const char *nearest = cli_nearest(word, names, VERBS);
+    const char *nearest = cli_nearest(word, names, cli_program.verbs);
     if (nearest != NULL) {
-        return cli_bad("unknown verb '%.80s': did you mean 'sotto %s'?", word,
-                       nearest);
+        return cli_bad("unknown verb '%.80s': did you mean '%s %s'?", word,
+                       cli_program.name, nearest);
     }
-    return cli_bad("unknown verb '%.80s': see sotto --help", word);
+    return cli_bad("unknown verb '%.80s': see %s --help", word,
+                   cli_program.name);
 }
 
 static int
@@ -84,12 +81,12 @@ dispatch(int argc, char **argv)
         return CLI_EXIT_DONE;
     }
     if (strcmp(word, "--version") == 0) {
-        (void)printf("sotto " SOTTO_VERSION "\n");
+        (void)printf("%s " SOTTO_VERSION "\n", cli_program.name);
         return CLI_EXIT_DONE;
     }
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(word, verbs[i]->name) == 0) {
-            return run_verb(verbs[i], argc, argv);
+    for (size_t i = 0; i < cli_program.verbs; i++) {
+        if (strcmp(word, cli_program.verb[i]->name) == 0) {
+            return run_verb(cli_program.verb[i], argc, argv);
         }
     }
     return bad_verb(word);

@@ -44,8 +44,9 @@ say_list(const char *kind, const char *format, va_list list)
     char text[1200];
     (void)vsnprintf(text, sizeof text, format, list);
     (void)fflush(stdout); /* so that both streams keep their order */
-    (void)fprintf(stderr, "sotto%s%s: %s", speaker != NULL ? " " : "",
-                  speaker != NULL ? speaker : "", kind);
+    (void)fprintf(stderr, "%s%s%s: %s", cli_program.name,
+                  speaker != NULL ? " " : "", speaker != NULL ? speaker : "",
+                  kind);
     cli_put(stderr, text, strlen(text));
     (void)fputc('\n', stderr);
 }

@@ -20,7 +20,8 @@ trap 'rm -rf "$work"' EXIT
 # The two archives name each other, hence the first one twice.
 "${CC:-cc}" -std=c11 -O2 -D_GNU_SOURCE -I"$source/include" -I"$source/src" \
     "$source/tests/client/timing_probe.c" -s -o "$work/probe" \
-    "$build/libsotto.a" "$build/libsotto-client.a" "$build/libsotto.a" \
+    "$build/libsotto_host.a" "$build/libsotto_trusted.a" \
+    "$build/libsotto_host.a" \
     -lsodium -ljansson -lz -lm -lpthread
 
 setting=0

@@ -1,0 +1,16 @@
+/*
+ * verbs.c: sotto's verbs, in the order of its help.
+ */
+#include "cli/cli.h"
+
+const struct cli_program cli_program = {
+    .name = "sotto",
+    .about = "learn from records that never leave their owners' devices.",
+    .start = "demo",
+    .verb = {&cmd_demo,    &cmd_data,    &cmd_train,      &cmd_keygen,
+             &cmd_sign,    &cmd_verify,  &cmd_inspect,    &cmd_privatise,
+             &cmd_send,    &cmd_serve,   &cmd_export,     &cmd_decode,
+             &cmd_fit,     &cmd_predict, &cmd_evaluate,   &cmd_ledger,
+             &cmd_account, &cmd_audit,   &cmd_experiment, &cmd_bench},
+    .verbs = 20,
+};
