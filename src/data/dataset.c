@@ -333,7 +333,8 @@ take_fetched(struct filling *filling, const char *from,
     enum sotto_status status =
         from == NULL ? fetch_package(filling->set->package, scratch,
                                      filling->watch, &path, err)
-                     : fetch_address(from, scratch, filling->watch, &path, err);
+                     : fetch_address(from, scratch, SOURCE_BYTES_MAX,
+                                     filling->watch, &path, err);
     if (status == SOTTO_STATUS_OK) {
         status = source_read(path, taker, err);
     }

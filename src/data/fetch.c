@@ -1,14 +1,14 @@
 /*
- * fetch.c: fetching a file from the network through programs made for it.
+ * fetch.c: fetching a file from the network: a package through the program npm,
+ * what is at an address through libcurl.
  *
- *     folder/  said        what the program printed
+ *     folder/  said        what npm printed
  *              *.tgz       npm's file, named by npm
- *              fetched     curl's
+ *              fetched     what was at the address
  *
- * The program works in the folder, reads nothing and prints to `said`. It is
- * looked at ten times a second, so that the caller can say stop, and so that it
- * fetches no more than can be used: curl's own limit is for sizes that a server
- * tells beforehand.
+ * npm works in the folder, reads nothing and prints to `said`. It is looked at
+ * ten times a second, so that the caller can say stop, and so that it fetches
+ * no more than can be used.
  */
 #include "data/fetch.h"
 
@@ -25,6 +25,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <curl/curl.h>
 
 #include "data/source.h"
 #include "host/error.h"
@@ -218,7 +220,7 @@ run(char *const *argv, const char *what, const char *folder,
                      argv[0], what, said[0] != '\0' ? said : "it said nothing");
 }
 
-/* ---- What is fetched ---------------------------------------------------- */
+/* ---- A package ---------------------------------------------------------- */
 
 /* The .tgz file in the folder; NULL if there is none, or no memory. */
 static char *
@@ -265,29 +267,128 @@ fetch_package(const char *package, const char *folder,
     return SOTTO_STATUS_OK;
 }
 
+/* ---- What is at an address ----------------------------------------------- */
+
+struct download {
+    FILE *to;
+    const struct sotto_watch *watch;
+    size_t done, most;
+    enum sotto_status ended; /* why it was ended early; OK: it was not */
+};
+
+static size_t
+take_bytes(char *data, size_t one, size_t size, void *context)
+{
+    struct download *download = context;
+    (void)one;
+    if (size > download->most - download->done) {
+        download->ended = SOTTO_STATUS_LIMIT;
+        return 0;
+    }
+    download->done += size;
+    return fwrite(data, 1, size, download->to);
+}
+
+static int
+watch_bytes(void *context, curl_off_t all, curl_off_t done, curl_off_t up_all,
+            curl_off_t up)
+{
+    struct download *download = context;
+    (void)all;
+    (void)done;
+    (void)up_all;
+    (void)up;
+    if (!is_going(download->watch, download->done)) {
+        download->ended = SOTTO_STATUS_STOPPED;
+    }
+    return download->ended != SOTTO_STATUS_OK;
+}
+
+static CURLcode
+prepare_transfer(CURL *easy, const char *address, struct download *download,
+                 char *why)
+{
+    const CURLcode set[] = {
+        curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, why),
+        curl_easy_setopt(easy, CURLOPT_URL, address),
+        curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https"),
+        curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L),
+        curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https"),
+        curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 50L),
+        curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L),
+        curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L),
+        curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L),
+        curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE,
+                         (curl_off_t)download->most),
+        curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes),
+        curl_easy_setopt(easy, CURLOPT_WRITEDATA, download),
+        curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, watch_bytes),
+        curl_easy_setopt(easy, CURLOPT_XFERINFODATA, download)};
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
+        if (set[i] != CURLE_OK) {
+            return set[i];
+        }
+    }
+    return CURLE_OK;
+}
+
+static enum sotto_status
+fail_transfer(const char *address, const struct download *download,
+              CURLcode said, const char *why, struct sotto_error *err)
+{
+    if (said == CURLE_OUT_OF_MEMORY) {
+        return host_fail_memory(err);
+    }
+    if (download->ended == SOTTO_STATUS_STOPPED) {
+        return host_fail(err, SOTTO_STATUS_STOPPED, 0,
+                         "stopped while fetching %s", host_shown(address));
+    }
+    if (download->ended == SOTTO_STATUS_LIMIT ||
+        said == CURLE_FILESIZE_EXCEEDED) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "%s is more than %zu bytes", host_shown(address),
+                         download->most);
+    }
+    return host_fail(err, SOTTO_STATUS_IO, 0,
+                     "could not fetch %s: %.200s; a file or folder from "
+                     "elsewhere can be given with --from",
+                     host_shown(address),
+                     why[0] != '\0' ? why : curl_easy_strerror(said));
+}
+
 enum sotto_status
-fetch_address(const char *address, const char *folder,
+fetch_address(const char *address, const char *folder, size_t most,
               const struct sotto_watch *watch, char **ret_path,
               struct sotto_error *err)
 {
-    /* -g: brackets and braces in an address are no pattern */
-    char program[] = "curl", silent[] = "-gfsSL", only[] = "--proto";
-    char web[] = "=http,https", to[] = "-o", file[] = FETCHED, end[] = "--";
-    char limit[] = "--max-filesize", most[24];
-    char *from = host_text_copy(address, strlen(address));
+    struct download download = {.watch = watch, .most = most};
+    char why[CURL_ERROR_SIZE] = "";
     char *path = host_text_path("%s/%s", folder, FETCHED);
-    char *argv[] = {program, silent, only, web,  to,  file,
-                    limit,   most,   end,  from, NULL};
-    (void)snprintf(most, sizeof most, "%zu", SOURCE_BYTES_MAX);
-    enum sotto_status status =
-        from == NULL || path == NULL
-            ? host_fail_memory(err)
-            : run(argv, host_shown(address), folder, watch, err);
-    free(from);
-    if (status == SOTTO_STATUS_OK) {
-        *ret_path = path;
-    } else {
-        free(path);
+    CURL *easy = curl_easy_init();
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (path == NULL || easy == NULL) {
+        status = host_fail_memory(err);
+        goto done;
     }
+    download.to = fopen(path, "wbx");
+    if (download.to == NULL) {
+        status = host_fail(err, SOTTO_STATUS_IO, 0, "cannot write '%s': %s",
+                           host_shown(path), strerror(errno));
+        goto done;
+    }
+    CURLcode said = prepare_transfer(easy, address, &download, why);
+    said = said == CURLE_OK ? curl_easy_perform(easy) : said;
+    if (fclose(download.to) != 0 && said == CURLE_OK) {
+        said = CURLE_WRITE_ERROR;
+    }
+    if (said != CURLE_OK) {
+        status = fail_transfer(address, &download, said, why, err);
+        goto done;
+    }
+    *ret_path = path;
+    path = NULL;
+done:
+    curl_easy_cleanup(easy);
+    free(path);
     return status;
 }

@@ -10,7 +10,7 @@
 
 #include "sotto/client.h"
 
-/* The most that is read: of a file, or of an archive, packed and unpacked. */
+/* The most that is read: of a file, or of what is taken from an archive. */
 #define SOURCE_BYTES_MAX ((size_t)1 << 30)
 
 /* Who is asked about each file, and given those it wants. Names are without

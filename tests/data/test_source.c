@@ -129,6 +129,53 @@ test_archives(void **state)
     }
 }
 
+/* Long names as pax and GNU write them; links, folders and devices, whatever
+   they are called, are passed over; the zeros at the end may be missing. */
+static void
+test_entries(void **state)
+{
+    char name[160], pax[200];
+    struct taken taken = {.count = 0};
+    (void)state;
+    memset(name, 'd', sizeof name - 3);
+    memcpy(name + sizeof name - 3, "/a", 3);
+    (void)snprintf(pax, sizeof pax, "%zu path=%s\n", strlen(name) + 10, name);
+    put_entry("x", 'x', pax, strlen(pax));
+    put_entry("cut", '0', "1", 1);
+    name[sizeof name - 2] = 'b';
+    put_entry("././@LongLink", 'L', name, sizeof name);
+    put_entry("cut", '0', "2", 1);
+    put_entry("c", '5', "", 0);
+    put_entry("d", '2', "", 0);
+    put_entry("e", '3', "", 0);
+    put_entry("f", '\0', "3", 1);
+    put_archive("x", false);
+    assert_int_equal(read_all(in_folder("x"), &taken), SOTTO_STATUS_OK);
+    assert_string_equal(taken.text, "a=1;b=2;f=3;");
+}
+
+/* Cut in a file's content, with gzip and without: nothing of it is taken. */
+static void
+test_cut(void **state)
+{
+    static char large[3000];
+    (void)state;
+    put_entry("a", '0', "1", 1);
+    put_entry("b", '0', large, sizeof large);
+    archive_size -= 2048;
+    for (int gzipped = 0; gzipped < 2; gzipped++) {
+        struct taken taken = {.count = 0};
+        put_archive("x", gzipped);
+        assert_int_equal(read_all(in_folder("x"), &taken), SOTTO_STATUS_INPUT);
+        assert_string_equal(taken.text, "a=1;");
+        assert_non_null(strstr(err.message, "damaged or cut short"));
+    }
+    put_archive("x", true);
+    assert_int_equal(truncate(in_folder("x"), 60), 0);
+    struct taken taken = {.count = 0};
+    assert_int_equal(read_all(in_folder("x"), &taken), SOTTO_STATUS_INPUT);
+}
+
 static void
 test_neither(void **state)
 {
@@ -173,7 +220,7 @@ test_memory(void **state)
         } while (fail_alloc_count() >= n);
         fail_alloc_at(0);
         assert_int_equal(status, SOTTO_STATUS_OK);
-        assert_true(n > 2);
+        assert_true(n > 1); /* libarchive's own are not ours to fail */
     }
 }
 
@@ -183,10 +230,8 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, setup, scratch_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_folder),
-        TEST(test_archives),
-        TEST(test_neither),
-        TEST(test_memory),
+        TEST(test_folder), TEST(test_archives), TEST(test_entries),
+        TEST(test_cut),    TEST(test_neither),  TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
