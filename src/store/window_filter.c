@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/window.h"
+#include "store/store_window.h"
 
 #define FILTER_BLOCKS ((size_t)1 << 18)
 #define BLOCK_WORDS 8u /* of 64 bits */

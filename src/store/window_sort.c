@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "host/wipe.h"
-#include "store/window.h"
+#include "store/store_window.h"
 
 #define FEW ((size_t)32)          /* no more than these are compared as usual */
 #define MOST ((size_t)UINT32_MAX) /* that have a number */

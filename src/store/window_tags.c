@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/window.h"
+#include "store/store_window.h"
 
 #define ROOM_FIRST ((size_t)1024)
 

@@ -2,7 +2,7 @@
  * test_window_filter.c: what was added is never denied, and what was not,
  * mostly.
  */
-#include "store/window.h"
+#include "store/store_window.h"
 #include "store_fixture.h"
 
 #define TAGS 1000000u

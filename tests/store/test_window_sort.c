@@ -3,7 +3,7 @@
  * with and without memory.
  */
 #include "fail_alloc.h"
-#include "store/window.h"
+#include "store/store_window.h"
 #include "store_fixture.h"
 
 #define MOST 20000u

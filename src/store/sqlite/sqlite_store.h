@@ -40,7 +40,7 @@
 #include "client/device.h"
 #include "store/sql.h"
 #include "store/store.h"
-#include "store/window.h"
+#include "store/store_window.h"
 
 #define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
 #define GENERATIONS 2    /* of incoming */

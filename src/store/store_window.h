@@ -1,6 +1,6 @@
 /*
- * window.h: what a collector's store keeps of a window in memory, whatever
- * database it writes to:
+ * store_window.h: what a collector's store keeps of a window in memory,
+ * whatever database it writes to:
  *
  *     window_tags.c     the tags of a window
  *     window_filter.c   which tags are surely not of a window that has ended
@@ -8,8 +8,8 @@
  *
  * A tag is a keyed hash of a report's id.
  */
-#ifndef SOTTO_STORE_WINDOW_H
-#define SOTTO_STORE_WINDOW_H
+#ifndef SOTTO_STORE_STORE_WINDOW_H
+#define SOTTO_STORE_STORE_WINDOW_H
 
 #include <stdbool.h>
 #include <stddef.h>
