@@ -22,83 +22,21 @@ extern "C" {
 
 /* ---- Training ------------------------------------------------------------ */
 
-/* A public range for a number column. */
-struct sotto_range {
-    const char *column;
-    double low, high;
+/* A setting by its name: {"epochs", "12"}. A flag's value is NULL or "yes". */
+struct sotto_setting {
+    const char *name, *value;
 };
 
-struct sotto_direct_options {
+struct sotto_train_options {
     const char *eps;         /* total per report, decimal text */
     const char *label;       /* the label's column, or NULL */
-    const char *name;        /* for people; NULL: "direct" */
+    const char *name;        /* for people; NULL: the kind */
     const char *campaign;    /* NULL: the same as the name */
     const char *const *drop; /* columns to leave out */
     size_t drops;
-    const struct sotto_range *ranges; /* those not here come from the data */
-    size_t range_count;
-    uint32_t l; /* steps from a range's middle to its end; 0: 4096, for gaussian
-                   256 */
-    const char *numbers;       /* their channel: "laplace" (NULL), "window",
-                                  "duchi" or "gaussian" */
-    const char *categories;    /* likewise: "flip" (NULL) or "subset" */
-    const char *label_channel; /* the label's; NULL: "window" for a number,
-                                  "flip" for a category */
-    const char *delta; /* total per report, decimal text: with gaussian, and
-                          only with it; NULL: none */
-};
-
-/*
- * The papers' baseline: columns straight through channels, the budget split
- * evenly. Numbers have a channel each with laplace and window, and one for all
- * of them with duchi and gaussian, which has their shares together. Ranges and
- * categories come from `table` (auxiliary data, which gets no guarantee unless
- * every range is given and there are no categories), so fit it on public data.
- * Writes the mechanism to `path` (NULL: nowhere). `ret_mechanism`, if not NULL,
- * receives it opened, from the very bytes written, which the caller frees; so
- * `path` may be a pipe. Statuses: USAGE, BUDGET, FORMAT, LIMIT (epsilon, or
- * what a channel can do), INPUT, IO, MEMORY.
- */
-SOTTO_CHECKED enum sotto_status
-sotto_train_direct(const struct sotto_table *table,
-                   const struct sotto_direct_options *options, const char *path,
-                   struct sotto_mechanism **ret_mechanism,
-                   struct sotto_error *err);
-
-/* ---- Learnt mechanisms --------------------------------------------------- */
-
-/*
- * The variational mechanism (docs/variational.md): an encoder trained together
- * with a decoder under Laplace noise. Zeros stand for what is said behind them.
- */
-struct sotto_vlm_options {
-    const char *eps;   /* total per report, decimal text */
-    double lambda;     /* the record's share of it, 0.7; without a label 1 */
-    const char *label; /* the label's column, or NULL */
-    const char *label_channel; /* NULL: "flip"; "subset" is better at small
-                                  epsilon */
-    const char *name;          /* for people; NULL: "vlm" */
-    const char *campaign;      /* NULL: the same as the name */
-    const char *const *drop;
-    size_t drops;
-    size_t d;               /* of the representation, 8 */
-    const uint32_t *hidden; /* the encoder's layers; the decoder's are the same
-                               backwards; NULL: 400, 150, 50 */
-    size_t hiddens;
-    bool linear;       /* no hidden layer at all */
-    double l;          /* radius of the ball in training, 5 */
-    double eps_pre;    /* training noise is b = 2l / eps_pre; 0: b is learnt */
-    double autogen;    /* m: reconstruction counts 1 + m times (P1 Eq. 3.10) */
-    uint32_t epochs;   /* 60 */
-    uint32_t batch;    /* 64 */
-    double rate;       /* Adam's, 0.001, down to a tenth along a cosine */
-    uint32_t patience; /* epochs without a better validation score, then the
-                          best weights are taken; 0: never stops early, and
-                          the last ones are */
-    double validation; /* share of the rows that only score, 0.1; used for the
-                          prior all the same */
-    uint32_t steps;    /* the lattice's radius, 4096 */
-    uint64_t seed;
+    const struct sotto_setting *set; /* what the kind has settings for; those
+                                        not here stand at their defaults */
+    size_t sets;
     unsigned threads;       /* 0: all cores; the result does not depend on it */
     const char *checkpoint; /* file to go on from and to write to, after every
                                epoch and when stopped; removed at the end; NULL:
@@ -106,57 +44,99 @@ struct sotto_vlm_options {
     struct sotto_watch watch;
 };
 
-/* What training came to. */
-struct sotto_train_info {
-    uint64_t epochs;   /* done, those before a checkpoint included */
-    double loss;       /* negative ELBO a record, training */
-    double validation; /* the same on the validation rows */
-    double kl;         /* its KL part */
-    double b;          /* training noise at the end */
-    double clipped;    /* share of records on the ball's surface */
-    bool resumed;
+#define SOTTO_FACTS_MAX 24u
+#define SOTTO_FACT_NUMBERS_MAX 16u
+
+enum sotto_fact_kind {
+    SOTTO_FACT_NUMBER = 0,
+    SOTTO_FACT_WHOLE = 1,
+    SOTTO_FACT_FLAG = 2,
+    SOTTO_FACT_NUMBERS = 3, /* a list */
+    SOTTO_FACT_TEXT = 4
 };
+
+/* One thing that training came to. */
+struct sotto_fact {
+    char name[32];
+    enum sotto_fact_kind kind;
+    double number[SOTTO_FACT_NUMBERS_MAX]; /* the first; 0 or 1; the list */
+    size_t numbers;
+    char text[32];
+};
+
+/* All of them, in an order that stays; the same in a sentence or two, for
+   people, which may be empty; and the settings that it was trained with, in
+   their canonical form. */
+struct sotto_train_facts {
+    struct sotto_fact fact[SOTTO_FACTS_MAX];
+    size_t facts;
+    char said[640];
+    char settings[1024];
+};
+
+/* The number of that name; NAN: there is none. */
+double sotto_train_fact(const struct sotto_train_facts *facts,
+                        const char *name);
 
 /*
- * Trains on a table of auxiliary records and writes the mechanism to `path`
- * (for devices) and decoder and prior to `analyst_path` (for the analyst, mode
- * 0600; NULL: nowhere). The auxiliary data gets no guarantee, and both files
- * say so. The label must hold categories. The same seed gives the same files on
- * the same kind of processor, also if it was stopped or killed in between and
- * called again with the same options and `checkpoint`. `ret_info` and
- * `ret_mechanism` may be NULL; the caller frees the latter. Statuses: USAGE,
- * BUDGET, FORMAT, LIMIT, INPUT (also: training diverged; or the checkpoint is
- * of another one), IO, MEMORY, STOPPED (no file but the checkpoint is written).
+ * Makes a mechanism of a kind ("vlm", "clm", "pca", "codebook", "direct") from
+ * a table of auxiliary records: writes it to `path` (for devices) and what only
+ * the analyst may have to `analyst_path` (mode 0600; a kind that has nothing
+ * for the analyst writes no such file). Either may be NULL: nowhere; without
+ * `path` the checkpoint stays, for the caller to remove.
+ *
+ *     struct sotto_setting set[] = {{"d", "8"}, {"epochs", "12"}};
+ *     struct sotto_train_options options = {
+ *         .eps = "2", .label = "digit", .set = set, .sets = 2};
+ *     sotto_train(table, "clm", &options, "M.sotto", "M.analyst", NULL, NULL,
+ *                 &err);
+ *
+ * The auxiliary data gets no guarantee, and both files say so (but for direct,
+ * where every range is given and there are no categories). Every report
+ * satisfies eps-LDP for record and label together, neighbours being any two
+ * records. The same seed gives the same files on the same kind of processor,
+ * also if it was stopped or killed in between and called again with the same
+ * options and `checkpoint`. `ret_facts` and `ret_mechanism` may be NULL; the
+ * caller frees the latter, which is made of the very bytes written: so `path`
+ * may be a pipe. Statuses: USAGE (a message about a setting begins with its
+ * name), BUDGET, FORMAT, LIMIT, INPUT (also: training diverged; or the
+ * checkpoint is of another one), IO, MEMORY, STOPPED (no file but the
+ * checkpoint is written).
  */
 SOTTO_CHECKED enum sotto_status
-sotto_train_vlm(const struct sotto_table *table,
-                const struct sotto_vlm_options *options, const char *path,
-                const char *analyst_path, struct sotto_train_info *ret_info,
-                struct sotto_mechanism **ret_mechanism,
-                struct sotto_error *err);
+sotto_train(const struct sotto_table *table, const char *kind,
+            const struct sotto_train_options *options, const char *path,
+            const char *analyst_path, struct sotto_train_facts *ret_facts,
+            struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
-/* The linear mechanism of the first d principal components, scaled so that the
-   given share of the auxiliary records lies inside the ball. Likewise. */
-struct sotto_pca_options {
-    const char *eps;
-    double lambda;
-    const char *label;
-    const char *label_channel; /* NULL: "flip"; "subset" is better at small
-                                  epsilon */
-    const char *name;          /* NULL: "pca" */
-    const char *campaign;
-    const char *const *drop;
-    size_t drops;
-    size_t d;       /* 8 */
-    double inside;  /* share of records that are not clipped, 0.9 */
-    bool whiten;    /* components to unit variance first */
-    uint32_t steps; /* 4096 */
-    unsigned threads;
+/* Checks what can be checked without data: kind and settings. Statuses: USAGE,
+   BUDGET, FORMAT. */
+SOTTO_CHECKED enum sotto_status
+sotto_train_check(const char *kind, const struct sotto_train_options *options,
+                  struct sotto_error *err);
+
+/* What there is to choose from, for programs that ask. */
+struct sotto_train_kind {
+    const char *name;
+    const char *about;   /* a few lines */
+    const char *analyst; /* what the analyst file holds; NULL: there is none */
+    bool trains;         /* in epochs, and goes on from a checkpoint */
 };
-SOTTO_CHECKED enum sotto_status sotto_train_pca(
-    const struct sotto_table *table, const struct sotto_pca_options *options,
-    const char *path, const char *analyst_path,
-    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+
+struct sotto_setting_info {
+    const char *name;
+    const char *value;   /* what its value is called, as "N" or "cnn|mlp"; NULL:
+                            a flag, which takes none */
+    const char *initial; /* its default; NULL: see `help` */
+    const char *help;    /* a line or more */
+    bool many;           /* may be given more than once */
+};
+
+/* The i-th kind; false: there are fewer. */
+bool sotto_train_kind_at(size_t i, struct sotto_train_kind *ret_kind);
+/* The i-th setting of a kind; false: there are fewer, or no such kind. */
+bool sotto_train_setting_at(const char *kind, size_t i,
+                            struct sotto_setting_info *ret_setting);
 
 /* ---- Codebooks ----------------------------------------------------------- */
 
@@ -164,7 +144,8 @@ SOTTO_CHECKED enum sotto_status sotto_train_pca(
  * A mechanism that reports which of k cells a record lies in, together with its
  * label, by one channel at all of epsilon (docs/codebook.md). Cells are cut
  * from the representations that another mechanism's encoder gives auxiliary
- * records. In three steps, so that one clustering serves many epsilons:
+ * records. sotto_train("codebook") does all of it; here it is in three steps,
+ * so that one clustering serves many epsilons:
  *
  *     sotto_codebook_new(table, encoder, &options, &codebook, &err);
  *     sotto_codebook_choose(codebook, &wanted, &choice, &err);
@@ -260,71 +241,13 @@ SOTTO_CHECKED enum sotto_status sotto_codebook_write(
 /* ---- Another budget ------------------------------------------------------ */
 
 /*
- * The contrastive mechanism (docs/contrastive.md): an encoder that brings two
- * distorted views of a record together, and keeps those of others apart. For
- * images, and for what a codebook is made of. Zeros stand for what is said
- * behind them.
- */
-struct sotto_clm_options {
-    const char *eps;   /* total per report, decimal text */
-    double lambda;     /* the record's share of it, 0.7; without a label 1 */
-    const char *label; /* the label's column, or NULL */
-    const char *label_channel; /* NULL: "flip" */
-    const char *name;          /* for people; NULL: "clm" */
-    const char *campaign;      /* NULL: the same as the name */
-    const char *const *drop;
-    size_t drops;
-    size_t d;               /* of the representation, 64 */
-    const char *network;    /* "cnn" or "mlp"; NULL: cnn if there is one column
-                               of images of at least 8x8 pixels, and nothing
-                               beside it but the label */
-    const uint32_t *hidden; /* mlp: the encoder's layers; NULL: 256, 256 */
-    size_t hiddens;
-    const uint32_t *widths; /* cnn: channels of the convolutions, the last again
-                               where there are more; NULL: 16, 32, 64, 128 */
-    size_t width_count;
-    bool residual;       /* cnn: two more convolutions a level, under a skip */
-    const char *augment; /* "line", "photo" or "corrupt"; NULL: for images of 3
-                            channels photo, of others line, else corrupt */
-    double temperature;  /* of the loss, 1 */
-    double l;            /* with eps_pre: radius of the ball in training, 5 */
-    double eps_pre;      /* training noise is b = 2l / eps_pre; 0: none */
-    double inside;       /* without eps_pre: share of records that are not
-                            clipped, 0.9 */
-    uint32_t epochs;     /* 12 */
-    uint32_t batch;      /* 256 records: 512 views */
-    double rate;         /* Adam's, 0.003: up over a twentieth of the steps,
-                            then down to 0 along a cosine */
-    uint32_t steps;      /* the lattice's radius, 4096 */
-    uint64_t seed;
-    unsigned threads;       /* 0: all cores; the result does not depend on it */
-    const char *checkpoint; /* as for vlm */
-    struct sotto_watch watch;
-};
-
-struct sotto_clm_info {
-    uint64_t epochs; /* done, those before a checkpoint included */
-    double loss;     /* a view, over the last epoch */
-    double clipped;  /* share of records on the ball's surface */
-    bool resumed;
-};
-
-/* As sotto_train_vlm; the analyst file has no decoder. `path` may be NULL: then
-   the mechanism is in `ret_mechanism` alone, and the checkpoint stays, for the
-   caller to remove once it is no longer needed. */
-SOTTO_CHECKED enum sotto_status sotto_train_clm(
-    const struct sotto_table *table, const struct sotto_clm_options *options,
-    const char *path, const char *analyst_path, struct sotto_clm_info *ret_info,
-    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
-
-/*
  * The same schema, encoder and domains at another budget, written to `path`
- * (NULL: nowhere): it needs no training, and the analyst file of the one serves
- * the other. `lambda` splits eps between record and label, in units of 10^-12
- * that add up to it exactly; 0: in proportion as it was. `label_channel` is
- * "flip" or "subset"; NULL: as it was. Neither is for a mechanism without a
- * label. For mechanisms of one part for the record and at most one for the
- * label. Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
+ * (NULL: nowhere): it needs no training, and the analyst file of the one serves the other.
+ * `lambda` splits eps between record and label, in units of 10^-12 that add up
+ * to it exactly; 0: in proportion as it was. `label_channel` is "flip" or
+ * "subset"; NULL: as it was. Neither is for a mechanism without a label. For
+ * mechanisms of one part for the record and at most one for the label.
+ * Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_mechanism_rebudget(
     const struct sotto_mechanism *mechanism, const char *eps, double lambda,

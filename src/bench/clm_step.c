@@ -41,20 +41,19 @@ make_table(struct clm_step *step, struct sotto_error *err)
 static enum sotto_status
 begin(struct clm_step *step, struct sotto_error *err)
 {
-    enum sotto_status status = contrastive_options_fill(&step->options, err);
-    struct learnt_options common = LEARNT_OPTIONS("clm", &step->options);
+    enum sotto_status status = make_table(step, err);
+    step->job =
+        (struct encoder_job){.table = step->table, .options = &step->options};
     if (status == SOTTO_STATUS_OK) {
-        status = make_table(step, err);
+        status =
+            learnt_begin(&step->learnt, &step->job, &step->set.common, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = learnt_begin(&step->learnt, step->table, &common, err);
+        status = contrastive_settings_suit(&step->set, &step->learnt, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = contrastive_options_suit(&step->options, &step->learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_views_init(&step->views, &step->learnt,
-                                        &step->options, err);
+        status = contrastive_views_init(&step->views, &step->learnt, &step->set,
+                                        err);
     }
     return status;
 }
@@ -65,8 +64,10 @@ clm_step_init(struct clm_step *step, struct host_pool *pool,
 {
     enum sotto_status status;
     memset(step, 0, sizeof *step);
-    step->options = (struct sotto_clm_options){
-        .eps = "1", .batch = (uint32_t)n, .seed = SEED};
+    step->options = (struct sotto_train_options){.eps = "1"};
+    settings_init(contrastive_settings, &step->set);
+    step->set.batch = (uint32_t)n;
+    step->set.seed = SEED;
     seeded_init(&step->seeded, SEED, 3);
     status = begin(step, err);
     if (status == SOTTO_STATUS_OK) {
@@ -74,7 +75,7 @@ clm_step_init(struct clm_step *step, struct host_pool *pool,
         status = step->row == NULL
                      ? host_fail_memory(err)
                      : contrastive_net_init(&step->net, &step->learnt,
-                                            &step->options, pool, backend, err);
+                                            &step->set, pool, backend, err);
     }
     return status;
 }

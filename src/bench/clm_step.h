@@ -17,7 +17,9 @@
 struct clm_step {
     struct sotto_table *table;
     struct learnt learnt;
-    struct sotto_clm_options options;
+    struct sotto_train_options options;
+    struct encoder_job job;
+    struct contrastive_settings set;
     struct contrastive_net net;
     struct contrastive_views views;
     uint32_t *row; /* of the views: 2 n */

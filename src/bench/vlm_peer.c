@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/noise.h"
 #include "host/error.h"
 
 #define AGREED 1e-4 /* of the loss */
@@ -139,7 +140,7 @@ write_start(const struct vlm_step *step, struct peer_file *ret_file,
     at = append_stack(at, &net->decoder);
     at = append(at, step->data, VLM_RECORDS * net->width);
     for (uint32_t i = 0; i < VLM_TRIED; i++) {
-        variational_noise(net->seed, 0, i, net->d, at + i * net->d);
+        noise_laplace(net->seed, 0, i, net->d, at + i * net->d);
     }
     status = peer_file_write(ret_file, given, count * sizeof *given, err);
     free(given);

@@ -24,16 +24,14 @@ enum sotto_status
 vlm_step_init(struct vlm_step *step, struct tensor_backend *backend, size_t n,
               struct sotto_error *err)
 {
-    static const uint32_t hidden[] = {400, 150, 50};
-    const struct sotto_vlm_options options = {.hidden = hidden,
-                                              .hiddens = 3,
-                                              .l = VLM_L,
-                                              .eps_pre = 2 * VLM_L / VLM_B,
-                                              .batch = (uint32_t)n,
-                                              .seed = SEED};
+    const struct variational_settings set = {.hidden = {{400, 150, 50}, 3},
+                                             .l = VLM_L,
+                                             .eps_pre = 2 * VLM_L / VLM_B,
+                                             .batch = (uint32_t)n,
+                                             .seed = SEED};
     size_t width = vlm_sizes[0];
     struct learnt learnt = {
-        .options = {.d = 8}, .block = &step->block, .blocks = 1};
+        .set = {.d = 8}, .block = &step->block, .blocks = 1};
     memset(step, 0, sizeof *step);
     step->block = (struct analyst_block){ANALYST_BERNOULLI, 0, width};
     seeded_init(&step->seeded, SEED, 3);
@@ -46,7 +44,7 @@ vlm_step_init(struct vlm_step *step, struct tensor_backend *backend, size_t n,
         step->data[i] = (float)(random_u32(&step->seeded.random) >> 31);
     }
     learnt.width = width;
-    return variational_net_init(&step->net, &learnt, &options, backend, err);
+    return variational_net_init(&step->net, &learnt, &set, backend, err);
 }
 
 void

@@ -80,8 +80,8 @@ bad_option(const struct cli_verb *verb, const char *word)
     const char *dashless = word + strspn(word, "-");
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(dashless, "="),
                    dashless);
-    while (count < OPTIONS_MAX && verb->options[count].name != NULL) {
-        names[count] = verb->options[count].name;
+    while (count < OPTIONS_MAX && cli_option_at(verb, count) != NULL) {
+        names[count] = cli_option_at(verb, count)->name;
         count++;
     }
     const char *nearest = cli_nearest(name, names, count);
@@ -95,10 +95,28 @@ bad_option(const struct cli_verb *verb, const char *word)
 
 /* ---- Parsing ------------------------------------------------------------ */
 
+const struct cli_option *
+cli_option_at(const struct cli_verb *verb, size_t i)
+{
+    const struct cli_option *at = verb->options;
+    const char *about;
+    for (; at->name != NULL && i > 0; i--) {
+        at++;
+    }
+    if (at->name == NULL && verb->words != NULL) {
+        at = verb->words->of(NULL, &about);
+        for (; at->name != NULL && i > 0; i--) {
+            at++;
+        }
+    }
+    return at->name != NULL ? at : NULL;
+}
+
 static const struct cli_option *
 find_long(const struct cli_verb *verb, const char *name, size_t size)
 {
-    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
+    const struct cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(verb, i)) != NULL; i++) {
         if (strlen(o->name) == size && strncmp(o->name, name, size) == 0) {
             return o;
         }

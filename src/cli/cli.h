@@ -81,6 +81,17 @@ struct cli_verb {
     size_t optional;           /* how many of the last words may be left out */
     bool more;                 /* the last word may be followed by others */
     const struct cli_option *options;
+    /* What goes with a word alone, for a verb whose first word decides; NULL:
+       nothing does. `at` gives the i-th word, NULL if there are fewer; `of` the
+       options of a word, or of all words for NULL, NULL for one that it does
+       not know, and what it is about; `takes` says whether a word goes with one
+       of `options`. */
+    const struct cli_word {
+        const char *(*at)(size_t i);
+        const struct cli_option *(*of)(const char *word,
+                                       const char **ret_about);
+        bool (*takes)(const char *word, const char *option);
+    } * words;
     int (*run)(const struct cli_args *args);
 };
 
@@ -123,13 +134,17 @@ bool cli_eps(const struct cli_args *args, const char *name, double *ret_eps);
 /* A finite decimal number that is all of `text`. */
 bool cli_read_number(const char *text, double *ret_value);
 
+/* The i-th option of a verb, whatever word goes with it; NULL: fewer. */
+const struct cli_option *cli_option_at(const struct cli_verb *verb, size_t i);
+
 /* The candidate nearest to `word`, NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *candidates,
                         size_t count);
 
 /* ---- Help --------------------------------------------------------------- */
 
-void cli_help(const struct cli_verb *verb, FILE *to);
+/* With a word that decides among argv[2..], the help of that word. */
+void cli_help(const struct cli_verb *verb, int argc, char **argv, FILE *to);
 
 /* ---- Messages ----------------------------------------------------------- */
 

@@ -46,7 +46,7 @@ run_verb(const struct cli_verb *verb, int argc, char **argv)
         return status;
     }
     if (cli_given(&args, "help")) {
-        cli_help(verb, stdout);
+        cli_help(verb, argc, argv, stdout);
     } else {
         progress_silence(cli_given(&args, "json"));
         status = verb->run(&args);

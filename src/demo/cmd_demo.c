@@ -192,8 +192,8 @@ step_encoder(struct demo_story *story)
     }
     if (status == CLI_EXIT_DONE) {
         (void)snprintf(text, sizeof text,
-                       "a second encoder, to %u numbers, to compare with",
-                       DEMO_D);
+                       "a second encoder, to " DEMO_D
+                       " numbers, to compare with");
         announce(story, "numbers", text);
     }
     return status;

@@ -83,17 +83,16 @@ struct demo_effort {
 };
 
 #define DEMO_TRAIN_EPS "8" /* of the two encoders' own files */
-#define DEMO_CODE_D 32u    /* numbers that cells are cut from */
-#define DEMO_TEMPERATURE 0.2
-#define DEMO_CODE_BATCH 128u
+#define DEMO_CODE_D "32"   /* numbers that cells are cut from */
+#define DEMO_TEMPERATURE "0.2"
+#define DEMO_CODE_BATCH "128"
 #define DEMO_CHANNEL "subset" /* signs would take as long again */
-#define DEMO_D 8u             /* numbers that are reported */
-#define DEMO_HIDDEN_FIRST 128u
-#define DEMO_HIDDEN_SECOND 64u
-#define DEMO_RADIUS 10.0
-#define DEMO_EPS_PRE 26.0
-#define DEMO_BATCH 64u
-#define DEMO_TRAIN_LAMBDA 0.7
+#define DEMO_D "8"            /* numbers that are reported */
+#define DEMO_HIDDEN "128,64"
+#define DEMO_RADIUS "10"
+#define DEMO_EPS_PRE "26"
+#define DEMO_BATCH "64"
+#define DEMO_TRAIN_LAMBDA "0.7"
 #define DEMO_RATE 0.02 /* of the classifiers from numbers */
 #define DEMO_BATCHES 10u
 #define DEMO_SHARE_WEIGHT 0.1

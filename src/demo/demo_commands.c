@@ -19,22 +19,22 @@ put_training(FILE *to, const struct demo *demo)
                   "images; of their labels\n# only the list is used: "
                   "which there are.\n"
                   "sotto train clm " AUXILIARY " \\\n"
-                  "    --eps " DEMO_TRAIN_EPS " --d %u --temperature %g "
-                  "--epochs %" PRIu32 " --batch %u --seed %" PRIu64 " \\\n"
+                  "    --eps " DEMO_TRAIN_EPS " --d " DEMO_CODE_D
+                  " --temperature " DEMO_TEMPERATURE " --epochs %" PRIu32
+                  " --batch " DEMO_CODE_BATCH " --seed %" PRIu64 " \\\n"
                   "    " NAMED " -o mine-encoder.sotto\n",
-                  DEMO_CODE_D, DEMO_TEMPERATURE, demo->effort->epochs,
-                  DEMO_CODE_BATCH, demo->seed);
+                  demo->effort->epochs, demo->seed);
     (void)fprintf(to,
-                  "# An encoder to %u numbers, to compare with.\n"
+                  "# An encoder to " DEMO_D " numbers, to compare with.\n"
                   "sotto train vlm " AUXILIARY " \\\n"
-                  "    --eps " DEMO_TRAIN_EPS
-                  " --lambda %g --d %u --hidden %u,%u --l %g --eps-pre %g \\\n"
-                  "    --epochs %" PRIu32 " --batch %u --seed %" PRIu64
-                  " " NAMED " \\\n    -o mine-numbers.sotto\n"
+                  "    --eps " DEMO_TRAIN_EPS " --lambda " DEMO_TRAIN_LAMBDA
+                  " --d " DEMO_D " --hidden " DEMO_HIDDEN " --l " DEMO_RADIUS
+                  " --eps-pre " DEMO_EPS_PRE " \\\n"
+                  "    --epochs %" PRIu32 " --batch " DEMO_BATCH
+                  " --seed %" PRIu64 " " NAMED
+                  " \\\n    -o mine-numbers.sotto\n"
                   "sotto keygen -o mine\n",
-                  DEMO_D, DEMO_TRAIN_LAMBDA, DEMO_D, DEMO_HIDDEN_FIRST,
-                  DEMO_HIDDEN_SECOND, DEMO_RADIUS, DEMO_EPS_PRE,
-                  demo->effort->numbers_epochs, DEMO_BATCH, demo->seed);
+                  demo->effort->numbers_epochs, demo->seed);
 }
 
 /* The mechanism of an epsilon. */

@@ -41,20 +41,26 @@ demo_train_codes(struct demo_story *story)
     struct demo *demo = &story->demo;
     struct sotto_mechanism *encoder = NULL;
     struct sotto_error err = {0};
-    struct sotto_clm_options options = {.eps = DEMO_TRAIN_EPS,
-                                        .label = DEMO_LABEL,
-                                        .name = DEMO_MECHANISM,
-                                        .campaign = "demo",
-                                        .d = DEMO_CODE_D,
-                                        .temperature = DEMO_TEMPERATURE,
-                                        .epochs = demo->effort->epochs,
-                                        .batch = DEMO_CODE_BATCH,
-                                        .seed = demo->seed,
-                                        .watch = watch_port(&story->watch)};
+    char epochs[24], seed[24];
+    const struct sotto_setting set[] = {{"d", DEMO_CODE_D},
+                                        {"temperature", DEMO_TEMPERATURE},
+                                        {"epochs", epochs},
+                                        {"batch", DEMO_CODE_BATCH},
+                                        {"seed", seed}};
+    struct sotto_train_options options = {.eps = DEMO_TRAIN_EPS,
+                                          .label = DEMO_LABEL,
+                                          .name = DEMO_MECHANISM,
+                                          .campaign = "demo",
+                                          .set = set,
+                                          .sets = sizeof set / sizeof *set,
+                                          .watch = watch_port(&story->watch)};
+    (void)snprintf(epochs, sizeof epochs, "%ju",
+                   (uintmax_t)demo->effort->epochs);
+    (void)snprintf(seed, sizeof seed, "%ju", (uintmax_t)demo->seed);
     (void)demo_place(demo, "encoder.sotto", path);
     (void)demo_place(demo, "encoder.analyst", analyst);
-    enum sotto_status status = sotto_train_clm(story->auxiliary, &options, path,
-                                               analyst, NULL, &encoder, &err);
+    enum sotto_status status = sotto_train(story->auxiliary, "clm", &options,
+                                           path, analyst, NULL, &encoder, &err);
     if (status == SOTTO_STATUS_OK) {
         status = cut(story, encoder, &err);
     }
@@ -65,29 +71,29 @@ demo_train_codes(struct demo_story *story)
 int
 demo_train_numbers(struct demo_story *story)
 {
-    static const uint32_t hidden[] = {DEMO_HIDDEN_FIRST, DEMO_HIDDEN_SECOND};
     char path[DEMO_PATH_SIZE], analyst[DEMO_PATH_SIZE];
+    char epochs[24], seed[24];
     struct demo *demo = &story->demo;
     struct sotto_error err = {0};
-    struct sotto_vlm_options options = {.eps = DEMO_TRAIN_EPS,
-                                        .lambda = DEMO_TRAIN_LAMBDA,
-                                        .label = DEMO_LABEL,
-                                        .name = DEMO_MECHANISM,
-                                        .campaign = "demo",
-                                        .d = DEMO_D,
-                                        .hidden = hidden,
-                                        .hiddens =
-                                            sizeof hidden / sizeof *hidden,
-                                        .l = DEMO_RADIUS,
-                                        .eps_pre = DEMO_EPS_PRE,
-                                        .epochs = demo->effort->numbers_epochs,
-                                        .batch = DEMO_BATCH,
-                                        .seed = demo->seed,
-                                        .watch = watch_port(&story->watch)};
+    const struct sotto_setting set[] = {
+        {"lambda", DEMO_TRAIN_LAMBDA}, {"d", DEMO_D},
+        {"hidden", DEMO_HIDDEN},       {"l", DEMO_RADIUS},
+        {"eps-pre", DEMO_EPS_PRE},     {"epochs", epochs},
+        {"batch", DEMO_BATCH},         {"seed", seed}};
+    struct sotto_train_options options = {.eps = DEMO_TRAIN_EPS,
+                                          .label = DEMO_LABEL,
+                                          .name = DEMO_MECHANISM,
+                                          .campaign = "demo",
+                                          .set = set,
+                                          .sets = sizeof set / sizeof *set,
+                                          .watch = watch_port(&story->watch)};
+    (void)snprintf(epochs, sizeof epochs, "%ju",
+                   (uintmax_t)demo->effort->numbers_epochs);
+    (void)snprintf(seed, sizeof seed, "%ju", (uintmax_t)demo->seed);
     (void)demo_place(demo, "numbers.sotto", path);
     (void)demo_place(demo, "numbers.analyst", analyst);
-    return sotto_train_vlm(story->auxiliary, &options, path, analyst, NULL,
-                           &story->numbers, &err) == SOTTO_STATUS_OK &&
+    return sotto_train(story->auxiliary, "vlm", &options, path, analyst, NULL,
+                       &story->numbers, &err) == SOTTO_STATUS_OK &&
                    sotto_analyst_read(analyst, &story->analyst, &err) ==
                        SOTTO_STATUS_OK
                ? CLI_EXIT_DONE

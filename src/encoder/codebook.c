@@ -28,8 +28,8 @@ fit_label(struct sotto_codebook *codebook, struct sotto_error *err)
 {
     const struct sotto_table *table = codebook->table;
     size_t column = 0;
-    enum sotto_status status = schema_fit_find(
-        table, "--label", codebook->options.label, &column, err);
+    enum sotto_status status =
+        schema_fit_find(table, "label", codebook->options.label, &column, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -14,6 +14,7 @@
 #include "encoder/analyst.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
+#include "host/settings.h"
 #include "host/wipe.h"
 #include "mechanism/rows.h"
 
@@ -27,16 +28,16 @@ check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
         name != NULL ? channel_find(name, strlen(name)) : NULL;
     size_t symbols = codebook_symbols(codebook);
     if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "--channel: \"%.40s\" is no channel for codes: take "
-                         "subset, flip or signs",
-                         name != NULL ? name : "");
+        return settings_fail(err, "channel",
+                             "\"%.40s\" is no channel for codes: take subset, "
+                             "flip or signs",
+                             name != NULL ? name : "");
     }
     if (channel->pairs && codebook->label == SIZE_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "--channel %s is for pairs of a code and a label: "
-                         "name a label, or take subset",
-                         channel->name);
+        return settings_fail(err, "channel",
+                             "%s is for pairs of a code and a label: name a "
+                             "label, or take subset",
+                             channel->name);
     }
     if (k > CHANNEL_K_MAX / symbols) {
         return host_fail(err, SOTTO_STATUS_LIMIT, k,

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "host/error.h"
 #include "host/pool.h"
@@ -60,7 +59,8 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
     if (!isfinite(sum)) {
         host_wipe_free(norm, learnt->n * sizeof *norm);
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "training diverged with its last step: lower --rate");
+                         "rate is too high: training diverged with its last "
+                         "step");
     }
     at = norm[(size_t)ceil(inside * (double)learnt->n) - 1];
     at = net->b > 0 ? net->l : at > 0 ? at * (1 + 1e-6) : 1;
@@ -74,80 +74,84 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
 }
 
 static json_t *
-pack_facts(const struct sotto_clm_options *options,
-           const struct sotto_clm_info *info, size_t n)
+pack_facts(const struct contrastive_settings *set,
+           const struct contrastive_info *info, size_t n)
 {
     return json_pack(
         "{s:I, s:I, s:f, s:f, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "rows",
         (json_int_t)n, "epochs", (json_int_t)info->epochs, "loss", info->loss,
-        "clipped", info->clipped, "network", options->network, "augment",
-        options->augment, "temperature", options->temperature, "l", options->l,
-        "eps_pre", options->eps_pre, "inside", options->inside, "batch",
-        (json_int_t)options->batch, "seed", (json_int_t)options->seed);
+        "clipped", info->clipped, "network", set->network, "augment",
+        set->augment, "temperature", set->temperature, "l", set->l, "eps_pre",
+        set->eps_pre, "inside", set->inside, "batch", (json_int_t)set->batch,
+        "seed", (json_int_t)set->seed);
 }
 
 static enum sotto_status
 write_files(struct contrastive_net *net, const struct learnt *learnt,
-            const struct sotto_clm_options *options,
-            struct sotto_clm_info *info, const char *path,
-            const char *analyst_path, struct sotto_mechanism **ret_mechanism,
-            struct sotto_error *err)
+            const struct contrastive_settings *set,
+            struct contrastive_info *info, struct sotto_error *err)
 {
     struct contrastive_layers layers = {.count = 0};
     json_t *facts = NULL;
     double scale = 1;
     enum sotto_status status =
-        find_scale(net, learnt, options->inside, &scale, &info->clipped, err);
+        find_scale(net, learnt, set->inside, &scale, &info->clipped, err);
     if (status == SOTTO_STATUS_OK) {
         status = contrastive_layers_init(&layers, net, scale, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        facts = pack_facts(options, info, learnt->n);
+        facts = pack_facts(set, info, learnt->n);
         status = facts != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
     }
     if (status == SOTTO_STATUS_OK) {
         struct learnt_result result = {.encoder = layers.layer,
                                        .encoder_layers = layers.count,
                                        .facts = facts};
-        status = learnt_finish(learnt, &result, path, analyst_path,
-                               ret_mechanism, err);
+        status = learnt_finish(learnt, &result, err);
     }
     json_decref(facts);
     contrastive_layers_clear(&layers);
     return status;
 }
 
+static void
+tell_facts(const struct contrastive_info *info, struct sotto_train_facts *facts)
+{
+    fact_whole(facts, "epochs", info->epochs);
+    fact_number(facts, "loss", info->loss);
+    fact_number(facts, "clipped", info->clipped);
+    fact_flag(facts, "resumed", info->resumed);
+    fact_say(facts,
+             "Trained for %llu epoch%s: contrastive loss %.4g, %.0f%% of the "
+             "records on the\nball's surface.\n",
+             (unsigned long long)info->epochs, info->epochs == 1 ? "" : "s",
+             info->loss, 100 * info->clipped);
+}
+
 static enum sotto_status
 train_and_write(const struct learnt *learnt,
-                const struct sotto_clm_options *options, const char *path,
-                const char *analyst_path, struct sotto_clm_info *ret_info,
-                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+                const struct contrastive_settings *set, struct sotto_error *err)
 {
     struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct contrastive_net net = {0};
-    struct sotto_clm_info info = {0};
-    enum sotto_status status = host_pool_new(options->threads, &pool, err);
+    struct contrastive_info info = {0};
+    enum sotto_status status =
+        host_pool_new(learnt->job->options->threads, &pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = tensor_new("cpu", pool, &backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status =
-            contrastive_net_init(&net, learnt, options, pool, backend, err);
+        status = contrastive_net_init(&net, learnt, set, pool, backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = contrastive_train(&net, learnt, options, &info, err);
+        status = contrastive_train(&net, learnt, set, &info, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = write_files(&net, learnt, options, &info, path, analyst_path,
-                             ret_mechanism, err);
+        status = write_files(&net, learnt, set, &info, err);
     }
-    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL &&
-        path != NULL) {
-        (void)unlink(options->checkpoint); /* served its turn; may not exist */
-    }
-    if (status == SOTTO_STATUS_OK && ret_info != NULL) {
-        *ret_info = info;
+    if (status == SOTTO_STATUS_OK) {
+        tell_facts(&info, learnt->job->facts);
     }
     contrastive_net_clear(&net);
     tensor_backend_free(backend);
@@ -155,28 +159,40 @@ train_and_write(const struct learnt *learnt,
     return status;
 }
 
-enum sotto_status
-sotto_train_clm(const struct sotto_table *table,
-                const struct sotto_clm_options *options, const char *path,
-                const char *analyst_path, struct sotto_clm_info *ret_info,
-                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+static enum sotto_status
+check(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    struct sotto_clm_options filled = *options;
+    (void)job;
+    return contrastive_settings_check(own, err);
+}
+
+static enum sotto_status
+fit(const struct encoder_job *job, void *own, struct sotto_error *err)
+{
+    struct contrastive_settings *set = own;
     struct learnt learnt = {0};
-    enum sotto_status status = contrastive_options_fill(&filled, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    struct learnt_options common = LEARNT_OPTIONS("clm", &filled);
-    common.watch = options->watch;
-    status = learnt_begin(&learnt, table, &common, err);
+    enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     if (status == SOTTO_STATUS_OK) {
-        status = contrastive_options_suit(&filled, &learnt, err);
+        status = contrastive_settings_suit(set, &learnt, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = train_and_write(&learnt, &filled, path, analyst_path, ret_info,
-                                 ret_mechanism, err);
+        status = train_and_write(&learnt, set, err);
     }
     learnt_clear(&learnt);
     return status;
 }
+
+const struct encoder encoder_clm = {
+    .kind =
+        {.name = "clm",
+         .about =
+             "an encoder that brings two distorted views of a record "
+             "together,\n"
+             "and keeps other records apart; for images. Goes on as vlm does.",
+         .analyst = "the prior",
+         .trains = true},
+    .settings = contrastive_settings,
+    .own_size = sizeof(struct contrastive_settings),
+    .check = check,
+    .fit = fit,
+};

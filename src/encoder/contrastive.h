@@ -18,18 +18,46 @@
 #include "nn/graph.h"
 #include "nn/optimiser.h"
 
-/* ---- contrastive_options.c: what is asked for ------------------------------
+/* ---- contrastive_settings.c: what is asked for ----------------------------
  */
 
-/* Fills in what does not depend on the data, and checks all that can be without
-   it. Statuses: USAGE. */
+struct contrastive_settings {
+    struct learnt_settings common;
+    const char *network;        /* "cnn" or "mlp" */
+    struct setting_list hidden; /* mlp: the encoder's layers */
+    struct setting_list widths; /* cnn: channels of the convolutions, the last
+                                   again where there are more */
+    bool residual;       /* cnn: two more convolutions a level, under a skip */
+    const char *augment; /* "line", "photo" or "corrupt" */
+    double temperature;  /* of the loss */
+    double l;            /* with eps_pre: radius of the ball in training */
+    double eps_pre;      /* training noise is b = 2l / eps_pre; 0: none */
+    double inside;       /* without eps_pre: share of records not clipped */
+    uint32_t epochs, batch; /* 2 views of each record of a batch */
+    double rate; /* Adam's: up over a twentieth of the steps, then down to 0
+                    along a cosine */
+    uint64_t seed;
+};
+
+/* What training came to. */
+struct contrastive_info {
+    uint64_t epochs;
+    double loss;    /* a view, over the last epoch */
+    double clipped; /* share of records on the ball's surface */
+    bool resumed;
+};
+
+/* The rows of it. */
+extern const struct setting contrastive_settings[];
+/* Checks settings against each other; fills in those that depend on others, but
+   for network and augmentation. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
-contrastive_options_fill(struct sotto_clm_options *options,
-                         struct sotto_error *err);
+contrastive_settings_check(struct contrastive_settings *set,
+                           struct sotto_error *err);
 /* Network and augmentation, as x allows. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
-contrastive_options_suit(struct sotto_clm_options *options,
-                         const struct learnt *learnt, struct sotto_error *err);
+contrastive_settings_suit(struct contrastive_settings *set,
+                          const struct learnt *learnt, struct sotto_error *err);
 /* The images that x consists of; all 0: it does not. */
 struct sotto_image contrastive_image(const struct learnt *learnt);
 
@@ -44,10 +72,10 @@ struct contrastive_views {
     uint64_t seed;
 };
 
-/* Of options that are filled in and suit. Statuses: USAGE, LIMIT. */
+/* Of settings that suit. Statuses: USAGE, LIMIT. */
 SOTTO_CHECKED enum sotto_status contrastive_views_init(
     struct contrastive_views *views, const struct learnt *learnt,
-    const struct sotto_clm_options *options, struct sotto_error *err);
+    const struct contrastive_settings *set, struct sotto_error *err);
 /* View `view` of n rows of x, each a function of (seed, epoch, row, view). */
 void contrastive_views_make(const struct contrastive_views *views,
                             struct host_pool *pool, const uint32_t *row,
@@ -96,7 +124,7 @@ struct contrastive_net {
 /* `batch` is at most the rows there are. Statuses: MEMORY, LIMIT, INPUT. */
 SOTTO_CHECKED enum sotto_status
 contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
-                     const struct sotto_clm_options *options,
+                     const struct contrastive_settings *set,
                      struct host_pool *pool, struct tensor_backend *backend,
                      struct sotto_error *err);
 void contrastive_net_clear(struct contrastive_net *net);
@@ -126,19 +154,15 @@ void contrastive_layers_clear(struct contrastive_layers *layers);
 /* ---- contrastive_train.c: the epochs --------------------------------------
  */
 
-#define CONTRASTIVE_KEY_SIZE 65u
+/* Goes up with every change after which the same settings give other
+   weights. */
+#define CONTRASTIVE_ALGORITHM 2u
 
-/* As variational_key. Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status
-contrastive_key(const struct contrastive_net *net, const struct learnt *learnt,
-                const struct sotto_clm_options *options, const char *version,
-                char ret_key[CONTRASTIVE_KEY_SIZE], struct sotto_error *err);
-
-/* Trains, or goes on from options->checkpoint. `ret_info` is filled but for
+/* Trains, or goes on from the job's checkpoint. `ret_info` is filled but for
    `clipped`. Statuses: IO, FORMAT, MEMORY, STOPPED, INPUT. */
 SOTTO_CHECKED enum sotto_status
 contrastive_train(struct contrastive_net *net, const struct learnt *learnt,
-                  const struct sotto_clm_options *options,
-                  struct sotto_clm_info *ret_info, struct sotto_error *err);
+                  const struct contrastive_settings *set,
+                  struct contrastive_info *ret_info, struct sotto_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "encoder/contrastive.h"
-#include "encoder/variational.h"
+#include "encoder/noise.h"
 #include "host/error.h"
 #include "host/wipe.h"
 
@@ -79,21 +79,21 @@ add_pool(struct plan *plan)
 /* Room is left for the last layer; what does not fit into the rest has more
    than LEARNT_LAYERS_MAX layers, which plan_graphs refuses. */
 static void
-plan_images(struct plan *plan, const struct sotto_clm_options *options)
+plan_images(struct plan *plan, const struct contrastive_settings *set)
 {
     size_t level = 0;
-    add_conv(plan, options->widths[0], 5, 2, 0);
+    add_conv(plan, set->widths.value[0], 5, 2, 0);
     do {
         bool pools =
             plan->image.height > SIDE_ENOUGH || plan->image.width > SIDE_ENOUGH;
-        level += level + 1 < options->width_count ? 1 : 0;
-        add_conv(plan, options->widths[level], 3, 1, 0);
+        level += level + 1 < set->widths.count ? 1 : 0;
+        add_conv(plan, set->widths.value[level], 3, 1, 0);
         if (pools) {
             add_pool(plan);
         }
-        if (options->residual && plan->layers + 2 < LEARNT_LAYERS_MAX) {
-            add_conv(plan, options->widths[level], 3, 1, 0);
-            add_conv(plan, options->widths[level], 3, 1, 2);
+        if (set->residual && plan->layers + 2 < LEARNT_LAYERS_MAX) {
+            add_conv(plan, set->widths.value[level], 3, 1, 0);
+            add_conv(plan, set->widths.value[level], 3, 1, 2);
         }
     } while (
         plan->layers < LEARNT_LAYERS_MAX &&
@@ -102,19 +102,19 @@ plan_images(struct plan *plan, const struct sotto_clm_options *options)
 
 static enum sotto_status
 plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
-            const struct sotto_clm_options *options, struct sotto_error *err)
+            const struct contrastive_settings *set, struct sotto_error *err)
 {
     static const struct layer head[] = {
         {.out = CONTRASTIVE_HEAD, .activation = ACTIVATION_RELU},
         {.out = CONTRASTIVE_OUT}};
     struct plan plan = {.image = contrastive_image(learnt)};
     enum sotto_status status;
-    if (strcmp(options->network, "cnn") == 0) {
-        plan_images(&plan, options);
+    if (strcmp(set->network, "cnn") == 0) {
+        plan_images(&plan, set);
     } else {
-        for (size_t i = 0; i < options->hiddens; i++) {
+        for (size_t i = 0; i < set->hidden.count; i++) {
             plan.layer[plan.layers++] =
-                (struct layer){.out = options->hidden[i],
+                (struct layer){.out = set->hidden.value[i],
                                .activation = ACTIVATION_RELU,
                                .norm = true};
         }
@@ -167,7 +167,7 @@ reserve(struct contrastive_net *net, struct sotto_error *err)
 
 enum sotto_status
 contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
-                     const struct sotto_clm_options *options,
+                     const struct contrastive_settings *set,
                      struct host_pool *pool, struct tensor_backend *backend,
                      struct sotto_error *err)
 {
@@ -176,18 +176,18 @@ contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
         .pool = pool,
         .backend = backend,
         .width = learnt->width,
-        .d = options->d,
-        .batch = options->batch < learnt->n ? options->batch : learnt->n,
-        .temperature = options->temperature,
-        .l = options->l,
-        .b = options->eps_pre > 0 ? 2 * options->l / options->eps_pre : 0,
-        .seed = options->seed,
+        .d = set->common.d,
+        .batch = set->batch < learnt->n ? set->batch : learnt->n,
+        .temperature = set->temperature,
+        .l = set->l,
+        .b = set->eps_pre > 0 ? 2 * set->l / set->eps_pre : 0,
+        .seed = set->seed,
     };
     nn_arena_init(&net->arena);
-    status = plan_graphs(net, learnt, options, err);
+    status = plan_graphs(net, learnt, set, err);
     if (status == SOTTO_STATUS_OK) {
-        nn_graph_init(&net->encoder, options->seed, 0);
-        nn_graph_init(&net->head, options->seed, 1);
+        nn_graph_init(&net->encoder, set->seed, 0);
+        nn_graph_init(&net->head, set->seed, 1);
         status = reserve(net, err);
     }
     return status;
@@ -216,8 +216,8 @@ add_noise(struct contrastive_net *net, const float *h, const uint32_t *row,
                                net->z);
     for (size_t i = 0; i < n; i++) {
         for (uint32_t view = 0; view < 2; view++) {
-            variational_noise(net->seed, 2 * epoch + view, row[i], d,
-                              noise + (view * n + i) * d);
+            noise_laplace(net->seed, 2 * epoch + view, row[i], d,
+                          noise + (view * n + i) * d);
         }
     }
     for (size_t i = 0; i < 2 * n * d; i++) {

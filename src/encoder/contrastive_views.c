@@ -32,20 +32,20 @@ struct job {
 enum sotto_status
 contrastive_views_init(struct contrastive_views *views,
                        const struct learnt *learnt,
-                       const struct sotto_clm_options *options,
+                       const struct contrastive_settings *set,
                        struct sotto_error *err)
 {
     struct sotto_image image = contrastive_image(learnt);
     *views = (struct contrastive_views){
         .learnt = learnt,
         .image = image,
-        .corrupt = strcmp(options->augment, "corrupt") == 0,
-        .seed = options->seed,
+        .corrupt = strcmp(set->augment, "corrupt") == 0,
+        .seed = set->seed,
     };
     if (views->corrupt) {
         return SOTTO_STATUS_OK;
     }
-    views->augment = strcmp(options->augment, "line") == 0
+    views->augment = strcmp(set->augment, "line") == 0
                          ? data_augment_line(image.height, image.width)
                          : data_augment_photo();
     return data_augment_check(&views->augment, image.height, image.width,

@@ -26,7 +26,63 @@ direct_name(const struct direct *direct, size_t column)
     return sotto_table_name(direct->table, column);
 }
 
-/* ---- Options ------------------------------------------------------------ */
+/* ---- Settings ----------------------------------------------------------- */
+
+#define AT(field) offsetof(struct direct_settings, field)
+
+static const struct setting settings[] = {
+    {.name = "range",
+     SETTING_MANY,
+     AT(ranges),
+     0,
+     0,
+     NULL,
+     "a number's public range; else it is taken from\n"
+     "the data",
+     "COL=LOW:HIGH"},
+    {.name = "numbers",
+     SETTING_TEXT,
+     AT(numbers),
+     0,
+     0,
+     NULL,
+     "laplace, window, duchi or gaussian (laplace)",
+     "CHANNEL"},
+    {.name = "categories",
+     SETTING_TEXT,
+     AT(categories),
+     0,
+     0,
+     NULL,
+     "flip or subset (flip)",
+     "CHANNEL"},
+    {.name = "label-channel",
+     SETTING_TEXT,
+     AT(label_channel),
+     0,
+     0,
+     NULL,
+     "the label's: flip or subset for a category\n"
+     "(flip), any of numbers for a number (window)",
+     "CHANNEL"},
+    {.name = "delta",
+     SETTING_TEXT,
+     AT(delta),
+     0,
+     0,
+     NULL,
+     "with gaussian: the report's delta, a decimal\n"
+     "far below one in the number of people",
+     "D"},
+    {.name = "l",
+     SETTING_WHOLE,
+     AT(l),
+     1,
+     CHANNEL_L_MAX,
+     NULL,
+     "steps from the middle of a range to its end\n"
+     "(4096; with gaussian 256)"},
+    SETTING_END};
 
 static bool
 is_kept(const struct direct *direct, size_t column)
@@ -42,7 +98,7 @@ is_kept(const struct direct *direct, size_t column)
 static enum sotto_status
 choose_columns(struct direct *direct, struct sotto_error *err)
 {
-    const struct sotto_direct_options *options = direct->options;
+    const struct sotto_train_options *options = direct->options;
     struct schema_choice choice;
     enum sotto_status status =
         schema_fit_choose(direct->table, options->drop, options->drops,
@@ -55,13 +111,43 @@ choose_columns(struct direct *direct, struct sotto_error *err)
     return status;
 }
 
+/* COL=LOW:HIGH; the last '=' counts, a name may hold others. */
+static enum sotto_status
+read_range(const char *text, struct direct_range *range,
+           struct sotto_error *err)
+{
+    char *low, *high;
+    range->column = strdup(text);
+    if (range->column == NULL) {
+        return host_fail_memory(err);
+    }
+    low = strrchr(range->column, '=');
+    high = low != NULL ? strchr(low, ':') : NULL;
+    if (high == NULL) {
+        return settings_fail(err, "range",
+                             "%.80s: write COLUMN=LOW:HIGH, for example "
+                             "age=0:120",
+                             text);
+    }
+    *low++ = '\0';
+    *high++ = '\0';
+    if (!setting_read_number(low, &range->low) ||
+        !setting_read_number(high, &range->high) || range->low >= range->high) {
+        return settings_fail(err, "range",
+                             "%.80s: LOW and HIGH must be numbers, LOW the "
+                             "smaller",
+                             text);
+    }
+    return SOTTO_STATUS_OK;
+}
+
 static enum sotto_status
 check_range(const struct direct *direct, size_t at, struct sotto_error *err)
 {
-    const struct sotto_range *range = &direct->options->ranges[at];
+    const struct direct_range *range = &direct->range[at];
     size_t column;
     enum sotto_status status =
-        schema_fit_find(direct->table, "--range", range->column, &column, err);
+        schema_fit_find(direct->table, "range", range->column, &column, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -73,14 +159,8 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
             "range",
             err);
     }
-    if (!isfinite(range->low) || !isfinite(range->high) ||
-        range->low >= range->high) {
-        return schema_fit_fail(
-            SOTTO_STATUS_USAGE, "the range of column ", range->column,
-            " must be two finite numbers, the lower one first", err);
-    }
     for (size_t i = 0; i < at; i++) {
-        if (strcmp(direct->options->ranges[i].column, range->column) == 0) {
+        if (strcmp(direct->range[i].column, range->column) == 0) {
             return schema_fit_fail(SOTTO_STATUS_USAGE, "column ", range->column,
                                    " has two ranges: give one", err);
         }
@@ -89,32 +169,40 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
 }
 
 static enum sotto_status
+read_ranges(struct direct *direct, struct sotto_error *err)
+{
+    const struct sotto_train_options *options = direct->options;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    direct->range = calloc(direct->set->ranges + 1, sizeof *direct->range);
+    if (direct->range == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < options->sets; i++) {
+        if (strcmp(options->set[i].name, "range") == 0) {
+            size_t at = direct->ranges++;
+            status = read_range(options->set[i].value, &direct->range[at], err);
+            if (status == SOTTO_STATUS_OK) {
+                status = check_range(direct, at, err);
+            }
+        }
+    }
+    return status;
+}
+
+static enum sotto_status
 check_options(struct direct *direct, struct sotto_error *err)
 {
-    const struct sotto_direct_options *options = direct->options;
-    enum sotto_status status;
-    if (options->eps == NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "epsilon is missing: give one with --eps");
-    }
-    if (options->l > CHANNEL_L_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a range has at most %u steps from its middle to an "
-                         "end",
-                         (unsigned)CHANNEL_L_MAX);
-    }
-    status =
-        decimal_read_eps(options->eps, strlen(options->eps), &direct->eps, err);
-    if (status == SOTTO_STATUS_OK && options->delta != NULL) {
-        status = decimal_read_delta(options->delta, strlen(options->delta),
-                                    &direct->delta, err);
+    const char *eps = direct->options->eps, *delta = direct->set->delta;
+    enum sotto_status status =
+        decimal_read_eps(eps, strlen(eps), &direct->eps, err);
+    if (status == SOTTO_STATUS_OK && delta != NULL) {
+        status = decimal_read_delta(delta, strlen(delta), &direct->delta, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = choose_columns(direct, err);
     }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < options->range_count;
-         i++) {
-        status = check_range(direct, i, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = read_ranges(direct, err);
     }
     return status;
 }
@@ -196,10 +284,10 @@ auxiliary_of(const struct direct *direct)
 
 /* Opened before it is written: what no device opens is never a file. */
 static enum sotto_status
-write_mechanism(const struct direct *direct, const char *path,
-                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+write_mechanism(const struct direct *direct, const struct encoder_job *job,
+                struct sotto_error *err)
 {
-    const struct sotto_direct_options *options = direct->options;
+    const struct sotto_train_options *options = direct->options;
     const char *name = options->name != NULL ? options->name : "direct";
     struct compose_spec spec = {
         .name = name,
@@ -215,7 +303,8 @@ write_mechanism(const struct direct *direct, const char *path,
     enum sotto_status status =
         direct_explain(direct, compose_open(&spec, &mechanism, err), err);
     return status == SOTTO_STATUS_OK
-               ? mechanism_publish(mechanism, path, ret_mechanism, err)
+               ? mechanism_publish(mechanism, job->path, job->ret_mechanism,
+                                   err)
                : status;
 }
 
@@ -226,22 +315,38 @@ direct_clear(struct direct *direct)
         /* The one block of copy_words; its const is the reader's. */
         free((void *)(uintptr_t)direct->column[i].values);
     }
+    for (size_t i = 0; i < direct->ranges; i++) {
+        free(direct->range[i].column);
+    }
+    free(direct->range);
     free(direct->column);
     free(direct->part);
     free(direct->kept);
 }
 
-enum sotto_status
-sotto_train_direct(const struct sotto_table *table,
-                   const struct sotto_direct_options *options, const char *path,
-                   struct sotto_mechanism **ret_mechanism,
-                   struct sotto_error *err)
+static enum sotto_status
+fit_direct(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    struct direct direct = {.table = table, .options = options};
+    struct direct direct = {
+        .table = job->table, .options = job->options, .set = own};
     enum sotto_status status = fit(&direct, err);
     if (status == SOTTO_STATUS_OK) {
-        status = write_mechanism(&direct, path, ret_mechanism, err);
+        status = write_mechanism(&direct, job, err);
     }
     direct_clear(&direct);
     return status;
 }
+
+const struct encoder encoder_direct = {
+    .kind =
+        {.name = "direct",
+         .about =
+             "columns go straight through channels, the budget split evenly\n"
+             "between them, numbers with noise and categories by randomised\n"
+             "response: so keep few columns, or send numbers together with\n"
+             "--numbers duchi. A number as the label is the target of a\n"
+             "regression."},
+    .settings = settings,
+    .own_size = sizeof(struct direct_settings),
+    .fit = fit_direct,
+};

@@ -6,12 +6,29 @@
 
 #include "channel/channel.h"
 #include "client/device.h"
+#include "encoder/encoder.h"
 #include "mechanism/compose.h"
 #include "sotto/sotto.h"
 
+/* A public range for a number column. */
+struct direct_range {
+    char *column;
+    double low, high;
+};
+
+struct direct_settings {
+    size_t ranges;                                    /* how many are given */
+    const char *numbers, *categories, *label_channel; /* NULL: not given */
+    const char *delta;                                /* likewise */
+    uint32_t l; /* steps from a range's middle to its end; 0: not given */
+};
+
 struct direct {
     const struct sotto_table *table;
-    const struct sotto_direct_options *options;
+    const struct sotto_train_options *options;
+    const struct direct_settings *set;
+    struct direct_range *range;
+    size_t ranges;
     size_t *kept; /* columns of the table, in its order */
     size_t columns;
     size_t label;   /* of the table; SIZE_MAX: none */

@@ -11,14 +11,12 @@
 #include "encoder/direct.h"
 #include "encoder/schema_fit.h"
 
-static const struct sotto_range *
+static const struct direct_range *
 range_of(const struct direct *direct, size_t column)
 {
-    const struct sotto_direct_options *options = direct->options;
-    for (size_t i = 0; i < options->range_count; i++) {
-        if (strcmp(options->ranges[i].column, direct_name(direct, column)) ==
-            0) {
-            return &options->ranges[i];
+    for (size_t i = 0; i < direct->ranges; i++) {
+        if (strcmp(direct->range[i].column, direct_name(direct, column)) == 0) {
+            return &direct->range[i];
         }
     }
     return NULL;
@@ -47,7 +45,7 @@ static enum sotto_status
 fit_number(struct direct *direct, size_t column, struct compose_column *ret,
            struct sotto_error *err)
 {
-    const struct sotto_range *range = range_of(direct, column);
+    const struct direct_range *range = range_of(direct, column);
     double low = 0, high = 0, half;
     if (range != NULL) {
         low = range->low;

@@ -44,7 +44,7 @@ takes(const struct channel *channel, bool symbols)
 }
 
 static void
-fail_channel(const char *option, const char *given, bool symbols,
+fail_channel(const char *setting, const char *given, bool symbols,
              struct sotto_error *err)
 {
     struct host_text shown, there;
@@ -57,18 +57,17 @@ fail_channel(const char *option, const char *given, bool symbols,
                             channel_at(i)->name);
         }
     }
-    (void)host_fail(err, SOTTO_STATUS_USAGE, 0,
-                    "%s %s: the channels for %s are %s", option,
-                    shown.data != NULL ? shown.data : "",
-                    symbols ? "categories" : "numbers",
-                    there.data != NULL ? there.data : "");
+    (void)settings_fail(err, setting, "%s: the channels for %s are %s",
+                        shown.data != NULL ? shown.data : "",
+                        symbols ? "categories" : "numbers",
+                        there.data != NULL ? there.data : "");
     host_text_clear(&shown);
     host_text_clear(&there);
 }
 
 /* NULL, and a message, if there is none of that name for such a column. */
 static const struct channel *
-find_channel(const char *option, const char *given, const char *otherwise,
+find_channel(const char *setting, const char *given, const char *otherwise,
              bool symbols, struct sotto_error *err)
 {
     const char *name = given != NULL ? given : otherwise;
@@ -76,7 +75,7 @@ find_channel(const char *option, const char *given, const char *otherwise,
     if (channel != NULL && takes(channel, symbols)) {
         return channel;
     }
-    fail_channel(option, name, symbols, err);
+    fail_channel(setting, name, symbols, err);
     return NULL;
 }
 
@@ -84,32 +83,29 @@ find_channel(const char *option, const char *given, const char *otherwise,
 static const struct channel *
 choose_channel(const struct direct *direct, size_t at, struct sotto_error *err)
 {
-    const struct sotto_direct_options *options = direct->options;
+    const struct direct_settings *set = direct->set;
     bool symbols = direct->column[at].kind == SOTTO_COLUMN_CATEGORY;
     if (direct->kept[at] == direct->label) {
-        return find_channel("--label-channel", options->label_channel,
+        return find_channel("label-channel", set->label_channel,
                             symbols ? "flip" : "window", symbols, err);
     }
-    return symbols ? find_channel("--categories", options->categories, "flip",
-                                  true, err)
-                   : find_channel("--numbers", options->numbers, "laplace",
-                                  false, err);
+    return symbols
+               ? find_channel("categories", set->categories, "flip", true, err)
+               : find_channel("numbers", set->numbers, "laplace", false, err);
 }
 
 /* Names that no column needs are looked up all the same. */
 static enum sotto_status
 check_channels(const struct direct *direct, struct sotto_error *err)
 {
-    const struct sotto_direct_options *options = direct->options;
-    if (find_channel("--numbers", options->numbers, "laplace", false, err) ==
-            NULL ||
-        find_channel("--categories", options->categories, "flip", true, err) ==
+    const struct direct_settings *set = direct->set;
+    if (find_channel("numbers", set->numbers, "laplace", false, err) == NULL ||
+        find_channel("categories", set->categories, "flip", true, err) ==
             NULL) {
         return SOTTO_STATUS_USAGE;
     }
-    if (options->label_channel != NULL && direct->label == SIZE_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "--label-channel needs a label: name one");
+    if (set->label_channel != NULL && direct->label == SIZE_MAX) {
+        return settings_fail(err, "label-channel", "needs a label: name one");
     }
     return SOTTO_STATUS_OK;
 }
@@ -136,8 +132,8 @@ add_part(struct direct *direct, size_t at, const struct channel *channel)
 static uint32_t
 steps_of(const struct direct *direct, const struct channel *channel)
 {
-    if (direct->options->l > 0) {
-        return direct->options->l;
+    if (direct->set->l > 0) {
+        return direct->set->l;
     }
     return channel->domain == CHANNEL_DOMAIN_BALL ? L_BALL : L_DEFAULT;
 }
@@ -191,7 +187,7 @@ add_numbers(struct direct *direct, struct place *place, struct sotto_error *err)
         if (is_joint(channel) && direct->column[i].count > CHANNEL_D_MAX) {
             return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                              "'%s' takes at most %u numbers together, and an "
-                             "image here has %zu: use --numbers laplace",
+                             "image here has %zu: use laplace for numbers",
                              channel->name, (unsigned)CHANNEL_D_MAX,
                              direct->column[i].count);
         }
@@ -272,21 +268,21 @@ share_delta(struct direct *direct, struct sotto_error *err)
         }
     }
     if (needing == 0 && direct->delta > 0) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "no column goes through a channel that takes a "
-                         "delta: leave --delta out");
+        return settings_fail(err, "delta",
+                             "is for a channel that no column goes through: "
+                             "leave it out");
     }
     if (needing > 0 && direct->delta == 0) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "the channel '%s' needs a delta: give one with "
-                         "--delta, far below one in the number of people, "
-                         "such as 0.000001",
-                         name);
+        return settings_fail(err, "delta",
+                             "is missing, and the channel '%s' needs one: give "
+                             "one far below one in the number of people, such "
+                             "as 0.000001",
+                             name);
     }
     if (needing > 0 && direct->delta / needing < DECIMAL_DELTA_MIN) {
         return host_fail(err, SOTTO_STATUS_BUDGET, 0,
-                         "the delta is too small to be shared by %zu parts: "
-                         "raise --delta",
+                         "delta is too small to be shared by %zu parts: raise "
+                         "it",
                          (size_t)needing);
     }
     for (size_t i = 0; needing > 0 && i < direct->parts; i++) {
@@ -340,9 +336,9 @@ direct_explain(const struct direct *direct, enum sotto_status status,
             channel_init(&instance, channel, part->d, part->l, part->eps,
                          part->delta, own) == SOTTO_STATUS_LIMIT) {
             (void)host_fail(err, status, 0,
-                            "'%s' cannot make the noise for %u number%s with "
-                            "%u steps at so small an epsilon: lower --l or "
-                            "raise --eps",
+                            "l is too large: '%s' cannot make the noise for %u "
+                            "number%s with %u steps at so small an epsilon: "
+                            "lower it, or raise epsilon",
                             channel->name, (unsigned)part->d,
                             part->d == 1 ? "" : "s", (unsigned)part->l);
         }

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "base/checked.h"
 #include "base/decimal.h"
-#include "channel/channel.h"
 #include "client/device.h"
 #include "host/error.h"
 #include "host/wipe.h"
@@ -20,41 +21,24 @@
 #include "mechanism/rows.h"
 
 #define LAMBDA_DEFAULT 0.7
-#define D_DEFAULT 8
-#define STEPS_DEFAULT 4096
 
-/* ---- Options ------------------------------------------------------------- */
+/* ---- Settings ------------------------------------------------------------ */
 
 static enum sotto_status
-check_options(struct learnt *learnt, struct sotto_error *err)
+check_settings(struct learnt *learnt, struct sotto_error *err)
 {
-    struct learnt_options *options = &learnt->options;
-    enum sotto_status status;
-    if (options->eps == NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "epsilon is missing: give one with --eps");
-    }
-    if (!(options->lambda >= 0 && options->lambda < 1)) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "lambda is the record's share of epsilon: a number "
-                         "above 0 and below 1");
-    }
-    if (options->d > CHANNEL_D_MAX || options->steps > CHANNEL_L_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a representation has at most %u numbers, and a "
-                         "lattice at most %u steps",
-                         (unsigned)CHANNEL_D_MAX, (unsigned)CHANNEL_L_MAX);
-    }
-    if (options->label_channel == NULL) {
-        options->label_channel = "flip";
-    }
-    status = rebudget_check_channel(options->label_channel, err);
+    struct learnt_settings *set = &learnt->set;
+    const struct sotto_train_options *options = learnt->job->options;
+    enum sotto_status status = rebudget_check_channel(set->label_channel, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    options->lambda = options->lambda > 0 ? options->lambda : LAMBDA_DEFAULT;
-    options->d = options->d > 0 ? options->d : D_DEFAULT;
-    options->steps = options->steps > 0 ? options->steps : STEPS_DEFAULT;
+    if (set->lambda > 0 && options->label == NULL) {
+        return settings_fail(err, "lambda",
+                             "shares epsilon between record and label: name a "
+                             "label, or leave it out");
+    }
+    set->lambda = set->lambda > 0 ? set->lambda : LAMBDA_DEFAULT;
     return decimal_read_eps(options->eps, strlen(options->eps), &learnt->eps,
                             err);
 }
@@ -66,7 +50,7 @@ split_budget(struct learnt *learnt, struct sotto_error *err)
         learnt->eps_x = learnt->eps;
         return SOTTO_STATUS_OK;
     }
-    return rebudget_split(learnt->eps, learnt->options.lambda, &learnt->eps_x,
+    return rebudget_split(learnt->eps, learnt->set.lambda, &learnt->eps_x,
                           &learnt->eps_y, err);
 }
 
@@ -75,7 +59,7 @@ split_budget(struct learnt *learnt, struct sotto_error *err)
 static enum sotto_status
 fit_column(const struct learnt *learnt, size_t at, struct sotto_error *err)
 {
-    const struct sotto_table *table = learnt->table;
+    const struct sotto_table *table = learnt->job->table;
     size_t column = learnt->choice.kept[at];
     struct compose_column *ret = &learnt->column[at];
     ret->name = sotto_table_name(table, column);
@@ -210,7 +194,7 @@ fill_x(struct learnt *learnt, struct sotto_error *err)
     struct sotto_mechanism *schema = NULL;
     struct rows rows = {0};
     enum sotto_status status;
-    learnt->n = sotto_table_rows(learnt->table);
+    learnt->n = sotto_table_rows(learnt->job->table);
     if (learnt->n < 2 || learnt->n > UINT32_MAX) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "%zu row%s cannot be learnt from: at least 2",
@@ -222,7 +206,7 @@ fill_x(struct learnt *learnt, struct sotto_error *err)
     }
     status = compose_schema(learnt, &schema, err);
     if (status == SOTTO_STATUS_OK) {
-        status = rows_init(&rows, schema, learnt->table, err);
+        status = rows_init(&rows, schema, learnt->job->table, err);
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < learnt->n; i++) {
         rows_encode(&rows, i, learnt->x + i * learnt->width, NULL);
@@ -233,16 +217,16 @@ fill_x(struct learnt *learnt, struct sotto_error *err)
 }
 
 enum sotto_status
-learnt_begin(struct learnt *learnt, const struct sotto_table *table,
-             const struct learnt_options *given, struct sotto_error *err)
+learnt_begin(struct learnt *learnt, const struct encoder_job *job,
+             const struct learnt_settings *set, struct sotto_error *err)
 {
+    const struct sotto_train_options *options = job->options;
     enum sotto_status status;
-    *learnt =
-        (struct learnt){.options = *given, .table = table, .label = SIZE_MAX};
-    status = check_options(learnt, err);
+    *learnt = (struct learnt){.job = job, .set = *set, .label = SIZE_MAX};
+    status = check_settings(learnt, err);
     if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_choose(table, given->drop, given->drops,
-                                   given->label, &learnt->choice, err);
+        status = schema_fit_choose(job->table, options->drop, options->drops,
+                                   options->label, &learnt->choice, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = fit_columns(learnt, err);
@@ -271,4 +255,50 @@ learnt_clear(struct learnt *learnt)
     free(learnt->column);
     free(learnt->block);
     schema_fit_choice_clear(&learnt->choice);
+}
+
+/* ---- The key ------------------------------------------------------------- */
+
+static void
+print_columns(const struct learnt *learnt, struct host_text *text)
+{
+    for (size_t i = 0; i < learnt->choice.columns; i++) {
+        struct sotto_image image =
+            sotto_table_image(learnt->job->table, learnt->choice.kept[i]);
+        host_text_print(text, " c%d.%zu.%u.%u.%u%s",
+                        (int)learnt->column[i].kind, learnt->column[i].count,
+                        (unsigned)image.height, (unsigned)image.width,
+                        (unsigned)image.channels,
+                        i == learnt->label ? ".label" : "");
+    }
+}
+
+enum sotto_status
+learnt_key(const struct learnt *learnt, const void *own, unsigned algorithm,
+           const char *version, char ret_key[LEARNT_KEY_SIZE],
+           struct sotto_error *err)
+{
+    const struct encoder *encoder = learnt->job->encoder;
+    crypto_generichash_state state;
+    struct host_text text;
+    uint8_t hash[LEARNT_KEY_SIZE / 2];
+    host_text_init(&text, (size_t)1 << 20);
+    host_text_print(&text, "%s %u %s %zu %zu ", encoder->kind.name, algorithm,
+                    version, learnt->n, learnt->width);
+    settings_text(encoder->settings, own, false, &text);
+    print_columns(learnt, &text);
+    if (text.failed) {
+        host_text_clear(&text);
+        return host_fail_memory(err);
+    }
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof hash);
+    (void)crypto_generichash_update(&state, (const uint8_t *)text.data,
+                                    text.size);
+    (void)crypto_generichash_update(&state, (const uint8_t *)learnt->x,
+                                    learnt->n * learnt->width *
+                                        sizeof *learnt->x);
+    (void)crypto_generichash_final(&state, hash, sizeof hash);
+    (void)sodium_bin2hex(ret_key, LEARNT_KEY_SIZE, hash, sizeof hash);
+    host_text_clear(&text);
+    return SOTTO_STATUS_OK;
 }

@@ -10,41 +10,40 @@
 #ifndef SOTTO_ENCODER_LEARNT_H
 #define SOTTO_ENCODER_LEARNT_H
 
+#include "channel/channel.h"
 #include "encoder/analyst.h"
+#include "encoder/encoder.h"
 #include "encoder/schema_fit.h"
 #include "sotto/sotto.h"
 
 #define LEARNT_LAYERS_MAX 16u /* of an encoder or decoder */
 
-/* What every kind takes. */
-struct learnt_options {
-    const char *kind; /* "vlm": the name, too, if there is none */
-    const char *eps;
-    double lambda; /* 0: 0.7 */
-    const char *label;
-    const char *label_channel; /* NULL: "flip" */
-    const char *name, *campaign;
-    const char *const *drop;
-    size_t drops;
-    size_t d;       /* 0: 8 */
-    uint32_t steps; /* 0: 4096 */
-    unsigned threads;
-    struct sotto_watch watch;
+/* What every kind takes, at the front of its own settings as `common`. */
+struct learnt_settings {
+    double lambda; /* 0: not given */
+    const char *label_channel;
+    uint32_t d, steps;
 };
 
-/* The same from the options of a kind, which have them by these names. */
-#define LEARNT_OPTIONS(word, given)                                            \
-    {                                                                          \
-        .kind = (word), .eps = (given)->eps, .lambda = (given)->lambda,        \
-        .label = (given)->label, .label_channel = (given)->label_channel,      \
-        .name = (given)->name, .campaign = (given)->campaign,                  \
-        .drop = (given)->drop, .drops = (given)->drops, .d = (given)->d,       \
-        .steps = (given)->steps, .threads = (given)->threads                   \
-    }
+/* Their rows; the kinds differ in d. */
+/* clang-format off */
+#define LEARNT_SETTINGS(own, d_initial)                                        \
+    {.name = "d", SETTING_WHOLE, offsetof(struct own, common.d), 1,            \
+     CHANNEL_D_MAX, d_initial, "numbers in the representation"},               \
+    {.name = "lambda", SETTING_NUMBER, offsetof(struct own, common.lambda),    \
+     0.000001, 0.999999, NULL,                                                 \
+     "the record's share of epsilon, the rest is the\n"                        \
+     "label's (0.7)", .late = true},                                           \
+    {.name = "label-channel", SETTING_TEXT,                                    \
+     offsetof(struct own, common.label_channel), 0, 0, "flip",                 \
+     "the label's: flip or subset", "CHANNEL", .late = true},                  \
+    {.name = "steps", SETTING_WHOLE, offsetof(struct own, common.steps), 1,    \
+     CHANNEL_L_MAX, "4096", "the lattice's radius", .late = true}
+/* clang-format on */
 
 struct learnt {
-    struct learnt_options options; /* defaults filled in */
-    const struct sotto_table *table;
+    const struct encoder_job *job;
+    struct learnt_settings set; /* defaults filled in */
     struct schema_choice choice;
     struct compose_column *column;
     size_t label; /* of the chosen columns; SIZE_MAX: none */
@@ -55,13 +54,28 @@ struct learnt {
     size_t n, width;
 };
 
-/* Checks the options, fits the columns, fills x. Clear it in any case.
-   Statuses: USAGE, BUDGET, FORMAT, LIMIT, INPUT, MEMORY. */
+/* Checks the options, fits the columns, fills x; `job` must outlive it. Clear
+   it in any case. Statuses: USAGE, BUDGET, FORMAT, LIMIT, INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status learnt_begin(struct learnt *learnt,
-                                             const struct sotto_table *table,
-                                             const struct learnt_options *given,
+                                             const struct encoder_job *job,
+                                             const struct learnt_settings *set,
                                              struct sotto_error *err);
 void learnt_clear(struct learnt *learnt);
+
+#define LEARNT_KEY_SIZE 65u
+
+/*
+ * Hashes all that trained weights depend on: the data, the settings in `own`
+ * but the late ones, `algorithm`, which a kind counts up with every change
+ * after which the same settings give other weights, and `version`, the
+ * program's. Another run's checkpoint has another key, and another program's,
+ * whose steps may be other ones: neither is gone on from. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status learnt_key(const struct learnt *learnt,
+                                           const void *own, unsigned algorithm,
+                                           const char *version,
+                                           char ret_key[LEARNT_KEY_SIZE],
+                                           struct sotto_error *err);
 
 /* What training came to. */
 struct learnt_result {
@@ -76,12 +90,11 @@ struct learnt_result {
 
 /*
  * Composes the mechanism, runs every row through it as a device would, and
- * writes both files; `analyst_path` and `ret_mechanism` may be NULL. Statuses:
- * LIMIT, USAGE, MEMORY, IO, STOPPED.
+ * writes both files where the job wants them. Statuses: LIMIT, USAGE, MEMORY,
+ * IO, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
-              const char *path, const char *analyst_path,
-              struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+              struct sotto_error *err);
 
 #endif

@@ -18,17 +18,18 @@ static enum sotto_status
 compose(const struct learnt *learnt, const struct learnt_result *result,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
-    const struct learnt_options *options = &learnt->options;
-    const char *name = options->name != NULL ? options->name : options->kind;
+    const struct sotto_train_options *options = learnt->job->options;
+    const char *name =
+        options->name != NULL ? options->name : learnt->job->encoder->kind.name;
     struct compose_part part[2] = {
         {.covers = "features",
          .channel = "laplace",
          .eps = learnt->eps_x,
          .blocks = 1,
-         .d = (uint32_t)options->d,
-         .l = options->steps},
+         .d = learnt->set.d,
+         .l = learnt->set.steps},
         {.covers = "label",
-         .channel = options->label_channel,
+         .channel = learnt->set.label_channel,
          .eps = learnt->eps_y,
          .blocks = 1,
          .factor = {{.is_column = true, .at = (uint32_t)learnt->label}},
@@ -69,21 +70,22 @@ static enum sotto_status
 find_points(const struct learnt *learnt, struct sotto_mechanism *mechanism,
             int32_t **ret_q, struct sotto_error *err)
 {
-    struct points points = {.d = learnt->options.d};
+    struct points points = {.d = learnt->set.d};
     struct host_pool *pool = NULL;
     struct crew crew = {0};
     enum sotto_status status =
-        host_pool_new(learnt->options.threads, &pool, err);
+        host_pool_new(learnt->job->options->threads, &pool, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     points.q = calloc(learnt->n, points.d * sizeof *points.q);
     status = points.q != NULL
-                 ? crew_init(&crew, mechanism, learnt->table, pool, err)
+                 ? crew_init(&crew, mechanism, learnt->job->table, pool, err)
                  : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
-        status = crew_run_watched(&crew, learnt->n, &learnt->options.watch,
-                                  "encoding", put_point, &points, err);
+        status =
+            crew_run_watched(&crew, learnt->n, &learnt->job->options->watch,
+                             "encoding", put_point, &points, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_q = points.q;
@@ -102,7 +104,7 @@ write_analyst(const struct learnt *learnt, const struct learnt_result *result,
               const struct sotto_mechanism *mechanism, const int32_t *q,
               const char *path, struct sotto_error *err)
 {
-    struct analyst_draft draft = {.kind = learnt->options.kind,
+    struct analyst_draft draft = {.kind = learnt->job->encoder->kind.name,
                                   .mechanism = mechanism,
                                   .layer = result->decoder,
                                   .layers = result->decoder_layers,
@@ -110,17 +112,17 @@ write_analyst(const struct learnt *learnt, const struct learnt_result *result,
                                   .blocks = result->blocks,
                                   .prior = q,
                                   .points = learnt->n,
-                                  .width = learnt->options.d,
-                                  .l = learnt->options.steps,
+                                  .width = learnt->set.d,
+                                  .l = learnt->set.steps,
                                   .facts = result->facts};
     return analyst_write(&draft, path, err);
 }
 
 enum sotto_status
 learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
-              const char *path, const char *analyst_path,
-              struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+              struct sotto_error *err)
 {
+    const char *analyst_path = learnt->job->analyst_path;
     struct sotto_mechanism *mechanism = NULL;
     int32_t *q = NULL;
     enum sotto_status status = compose(learnt, result, &mechanism, err);
@@ -130,9 +132,10 @@ learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status = write_analyst(learnt, result, mechanism, q, analyst_path, err);
     }
-    host_wipe_free(q, learnt->n * learnt->options.d * sizeof *q);
+    host_wipe_free(q, learnt->n * learnt->set.d * sizeof *q);
     if (status == SOTTO_STATUS_OK) {
-        return mechanism_publish(mechanism, path, ret_mechanism, err);
+        return mechanism_publish(mechanism, learnt->job->path,
+                                 learnt->job->ret_mechanism, err);
     }
     sotto_mechanism_free(mechanism);
     return status;

@@ -22,17 +22,42 @@
 
 #define CHUNK ((size_t)1024)     /* rows centred and multiplied at a time */
 #define WIDTH_MAX ((size_t)8192) /* C has its square */
-#define INSIDE_DEFAULT 0.9
 
 /* Of the largest variance: what is a component. Products of CHUNK rows are
    floats, which leaves up to 2e-6 where there is nothing (one-hot columns, of
    which one follows from the others, are the worst case known). */
 #define RANK_LEAST 4e-6
 
+struct settings {
+    struct learnt_settings common;
+    double inside;
+    bool whiten;
+};
+
+#define AT(field) offsetof(struct settings, field)
+
+static const struct setting settings[] = {
+    LEARNT_SETTINGS(settings, "8"),
+    {.name = "inside",
+     SETTING_NUMBER,
+     AT(inside),
+     0.000001,
+     1,
+     "0.9",
+     "the share of records that are not clipped",
+     .late = true},
+    {.name = "whiten",
+     SETTING_FLAG,
+     AT(whiten),
+     0,
+     0,
+     NULL,
+     "components to unit variance first"},
+    SETTING_END};
+
 struct pca {
     const struct learnt *learnt;
-    bool whiten;
-    double inside;
+    const struct settings *set;
     struct host_pool *pool;
     struct tensor_backend *backend;
     double *mean;     /* width */
@@ -96,13 +121,13 @@ done:
 static double
 gain_of(const struct pca *pca, size_t i)
 {
-    return pca->whiten ? 1 / sqrt(pca->variance[i]) : 1;
+    return pca->set->whiten ? 1 / sqrt(pca->variance[i]) : 1;
 }
 
 static enum sotto_status
 check_rank(const struct pca *pca, struct sotto_error *err)
 {
-    size_t d = pca->learnt->options.d;
+    size_t d = pca->learnt->set.d;
     if (!(pca->variance[0] > 0)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the data does not vary: all records are alike but "
@@ -111,9 +136,9 @@ check_rank(const struct pca *pca, struct sotto_error *err)
     for (size_t i = 1; i < d; i++) {
         if (!(pca->variance[i] > RANK_LEAST * pca->variance[0])) {
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                             "the data varies in %zu direction%s only: give "
-                             "--d %zu or less",
-                             i, i == 1 ? "" : "s", i);
+                             "d is %zu, and the data varies in %zu direction%s "
+                             "only: give %zu or less",
+                             d, i, i == 1 ? "" : "s", i);
         }
     }
     return SOTTO_STATUS_OK;
@@ -125,7 +150,7 @@ norm_of(const struct pca *pca, const float *x)
 {
     size_t width = pca->learnt->width;
     double norm = 0;
-    for (size_t i = 0; i < pca->learnt->options.d; i++) {
+    for (size_t i = 0; i < pca->learnt->set.d; i++) {
         const double *v = pca->vector + i * width;
         double t = 0;
         for (size_t j = 0; j < width; j++) {
@@ -149,7 +174,7 @@ find_scale(struct pca *pca, struct sotto_error *err)
         norm[i] = norm_of(pca, learnt->x + i * learnt->width);
     }
     host_sort_doubles(norm, learnt->n);
-    at = norm[(size_t)ceil(pca->inside * (double)learnt->n) - 1];
+    at = norm[(size_t)ceil(pca->set->inside * (double)learnt->n) - 1];
     pca->r = at > 0 ? 1 / (at * (1 + 1e-6)) : 1; /* floats round, too */
     free(norm);
     return SOTTO_STATUS_OK;
@@ -159,7 +184,7 @@ find_scale(struct pca *pca, struct sotto_error *err)
 static void
 fill_layers(struct pca *pca)
 {
-    size_t d = pca->learnt->options.d, width = pca->learnt->width;
+    size_t d = pca->learnt->set.d, width = pca->learnt->width;
     for (size_t i = 0; i < d; i++) {
         const double *v = pca->vector + i * width;
         double gain = pca->r * gain_of(pca, i), bias = 0;
@@ -181,7 +206,7 @@ static enum sotto_status
 fit(struct pca *pca, struct sotto_error *err)
 {
     const struct learnt *learnt = pca->learnt;
-    size_t d = learnt->options.d, width = learnt->width;
+    size_t d = learnt->set.d, width = learnt->width;
     enum sotto_status status;
     if (width > WIDTH_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
@@ -192,7 +217,7 @@ fit(struct pca *pca, struct sotto_error *err)
     if (d > width) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "d is %zu, and %zu input%s as many components at "
-                         "most: give --d %zu or less",
+                         "most: give %zu or less",
                          d, width, width == 1 ? " has" : "s have", width);
     }
     pca->mean = calloc(width, sizeof *pca->mean);
@@ -228,17 +253,16 @@ explained(const struct pca *pca)
     double kept = 0, all = 0;
     for (size_t i = 0; i < pca->learnt->width; i++) {
         all += pca->variance[i];
-        kept += i < pca->learnt->options.d ? pca->variance[i] : 0;
+        kept += i < pca->learnt->set.d ? pca->variance[i] : 0;
     }
     return kept / all;
 }
 
 static enum sotto_status
-write_files(const struct pca *pca, const char *path, const char *analyst_path,
-            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+write_files(const struct pca *pca, struct sotto_error *err)
 {
     const struct learnt *learnt = pca->learnt;
-    uint32_t d = (uint32_t)learnt->options.d, width = (uint32_t)learnt->width;
+    uint32_t d = (uint32_t)learnt->set.d, width = (uint32_t)learnt->width;
     struct layer encoder = {.in = width,
                             .out = d,
                             .activation = ACTIVATION_NONE,
@@ -250,9 +274,10 @@ write_files(const struct pca *pca, const char *path, const char *analyst_path,
                             .weight = pca->decoder,
                             .bias = pca->decoder + (size_t)d * width};
     struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
-    json_t *facts = json_pack(
-        "{s:I, s:f, s:f, s:b}", "rows", (json_int_t)learnt->n, "explained",
-        explained(pca), "inside", pca->inside, "whiten", (int)pca->whiten);
+    json_t *facts =
+        json_pack("{s:I, s:f, s:f, s:b}", "rows", (json_int_t)learnt->n,
+                  "explained", explained(pca), "inside", pca->set->inside,
+                  "whiten", (int)pca->set->whiten);
     struct learnt_result result = {.encoder = &encoder,
                                    .encoder_layers = 1,
                                    .decoder = &decoder,
@@ -260,10 +285,9 @@ write_files(const struct pca *pca, const char *path, const char *analyst_path,
                                    .block = &block,
                                    .blocks = 1,
                                    .facts = facts};
-    enum sotto_status status =
-        facts != NULL ? learnt_finish(learnt, &result, path, analyst_path,
-                                      ret_mechanism, err)
-                      : host_fail_memory(err);
+    enum sotto_status status = facts != NULL
+                                   ? learnt_finish(learnt, &result, err)
+                                   : host_fail_memory(err);
     json_decref(facts);
     return status;
 }
@@ -280,27 +304,15 @@ pca_clear(struct pca *pca)
     host_pool_free(pca->pool);
 }
 
-enum sotto_status
-sotto_train_pca(const struct sotto_table *table,
-                const struct sotto_pca_options *options, const char *path,
-                const char *analyst_path,
-                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+static enum sotto_status
+fit_pca(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    struct learnt_options common = LEARNT_OPTIONS("pca", options);
     struct learnt learnt = {0};
-    struct pca pca = {.learnt = &learnt,
-                      .whiten = options->whiten,
-                      .inside = options->inside != 0 ? options->inside
-                                                     : INSIDE_DEFAULT};
-    enum sotto_status status;
-    if (!(pca.inside > 0 && pca.inside <= 1)) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "the share of records inside the ball is above 0 and "
-                         "at most 1");
-    }
-    status = learnt_begin(&learnt, table, &common, err);
+    const struct settings *set = own;
+    struct pca pca = {.learnt = &learnt, .set = set};
+    enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(options->threads, &pca.pool, err);
+        status = host_pool_new(job->options->threads, &pca.pool, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = tensor_new("cpu", pca.pool, &pca.backend, err);
@@ -309,9 +321,18 @@ sotto_train_pca(const struct sotto_table *table,
         status = fit(&pca, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = write_files(&pca, path, analyst_path, ret_mechanism, err);
+        status = write_files(&pca, err);
     }
     pca_clear(&pca);
     learnt_clear(&learnt);
     return status;
 }
+
+const struct encoder encoder_pca = {
+    .kind = {.name = "pca",
+             .about = "the first principal components, as a baseline.",
+             .analyst = "decoder and prior"},
+    .settings = settings,
+    .own_size = sizeof(struct settings),
+    .fit = fit_pca,
+};

@@ -54,8 +54,8 @@ fail_unknown(const struct sotto_table *table, const char *what,
         }
     }
     (void)host_fail(err, SOTTO_STATUS_USAGE, 0,
-                    "there is no column \"%s\" for %s; the columns are %s",
-                    shown.data != NULL ? shown.data : "", what,
+                    "%s: there is no column \"%s\"; the columns are %s", what,
+                    shown.data != NULL ? shown.data : "",
                     there.data != NULL ? there.data : "");
     host_text_clear(&shown);
     host_text_clear(&there);
@@ -111,7 +111,7 @@ choose_columns(const struct sotto_table *table, const char *const *drop,
     }
     for (size_t i = 0; i < drops; i++) {
         size_t column;
-        status = schema_fit_find(table, "--drop", drop[i], &column, err);
+        status = schema_fit_find(table, "drop", drop[i], &column, err);
         if (status != SOTTO_STATUS_OK) {
             goto done;
         }
@@ -139,7 +139,7 @@ choose_label(const struct sotto_table *table, const char *label,
     if (label == NULL) {
         return SOTTO_STATUS_OK;
     }
-    status = schema_fit_find(table, "--label", label, &choice->label, err);
+    status = schema_fit_find(table, "label", label, &choice->label, err);
     if (status == SOTTO_STATUS_OK && !is_kept(choice, choice->label)) {
         status = schema_fit_fail(SOTTO_STATUS_USAGE, "column ", label,
                                  " cannot be both the label and dropped", err);

@@ -1,5 +1,5 @@
 /*
- * variational.c: the variational mechanism (P0 3.1.1, P1 4.2.1): options, and
+ * variational.c: the variational mechanism (P0 3.1.1, P1 4.2.1): settings, and
  * what is made of the trained weights.
  *
  * The device's lattice is the unit ball: the encoder's last layer is divided by
@@ -12,85 +12,118 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "host/error.h"
 #include "host/pool.h"
 
-#define HIDDEN_MAX 65536u
-#define EPOCHS_MAX 1000000u
-#define BATCH_MAX 65536u
+#define EPS_PRE_SHARE 3.3 /* of epsilon, as the papers chose it for images */
+#define EPS_PRE_LEAST 7.0
+#define AT(field) offsetof(struct variational_settings, field)
 
-static const uint32_t hidden_default[] = {400, 150, 50};
-
-/* ---- Options ------------------------------------------------------------- */
-
-static void
-fill_defaults(struct sotto_vlm_options *options)
-{
-    if (options->linear) {
-        options->hiddens = 0;
-    } else if (options->hidden == NULL) {
-        options->hidden = hidden_default;
-        options->hiddens = sizeof hidden_default / sizeof *hidden_default;
-    }
-    options->l = options->l != 0 ? options->l : 5;
-    options->epochs = options->epochs > 0 ? options->epochs : 60;
-    options->batch = options->batch > 0 ? options->batch : 64;
-    options->rate = options->rate != 0 ? options->rate : 0.001;
-    options->validation = options->validation != 0 ? options->validation : 0.1;
-}
+static const struct setting settings[] = {
+    LEARNT_SETTINGS(variational_settings, "8"),
+    {.name = "hidden",
+     SETTING_LIST,
+     AT(hidden),
+     1,
+     65536,
+     NULL,
+     "units of the encoder's layers; the decoder has\n"
+     "them backwards (400,150,50)"},
+    {.name = "linear", SETTING_FLAG, AT(linear), 0, 0, NULL, "no hidden layer"},
+    {.name = "l",
+     SETTING_NUMBER,
+     AT(l),
+     0.001,
+     1000000,
+     "5",
+     "the radius that the encoder learns in"},
+    {.name = "eps-pre",
+     SETTING_NUMBER,
+     AT(eps_pre),
+     0.001,
+     1000000,
+     NULL,
+     "training noise is that of a report at this\n"
+     "epsilon (3.3 times eps, at least 7)"},
+    {.name = "learn-b",
+     SETTING_FLAG,
+     AT(learn_b),
+     0,
+     0,
+     NULL,
+     "the training noise is learnt"},
+    {.name = "autogen",
+     SETTING_NUMBER,
+     AT(autogen),
+     -0.999,
+     1000000,
+     "0",
+     "reconstruction counts 1 + V times"},
+    {.name = "epochs",
+     SETTING_WHOLE,
+     AT(epochs),
+     1,
+     1000000,
+     "60",
+     "passes over the data"},
+    {.name = "batch",
+     SETTING_WHOLE,
+     AT(batch),
+     1,
+     65536,
+     "64",
+     "records in a step"},
+    {.name = "rate",
+     SETTING_NUMBER,
+     AT(rate),
+     0.000000001,
+     10,
+     "0.001",
+     "Adam's rate"},
+    {.name = "patience",
+     SETTING_WHOLE,
+     AT(patience),
+     1,
+     1000000,
+     NULL,
+     "stop after N epochs without a better score on\n"
+     "the validation rows (never)"},
+    {.name = "validation",
+     SETTING_NUMBER,
+     AT(validation),
+     0,
+     0.9,
+     "0.1",
+     "the share of rows that only score"},
+    {.name = "seed",
+     SETTING_SEED,
+     AT(seed),
+     0,
+     0,
+     "0",
+     "the same seed, the same file"},
+    SETTING_END};
 
 static enum sotto_status
-fail_option(const char *what, struct sotto_error *err)
+check(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    return host_fail(err, SOTTO_STATUS_USAGE, 0, "%s", what);
-}
-
-static bool
-is_within(double value, double low, double high)
-{
-    return value >= low && value <= high; /* not for a NaN */
-}
-
-static enum sotto_status
-check_options(const struct sotto_vlm_options *options, struct sotto_error *err)
-{
-    bool fits = options->hiddens < LEARNT_LAYERS_MAX;
-    for (size_t i = 0; fits && i < options->hiddens; i++) {
-        fits = options->hidden[i] >= 1 && options->hidden[i] <= HIDDEN_MAX;
+    static const struct setting_list hidden = {{400, 150, 50}, 3};
+    struct variational_settings *set = own;
+    if (set->linear && set->hidden.count > 0) {
+        return settings_fail(err, "linear",
+                             "has no hidden layers: leave hidden out");
     }
-    if (!fits) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "the hidden layers are at most %u, of 1 to %u units "
-                         "each",
-                         LEARNT_LAYERS_MAX - 1, HIDDEN_MAX);
+    if (set->learn_b && set->eps_pre > 0) {
+        return settings_fail(err, "learn-b",
+                             "and eps-pre exclude each other: give one");
     }
-    if (!is_within(options->l, 1e-3, 1e6)) {
-        return fail_option("l, the ball's radius, is from 0.001 to 1000000",
-                           err);
+    if (!set->linear && set->hidden.count == 0) {
+        set->hidden = hidden;
     }
-    if (options->eps_pre != 0 && !is_within(options->eps_pre, 1e-3, 1e6)) {
-        return fail_option("the training noise's epsilon is from 0.001 to "
-                           "1000000",
-                           err);
-    }
-    if (!is_within(options->autogen, -0.999, 1e6)) {
-        return fail_option("autogen's m is from 0, or from -0.999 to count "
-                           "reconstruction less, to 1000000",
-                           err);
-    }
-    if (!is_within(options->rate, 1e-9, 10)) {
-        return fail_option("the rate is from 0.000000001 to 10", err);
-    }
-    if (!is_within(options->validation, 0, 0.9)) {
-        return fail_option("the validation rows are a share up to 0.9", err);
-    }
-    if (options->epochs > EPOCHS_MAX || options->batch > BATCH_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "there are at most %u epochs and batches of at most "
-                         "%u",
-                         EPOCHS_MAX, BATCH_MAX);
+    if (!set->learn_b && !(set->eps_pre > 0)) {
+        set->eps_pre = fmax(EPS_PRE_SHARE * strtod(job->options->eps, NULL),
+                            EPS_PRE_LEAST);
     }
     return SOTTO_STATUS_OK;
 }
@@ -152,33 +185,30 @@ take_layers(const struct variational_net *net, struct layers *encoder,
 /* ---- All of it ----------------------------------------------------------- */
 
 static json_t *
-pack_facts(const struct sotto_vlm_options *options,
-           const struct sotto_train_info *info, size_t n)
+pack_facts(const struct variational_settings *set,
+           const struct variational_info *info, size_t n)
 {
     json_t *hidden = json_array();
-    for (size_t i = 0; i < options->hiddens; i++) {
+    for (size_t i = 0; i < set->hidden.count; i++) {
         (void)json_array_append_new(
-            hidden, json_integer((json_int_t)options->hidden[i]));
+            hidden, json_integer((json_int_t)set->hidden.value[i]));
     }
     return json_pack(
         "{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:o}",
         "rows", (json_int_t)n, "epochs", (json_int_t)info->epochs, "loss",
         info->loss, "validation", info->validation, "kl", info->kl, "b",
-        info->b, "clipped", info->clipped, "l", options->l, "eps_pre",
-        options->eps_pre, "autogen", options->autogen, "batch",
-        (json_int_t)options->batch, "seed", (json_int_t)options->seed, "hidden",
-        hidden);
+        info->b, "clipped", info->clipped, "l", set->l, "eps_pre", set->eps_pre,
+        "autogen", set->autogen, "batch", (json_int_t)set->batch, "seed",
+        (json_int_t)set->seed, "hidden", hidden);
 }
 
 static enum sotto_status
 write_files(const struct variational_net *net, const struct learnt *learnt,
-            const struct sotto_vlm_options *options,
-            const struct sotto_train_info *info, const char *path,
-            const char *analyst_path, struct sotto_mechanism **ret_mechanism,
-            struct sotto_error *err)
+            const struct variational_settings *set,
+            const struct variational_info *info, struct sotto_error *err)
 {
     struct layers encoder = {.count = 0}, decoder = {.count = 0};
-    json_t *facts = pack_facts(options, info, learnt->n);
+    json_t *facts = pack_facts(set, info, learnt->n);
     enum sotto_status status = facts != NULL
                                    ? take_layers(net, &encoder, &decoder, err)
                                    : host_fail_memory(err);
@@ -190,8 +220,7 @@ write_files(const struct variational_net *net, const struct learnt *learnt,
                                        .block = learnt->block,
                                        .blocks = learnt->blocks,
                                        .facts = facts};
-        status = learnt_finish(learnt, &result, path, analyst_path,
-                               ret_mechanism, err);
+        status = learnt_finish(learnt, &result, err);
     }
     json_decref(facts);
     free(encoder.memory);
@@ -199,35 +228,49 @@ write_files(const struct variational_net *net, const struct learnt *learnt,
     return status;
 }
 
+static void
+tell_facts(const struct variational_info *info, struct sotto_train_facts *facts)
+{
+    fact_whole(facts, "epochs", info->epochs);
+    fact_number(facts, "loss", info->loss);
+    fact_number(facts, "validation", info->validation);
+    fact_number(facts, "kl", info->kl);
+    fact_number(facts, "b", info->b);
+    fact_number(facts, "clipped", info->clipped);
+    fact_flag(facts, "resumed", info->resumed);
+    fact_say(facts,
+             "Trained for %llu epoch%s: negative ELBO %.4g a record (%.4g on "
+             "validation rows),\nKL %.3g, noise b %.3g, %.0f%% of the records "
+             "on the ball's surface.\n",
+             (unsigned long long)info->epochs, info->epochs == 1 ? "" : "s",
+             info->loss, info->validation, info->kl, info->b,
+             100 * info->clipped);
+}
+
 static enum sotto_status
 train_and_write(const struct learnt *learnt,
-                const struct sotto_vlm_options *options, const char *path,
-                const char *analyst_path, struct sotto_train_info *ret_info,
-                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+                const struct variational_settings *set, struct sotto_error *err)
 {
     struct host_pool *pool = NULL;
     struct tensor_backend *backend = NULL;
     struct variational_net net = {0};
-    struct sotto_train_info info = {0};
-    enum sotto_status status = host_pool_new(options->threads, &pool, err);
+    struct variational_info info = {0};
+    enum sotto_status status =
+        host_pool_new(learnt->job->options->threads, &pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = tensor_new("cpu", pool, &backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = variational_net_init(&net, learnt, options, backend, err);
+        status = variational_net_init(&net, learnt, set, backend, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = variational_train(&net, learnt, options, &info, err);
+        status = variational_train(&net, learnt, set, &info, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = write_files(&net, learnt, options, &info, path, analyst_path,
-                             ret_mechanism, err);
+        status = write_files(&net, learnt, set, &info, err);
     }
-    if (status == SOTTO_STATUS_OK && options->checkpoint != NULL) {
-        (void)unlink(options->checkpoint); /* served its turn; may not exist */
-    }
-    if (status == SOTTO_STATUS_OK && ret_info != NULL) {
-        *ret_info = info;
+    if (status == SOTTO_STATUS_OK) {
+        tell_facts(&info, learnt->job->facts);
     }
     variational_net_clear(&net);
     tensor_backend_free(backend);
@@ -235,27 +278,32 @@ train_and_write(const struct learnt *learnt,
     return status;
 }
 
-enum sotto_status
-sotto_train_vlm(const struct sotto_table *table,
-                const struct sotto_vlm_options *options, const char *path,
-                const char *analyst_path, struct sotto_train_info *ret_info,
-                struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+static enum sotto_status
+fit(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    struct sotto_vlm_options filled = *options;
-    struct learnt_options common = LEARNT_OPTIONS("vlm", options);
+    const struct variational_settings *set = own;
     struct learnt learnt = {0};
-    enum sotto_status status;
-    common.watch = options->watch;
-    fill_defaults(&filled);
-    status = check_options(&filled, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    status = learnt_begin(&learnt, table, &common, err);
+    enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     if (status == SOTTO_STATUS_OK) {
-        status = train_and_write(&learnt, &filled, path, analyst_path, ret_info,
-                                 ret_mechanism, err);
+        status = train_and_write(&learnt, set, err);
     }
     learnt_clear(&learnt);
     return status;
 }
+
+const struct encoder encoder_vlm = {
+    .kind = {.name = "vlm",
+             .about =
+                 "an encoder to a few numbers, learnt together with a decoder "
+                 "under\n"
+                 "the noise to come; for images and wide tables. Also writes\n"
+                 "M.analyst. If stopped (Ctrl-C, a crash), the same command "
+                 "goes on\n"
+                 "where it was.",
+             .analyst = "decoder and prior",
+             .trains = true},
+    .settings = settings,
+    .own_size = sizeof(struct variational_settings),
+    .check = check,
+    .fit = fit,
+};

@@ -14,6 +14,35 @@
 #include "nn/graph.h"
 #include "nn/optimiser.h"
 
+/* ---- variational.c: what is asked for ------------------------------------ */
+
+struct variational_settings {
+    struct learnt_settings common;
+    struct setting_list hidden; /* the encoder's layers, the decoder's
+                                   backwards; none: a linear one */
+    bool linear, learn_b;
+    double l;       /* radius of the ball in training */
+    double eps_pre; /* training noise is b = 2l / eps_pre; 0: b is learnt */
+    double autogen; /* m: reconstruction counts 1 + m times (P1 Eq. 3.10) */
+    uint32_t epochs, batch;
+    double rate;       /* Adam's, down to a tenth along a cosine */
+    uint32_t patience; /* 0: the last weights are taken */
+    double validation; /* share of the rows that only score; used for the prior
+                          all the same */
+    uint64_t seed;
+};
+
+/* What training came to. */
+struct variational_info {
+    uint64_t epochs;
+    double loss;       /* negative ELBO a record, training */
+    double validation; /* the same on the validation rows */
+    double kl;         /* its KL part */
+    double b;          /* training noise at the end */
+    double clipped;    /* share of records on the ball's surface */
+    bool resumed;
+};
+
 /* ---- variational_loss.c: the terms of the objective ---------------------- */
 
 /* KL of Laplace(mu, b) from the prior Laplace(0, 1/sqrt 2), and its
@@ -23,11 +52,7 @@ struct variational_kl {
 };
 struct variational_kl variational_kl(double mu, double b);
 
-/* Standard Laplace noise of a row in an epoch: d numbers that (seed, epoch,
-   row) decide. */
 #define VARIATIONAL_SCORING UINT32_MAX /* the epoch of every validation */
-void variational_noise(uint64_t seed, uint32_t epoch, uint32_t row, size_t d,
-                       float *ret_noise);
 
 /*
  * -ln p(x | logits), summed over n rows, block by block; `dlogits` is set to
@@ -67,10 +92,10 @@ struct variational_sums {
     double clipped; /* records on the ball's surface */
 };
 
-/* The options' defaults are filled in. Statuses: MEMORY, LIMIT. */
+/* The settings are checked. Statuses: MEMORY, LIMIT. */
 SOTTO_CHECKED enum sotto_status
 variational_net_init(struct variational_net *net, const struct learnt *learnt,
-                     const struct sotto_vlm_options *options,
+                     const struct variational_settings *set,
                      struct tensor_backend *backend, struct sotto_error *err);
 void variational_net_clear(struct variational_net *net);
 /* Training noise as it stands. */
@@ -95,24 +120,15 @@ double variational_elbo(const struct variational_sums *sums);
 /* ---- variational_train.c: the epochs --------------------------------------
  */
 
-#define VARIATIONAL_KEY_SIZE 65u
+/* Goes up with every change after which the same settings give other
+   weights. */
+#define VARIATIONAL_ALGORITHM 4u
 
-/*
- * All that the weights depend on, hashed: the data, the options, how it is
- * trained and `version`, the program's. Another run's checkpoint has another
- * key, and another program's, whose steps may be other ones: neither is gone on
- * from. Statuses: MEMORY.
- */
-SOTTO_CHECKED enum sotto_status
-variational_key(const struct learnt *learnt,
-                const struct sotto_vlm_options *options, const char *version,
-                char ret_key[VARIATIONAL_KEY_SIZE], struct sotto_error *err);
-
-/* Trains, or goes on from options->checkpoint. `ret_info` is filled but for
+/* Trains, or goes on from the job's checkpoint. `ret_info` is filled but for
    what needs the files. Statuses: IO, FORMAT, MEMORY, STOPPED, INPUT. */
 SOTTO_CHECKED enum sotto_status
 variational_train(struct variational_net *net, const struct learnt *learnt,
-                  const struct sotto_vlm_options *options,
-                  struct sotto_train_info *ret_info, struct sotto_error *err);
+                  const struct variational_settings *set,
+                  struct variational_info *ret_info, struct sotto_error *err);
 
 #endif

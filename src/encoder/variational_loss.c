@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "encoder/variational.h"
-#include "random/seeded.h"
 
 #define PRIOR_SCALE 0.70710678118654752440 /* s = 1/sqrt 2: variance 1 */
 
@@ -27,29 +26,6 @@ variational_kl(double mu, double b)
         .dmu = copysign((1 - decay) / s, mu),
         .db = -1 / b + decay * (1 + a / b) / s,
     };
-}
-
-/*
- * Inverse distribution function on 32 bits: the top one is the sign, and
- * -ln u the size, u = (31 bits + 1/2) / 2^31 in (0, 1). Four numbers a block of
- * Philox, at the counter (block, epoch, row, a mark that no stream has).
- */
-void
-variational_noise(uint64_t seed, uint32_t epoch, uint32_t row, size_t d,
-                  float *ret_noise)
-{
-    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    for (size_t i = 0; i < d; i += 4) {
-        const uint32_t counter[4] = {(uint32_t)(i / 4), epoch, row,
-                                     UINT32_C(0x6e6f6973)};
-        uint32_t block[4];
-        seeded_philox(counter, key, block);
-        for (size_t j = 0; j < 4 && i + j < d; j++) {
-            double u = ((double)(block[j] & 0x7fffffff) + 0.5) / 0x1p31;
-            double size = -log(u);
-            ret_noise[i + j] = (float)(block[j] >> 31 ? -size : size);
-        }
-    }
 }
 
 /* Columns [from, from + count) of n rows of width, to a matrix of their own and

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "encoder/noise.h"
 #include "encoder/variational.h"
 #include "host/error.h"
 #include "host/wipe.h"
@@ -29,16 +30,16 @@ variational_net_b(const struct variational_net *net)
 /* The encoder's layers are the hidden ones and z; the decoder's the hidden
    ones backwards and x. */
 static enum sotto_status
-plan(struct variational_net *net, const struct sotto_vlm_options *options,
+plan(struct variational_net *net, const struct variational_settings *set,
      struct sotto_error *err)
 {
     struct layer up[LEARNT_LAYERS_MAX] = {{0}}, down[LEARNT_LAYERS_MAX] = {{0}};
-    size_t hiddens = options->hiddens;
+    size_t hiddens = set->hidden.count;
     enum sotto_status status;
     for (size_t i = 0; i < hiddens; i++) {
-        up[i].out = options->hidden[i];
+        up[i].out = set->hidden.value[i];
         up[i].activation = ACTIVATION_RELU;
-        down[i].out = options->hidden[hiddens - 1 - i];
+        down[i].out = set->hidden.value[hiddens - 1 - i];
         down[i].activation = ACTIVATION_RELU;
     }
     up[hiddens].out = (uint32_t)net->d;
@@ -85,29 +86,29 @@ reserve(struct variational_net *net, size_t n, struct sotto_error *err)
 
 enum sotto_status
 variational_net_init(struct variational_net *net, const struct learnt *learnt,
-                     const struct sotto_vlm_options *options,
+                     const struct variational_settings *set,
                      struct tensor_backend *backend, struct sotto_error *err)
 {
-    size_t rows = options->batch > RUN_LEAST ? options->batch : RUN_LEAST;
+    size_t rows = set->batch > RUN_LEAST ? set->batch : RUN_LEAST;
     enum sotto_status status;
     *net = (struct variational_net){
         .backend = backend,
         .block = learnt->block,
         .blocks = learnt->blocks,
         .width = learnt->width,
-        .d = learnt->options.d,
-        .l = options->l,
-        .b_fixed = options->eps_pre > 0 ? 2 * options->l / options->eps_pre : 0,
-        .autogen = options->autogen,
-        .seed = options->seed,
+        .d = learnt->set.d,
+        .l = set->l,
+        .b_fixed = set->eps_pre > 0 ? 2 * set->l / set->eps_pre : 0,
+        .autogen = set->autogen,
+        .seed = set->seed,
     };
     nn_arena_init(&net->arena);
-    status = plan(net, options, err);
+    status = plan(net, set, err);
     if (status == SOTTO_STATUS_OK) {
-        nn_graph_init(&net->encoder, options->seed, 0);
-        nn_graph_init(&net->decoder, options->seed, 1);
+        nn_graph_init(&net->encoder, set->seed, 0);
+        nn_graph_init(&net->decoder, set->seed, 1);
         *nn_arena_value(&net->arena, net->log_b) =
-            (float)log(B_START_SHARE * options->l);
+            (float)log(B_START_SHARE * set->l);
         status = reserve(net, rows, err);
     }
     return status;
@@ -151,8 +152,8 @@ encode(struct variational_net *net, const uint32_t *row, size_t n,
     net->backend->ops->clip_l1(net->backend, n, net->d, (float)net->l, h,
                                net->mu);
     for (size_t i = 0; i < n; i++) {
-        variational_noise(net->seed, epoch, row[i], net->d,
-                          net->noise + i * net->d);
+        noise_laplace(net->seed, epoch, row[i], net->d,
+                      net->noise + i * net->d);
     }
     for (size_t i = 0; i < n * net->d; i++) {
         net->z[i] = (float)(net->mu[i] + b * net->noise[i]);

@@ -13,16 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <sodium.h>
-
 #include "encoder/variational.h"
 #include "host/error.h"
-#include "host/text.h"
 #include "nn/train.h"
 
-/* Goes up with every change here, or in what is called, after which the same
-   options give other weights. */
-#define ALGORITHM 3u
 #define FLOOR 0.1f /* of the rate, at the end of the cosine */
 #define STREAM_SPLIT (UINT64_C(1) << 32)
 #define STREAM_EPOCH (UINT64_C(2) << 32)
@@ -36,51 +30,9 @@ struct run {
     uint64_t epoch;               /* that they are of */
 };
 
-/* ---- What is being trained ------------------------------------------------
- */
-
-enum sotto_status
-variational_key(const struct learnt *learnt,
-                const struct sotto_vlm_options *options, const char *version,
-                char ret_key[VARIATIONAL_KEY_SIZE], struct sotto_error *err)
-{
-    crypto_generichash_state state;
-    struct host_text text;
-    uint8_t hash[32];
-    host_text_init(&text, (size_t)1 << 20);
-    host_text_print(
-        &text, "vlm %u %s %zu %zu %zu %.17g %.17g %.17g %u %u %.17g", ALGORITHM,
-        version, learnt->n, learnt->width, learnt->options.d, options->l,
-        options->eps_pre, options->autogen, options->epochs, options->batch,
-        options->rate);
-    host_text_print(&text, " %u %.17g %llu", options->patience,
-                    options->validation, (unsigned long long)options->seed);
-    for (size_t i = 0; i < options->hiddens; i++) {
-        host_text_print(&text, " h%u", options->hidden[i]);
-    }
-    for (size_t i = 0; i < learnt->blocks; i++) {
-        host_text_print(&text, " b%d.%zu", (int)learnt->block[i].likelihood,
-                        learnt->block[i].count);
-    }
-    if (text.failed) {
-        host_text_clear(&text);
-        return host_fail_memory(err);
-    }
-    (void)crypto_generichash_init(&state, NULL, 0, sizeof hash);
-    (void)crypto_generichash_update(&state, (const uint8_t *)text.data,
-                                    text.size);
-    (void)crypto_generichash_update(&state, (const uint8_t *)learnt->x,
-                                    learnt->n * learnt->width *
-                                        sizeof *learnt->x);
-    (void)crypto_generichash_final(&state, hash, sizeof hash);
-    (void)sodium_bin2hex(ret_key, VARIATIONAL_KEY_SIZE, hash, sizeof hash);
-    host_text_clear(&text);
-    return SOTTO_STATUS_OK;
-}
-
 /* Splits the rows, in an order of the seed. */
 static enum sotto_status
-split_rows(struct run *run, const struct sotto_vlm_options *options,
+split_rows(struct run *run, const struct variational_settings *set,
            struct sotto_error *err)
 {
     size_t n = run->learnt->n;
@@ -91,9 +43,9 @@ split_rows(struct run *run, const struct sotto_vlm_options *options,
     for (size_t i = 0; i < n; i++) {
         run->row[i] = (uint32_t)i;
     }
-    permute(run->row, sizeof *run->row, n, PERMUTE_DOWN, options->seed,
+    permute(run->row, sizeof *run->row, n, PERMUTE_DOWN, set->seed,
             STREAM_SPLIT);
-    run->held = (size_t)floor(options->validation * (double)n + 0.5);
+    run->held = (size_t)floor(set->validation * (double)n + 0.5);
     run->held = run->held < n ? run->held : n - 1;
     run->train = n - run->held;
     return SOTTO_STATUS_OK;
@@ -138,12 +90,12 @@ score(void *context)
 
 static void
 fill_info(struct run *run, const struct nn_trained *trained,
-          struct sotto_train_info *ret_info)
+          struct variational_info *ret_info)
 {
     struct variational_sums held = {0}, all = {0};
     add_scores(run, run->row, run->held, &held);
     add_scores(run, run->row + run->held, run->train, &all);
-    *ret_info = (struct sotto_train_info){
+    *ret_info = (struct variational_info){
         .epochs = trained->epochs,
         .loss = variational_elbo(&all),
         .validation =
@@ -157,34 +109,35 @@ fill_info(struct run *run, const struct nn_trained *trained,
 
 enum sotto_status
 variational_train(struct variational_net *net, const struct learnt *learnt,
-                  const struct sotto_vlm_options *options,
-                  struct sotto_train_info *ret_info, struct sotto_error *err)
+                  const struct variational_settings *set,
+                  struct variational_info *ret_info, struct sotto_error *err)
 {
     struct run run = {.net = net, .learnt = learnt};
     struct nn_trained trained = {0};
-    char key[VARIATIONAL_KEY_SIZE];
-    enum sotto_status status = split_rows(&run, options, err);
+    char key[LEARNT_KEY_SIZE];
+    enum sotto_status status = split_rows(&run, set, err);
     if (status == SOTTO_STATUS_OK) {
-        status = variational_key(learnt, options, SOTTO_VERSION, key, err);
+        status = learnt_key(learnt, set, VARIATIONAL_ALGORITHM, SOTTO_VERSION,
+                            key, err);
     }
     if (status == SOTTO_STATUS_OK) {
         struct nn_task task = {.rows = run.train,
                                .row = run.row + run.held,
                                .step = step,
-                               .score = options->patience > 0 ? score : NULL,
+                               .score = set->patience > 0 ? score : NULL,
                                .context = &run};
-        struct nn_plan plan = {.optimiser = {.rate = (float)options->rate,
+        struct nn_plan plan = {.optimiser = {.rate = (float)set->rate,
                                              .schedule = NN_SCHEDULE_COSINE,
                                              .floor = FLOOR},
-                               .batch = options->batch,
-                               .epochs = options->epochs,
-                               .seed = options->seed,
+                               .batch = set->batch,
+                               .epochs = set->epochs,
+                               .seed = set->seed,
                                .stream = STREAM_EPOCH,
-                               .patience = options->patience,
-                               .checkpoint = options->checkpoint,
+                               .patience = set->patience,
+                               .checkpoint = learnt->job->options->checkpoint,
                                .key = key,
                                .what = "training",
-                               .watch = &options->watch};
+                               .watch = &learnt->job->options->watch};
         status =
             nn_train(&task, &plan, &net->arena, net->backend, &trained, err);
     }

@@ -7,6 +7,7 @@
  */
 #include "experiment/trial.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,46 +78,17 @@ mnist_trial_take(struct mnist_trial *trial, const struct experiment_run *run,
 
 /* ---- Encoders ----------------------------------------------------------- */
 
-static enum sotto_status
-train_pca(const struct mnist_trial *trial, const struct experiment_run *run,
-          const struct mnist_encoder *encoder,
-          const struct encoder_files *files, struct sotto_error *err)
+/* Whether the encoder is drawn by lot. */
+static bool
+has_seed(const char *kind)
 {
-    struct sotto_pca_options pca = {.eps = TRAIN_EPS,
-                                    .lambda = encoder->lambda,
-                                    .label = "label",
-                                    .name = "mnist-collection-pca",
-                                    .d = encoder->d,
-                                    .inside = MNIST_INSIDE,
-                                    .threads = run->options->threads};
-    return sotto_train_pca(trial->split.aux, &pca, files->mechanism,
-                           files->analyst, NULL, err);
-}
-
-static enum sotto_status
-train_clm(const struct mnist_trial *trial, const struct experiment_run *run,
-          const struct mnist_encoder *encoder,
-          const struct encoder_files *files, uint64_t seed,
-          struct sotto_error *err)
-{
-    const struct sotto_experiment_options *options = run->options;
-    struct sotto_clm_options clm = {
-        .eps = TRAIN_EPS,
-        .lambda = encoder->lambda,
-        .label = "label",
-        .name = "mnist-collection-clm",
-        .d = encoder->d,
-        .l = encoder->l,
-        .eps_pre = encoder->eps_pre,
-        .epochs = options->epochs > 0 ? options->epochs : encoder->epochs,
-        .batch = encoder->batch,
-        .rate = encoder->rate,
-        .seed = seed,
-        .threads = options->threads,
-        .checkpoint = files->checkpoint,
-        .watch = run->watch};
-    return sotto_train_clm(trial->split.aux, &clm, files->mechanism,
-                           files->analyst, NULL, NULL, err);
+    struct sotto_setting_info setting;
+    bool found = false;
+    for (size_t i = 0; !found && sotto_train_setting_at(kind, i, &setting);
+         i++) {
+        found = strcmp(setting.name, "seed") == 0;
+    }
+    return found;
 }
 
 static enum sotto_status
@@ -124,32 +96,26 @@ train(const struct mnist_trial *trial, const struct experiment_run *run,
       const struct mnist_encoder *encoder, const struct encoder_files *files,
       uint64_t seed, struct sotto_error *err)
 {
-    const struct sotto_experiment_options *options = run->options;
-    if (strcmp(encoder->mechanism, "pca") == 0) {
-        return train_pca(trial, run, encoder, files, err);
+    char name[64], lambda[32], seed_text[24];
+    struct mnist_sets sets;
+    struct sotto_train_options options = {.eps = TRAIN_EPS,
+                                          .label = "label",
+                                          .name = name,
+                                          .set = sets.set,
+                                          .threads = run->options->threads,
+                                          .checkpoint = files->checkpoint,
+                                          .watch = run->watch};
+    (void)snprintf(name, sizeof name, "mnist-collection-%s", encoder->kind);
+    (void)snprintf(lambda, sizeof lambda, "%.17g", encoder->lambda);
+    (void)snprintf(seed_text, sizeof seed_text, "%ju", (uintmax_t)seed);
+    mnist_encoder_sets(encoder, run->options->epochs, &sets);
+    sets.set[sets.sets++] = (struct sotto_setting){"lambda", lambda};
+    if (has_seed(encoder->kind)) {
+        sets.set[sets.sets++] = (struct sotto_setting){"seed", seed_text};
     }
-    if (strcmp(encoder->mechanism, "clm") == 0) {
-        return train_clm(trial, run, encoder, files, seed, err);
-    }
-    struct sotto_vlm_options vlm = {
-        .eps = TRAIN_EPS,
-        .lambda = encoder->lambda,
-        .label = "label",
-        .name = "mnist-collection-vlm",
-        .d = encoder->d,
-        .linear = strcmp(encoder->mechanism, "vlm-linear") == 0,
-        .l = encoder->l,
-        .eps_pre = encoder->eps_pre,
-        .autogen = encoder->autogen,
-        .epochs = options->epochs > 0 ? options->epochs : encoder->epochs,
-        .batch = encoder->batch,
-        .rate = encoder->rate,
-        .seed = seed,
-        .threads = options->threads,
-        .checkpoint = files->checkpoint,
-        .watch = run->watch};
-    return sotto_train_vlm(trial->split.aux, &vlm, files->mechanism,
-                           files->analyst, NULL, NULL, err);
+    options.sets = sets.sets;
+    return sotto_train(trial->split.aux, encoder->kind, &options,
+                       files->mechanism, files->analyst, NULL, NULL, err);
 }
 
 char *

@@ -23,36 +23,44 @@
 #define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
 
 /* clang-format off */
+#define VLM "d=8 l=10 eps-pre="
+#define VLM_STEPS " epochs=40 batch=128 rate=0.001"
+#define LINEAR "linear d=8 l=10 "
+#define LINEAR_STEPS " epochs=20 batch=128 rate=0.001"
+#define PCA "d=8 inside=0.9"
+#define CLM "d=8 l=10 eps-pre="
+#define CLM_STEPS " epochs=12 batch=256 rate=0.003"
+
 static const struct mnist_encoder encoders[] = {
-    /* mechanism     eps     lambda  l   eps_pre m epochs batch rate  label d */
-    {"vlm",          10,      0.7,  10,  26, 0,  40,  128, 1e-3, "flip", 8},
-    {"vlm",           8,      0.6,  10,  26, 0,  40,  128, 1e-3, "flip", 8},
-    {"vlm",           6,      0.55, 10,  26, 0,  40,  128, 1e-3, "flip", 8},
-    {"vlm",           4,      0.45, 10,  26, 0,  40,  128, 1e-3, "flip", 8},
-    {"vlm",           2,      0.45, 10,  13, 0,  40,  128, 1e-3, "subset", 8},
-    {"vlm",           1,      0.5,  10,   7, 0,  40,  128, 1e-3, "subset", 8},
-    {"vlm",          INFINITY, 0.7, 10, 200, 0,  40,  128, 1e-3, "flip", 8},
-    {"vlm-linear",   10,      0.7,  10,  26, 0,  20,  128, 1e-3, "flip", 8},
-    {"vlm-linear",    8,      0.6,  10,  26, 0,  20,  128, 1e-3, "flip", 8},
-    {"vlm-linear",    6,      0.55, 10,  26, 0,  20,  128, 1e-3, "flip", 8},
-    {"vlm-linear",    4,      0.45, 10,  26, 0,  20,  128, 1e-3, "flip", 8},
-    {"vlm-linear",    2,      0.45, 10,  13, 0,  20,  128, 1e-3, "subset", 8},
-    {"vlm-linear",    1,      0.5,  10,   7, 0,  20,  128, 1e-3, "subset", 8},
-    {"vlm-linear",   INFINITY, 0.7, 10,   0, 0,  20,  128, 1e-3, "flip", 8},
-    {"pca",          10,      0.7,   0,   0, 0,   0,    0, 0,    "flip", 8},
-    {"pca",           8,      0.6,   0,   0, 0,   0,    0, 0,    "flip", 8},
-    {"pca",           6,      0.55,  0,   0, 0,   0,    0, 0,    "flip", 8},
-    {"pca",           4,      0.45,  0,   0, 0,   0,    0, 0,    "flip", 8},
-    {"pca",           2,      0.45,  0,   0, 0,   0,    0, 0,    "subset", 8},
-    {"pca",           1,      0.5,   0,   0, 0,   0,    0, 0,    "subset", 8},
-    {"pca",          INFINITY, 0.7,  0,   0, 0,   0,    0, 0,    "flip", 8},
-    {"clm",          10,      0.7,  10,  26, 0,  12,  256, 3e-3, "flip", 8},
-    {"clm",           8,      0.6,  10,  26, 0,  12,  256, 3e-3, "flip", 8},
-    {"clm",           6,      0.55, 10,  26, 0,  12,  256, 3e-3, "flip", 8},
-    {"clm",           4,      0.45, 10,  26, 0,  12,  256, 3e-3, "flip", 8},
-    {"clm",           2,      0.45, 10,  13, 0,  12,  256, 3e-3, "subset", 8},
-    {"clm",           1,      0.5,  10,   7, 0,  12,  256, 3e-3, "subset", 8},
-    {"clm",          INFINITY, 0.7,  0,   0, 0,  12,  256, 3e-3, "flip", 64},
+    /* mechanism     eps     lambda  label    kind   settings */
+    {"vlm",          10,      0.7,  "flip",   "vlm", VLM "26" VLM_STEPS},
+    {"vlm",           8,      0.6,  "flip",   "vlm", VLM "26" VLM_STEPS},
+    {"vlm",           6,      0.55, "flip",   "vlm", VLM "26" VLM_STEPS},
+    {"vlm",           4,      0.45, "flip",   "vlm", VLM "26" VLM_STEPS},
+    {"vlm",           2,      0.45, "subset", "vlm", VLM "13" VLM_STEPS},
+    {"vlm",           1,      0.5,  "subset", "vlm", VLM "7" VLM_STEPS},
+    {"vlm",          INFINITY, 0.7, "flip",   "vlm", VLM "200" VLM_STEPS},
+    {"vlm-linear",   10,      0.7,  "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
+    {"vlm-linear",    8,      0.6,  "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
+    {"vlm-linear",    6,      0.55, "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
+    {"vlm-linear",    4,      0.45, "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
+    {"vlm-linear",    2,      0.45, "subset", "vlm", LINEAR "eps-pre=13" LINEAR_STEPS},
+    {"vlm-linear",    1,      0.5,  "subset", "vlm", LINEAR "eps-pre=7" LINEAR_STEPS},
+    {"vlm-linear",   INFINITY, 0.7, "flip",   "vlm", LINEAR "learn-b" LINEAR_STEPS},
+    {"pca",          10,      0.7,  "flip",   "pca", PCA},
+    {"pca",           8,      0.6,  "flip",   "pca", PCA},
+    {"pca",           6,      0.55, "flip",   "pca", PCA},
+    {"pca",           4,      0.45, "flip",   "pca", PCA},
+    {"pca",           2,      0.45, "subset", "pca", PCA},
+    {"pca",           1,      0.5,  "subset", "pca", PCA},
+    {"pca",          INFINITY, 0.7, "flip",   "pca", PCA},
+    {"clm",          10,      0.7,  "flip",   "clm", CLM "26" CLM_STEPS},
+    {"clm",           8,      0.6,  "flip",   "clm", CLM "26" CLM_STEPS},
+    {"clm",           6,      0.55, "flip",   "clm", CLM "26" CLM_STEPS},
+    {"clm",           4,      0.45, "flip",   "clm", CLM "26" CLM_STEPS},
+    {"clm",           2,      0.45, "subset", "clm", CLM "13" CLM_STEPS},
+    {"clm",           1,      0.5,  "subset", "clm", CLM "7" CLM_STEPS},
+    {"clm",          INFINITY, 0.7, "flip",   "clm", "d=64" CLM_STEPS},
 };
 
 /* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
@@ -147,31 +155,51 @@ mnist_fit_find(const char *mechanism, enum sotto_level level, double eps)
 }
 
 void
+mnist_encoder_sets(const struct mnist_encoder *encoder, uint32_t epochs,
+                   struct mnist_sets *ret_sets)
+{
+    char *rest = ret_sets->text, *word;
+    ret_sets->sets = 0;
+    (void)snprintf(ret_sets->text, sizeof ret_sets->text, "%s",
+                   encoder->settings);
+    (void)snprintf(ret_sets->epochs, sizeof ret_sets->epochs, "%ju",
+                   (uintmax_t)epochs);
+    while ((word = strsep(&rest, " ")) != NULL &&
+           ret_sets->sets < MNIST_SETS_MAX) {
+        char *value = strchr(word, '=');
+        if (value != NULL) {
+            *value++ = '\0';
+        }
+        if (epochs > 0 && strcmp(word, "epochs") == 0) {
+            value = ret_sets->epochs;
+        }
+        ret_sets->set[ret_sets->sets++] = (struct sotto_setting){word, value};
+    }
+}
+
+/* Results are recorded under the names that settings once had: eps_pre, m for
+   autogen, which was always 0, and eps_pre=learnt. */
+void
 mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
                    char text[EXPERIMENT_SETTING_SIZE])
 {
-    if (strcmp(encoder->mechanism, "pca") == 0) {
-        (void)snprintf(text, EXPERIMENT_SETTING_SIZE, "pca d=%zu inside=%g",
-                       encoder->d, MNIST_INSIDE);
-        return;
+    struct mnist_sets sets;
+    size_t size = (size_t)snprintf(text, EXPERIMENT_SETTING_SIZE, "%s",
+                                   encoder->mechanism);
+    mnist_encoder_sets(encoder, epochs, &sets);
+    for (size_t i = 0; i < sets.sets && size < EXPERIMENT_SETTING_SIZE; i++) {
+        const struct sotto_setting *set = &sets.set[i];
+        bool noise = strcmp(set->name, "eps-pre") == 0;
+        if (noise || strcmp(set->name, "learn-b") == 0) {
+            size += (size_t)snprintf(
+                text + size, EXPERIMENT_SETTING_SIZE - size,
+                " eps_pre=%s m=0", noise ? set->value : "learnt");
+        } else if (set->value != NULL) {
+            size += (size_t)snprintf(text + size,
+                                     EXPERIMENT_SETTING_SIZE - size, " %s=%s",
+                                     set->name, set->value);
+        }
     }
-    if (strcmp(encoder->mechanism, "clm") == 0 && encoder->eps_pre == 0) {
-        (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
-                       "clm d=%zu epochs=%ju batch=%ju rate=%g", encoder->d,
-                       (uintmax_t)(epochs > 0 ? epochs : encoder->epochs),
-                       (uintmax_t)encoder->batch, encoder->rate);
-        return;
-    }
-    char noise[32] = "learnt";
-    if (encoder->eps_pre > 0) {
-        (void)snprintf(noise, sizeof noise, "%g", encoder->eps_pre);
-    }
-    (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
-                   "%s d=%zu l=%g eps_pre=%s m=%g epochs=%ju batch=%ju rate=%g",
-                   encoder->mechanism, encoder->d, encoder->l, noise,
-                   encoder->autogen,
-                   (uintmax_t)(epochs > 0 ? epochs : encoder->epochs),
-                   (uintmax_t)encoder->batch, encoder->rate);
 }
 
 struct sotto_fit_options

@@ -9,16 +9,20 @@
 /* How a mechanism is trained, and used at a budget. */
 struct mnist_encoder {
     const char *mechanism;
-    double eps;     /* INFINITY: none */
-    double lambda;  /* the record's share of epsilon */
-    double l;       /* the ball's radius in training; pca has none */
-    double eps_pre; /* training noise is b = 2l / eps_pre; 0: b is learnt, for
-                       clm there is none */
-    double autogen; /* m of P1 Eq. 3.10 */
-    uint32_t epochs, batch;
-    double rate;
+    double eps;    /* INFINITY: none */
+    double lambda; /* the record's share of epsilon */
     const char *label_channel;
-    size_t d; /* of the representation */
+    const char *kind;     /* of sotto_train */
+    const char *settings; /* of that kind: "d=8 l=10"; a flag is its name */
+};
+
+#define MNIST_SETS_MAX 16u
+
+/* The settings as sotto_train takes them; they point into it. */
+struct mnist_sets {
+    struct sotto_setting set[MNIST_SETS_MAX + 4]; /* room for a few more */
+    size_t sets;
+    char text[256], epochs[16];
 };
 
 /* How a classifier learns from its reports: what sotto_fit_options say; 0, or
@@ -40,8 +44,6 @@ struct mnist_fit {
     double bootstrap;    /* how much they vary */
     bool eq12;           /* latent: label noise alone, as of records */
 };
-
-#define MNIST_INSIDE 0.9 /* pca: the share of records that is not clipped */
 
 /* Whether a mechanism reports codes; its encoder is then one for no noise. */
 bool mnist_is_codebook(const char *mechanism);
@@ -87,6 +89,9 @@ void mnist_codes_setting_text(const struct mnist_encoder *encoder,
 /* What a fit from codes is asked for. */
 struct sotto_fit_options mnist_codes_fit_options(double eps);
 
+/* The encoder's settings; `epochs` replaces its own if not 0. */
+void mnist_encoder_sets(const struct mnist_encoder *encoder, uint32_t epochs,
+                        struct mnist_sets *ret_sets);
 /* The part of it that decides a trained encoder: neither the budget nor how
    it is learnt from. */
 void mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,

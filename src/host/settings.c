@@ -74,10 +74,9 @@ read_whole(const char *text, uint64_t *ret_value)
     return fits;
 }
 
-/* Reads a decimal number: strtod would also take blanks, hexadecimals and
-   words. */
-static bool
-read_number(const char *text, double *ret_value)
+/* strtod would also take blanks, hexadecimals and words. */
+bool
+setting_read_number(const char *text, double *ret_value)
 {
     char *end = NULL;
     if (*text == '\0' || strspn(text, "0123456789.eE+-") != strlen(text)) {
@@ -176,7 +175,7 @@ fill(const struct setting *setting, const char *text, void *at)
         *(uint64_t *)at = fits ? whole : *(uint64_t *)at;
         return fits;
     case SETTING_NUMBER:
-        fits = read_number(text, &number) && is_within(setting, number);
+        fits = setting_read_number(text, &number) && is_within(setting, number);
         *(double *)at = fits ? number : *(double *)at;
         return fits;
     case SETTING_FLAG:

@@ -6,11 +6,10 @@
  *         double rate;
  *     };
  *     static const struct setting settings[] = {
- *         {"epochs", SETTING_WHOLE, offsetof(struct own, epochs), 1, 1e6,
- *          "60", "passes over the data"},
- *         {"rate", SETTING_NUMBER, offsetof(struct own, rate), 1e-9, 10,
- *          "0.001", "Adam's rate"},
- *         SETTING_END};
+ *         {.name = "epochs", SETTING_WHOLE, offsetof(struct own, epochs), 1,
+ * 1e6, "60", "passes over the data"},
+ *         {.name = "rate", SETTING_NUMBER, offsetof(struct own, rate), 1e-9,
+ * 10, "0.001", "Adam's rate"}, SETTING_END};
  *
  * A setting is one row and one field. Its default, its check, the command line,
  * its help, the man page's check, the facts in JSON and the keys of checkpoints
@@ -80,6 +79,8 @@ SOTTO_CHECKED enum sotto_status settings_put(const struct setting *table,
                                              void *own, const char *name,
                                              const char *text,
                                              struct sotto_error *err);
+/* Reads a finite decimal number that is all of `text`. */
+bool setting_read_number(const char *text, double *ret_value);
 /* Fails with USAGE, about a setting: the message is "NAME" and what follows. */
 __attribute__((format(printf, 3, 4))) enum sotto_status
 settings_fail(struct sotto_error *err, const char *name, const char *format,

@@ -74,7 +74,7 @@ enum sotto_status
 nn_fail_diverged(const char *what, uint64_t epoch, struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                     "%s diverged in epoch %llu: lower --rate", what,
+                     "rate is too high: %s diverged in epoch %llu", what,
                      (unsigned long long)epoch);
 }
 

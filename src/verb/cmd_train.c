@@ -1,81 +1,31 @@
 /*
  * cmd_train.c: sotto train: makes a mechanism from auxiliary data.
  *
- * A kind is a row of `kinds` and a function in train.h.
+ * The library says which kinds there are and what can be set of each: options
+ * that are settings are handed on as they were given.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/json_print.h"
 #include "cli/output_file.h"
+#include "cli/watch.h"
+#include "verb/learning.h"
 #include "verb/records.h"
 #include "verb/train_kinds.h"
 
-static const struct {
-    const char *name;
-    int (*train)(const struct cli_args *args, const struct sotto_table *table);
-} kinds[] = {
-    {"direct", train_direct},
-    {"vlm", train_vlm},
-    {"pca", train_pca},
-    {"clm", train_clm},
-    {"codebook", train_codebook},
-    {"code", NULL}, /* these two from a model: train_model */
-    {"class", NULL},
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
+#define KINDS_MAX 16u
 
-/* Options that are not for every kind, and the kinds that take them; "from":
-   also without data; "codebook-clm": codebook, where it trains its encoder. */
-static const struct {
-    const char *option, *kinds;
-} special[] = {
-    {"range", "direct"},
-    {"numbers", "direct"},
-    {"categories", "direct"},
-    {"delta", "direct"},
-    {"label-channel", "direct vlm pca clm from"},
-    {"l", "direct vlm clm codebook-clm"},
-    {"lambda", "vlm pca clm from"},
-    {"d", "vlm pca clm codebook-clm"},
-    {"steps", "vlm pca clm"},
-    {"analyst", "vlm pca clm codebook"},
-    {"threads", "vlm pca clm codebook"},
-    {"from", "direct vlm pca clm codebook from"},
-    {"hidden", "vlm clm codebook-clm"},
-    {"linear", "vlm"},
-    {"eps-pre", "vlm clm codebook-clm"},
-    {"learn-b", "vlm"},
-    {"autogen", "vlm"},
-    {"epochs", "vlm clm codebook-clm"},
-    {"batch", "vlm clm codebook-clm"},
-    {"rate", "vlm clm codebook-clm"},
-    {"patience", "vlm"},
-    {"seed", "vlm clm codebook"},
-    {"inside", "pca clm"},
-    {"network", "clm codebook-clm"},
-    {"widths", "clm codebook-clm"},
-    {"residual", "clm codebook-clm"},
-    {"augment", "clm codebook-clm"},
-    {"temperature", "clm codebook-clm"},
-    {"whiten", "pca"},
-    {"data", "direct vlm pca clm codebook"},
-    {"labels", "direct vlm pca clm codebook"},
-    {"label", "direct vlm pca clm codebook"},
-    {"label-values", "direct vlm pca clm codebook"},
-    {"model", "code class"},
-    {"keep", "direct vlm pca clm codebook-clm"},
-    {"drop", "direct vlm pca clm codebook-clm"},
-    {"category", "direct vlm pca clm codebook"},
-    {"name", "direct vlm pca clm codebook"},
-    {"campaign", "direct vlm pca clm codebook"},
-    {"header", "direct vlm pca clm codebook"},
-    {"encoder", "codebook"},
-    {"classes", "codebook"},
-    {"people", "codebook"},
-    {"k", "codebook"},
-    {"channel", "codebook code"},
-    {"cells", "codebook"},
+/* What is asked for. */
+struct plan {
+    struct sotto_train_kind kind;
+    struct sotto_train_options options;
+    const char *path;
+    char *analyst, *checkpoint; /* NULL: none */
+    const char **drop;
+    struct sotto_setting *set;
 };
 
 /* ---- The summary -------------------------------------------------------- */
@@ -92,6 +42,8 @@ train_json(FILE *to, const char *path, const struct sotto_mechanism_info *info)
     json_size(to, "columns", info->columns);
     json_size(to, "report_size", info->report_size);
     json_text(to, "hash", info->hash);
+    json_number(to, "eps_features", info->eps_features);
+    json_number(to, "eps_label", info->eps_label);
 }
 
 void
@@ -109,77 +61,139 @@ train_text(FILE *to, const char *path, const struct sotto_mechanism_info *info)
                   info->hash);
 }
 
-/* ---- Usage -------------------------------------------------------------- */
-
-/* KINDS, and a message, for one that is none. */
-static size_t
-find_kind(const char *name)
+static void
+put_fact(FILE *to, const struct sotto_fact *fact)
 {
-    const char *names[KINDS];
-    for (size_t i = 0; i < KINDS; i++) {
-        names[i] = kinds[i].name;
-        if (strcmp(name, kinds[i].name) == 0) {
-            return i;
-        }
+    switch (fact->kind) {
+    case SOTTO_FACT_WHOLE:
+        json_size(to, fact->name, (size_t)fact->number[0]);
+        break;
+    case SOTTO_FACT_FLAG:
+        json_bool(to, fact->name, fact->number[0] > 0);
+        break;
+    case SOTTO_FACT_NUMBERS:
+        json_numbers(to, fact->name, fact->number, fact->numbers);
+        break;
+    case SOTTO_FACT_TEXT:
+        json_text(to, fact->name, fact->text);
+        break;
+    case SOTTO_FACT_NUMBER:
+    default:
+        json_number(to, fact->name, fact->number[0]);
+        break;
     }
-    const char *nearest = cli_nearest(name, names, KINDS);
-    (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: direct, vlm, "
-                  "pca, clm, codebook, code, class",
-                  name, nearest != NULL ? "did you mean " : "",
-                  nearest != NULL ? nearest : "", nearest != NULL ? "? " : "");
-    return KINDS;
 }
 
-/* Whether `word` is one of the words of `list`. */
-static bool
-is_listed(const char *list, const char *word)
+static void
+tell(const struct cli_args *args, const struct plan *plan,
+     const struct sotto_mechanism *mechanism,
+     const struct sotto_train_facts *facts)
 {
-    size_t size = strlen(word);
-    for (const char *at = list; *at != '\0'; at += strspn(at, " ")) {
-        size_t next = strcspn(at, " ");
-        if (next == size && strncmp(at, word, size) == 0) {
+    struct sotto_mechanism_info info;
+    FILE *to = cli_summary(plan->path);
+    sotto_mechanism_info(mechanism, &info);
+    if (cli_given(args, "json")) {
+        train_json(to, plan->path, &info);
+        json_text(to, "analyst", plan->analyst);
+        for (size_t i = 0; i < facts->facts; i++) {
+            put_fact(to, &facts->fact[i]);
+        }
+        json_text(to, "settings", facts->settings);
+        json_end(to);
+        return;
+    }
+    (void)fputs(facts->said, to);
+    if (plan->analyst != NULL) {
+        (void)fprintf(to, "Wrote ");
+        cli_put(to, plan->analyst, strlen(plan->analyst));
+        (void)fprintf(to,
+                      ": %s, for you alone: it tells of the\nauxiliary people, "
+                      "and is never for devices.\n",
+                      plan->kind.analyst);
+    }
+    train_text(to, plan->path, &info);
+}
+
+/* ---- Usage -------------------------------------------------------------- */
+
+/* Whether there is such a kind; else a message. */
+static bool
+check_kind(const char *name)
+{
+    const char *names[KINDS_MAX], *nearest;
+    char there[160] = "";
+    size_t count = 0, size = 0;
+    for (; count < KINDS_MAX && train_kind_at(count) != NULL; count++) {
+        names[count] = train_kind_at(count);
+        if (strcmp(name, names[count]) == 0) {
             return true;
         }
-        at += next;
+        size += (size_t)snprintf(there + size, sizeof there - size, "%s%s",
+                                 count > 0 ? ", " : "", names[count]);
+        size = size < sizeof there ? size : sizeof there - 1;
+    }
+    nearest = cli_nearest(name, names, count);
+    (void)cli_bad("unknown kind '%.80s': %s%s%sthis version has: %s", name,
+                  nearest != NULL ? "did you mean " : "",
+                  nearest != NULL ? nearest : "", nearest != NULL ? "? " : "",
+                  there);
+    return false;
+}
+
+/* Whether an option goes with --from, which trains nothing. */
+static bool
+is_for_from(const char *option)
+{
+    static const char *const these[] = {"from", "eps",           "lambda",
+                                        "json", "label-channel", "output"};
+    for (size_t i = 0; i < sizeof these / sizeof *these; i++) {
+        if (strcmp(option, these[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether an option goes with a kind: `of` are those that it alone has. */
+static bool
+is_for_kind(const struct cli_option *of, const struct cli_option *option,
+            const char *kind)
+{
+    for (const struct cli_option *o = cmd_train.options; o->name != NULL; o++) {
+        if (o == option) {
+            return train_words.takes(kind, o->name);
+        }
+    }
+    for (; of->name != NULL; of++) {
+        if (strcmp(of->name, option->name) == 0) {
+            return true;
+        }
     }
     return false;
 }
 
 static int
-check_special(const struct cli_args *args)
+check_options(const struct cli_args *args)
 {
+    const char *kind = args->word[0], *about;
+    const struct cli_option *of = train_words.of(kind, &about);
     bool from = cli_given(args, "from");
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        const char *option = special[i].option;
-        if (!cli_given(args, option)) {
+    for (size_t i = 0; i < args->given_count; i++) {
+        const struct cli_option *option = args->given[i].option;
+        if (from ? is_for_from(option->name) : is_for_kind(of, option, kind)) {
             continue;
         }
-        bool kept = from && is_listed(special[i].kinds, "from");
-        bool encoder = strcmp(args->word[0], "codebook") == 0 &&
-                       is_listed(special[i].kinds, "codebook-clm");
-        if (encoder && cli_given(args, "encoder")) {
-            return cli_bad("--%s is for training an encoder, and --encoder "
-                           "names one: leave one of them out",
-                           option);
-        }
-        if (!is_listed(special[i].kinds, args->word[0]) && !kept && !encoder) {
-            return cli_bad("--%s is not for %s: leave it out", option,
-                           args->word[0]);
-        }
-        if (from && !kept) {
-            return cli_bad("--from trains nothing, it changes the budget "
-                           "alone: leave --%s out",
-                           option);
-        }
+        return from ? cli_bad("--from trains nothing, it changes the budget "
+                              "alone: leave --%s out",
+                              option->name)
+                    : cli_bad("--%s is not for %s: leave it out", option->name,
+                              kind);
     }
-    if (is_listed("code class", args->word[0])) {
-        return cli_given(args, "model")
-                   ? CLI_EXIT_DONE
-                   : cli_bad("--model MODEL is missing: see sotto train "
-                             "--help");
-    }
-    if (!from && !cli_given(args, "data")) {
-        return cli_bad("--data FILE is missing: see sotto train --help");
+    if (!from && cli_given(args, "encoder") &&
+        (cli_given(args, "keep") || cli_given(args, "drop"))) {
+        return cli_bad("--%s is for training an encoder, and --encoder names "
+                       "one: leave one of them out",
+                       cli_given(args, "keep") ? "keep" : "drop");
     }
     return CLI_EXIT_DONE;
 }
@@ -191,10 +205,18 @@ check_usage(const struct cli_args *args)
         cli_value(args, "data"), cli_value(args, "labels"),
         cli_value(args, "encoder"), cli_value(args, "from"),
         cli_value(args, "model")};
+    struct sotto_train_kind kind;
+    bool trained = train_kind_find(args->word[0], &kind);
     double eps;
-    int status = check_special(args);
+    int status = check_options(args);
     if (status != CLI_EXIT_DONE) {
         return status;
+    }
+    if (!trained && !cli_given(args, "model")) {
+        return cli_bad("--model MODEL is missing: see sotto train --help");
+    }
+    if (trained && !cli_given(args, "from") && !cli_given(args, "data")) {
+        return cli_bad("--data FILE is missing: see sotto train --help");
     }
     if (cli_given(args, "labels") && cli_given(args, "label")) {
         return cli_bad("--labels names a file, --label a column of the data: "
@@ -211,35 +233,227 @@ check_usage(const struct cli_args *args)
                              sizeof inputs / sizeof *inputs);
 }
 
+/* ---- The plan ----------------------------------------------------------- */
+
+/* PATH with another ending in place of .sotto, or behind all of it. */
+static char *
+beside(const char *path, const char *cut, const char *ending)
+{
+    size_t size = strlen(path), tail = strlen(cut);
+    if (tail > 0 && size > tail && strcmp(path + size - tail, cut) == 0) {
+        size -= tail;
+    }
+    size_t room = size + strlen(ending) + 1;
+    char *text = malloc(room);
+    if (text != NULL) {
+        (void)snprintf(text, room, "%.*s%s", (int)size, path, ending);
+    }
+    return text;
+}
+
+/* Whether it is a file, or may become one: beside a pipe there is no room. */
+static bool
+is_file(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) != 0 || S_ISREG(file.st_mode);
+}
+
+/* --analyst, or beside the mechanism; it may be neither that nor an input. */
+static int
+plan_analyst(const struct cli_args *args, struct plan *plan)
+{
+    const char *given = cli_value(args, "analyst"), *path = plan->path;
+    const char *const others[] = {cli_value(args, "data"),
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "encoder"), path};
+    if (plan->kind.analyst == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    if (given == NULL && !is_file(path)) {
+        return cli_bad("-o is no file to put another beside: say with "
+                       "--analyst where that of the analyst goes");
+    }
+    plan->analyst =
+        given != NULL ? strdup(given) : beside(path, ".sotto", ".analyst");
+    if (plan->analyst == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    if (strcmp(plan->analyst, path) == 0) {
+        return cli_bad("--analyst and -o are both '%.240s': one is for you, "
+                       "the other for devices",
+                       path);
+    }
+    return output_file_check(plan->analyst, others,
+                             sizeof others / sizeof *others);
+}
+
+static int
+plan_paths(const struct cli_args *args, struct plan *plan)
+{
+    int status = plan_analyst(args, plan);
+    if (status == CLI_EXIT_DONE && plan->kind.trains && is_file(plan->path)) {
+        plan->checkpoint = beside(plan->path, "", ".checkpoint");
+        if (plan->checkpoint == NULL) {
+            cli_error("out of memory");
+            status = CLI_EXIT_FAILED;
+        }
+    }
+    return status;
+}
+
+/* Says what went wrong: that a training goes on, or the library's message, with
+   its dashes before the option that it begins with. */
+static int
+fail_train(const struct plan *plan, const struct sotto_error *err)
+{
+    struct sotto_error about = *err;
+    size_t first = strcspn(err->message, " :");
+    const struct cli_option *option;
+    if (err->status == SOTTO_STATUS_STOPPED && plan->checkpoint != NULL &&
+        access(plan->checkpoint, F_OK) == 0) {
+        cli_error("stopped; run the same command again to go on");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; (option = cli_option_at(&cmd_train, i)) != NULL; i++) {
+        if (strlen(option->name) == first &&
+            strncmp(option->name, err->message, first) == 0) {
+            (void)snprintf(about.message, sizeof about.message, "--%.490s",
+                           err->message);
+        }
+    }
+    return cli_fail(&about);
+}
+
+/* Takes the settings from the command line; checks them, before data is read:
+   whether there will be a label is known, not its name. */
+static int
+plan_settings(const struct cli_args *args, struct plan *plan)
+{
+    struct sotto_train_options *options = &plan->options;
+    struct sotto_error err = {0};
+    uint64_t threads = 0;
+    plan->set = calloc(args->given_count + 1, sizeof *plan->set);
+    if (plan->set == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < args->given_count; i++) {
+        const struct cli_given *given = &args->given[i];
+        if (train_has_setting(plan->kind.name, given->option->name)) {
+            plan->set[options->sets++] =
+                (struct sotto_setting){given->option->name, given->value};
+        }
+    }
+    if (!learning_whole(args, "threads", 1, 64, &threads)) {
+        return CLI_EXIT_BAD;
+    }
+    options->set = plan->set;
+    options->threads = (unsigned)threads;
+    options->eps = cli_value(args, "eps");
+    options->name = cli_value(args, "name");
+    options->campaign = cli_value(args, "campaign");
+    options->label = cli_value(args, "label");
+    if (cli_given(args, "labels") || cli_given(args, "label-values")) {
+        options->label = "label";
+    }
+    return sotto_train_check(plan->kind.name, options, &err) == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : fail_train(plan, &err);
+}
+
+static int
+plan_columns(const struct cli_args *args, struct sotto_table *table,
+             struct plan *plan)
+{
+    int status = train_categories(args, table);
+    if (status == CLI_EXIT_DONE) {
+        status = train_declare(args, table);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = train_label(args, table, &plan->options.label);
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = train_drops(args, table, plan->options.label, &plan->drop,
+                             &plan->options.drops);
+        plan->options.drop = plan->drop;
+    }
+    return status;
+}
+
+static void
+plan_clear(struct plan *plan)
+{
+    free(plan->analyst);
+    free(plan->checkpoint);
+    free(plan->drop);
+    free(plan->set);
+}
+
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-run(const struct cli_args *args)
+train(const struct cli_args *args, const struct sotto_table *table,
+      struct plan *plan)
 {
-    struct sotto_table *table = NULL;
-    size_t kind = find_kind(args->word[0]);
-    int status = kind < KINDS ? check_usage(args) : CLI_EXIT_BAD;
-    if (status == CLI_EXIT_DONE && cli_given(args, "model")) {
-        return train_model(args);
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_train_facts facts = {.facts = 0};
+    struct sotto_error err = {0};
+    struct watch watch;
+    enum sotto_status status;
+    watch_start(&watch);
+    plan->options.watch = watch_port(&watch);
+    plan->options.checkpoint = plan->checkpoint;
+    status = sotto_train(table, plan->kind.name, &plan->options, plan->path,
+                         plan->analyst, &facts, &mechanism, &err);
+    watch_end(&watch);
+    if (status != SOTTO_STATUS_OK) {
+        return fail_train(plan, &err);
     }
-    if (status == CLI_EXIT_DONE && cli_given(args, "from")) {
-        return train_from(args);
+    tell(args, plan, mechanism, &facts);
+    sotto_mechanism_free(mechanism);
+    return CLI_EXIT_DONE;
+}
+
+static int
+run_kind(const struct cli_args *args)
+{
+    struct plan plan = {.path = cli_value(args, "output")};
+    struct sotto_table *table = NULL;
+    int status = CLI_EXIT_BAD;
+    if (train_kind_find(args->word[0], &plan.kind)) {
+        status = plan_settings(args, &plan);
     }
     if (status == CLI_EXIT_DONE) {
         status = records_read(args, cli_value(args, "data"),
                               cli_value(args, "labels"), &table);
     }
     if (status == CLI_EXIT_DONE) {
-        status = train_categories(args, table);
+        status = plan_paths(args, &plan);
     }
     if (status == CLI_EXIT_DONE) {
-        status = train_declare(args, table);
+        status = plan_columns(args, table, &plan);
     }
     if (status == CLI_EXIT_DONE) {
-        status = kinds[kind].train(args, table);
+        status = train(args, table, &plan);
     }
     sotto_table_free(table);
+    plan_clear(&plan);
     return status;
+}
+
+static int
+run_train(const struct cli_args *args)
+{
+    int status = check_kind(args->word[0]) ? check_usage(args) : CLI_EXIT_BAD;
+    if (status != CLI_EXIT_DONE) {
+        return status;
+    }
+    if (cli_given(args, "model")) {
+        return train_model(args);
+    }
+    return cli_given(args, "from") ? train_from(args) : run_kind(args);
 }
 
 static const char *const wanted[] = {"KIND", NULL};
@@ -270,100 +484,14 @@ static const struct cli_option options[] = {
     {0, false, false, "campaign", "TEXT",
      "the campaign it counts in (the name)"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
-    {0, false, true, "range", "COL=LOW:HIGH",
-     "direct: a number's public range; else it is taken\n"
-     "from the data"},
-    {0, false, false, "numbers", "CHANNEL",
-     "direct: laplace, window, duchi or gaussian (laplace)"},
-    {0, false, false, "categories", "CHANNEL", "direct: flip or subset (flip)"},
-    {0, false, false, "label-channel", "CHANNEL",
-     "the label's: flip or subset for a category (flip);\n"
-     "direct: also window for a number, and that by\n"
-     "default"},
-    {0, false, false, "delta", "D",
-     "direct with gaussian: the report's delta, a decimal\n"
-     "far below one in the number of people"},
-    {0, false, false, "l", "N",
-     "direct: steps from the middle of a range to its end\n"
-     "(4096; with gaussian 256); vlm, clm: the radius\n"
-     "that the encoder learns in (5)"},
-    {0, false, false, "lambda", "V",
-     "vlm, pca, clm: the record's share of epsilon, the\n"
-     "rest is the label's (0.7)"},
-    {0, false, false, "d", "N",
-     "vlm, pca, clm: numbers in the representation (8; clm\n"
-     "64)"},
-    {0, false, false, "steps", "N",
-     "vlm, pca, clm: the lattice's radius (4096)"},
     {0, false, false, "analyst", "FILE",
-     "vlm, pca, clm, codebook: where what is for the\n"
-     "analyst goes (M.analyst)"},
-    {0, false, false, "from", "M.sotto",
-     "this mechanism, of the same KIND, at another --eps\n"
-     "and --lambda, without training; its analyst file\n"
-     "stays"},
-    {0, false, false, "model", "MODEL",
-     "code, class: the model of a codebook that is to\n"
-     "classify what is sent"},
-    {0, false, false, "hidden", "N,N,...",
-     "vlm: units of the encoder's layers; the decoder has\n"
-     "them backwards (400,150,50); clm with mlp: (256,256)"},
-    {0, false, false, "linear", NULL, "vlm: no hidden layer"},
-    {0, false, false, "eps-pre", "E",
-     "vlm: training noise is that of a report at this\n"
-     "epsilon (3.3 times --eps, at least 7); clm: (none)"},
-    {0, false, false, "learn-b", NULL, "vlm: the training noise is learnt"},
-    {0, false, false, "autogen", "M",
-     "vlm: reconstruction counts 1 + M times (0)"},
-    {0, false, false, "epochs", "N",
-     "vlm, clm: passes over the data (60; clm 12)"},
-    {0, false, false, "batch", "N",
-     "vlm, clm: records in a step (64; clm 256)"},
-    {0, false, false, "rate", "R", "vlm, clm: Adam's rate (0.001; clm 0.003)"},
-    {0, false, false, "patience", "N",
-     "vlm: stop after N epochs without a better score on\n"
-     "a tenth of the rows (never)"},
-    {0, false, false, "seed", "S",
-     "vlm, clm, codebook: the same seed, the same file (0)"},
-    {0, false, false, "inside", "V",
-     "pca, clm: the share of records that are not clipped\n"
-     "(0.9)"},
-    {0, false, false, "whiten", NULL, "pca: components to unit variance first"},
-    {0, false, false, "network", "cnn|mlp",
-     "clm: convolutions or dense layers (cnn for images of\n"
-     "at least 8x8 pixels)"},
-    {0, false, false, "widths", "N,N,...",
-     "clm with cnn: channels of the convolutions\n"
-     "(16,32,64,128)"},
-    {0, false, false, "residual", NULL,
-     "clm with cnn: two more convolutions a level, for\n"
-     "photographs"},
-    {0, false, false, "augment", "KIND",
-     "clm: how two views of a record differ: line, photo or\n"
-     "corrupt (photo for images in colour, line for others,\n"
-     "corrupt for what is no image)"},
-    {0, false, false, "temperature", "T", "clm: of the loss (1)"},
-    {0, false, false, "encoder", "M.sotto",
-     "codebook: the mechanism whose columns and encoder it\n"
-     "takes, of vlm, pca or clm (one is trained first, with\n"
-     "the options of clm)"},
-    {0, false, false, "k", "N",
-     "codebook: how many codes (chosen; without a label 32)"},
-    {0, false, false, "channel", "CHANNEL",
-     "codebook: subset, flip, or with a label signs\n"
-     "(chosen; without a label subset); code: flip or\n"
-     "subset (the one the model expects more of)"},
-    {0, false, false, "classes", "N",
-     "codebook: classes to choose for (the label's)"},
-    {0, false, false, "people", "N",
-     "codebook: how many will report, to choose for (as\n"
-     "many as there are auxiliary records)"},
-    {0, false, false, "cells", "N",
-     "codebook: cells that codes are put together from\n"
-     "(500, but one for 20 records at most)"},
+     "where what is for the analyst goes (M.analyst)"},
     {0, false, false, "threads", "N",
-     "vlm, pca, clm, codebook: the result does not depend\n"
-     "on it (all cores)"},
+     "the result does not depend on it (all cores)"},
+    {0, false, false, "from", "M.sotto",
+     "this mechanism, of the same KIND, at another --eps,\n"
+     "--lambda and --label-channel, without training; its\n"
+     "analyst file stays"},
     CLI_OPTION_JSON,
     CLI_OPTION_HELP,
     CLI_OPTION_END,
@@ -374,33 +502,11 @@ const struct cli_verb cmd_train = {
     .summary = "make a mechanism from auxiliary data",
     .usage = "KIND --data F [--label COL] --eps E [OPTIONS] -o M.sotto",
     .about =
-        "KIND is one of:\n"
-        "  direct  columns go straight through channels, the budget split "
-        "evenly between\n          them, numbers with noise and categories by "
-        "randomised response: so\n          keep few columns, or send numbers "
-        "together with --numbers duchi. A\n          number as the label is "
-        "the target of a regression.\n"
-        "  vlm     an encoder to a few numbers, learnt together with a decoder "
-        "under the\n          noise to come; for images and wide tables. Also "
-        "writes M.analyst. If\n          stopped (Ctrl-C, a crash), the same "
-        "command goes on where it was.\n"
-        "  pca     the first principal components, as a baseline.\n"
-        "  clm     an encoder that brings two distorted views of a record "
-        "together, and\n          keeps other records apart; for images. "
-        "Goes on as vlm does.\n"
-        "  codebook  which of k cells of an encoder's representation a record "
-        "lies in,\n          reported as one with the label: for learning at "
-        "a small epsilon. Tells\n          little of a record but its "
-        "class. Without --encoder one is trained\n          first, as clm "
-        "does it, and goes on as vlm does.\n"
-        "  code    from --model, for private inference: the code alone, by "
-        "flip or\n          subset.\n"
-        "  class   from --model: what its network says, computed on the "
-        "device, by flip.\n"
-        "What is learnt or fitted comes from the data, which gets no "
-        "protection by that:\nuse public records, not those to be protected. "
-        "The first example gives every\nrange, and its categories are the two "
-        "words everybody knows for a diagnosis, B\nand M: so it tells of no "
+        "Each KIND has settings of its own: see sotto train KIND --help. What "
+        "is learnt\nor fitted comes from the data, which gets no protection by "
+        "that: use public\nrecords, not those to be protected. The first "
+        "example gives every range, and its\ncategories are the two words "
+        "everybody knows for a diagnosis, B and M: so it\ntells of no "
         "record.\n",
     .example =
         "sotto train direct --data data/wdbc.csv --label diagnosis "
@@ -410,11 +516,16 @@ const struct cli_verb cmd_train = {
         "sotto train vlm --data data/wdbc.csv --label diagnosis --eps 8 "
         "\\\n    --d 2 --hidden 32 --epochs 20 -o wdbc-vlm.sotto\n"
         "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n"
+        "sotto train pca --data data/wdbc.csv --label diagnosis --eps 8 "
+        "--d 2 \\\n    -o wdbc-pca.sotto\n"
+        "sotto train clm --data data/wdbc.csv --label diagnosis --eps 8 "
+        "--d 4 \\\n    --epochs 4 -o wdbc-clm.sotto\n"
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
         "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n"
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
         "\\\n    --d 8 --epochs 4 -o wdbc-both.sotto\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .words = &train_words,
+    .run = run_train,
 };

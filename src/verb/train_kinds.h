@@ -1,10 +1,22 @@
 /*
- * train_kinds.h: what the kinds of mechanisms share on the command line.
+ * train_kinds.h: what the files of sotto train share.
  */
 #ifndef SOTTO_VERB_TRAIN_KINDS_H
 #define SOTTO_VERB_TRAIN_KINDS_H
 
 #include "cli/cli.h"
+
+/* ---- train_kinds.c: kinds, and the options that each takes -----------------
+ */
+
+/* The i-th kind's name; NULL: fewer. Those that are trained come first. */
+const char *train_kind_at(size_t i);
+/* Whether it is a kind that is trained, and which. */
+bool train_kind_find(const char *name, struct sotto_train_kind *ret_kind);
+/* Whether a kind has a setting of that name. */
+bool train_has_setting(const char *kind, const char *name);
+/* Of the verb: see cli.h. */
+extern const struct cli_word train_words;
 
 /* ---- train_columns.c: columns of the data that options name ---------------
  */
@@ -24,61 +36,12 @@ int train_label(const struct cli_args *args, const struct sotto_table *table,
 int train_drops(const struct cli_args *args, const struct sotto_table *table,
                 const char *label, const char ***ret_drop, size_t *ret_drops);
 
-/* ---- train_learnt.c: what learnt kinds have in common ----------------------
+/* ---- Without data; the exit status ----------------------------------------
  */
 
-struct train_plan {
-    const char *path;
-    char *analyst, *checkpoint; /* checkpoint NULL: beside a pipe */
-    const char *label;
-    const char **drop;
-    size_t drops;
-    double lambda;
-    uint64_t d, steps, threads; /* 0: not given */
-};
-
-/* The exit status; clear it in any case. */
-int train_plan_make(const struct cli_args *args,
-                    const struct sotto_table *table, struct train_plan *plan);
-void train_plan_clear(struct train_plan *plan);
-/* cli_fail, but for training that was stopped. */
-int train_fail(const struct sotto_error *err);
-
-/* train_learnt.c: --analyst, or beside the mechanism at `path`; it may be
-   neither that nor an input. The caller frees it, also after a failure. */
-int train_analyst(const struct cli_args *args, const char *path,
-                  char **ret_analyst);
-
-/* ---- train_contrastive.c: an encoder for codebooks --------------------------
- */
-
-struct train_encoder {
-    struct sotto_mechanism *mechanism;
-    struct sotto_clm_info info;
-    char *checkpoint; /* there until train_encoder_done; NULL: none */
-};
-
-/* Trains one with the options of clm, or goes on with it; the exit status.
-   Clear it in any case. */
-int train_encoder_make(const struct cli_args *args,
-                       const struct sotto_table *table,
-                       struct train_encoder *encoder);
-/* What was made of it is written. */
-void train_encoder_done(struct train_encoder *encoder);
-void train_encoder_clear(struct train_encoder *encoder);
-
-/* ---- The kinds: each trains, writes and tells; the exit status -------------
- */
-
-int train_direct(const struct cli_args *args, const struct sotto_table *table);
-int train_vlm(const struct cli_args *args, const struct sotto_table *table);
-int train_pca(const struct cli_args *args, const struct sotto_table *table);
-int train_clm(const struct cli_args *args, const struct sotto_table *table);
-int train_codebook(const struct cli_args *args,
-                   const struct sotto_table *table);
-/* code, class: from --model, without data. */
+/* train_model.c: code, class: from --model. */
 int train_model(const struct cli_args *args);
-/* --from: another budget for a learnt mechanism, without training. */
+/* train_from.c: --from: another budget, without training. */
 int train_from(const struct cli_args *args);
 
 /* ---- cmd_train.c -----------------------------------------------------------

@@ -111,10 +111,10 @@ bad "channels for numbers are laplace" --numbers flip
 bad "channels for categories are flip, subset" --categories duchi
 bad "needs a label" --label-channel window
 bad "channels for numbers are" --label y --label-channel flip
-bad "'gaussian' needs a delta" --numbers gaussian
-bad "leave --delta out" --numbers duchi --delta 0.000001
-bad "leave --delta out" --delta 0.000001
+bad "--delta is missing, and the channel 'gaussian' needs one" --numbers gaussian
+bad "--delta is for a channel that no column goes through: leave it out" --numbers duchi --delta 0.000001
+bad "--delta is for a channel that no column goes through: leave it out" --delta 0.000001
 bad "plain decimal" --numbers gaussian --delta 1e-6
 bad "between 0.000000000001 and 0.01" --numbers gaussian --delta 0.5
-bad "lower --l" --numbers gaussian --delta 0.000001 --l 1048576
+bad "--l is too large" --numbers gaussian --delta 0.000001 --l 1048576
 finish

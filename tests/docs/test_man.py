@@ -27,14 +27,23 @@ def help_of(*words):
     return done.stdout
 
 
-def options_in_help(verb):
-    """Name to text; a short name has the same text as its long one."""
-    part = help_of(verb).split("\nOptions:\n")[1].split("\n\n")[0]
+def kinds_in_help(verb):
+    """The words that have options of their own, as train's kinds do."""
+    part = help_of(verb).partition(" is one of:\n")[2].split("\n\n")[0]
+    return re.findall(r"^  (\w+) {2,}\S", part, re.M)
+
+
+def options_in_help(verb, *kind):
+    """Name to texts; a short name has the same texts as its long one."""
+    part = help_of(verb, *kind).split("\nOptions:\n")[1].split("\n\n")[0]
     found = {}
     for entry in re.split(r"\n(?=  -)", "\n" + part)[1:]:
         head, _, text = entry.strip().partition("  ")
         for name in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", head):
-            found[name] = " ".join(text.split())
+            found[name] = [" ".join(text.split())]
+    for each in kinds_in_help(verb) if not kind else ():
+        for name, texts in options_in_help(verb, each).items():
+            found.setdefault(name, []).extend(texts)
     return found
 
 
@@ -90,10 +99,10 @@ for verb in verbs:
         continue
     titles, tags = parts[0]
     known.setdefault(tuple(titles), set()).update(wanted)
-    for name, said in wanted.items():
+    for name, texts in wanted.items():
         if name not in tags:
             fail(f"sotto.1, {verb}: no {name}")
-        else:
+        for said in texts if name in tags else ():
             check_default(verb, name, said, tags[name])
 for titles, tags in page:
     extra = set(tags) - (SHARED if titles == ["all"]

@@ -47,30 +47,48 @@ pictures(size_t rows, size_t height, size_t width, size_t channels)
 
 /* All that training begins with. */
 struct begun {
-    struct sotto_clm_options options;
+    struct sotto_train_options options;
+    struct encoder_job job;
+    struct contrastive_settings set;
     struct learnt learnt;
     struct host_pool *pool;
     struct tensor_backend *backend;
     struct contrastive_net net;
 };
 
+/* Settings and x. */
+static inline void
+begun_learnt(struct begun *begun, const struct sotto_table *table,
+             const struct clm_options *options)
+{
+    struct train_sets sets = {.count = 0};
+    begun->options =
+        (struct sotto_train_options){.eps = "4", .label = options->label};
+    begun->job = (struct encoder_job){
+        .encoder = &encoder_clm, .table = table, .options = &begun->options};
+    clm_sets(options, &sets);
+    settings_init(contrastive_settings, &begun->set);
+    for (size_t i = 0; i < sets.count; i++) {
+        must(settings_put(contrastive_settings, &begun->set, sets.set[i].name,
+                          sets.set[i].value, &err));
+    }
+    must(contrastive_settings_check(&begun->set, &err));
+    must(learnt_begin(&begun->learnt, &begun->job, &begun->set.common, &err));
+    must(contrastive_settings_suit(&begun->set, &begun->learnt, &err));
+}
+
 static inline void
 begun_make(struct begun *begun, const struct sotto_table *table,
-           const struct sotto_clm_options *options)
+           const struct clm_options *options)
 {
-    begun->options = *options;
-    begun->options.eps = "4";
-    must(contrastive_options_fill(&begun->options, &err));
-    struct learnt_options common = LEARNT_OPTIONS("clm", &begun->options);
-    must(learnt_begin(&begun->learnt, table, &common, &err));
-    must(contrastive_options_suit(&begun->options, &begun->learnt, &err));
+    begun_learnt(begun, table, options);
     if (options->threads > 0) {
         must(host_pool_new(options->threads, &begun->pool, &err));
         must(tensor_new("cpu", begun->pool, &begun->backend, &err));
     } else {
         must(tensor_new("plain", NULL, &begun->backend, &err));
     }
-    must(contrastive_net_init(&begun->net, &begun->learnt, &begun->options,
+    must(contrastive_net_init(&begun->net, &begun->learnt, &begun->set,
                               begun->pool, begun->backend, &err));
 }
 

@@ -20,6 +20,7 @@
 
 #include "client/device.h"
 #include "sotto/sotto.h"
+#include "train_fixture.h"
 
 static char path[64];
 static struct sotto_error err;
@@ -54,13 +55,11 @@ parse(const void *data, size_t size)
 }
 
 static inline struct sotto_mechanism *
-train(const struct sotto_table *table,
-      const struct sotto_direct_options *options)
+train(const struct sotto_table *table, const struct direct_options *options)
 {
     struct sotto_mechanism *mechanism = NULL, *opened = NULL;
     struct sotto_mechanism_info read, made;
-    if (sotto_train_direct(table, options, path, &opened, &err) !=
-            SOTTO_STATUS_OK ||
+    if (train_direct(table, options, path, &opened, &err) != SOTTO_STATUS_OK ||
         sotto_mechanism_read(path, &mechanism, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
@@ -73,19 +72,17 @@ train(const struct sotto_table *table,
 
 /* Training must fail so, and leave no file. */
 static inline void
-assert_refused(const char *text, const struct sotto_direct_options *options,
+assert_refused(const char *text, const struct direct_options *options,
                enum sotto_status expected, const char *message)
 {
     struct sotto_table *table = parse(text, strlen(text));
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(sotto_train_direct(table, options, path, NULL, &err),
-                     expected);
+    assert_int_equal(train_direct(table, options, path, NULL, &err), expected);
     assert_int_equal(err.status, expected);
     if (strstr(err.message, message) == NULL) {
         fail_msg("'%s' is not in '%s'", message, err.message);
     }
-    assert_int_equal(sotto_train_direct(table, options, path, NULL, NULL),
-                     expected);
+    assert_int_equal(train_direct(table, options, path, NULL, NULL), expected);
     assert_int_equal(access(path, F_OK), -1);
     sotto_table_free(table);
 }

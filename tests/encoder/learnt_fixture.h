@@ -22,6 +22,7 @@
 #include "random/seeded.h"
 #include "scratch.h"
 #include "sotto/sotto.h"
+#include "train_fixture.h"
 
 static struct sotto_error err;
 

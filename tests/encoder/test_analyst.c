@@ -19,22 +19,22 @@ static int
 setup_file(void **state)
 {
     static const uint32_t hidden[] = {3};
-    struct sotto_vlm_options options = {.eps = "4",
-                                        .label = "kind",
-                                        .d = 2,
-                                        .hidden = hidden,
-                                        .hiddens = 1,
-                                        .epochs = 2,
-                                        .threads = 1,
-                                        .steps = 100};
+    struct vlm_options options = {.eps = "4",
+                                  .label = "kind",
+                                  .d = 2,
+                                  .hidden = hidden,
+                                  .hiddens = 1,
+                                  .epochs = 2,
+                                  .threads = 1,
+                                  .steps = 100};
     struct sotto_table *table;
     if (setup(state) != 0) {
         return -1;
     }
     (void)snprintf(path, sizeof path, "%s", in_folder("m.analyst"));
     table = people(30);
-    must(sotto_train_vlm(table, &options, in_folder("m.sotto"), path, NULL,
-                         &mechanism, &err));
+    must(train_vlm(table, &options, in_folder("m.sotto"), path, NULL,
+                   &mechanism, &err));
     must(safetensors_read(path, (size_t)1 << 30, &good, &err));
     count = safetensors_count(good);
     assert_int_equal(count, 5);
@@ -118,7 +118,7 @@ test_contents(void **state)
 static void
 test_check(void **state)
 {
-    struct sotto_direct_options options = {.eps = "1"};
+    struct direct_options options = {.eps = "1"};
     struct sotto_table *table = people(10);
     struct sotto_mechanism *cheaper = NULL, *other = NULL;
     struct sotto_analyst *analyst = NULL;
@@ -128,8 +128,7 @@ test_check(void **state)
     must(sotto_mechanism_rebudget(mechanism, "0.5", 0.2, NULL,
                                   in_folder("c.sotto"), &cheaper, &err));
     must(sotto_analyst_check(analyst, cheaper, &err));
-    must(sotto_train_direct(table, &options, in_folder("o.sotto"), &other,
-                            &err));
+    must(train_direct(table, &options, in_folder("o.sotto"), &other, &err));
     must_fail(SOTTO_STATUS_INPUT, "another mechanism",
               sotto_analyst_check(analyst, other, &err));
     sotto_mechanism_free(cheaper);

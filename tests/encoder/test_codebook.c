@@ -19,19 +19,19 @@ static int
 setup_encoder(void **state)
 {
     static const uint32_t hidden[] = {6};
-    struct sotto_vlm_options options = {.eps = "4",
-                                        .label = "kind",
-                                        .d = 3,
-                                        .hidden = hidden,
-                                        .hiddens = 1,
-                                        .epochs = 3,
-                                        .threads = 1};
+    struct vlm_options options = {.eps = "4",
+                                  .label = "kind",
+                                  .d = 3,
+                                  .hidden = hidden,
+                                  .hiddens = 1,
+                                  .epochs = 3,
+                                  .threads = 1};
     if (setup(state) != 0) {
         return -1;
     }
     table = people(ROWS);
-    must(sotto_train_vlm(table, &options, in_folder("e.sotto"), NULL, NULL,
-                         &encoder, &err));
+    must(train_vlm(table, &options, in_folder("e.sotto"), NULL, NULL, &encoder,
+                   &err));
     return 0;
 }
 
@@ -299,7 +299,7 @@ test_labels(void **state)
 {
     struct sotto_codebook *codebook = new_codebook(NULL, 1);
     struct sotto_mechanism *mechanism = write_one(codebook, 6, "subset", "n");
-    struct sotto_pca_options options = {.eps = "1", .d = 2, .threads = 1};
+    struct pca_options options = {.eps = "1", .d = 2, .threads = 1};
     static const char *const drop[] = {"kind"};
     struct sotto_mechanism *plain = NULL, *other = NULL;
     struct sotto_codebook_options with = {.label = "kind", .cells = 10};
@@ -317,8 +317,7 @@ test_labels(void **state)
     must(sotto_analyst_check(analyst, mechanism, &err));
     options.drop = drop;
     options.drops = 1;
-    must(sotto_train_pca(table, &options, in_folder("p.sotto"), NULL, &plain,
-                         &err));
+    must(train_pca(table, &options, in_folder("p.sotto"), NULL, &plain, &err));
     must(sotto_codebook_new(table, plain, &with, &second, &err));
     other = write_one(second, 3, "signs", "l");
     sotto_mechanism_info(other, &info);
@@ -367,7 +366,7 @@ static void
 test_refused(void **state)
 {
     struct sotto_codebook *codebook = new_codebook(NULL, 1), *other = NULL;
-    struct sotto_direct_options direct = {.eps = "1"};
+    struct direct_options direct = {.eps = "1"};
     struct sotto_codebook_options options = {.label = "colour"};
     struct sotto_mechanism *plain = NULL;
     struct sotto_table *few = people(1);
@@ -404,8 +403,7 @@ test_refused(void **state)
     options.label = NULL;
     must_fail(SOTTO_STATUS_INPUT, "at least 2",
               sotto_codebook_new(few, encoder, &options, &other, &err));
-    must(
-        sotto_train_direct(table, &direct, in_folder("d.sotto"), &plain, &err));
+    must(train_direct(table, &direct, in_folder("d.sotto"), &plain, &err));
     must_fail(SOTTO_STATUS_USAGE, "no encoder",
               sotto_codebook_new(table, plain, &options, &other, &err));
     assert_null(other);

@@ -7,20 +7,20 @@
 #include "fail_alloc.h"
 #include "mechanism/rows.h"
 
-static struct sotto_clm_options
+static struct clm_options
 small_options(void)
 {
-    return (struct sotto_clm_options){
+    return (struct clm_options){
         .eps = "4", .d = 6, .epochs = 3, .batch = 32, .seed = 5, .threads = 1};
 }
 
 static struct sotto_mechanism *
-train(const struct sotto_table *table, const struct sotto_clm_options *options,
-      struct sotto_clm_info *ret_info)
+train(const struct sotto_table *table, const struct clm_options *options,
+      struct clm_info *ret_info)
 {
     struct sotto_mechanism *mechanism = NULL;
-    must(sotto_train_clm(table, options, in_folder("m.sotto"),
-                         in_folder("m.analyst"), ret_info, &mechanism, &err));
+    must(train_clm(table, options, in_folder("m.sotto"), in_folder("m.analyst"),
+                   ret_info, &mechanism, &err));
     return mechanism;
 }
 
@@ -42,9 +42,9 @@ count_inside(const struct sotto_analyst *analyst, size_t steps)
 static void
 test_files(void **state)
 {
-    struct sotto_clm_options options = small_options();
+    struct clm_options options = small_options();
     struct sotto_table *table = pictures(200, 12, 12, 1);
-    struct sotto_clm_info trained;
+    struct clm_info trained;
     struct sotto_mechanism *mechanism = train(table, &options, &trained);
     struct sotto_mechanism_info info;
     struct sotto_part_info part;
@@ -76,11 +76,11 @@ test_files(void **state)
 
 /* q is steps times z in units of the ball, as training computes it. */
 static void
-check_deployed(struct sotto_table *table, struct sotto_clm_options options)
+check_deployed(struct sotto_table *table, struct clm_options options)
 {
     size_t n = sotto_table_rows(table), d = options.d;
     struct sotto_mechanism *mechanism = train(table, &options, NULL);
-    struct sotto_clm_info info;
+    struct contrastive_info info;
     struct begun begun = {0};
     struct rows rows;
     double radius = INFINITY;
@@ -88,8 +88,7 @@ check_deployed(struct sotto_table *table, struct sotto_clm_options options)
     int32_t *q = calloc(n, d * sizeof *q);
     assert_true(z != NULL && q != NULL);
     begun_make(&begun, table, &options);
-    must(contrastive_train(&begun.net, &begun.learnt, &begun.options, &info,
-                           &err));
+    must(contrastive_train(&begun.net, &begun.learnt, &begun.set, &info, &err));
     contrastive_encode(&begun.net, begun.learnt.x, n, z);
     must(rows_init(&rows, mechanism, table, &err));
     for (size_t i = 0; i < n; i++) {
@@ -127,7 +126,7 @@ check_deployed(struct sotto_table *table, struct sotto_clm_options options)
 static void
 test_deployed(void **state)
 {
-    struct sotto_clm_options options = small_options();
+    struct clm_options options = small_options();
     struct sotto_table *table = pictures(150, 12, 12, 1);
     (void)state;
     check_deployed(table, options);
@@ -150,9 +149,9 @@ static void
 test_learns(void **state)
 {
     enum { ROWS = 300, D = 6 };
-    struct sotto_clm_options options = small_options();
+    struct clm_options options = small_options();
     struct sotto_table *table = people(ROWS);
-    struct sotto_clm_info first, last;
+    struct clm_info first, last;
     struct sotto_mechanism *mechanism;
     struct rows rows;
     static int32_t q[ROWS][D];
@@ -194,12 +193,11 @@ test_learns(void **state)
 
 static void
 refused(const char *message, enum sotto_status expected,
-        const struct sotto_clm_options *options,
-        const struct sotto_table *table)
+        const struct clm_options *options, const struct sotto_table *table)
 {
     must_fail(expected, message,
-              sotto_train_clm(table, options, in_folder("m.sotto"),
-                              in_folder("m.analyst"), NULL, NULL, &err));
+              train_clm(table, options, in_folder("m.sotto"),
+                        in_folder("m.analyst"), NULL, NULL, &err));
     assert_int_equal(entries(), 0);
 }
 
@@ -208,35 +206,45 @@ test_refused(void **state)
 {
     static const uint32_t none[] = {0};
     struct sotto_table *table = people(20), *one = people(1);
-    struct sotto_clm_options good = small_options(), bad;
+    struct clm_options good = small_options(), bad;
     (void)state;
     good.label = "kind";
 #define BAD(field, value, status, message)                                     \
     bad = good;                                                                \
     bad.field = (value);                                                       \
     refused(message, SOTTO_STATUS_##status, &bad, table)
-    BAD(eps, NULL, USAGE, "--eps");
+    BAD(eps, NULL, USAGE, "eps is missing");
     BAD(eps, "33", BUDGET, "epsilon");
     BAD(lambda, 1, USAGE, "lambda");
     BAD(label, "a", INPUT, "--category");
     BAD(d, 5000, USAGE, "4096");
     BAD(hidden, none, USAGE, "hidden");
-    BAD(widths, none, USAGE, "channels");
-    BAD(network, "rnn", USAGE, "'rnn': it is cnn or mlp");
+    good.width_count = 1;
+    BAD(widths, none, USAGE, "widths");
+    BAD(network, "rnn", USAGE, "network rnn is none of cnn|mlp");
     BAD(network, "cnn", USAGE, "8x8");
-    BAD(augment, "blur", USAGE, "'blur': it is line");
+    BAD(augment, "blur", USAGE, "augment blur is none of line|photo|corrupt");
     BAD(augment, "photo", USAGE, "corrupt");
-    BAD(temperature, -1, USAGE, "temperature is from 0.01 to 100");
+    BAD(temperature, -1, USAGE,
+        "temperature -1 is not a number from 0.01 to 100");
     BAD(temperature, NAN, USAGE, "temperature");
-    BAD(l, -1, USAGE, "radius");
-    BAD(eps_pre, -1, USAGE, "epsilon is from 0.001 to 1000000");
+    BAD(l, -1, USAGE, "l -1 is not");
+    BAD(eps_pre, -1, USAGE, "eps-pre -1 is not a number from 0.001 to 1000000");
     BAD(inside, 1.1, USAGE, "inside");
     BAD(rate, INFINITY, USAGE, "rate");
     BAD(epochs, 1000001, USAGE, "epochs");
-    BAD(batch, 1, USAGE, "batch is from 2 to 8192");
+    BAD(batch, 1, USAGE, "batch 1 is not a whole number from 2 to 8192");
     BAD(threads, 1000, LIMIT, "");
 #undef BAD
     refused("at least 2", SOTTO_STATUS_INPUT, &good, one);
+    bad = good;
+    bad.l = 5;
+    refused("l is the ball that eps-pre puts noise in", SOTTO_STATUS_USAGE,
+            &bad, table);
+    bad.eps_pre = 7;
+    bad.inside = 0.5;
+    refused("inside is for an encoder without noise", SOTTO_STATUS_USAGE, &bad,
+            table);
     sotto_table_free(table);
     sotto_table_free(one);
 }
@@ -245,13 +253,13 @@ test_refused(void **state)
 static void
 test_diverged(void **state)
 {
-    struct sotto_clm_options options = small_options();
+    struct clm_options options = small_options();
     struct sotto_table *table = pictures(64, 9, 9, 1);
     (void)state;
     options.rate = 10;
     options.epochs = 40;
-    enum sotto_status status = sotto_train_clm(
-        table, &options, in_folder("m.sotto"), NULL, NULL, NULL, &err);
+    enum sotto_status status = train_clm(table, &options, in_folder("m.sotto"),
+                                         NULL, NULL, NULL, &err);
     assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_INPUT);
     sotto_table_free(table);
 }
@@ -259,7 +267,7 @@ test_diverged(void **state)
 /* Convolutions do without memory, slowly, and their callers need not know: an
    allocation that fails may be no failure of training. */
 static void
-check_memory(struct sotto_table *table, struct sotto_clm_options options)
+check_memory(struct sotto_table *table, struct clm_options options)
 {
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status;
@@ -273,9 +281,8 @@ check_memory(struct sotto_table *table, struct sotto_clm_options options)
     do {
         memset(&err, 0xa5, sizeof err);
         fail_alloc_at(++n);
-        status =
-            sotto_train_clm(table, &options, in_folder("m.sotto"),
-                            in_folder("m.analyst"), NULL, &mechanism, &err);
+        status = train_clm(table, &options, in_folder("m.sotto"),
+                           in_folder("m.analyst"), NULL, &mechanism, &err);
         count = fail_alloc_count();
         fail_alloc_at(0);
         if (status != SOTTO_STATUS_OK) {
@@ -296,7 +303,7 @@ check_memory(struct sotto_table *table, struct sotto_clm_options options)
 static void
 test_memory(void **state)
 {
-    struct sotto_clm_options options = small_options();
+    struct clm_options options = small_options();
     struct sotto_table *table = pictures(8, 9, 9, 1);
     (void)state;
     check_memory(table, options);

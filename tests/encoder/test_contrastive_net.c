@@ -13,7 +13,7 @@ static void
 fill_views(struct begun *begun)
 {
     struct contrastive_views views;
-    must(contrastive_views_init(&views, &begun->learnt, &begun->options, &err));
+    must(contrastive_views_init(&views, &begun->learnt, &begun->set, &err));
     for (uint32_t view = 0; view < 2; view++) {
         contrastive_views_make(&views, NULL, rows, N, 0, view,
                                begun->net.x + view * N * begun->net.width);
@@ -23,8 +23,8 @@ fill_views(struct begun *begun)
 /* As in test_variational_net.c, every `step`-th parameter; pools have kinks of
    their own. */
 static void
-check_gradient(struct sotto_table *table,
-               const struct sotto_clm_options *options, size_t step)
+check_gradient(struct sotto_table *table, const struct clm_options *options,
+               size_t step)
 {
     struct begun begun = {0};
     const struct nn_arena *arena;
@@ -65,12 +65,12 @@ static void
 test_gradient_dense(void **state)
 {
     static const uint32_t hidden[] = {7};
-    struct sotto_clm_options options = {.label = "kind",
-                                        .d = 4,
-                                        .hidden = hidden,
-                                        .hiddens = 1,
-                                        .batch = N,
-                                        .seed = 3};
+    struct clm_options options = {.label = "kind",
+                                  .d = 4,
+                                  .hidden = hidden,
+                                  .hiddens = 1,
+                                  .batch = N,
+                                  .seed = 3};
     struct sotto_table *table = people(20);
     (void)state;
     check_gradient(table, &options, 19);
@@ -86,7 +86,7 @@ static void
 test_gradient_images(void **state)
 {
     static const uint32_t widths[] = {3, 4};
-    struct sotto_clm_options options = {
+    struct clm_options options = {
         .d = 4, .widths = widths, .width_count = 2, .batch = N, .seed = 3};
     struct sotto_table *table = pictures(12, 12, 12, 1);
     (void)state;
@@ -118,8 +118,8 @@ test_shapes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_table *table =
             pictures(3, cases[i].height, cases[i].width, cases[i].channels);
-        struct sotto_clm_options options = {.batch = 2,
-                                            .residual = cases[i].residual};
+        struct clm_options options = {.batch = 2,
+                                      .residual = cases[i].residual};
         struct begun begun = {0};
         begun_make(&begun, table, &options);
         const struct nn_graph *encoder = &begun.net.encoder;
@@ -140,7 +140,7 @@ static void
 test_reference(void **state)
 {
     struct sotto_table *table = pictures(3, 28, 28, 1);
-    struct sotto_clm_options options = {.batch = 2};
+    struct clm_options options = {.batch = 2};
     struct begun begun = {0};
     const struct nn_place *place;
     (void)state;
@@ -169,19 +169,14 @@ static void
 test_too_large(void **state)
 {
     struct sotto_table *table = pictures(2, 255, 255, 1);
-    struct sotto_clm_options options = {.batch = 2, .residual = true};
+    struct clm_options options = {.batch = 2, .residual = true};
     struct begun begun = {0};
     (void)state;
-    begun.options = options;
-    begun.options.eps = "4";
-    must(contrastive_options_fill(&begun.options, &err));
-    struct learnt_options common = LEARNT_OPTIONS("clm", &begun.options);
-    must(learnt_begin(&begun.learnt, table, &common, &err));
-    must(contrastive_options_suit(&begun.options, &begun.learnt, &err));
+    begun_learnt(&begun, table, &options);
     must(tensor_new("plain", NULL, &begun.backend, &err));
     must_fail(SOTTO_STATUS_LIMIT, "layers",
-              contrastive_net_init(&begun.net, &begun.learnt, &begun.options,
-                                   NULL, begun.backend, &err));
+              contrastive_net_init(&begun.net, &begun.learnt, &begun.set, NULL,
+                                   begun.backend, &err));
     begun_clear(&begun);
     sotto_table_free(table);
 }
@@ -191,7 +186,7 @@ test_too_large(void **state)
 static void
 test_noise(void **state)
 {
-    struct sotto_clm_options options = {
+    struct clm_options options = {
         .label = "kind", .d = 4, .batch = N, .eps_pre = 20, .seed = 3};
     struct sotto_table *table = people(20);
     struct begun begun = {0};

@@ -15,29 +15,29 @@ setup_paths(void **state)
     return made;
 }
 
-static struct sotto_clm_options
+static struct clm_options
 small_options(void)
 {
-    return (struct sotto_clm_options){.eps = "4",
-                                      .label = "kind",
-                                      .d = 3,
-                                      .hidden = small_hidden,
-                                      .hiddens = 1,
-                                      .epochs = 4,
-                                      .batch = 16,
-                                      .seed = 5,
-                                      .threads = 1,
-                                      .checkpoint = checkpoint};
+    return (struct clm_options){.eps = "4",
+                                .label = "kind",
+                                .d = 3,
+                                .hidden = small_hidden,
+                                .hiddens = 1,
+                                .epochs = 4,
+                                .batch = 16,
+                                .seed = 5,
+                                .threads = 1,
+                                .checkpoint = checkpoint};
 }
 
 static enum sotto_status
-train(const struct sotto_table *table, const struct sotto_clm_options *options,
-      const char *name, struct sotto_clm_info *ret_info)
+train(const struct sotto_table *table, const struct clm_options *options,
+      const char *name, struct clm_info *ret_info)
 {
     char path[512], analyst[512];
     (void)snprintf(path, sizeof path, "%s/%s.sotto", folder, name);
     (void)snprintf(analyst, sizeof analyst, "%s/%s.analyst", folder, name);
-    return sotto_train_clm(table, options, path, analyst, ret_info, NULL, &err);
+    return train_clm(table, options, path, analyst, ret_info, NULL, &err);
 }
 
 static void
@@ -65,9 +65,9 @@ tick(void *context, const char *what, uint64_t done, uint64_t total)
 static void
 test_resume(void **state)
 {
-    struct sotto_clm_options options = small_options();
+    struct clm_options options = small_options();
     struct sotto_table *table = people(150);
-    struct sotto_clm_info info;
+    struct clm_info info;
     (void)state;
     must(train(table, &options, "whole", &info));
     assert_false(info.resumed);
@@ -95,9 +95,9 @@ static void
 test_key(void **state)
 {
     static const uint32_t wider[] = {9};
-    struct sotto_clm_options options = small_options(), other;
+    struct clm_options options = small_options(), other;
     struct sotto_table *table = people(150), *fewer = people(149);
-    struct sotto_clm_info info;
+    struct clm_info info;
     uint64_t at = 20;
     (void)state;
     options.watch = (struct sotto_watch){tick, &at};
@@ -112,13 +112,17 @@ test_key(void **state)
     OTHER(epochs, 7);
     OTHER(batch, 15);
     OTHER(rate, 0.002);
-    OTHER(l, 4);
     OTHER(eps_pre, 7);
     OTHER(temperature, 0.5);
     OTHER(d, 2);
     OTHER(hidden, wider);
     OTHER(label, NULL);
 #undef OTHER
+    other = options; /* l goes with eps_pre */
+    other.eps_pre = 7;
+    other.l = 4;
+    must_fail(SOTTO_STATUS_INPUT, "is of a training with other options",
+              train(table, &other, "b", &info));
     must_fail(SOTTO_STATUS_INPUT, "or other data",
               train(fewer, &options, "b", &info));
     assert_int_equal(access(in_folder("b.sotto"), F_OK), -1);
@@ -138,20 +142,20 @@ test_key_of_pictures(void **state)
 {
     static const uint32_t widths[] = {2, 4}, others[] = {2, 5};
     struct sotto_table *table = pictures(12, 9, 9, 1);
-    struct sotto_clm_options options = {
+    struct clm_options options = {
         .widths = widths, .width_count = 2, .batch = 4, .d = 3};
     struct begun begun = {0};
-    char key[6][CONTRASTIVE_KEY_SIZE];
+    char key[6][LEARNT_KEY_SIZE];
     (void)state;
     for (size_t i = 0; i < 6; i++) {
-        struct sotto_clm_options other = options;
+        struct clm_options other = options;
         other.augment = i == 1 ? "photo" : NULL;
         other.residual = i == 2;
         other.widths = i == 3 ? others : widths;
         other.network = i == 4 ? "mlp" : NULL;
         begun_make(&begun, table, &other);
-        must(contrastive_key(&begun.net, &begun.learnt, &begun.options,
-                             i == 5 ? "0.0.0" : SOTTO_VERSION, key[i], &err));
+        must(learnt_key(&begun.learnt, &begun.set, CONTRASTIVE_ALGORITHM,
+                        i == 5 ? "0.0.0" : SOTTO_VERSION, key[i], &err));
         begun_clear(&begun);
         for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(key[i], key[j]);
@@ -163,14 +167,14 @@ test_key_of_pictures(void **state)
 static void
 test_threads(void **state)
 {
-    struct sotto_clm_options options = {.eps = "4",
-                                        .d = 8,
-                                        .epochs = 2,
-                                        .batch = 48,
-                                        .threads = 1,
-                                        .checkpoint = checkpoint};
+    struct clm_options options = {.eps = "4",
+                                  .d = 8,
+                                  .epochs = 2,
+                                  .batch = 48,
+                                  .threads = 1,
+                                  .checkpoint = checkpoint};
     struct sotto_table *table = pictures(100, 12, 12, 1);
-    struct sotto_clm_info one, two;
+    struct clm_info one, two;
     (void)state;
     must(train(table, &options, "one", &one));
     for (unsigned threads = 2; threads < 4; threads++) {

@@ -21,7 +21,7 @@ static void
 test_corrupt(void **state)
 {
     struct sotto_table *table = people(ROWS);
-    const struct sotto_clm_options options = {.label = "kind", .seed = 4};
+    const struct clm_options options = {.label = "kind", .seed = 4};
     struct begun begun = {0};
     struct contrastive_views views;
     uint32_t row[ROWS];
@@ -30,8 +30,8 @@ test_corrupt(void **state)
     (void)state;
     fill_rows(row, ROWS);
     begun_make(&begun, table, &options);
-    assert_string_equal(begun.options.augment, "corrupt");
-    must(contrastive_views_init(&views, &begun.learnt, &begun.options, &err));
+    assert_string_equal(begun.set.augment, "corrupt");
+    must(contrastive_views_init(&views, &begun.learnt, &begun.set, &err));
     for (uint32_t view = 0; view < 2; view++) {
         contrastive_views_make(&views, NULL, row, ROWS, 3, view, made[view]);
         for (size_t i = 0; i < ROWS; i++) {
@@ -56,7 +56,7 @@ test_corrupt(void **state)
 
 /* Of (seed, epoch, row, view) alone: neither of threads nor of the batch. */
 static void
-check_pure(struct sotto_table *table, const struct sotto_clm_options *options,
+check_pure(struct sotto_table *table, const struct clm_options *options,
            size_t width)
 {
     enum { N = 40 };
@@ -71,7 +71,7 @@ check_pure(struct sotto_table *table, const struct sotto_clm_options *options,
     must(host_pool_new(3, &pool, &err));
     begun_make(&begun, table, options);
     assert_int_equal(begun.learnt.width, width);
-    must(contrastive_views_init(&views, &begun.learnt, &begun.options, &err));
+    must(contrastive_views_init(&views, &begun.learnt, &begun.set, &err));
     contrastive_views_make(&views, NULL, row, N, 1, 0, a);
     contrastive_views_make(&views, pool, row, N, 1, 0, b);
     assert_memory_equal(a, b, size);
@@ -93,7 +93,7 @@ check_pure(struct sotto_table *table, const struct sotto_clm_options *options,
 static void
 test_pure(void **state)
 {
-    struct sotto_clm_options options = {.label = "kind", .seed = 4};
+    struct clm_options options = {.label = "kind", .seed = 4};
     struct sotto_table *table = people(60);
     (void)state;
     check_pure(table, &options, WIDTH);
@@ -125,22 +125,22 @@ test_suit(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_table *table =
             pictures(6, cases[i].height, cases[i].width, cases[i].channels);
-        struct sotto_clm_options options = {.batch = 2};
+        struct clm_options options = {.batch = 2};
         begun_make(&begun, table, &options);
-        assert_string_equal(begun.options.network, cases[i].network);
-        assert_string_equal(begun.options.augment, cases[i].augment);
+        assert_string_equal(begun.set.network, cases[i].network);
+        assert_string_equal(begun.set.augment, cases[i].augment);
         if (strcmp(cases[i].network, "mlp") == 0) {
-            begun.options.network = "cnn";
+            begun.set.network = "cnn";
             must_fail(
                 SOTTO_STATUS_USAGE, "8x8",
-                contrastive_options_suit(&begun.options, &begun.learnt, &err));
-            begun.options.network = "mlp";
+                contrastive_settings_suit(&begun.set, &begun.learnt, &err));
+            begun.set.network = "mlp";
         }
         if (cases[i].height == 1) {
-            begun.options.augment = "line";
+            begun.set.augment = "line";
             must_fail(
                 SOTTO_STATUS_USAGE, "corrupt",
-                contrastive_options_suit(&begun.options, &begun.learnt, &err));
+                contrastive_settings_suit(&begun.set, &begun.learnt, &err));
         }
         begun_clear(&begun);
         sotto_table_free(table);

@@ -15,7 +15,7 @@ static const char people[] = "age,colour,height,label\n"
 static void
 test_parts(void **state)
 {
-    struct sotto_direct_options options = {.eps = "1", .label = "label"};
+    struct direct_options options = {.eps = "1", .label = "label"};
     struct sotto_table *table = parse(people, strlen(people));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_mechanism_info info;
@@ -61,7 +61,7 @@ test_parts(void **state)
 static void
 test_scaling(void **state)
 {
-    struct sotto_direct_options options = {.eps = "32", .l = 1000};
+    struct direct_options options = {.eps = "32", .l = 1000};
     struct sotto_table *table = parse("a\n-3\n7\n", 7);
     struct sotto_mechanism *mechanism = train(table, &options);
     static const double in[] = {-3, 7, 2, 4.5, -100, 100, NAN};
@@ -84,16 +84,15 @@ test_scaling(void **state)
 static void
 test_ranges(void **state)
 {
-    static const struct sotto_range ranges[] = {{"height", 0, 3},
-                                                {"age", 0, 120}};
+    static const struct range ranges[] = {{"height", 0, 3}, {"age", 0, 120}};
     static const char *const drop[] = {"colour", "label"};
-    struct sotto_direct_options options = {.eps = "0.5",
-                                           .name = "heights",
-                                           .campaign = "c",
-                                           .drop = drop,
-                                           .drops = 2,
-                                           .ranges = ranges,
-                                           .range_count = 2};
+    struct direct_options options = {.eps = "0.5",
+                                     .name = "heights",
+                                     .campaign = "c",
+                                     .drop = drop,
+                                     .drops = 2,
+                                     .ranges = ranges,
+                                     .range_count = 2};
     struct sotto_table *table = parse(people, strlen(people));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_mechanism_info info;
@@ -129,16 +128,15 @@ test_ranges(void **state)
 static void
 test_range_in_a_ball(void **state)
 {
-    static const struct sotto_range ranges[] = {{"height", -200, 0},
-                                                {"age", 0, 120}};
+    static const struct range ranges[] = {{"height", -200, 0}, {"age", 0, 120}};
     static const char *const drop[] = {"colour", "label"};
-    struct sotto_direct_options options = {.eps = "1",
-                                           .drop = drop,
-                                           .drops = 2,
-                                           .ranges = ranges,
-                                           .range_count = 2,
-                                           .numbers = "gaussian",
-                                           .delta = "0.000001"};
+    struct direct_options options = {.eps = "1",
+                                     .drop = drop,
+                                     .drops = 2,
+                                     .ranges = ranges,
+                                     .range_count = 2,
+                                     .numbers = "gaussian",
+                                     .delta = "0.000001"};
     struct sotto_table *table = parse(people, strlen(people));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_column_info column;
@@ -166,8 +164,7 @@ test_number_label(void **state)
     struct sotto_table *table = parse("a,b,c\n1,2,3\n4,5,6\n", 18);
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        struct sotto_direct_options options = {.eps = "1",
-                                               .label = rows[i].label};
+        struct direct_options options = {.eps = "1", .label = rows[i].label};
         struct sotto_mechanism *mechanism = train(table, &options);
         struct sotto_client *client = sotto_mechanism_client(mechanism);
         uint32_t from = 0;
@@ -193,7 +190,7 @@ test_images(void **state)
     static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 1, 0, 0,
                                      0, 2, 0, 0, 0, 2, 0, 1, 2, 255};
     static const uint8_t labels[] = {0, 0, 8, 1, 0, 0, 0, 1, 7};
-    struct sotto_direct_options options = {.eps = "1", .label = "label"};
+    struct direct_options options = {.eps = "1", .label = "label"};
     struct sotto_table *table = parse(images, sizeof images);
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
@@ -226,7 +223,7 @@ test_awkward(void **state)
                                "5,1.7e308,(other)\n5,0,b\n5,0,ba\n5,0,B\n";
     static const char *const sorted[] = {"",  "(other)", "B",
                                          "b", "ba",      "(other)"};
-    struct sotto_direct_options options = {.eps = "2"};
+    struct direct_options options = {.eps = "2"};
     struct sotto_table *table = parse(text, strlen(text));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_column_info column;
@@ -253,12 +250,12 @@ test_usage(void **state)
 {
     static const char *const drop[] = {"age", "colour", "height", "label"};
     static const char *const unknown[] = {"ag\x1b"};
-    struct sotto_direct_options options = {.eps = "1"};
-    struct sotto_range range = {"age", 1, 1};
+    struct direct_options options = {.eps = "1"};
+    struct range range = {"age", 1, 1};
     (void)state;
     options.label = "lable";
     assert_refused(people, &options, SOTTO_STATUS_USAGE,
-                   "there is no column \"lable\" for --label; the columns are "
+                   "label: there is no column \"lable\"; the columns are "
                    "age, colour, height, label");
     options.label = "age";
     options.drop = drop;
@@ -272,29 +269,33 @@ test_usage(void **state)
     options.drop = unknown;
     options.drops = 1;
     assert_refused(people, &options, SOTTO_STATUS_USAGE,
-                   "there is no column \"ag\xef\xbf\xbd\" for --drop");
+                   "drop: there is no column \"ag\xef\xbf\xbd\"");
     options.drops = 0;
     options.ranges = &range;
     options.range_count = 1;
     assert_refused(people, &options, SOTTO_STATUS_USAGE,
-                   "the range of column \"age\" must be two finite numbers");
+                   "LOW and HIGH must be numbers, LOW the smaller");
     range.high = INFINITY;
-    assert_refused(people, &options, SOTTO_STATUS_USAGE, "two finite numbers");
+    assert_refused(people, &options, SOTTO_STATUS_USAGE,
+                   "LOW and HIGH must be numbers");
     range.low = NAN;
-    assert_refused(people, &options, SOTTO_STATUS_USAGE, "two finite numbers");
+    assert_refused(people, &options, SOTTO_STATUS_USAGE,
+                   "LOW and HIGH must be numbers");
+    range.low = 0;
+    range.high = 2;
     range.column = "colour";
     assert_refused(people, &options, SOTTO_STATUS_USAGE,
                    "\"colour\" is dropped or does not hold numbers");
     range.column = "ages";
     assert_refused(people, &options, SOTTO_STATUS_USAGE,
-                   "there is no column \"ages\" for --range");
-    static const struct sotto_range twice[] = {{"age", 0, 1}, {"age", 0, 2}};
+                   "range: there is no column \"ages\"");
+    static const struct range twice[] = {{"age", 0, 1}, {"age", 0, 2}};
     options.ranges = twice;
     options.range_count = 2;
     assert_refused(people, &options, SOTTO_STATUS_USAGE, "has two ranges");
     options.range_count = 0;
     options.l = (UINT32_C(1) << 20) + 1;
-    assert_refused(people, &options, SOTTO_STATUS_USAGE, "1048576 steps");
+    assert_refused(people, &options, SOTTO_STATUS_USAGE, "from 1 to 1048576");
     options.l = 0;
     options.name = "a\"b";
     assert_refused(people, &options, SOTTO_STATUS_USAGE, "the name may hold");
@@ -310,9 +311,9 @@ test_budget(void **state)
         {"x", SOTTO_STATUS_FORMAT},  {"", SOTTO_STATUS_FORMAT},
         {"-1", SOTTO_STATUS_FORMAT}, {"1.0000000000001", SOTTO_STATUS_LIMIT},
         {"33", SOTTO_STATUS_BUDGET}, {"0", SOTTO_STATUS_BUDGET}};
-    struct sotto_direct_options options = {.eps = NULL};
+    struct direct_options options = {.eps = NULL};
     (void)state;
-    assert_refused(people, &options, SOTTO_STATUS_USAGE, "--eps");
+    assert_refused(people, &options, SOTTO_STATUS_USAGE, "eps is missing");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         options.eps = rows[i].eps;
         assert_refused(people, &options, rows[i].status, "epsilon");
@@ -330,8 +331,8 @@ test_budget(void **state)
 static void
 test_input(void **state)
 {
-    static const struct sotto_range range = {"b", 0, 1};
-    struct sotto_direct_options options = {.eps = "1"};
+    static const struct range range = {"b", 0, 1};
+    struct direct_options options = {.eps = "1"};
     char *many = malloc(20000), *at = many;
     (void)state;
     assert_refused("a,b\n1,\n2,NA\n", &options, SOTTO_STATUS_INPUT,
@@ -363,12 +364,12 @@ test_input(void **state)
 static void
 test_unwritable(void **state)
 {
-    struct sotto_direct_options options = {.eps = "1"};
+    struct direct_options options = {.eps = "1"};
     struct sotto_table *table = parse(people, strlen(people));
     struct sotto_mechanism *opened = NULL;
     (void)state;
     assert_int_equal(
-        sotto_train_direct(table, &options, "/nonexistent/m", &opened, &err),
+        train_direct(table, &options, "/nonexistent/m", &opened, &err),
         SOTTO_STATUS_IO);
     assert_null(opened);
     sotto_table_free(table);
@@ -379,7 +380,7 @@ test_unwritable(void **state)
 static void
 test_memory(void **state)
 {
-    struct sotto_direct_options options = {.eps = "1", .label = "label"};
+    struct direct_options options = {.eps = "1", .label = "label"};
     struct sotto_table *table = parse(people, strlen(people));
     struct sotto_mechanism *opened = NULL;
     enum sotto_status status;
@@ -388,7 +389,7 @@ test_memory(void **state)
     do {
         memset(&err, 0xa5, sizeof err);
         fail_alloc_at(++n);
-        status = sotto_train_direct(table, &options, path, &opened, &err);
+        status = train_direct(table, &options, path, &opened, &err);
         if (status != SOTTO_STATUS_OK) {
             assert_null(opened);
             assert_int_equal(status, SOTTO_STATUS_MEMORY);

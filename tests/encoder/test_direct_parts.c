@@ -41,7 +41,7 @@ assert_parts(const struct sotto_mechanism *mechanism,
 }
 
 static void
-check_parts(const struct sotto_direct_options *options,
+check_parts(const struct direct_options *options,
             const struct expected *expected, size_t count)
 {
     struct sotto_table *table = parse(mixed, strlen(mixed));
@@ -75,7 +75,7 @@ test_channels(void **state)
         {"label", "duchi", "cube", 1, 1, 4096, 0.5},
         {"features", "flip", "symbols", 1, 3, 0, 0.5},
         {"features", "flip", "symbols", 1, 4, 0, 0.5}};
-    struct sotto_direct_options options = {.eps = "3", .label = "y"};
+    struct direct_options options = {.eps = "3", .label = "y"};
     (void)state;
     check_parts(&options, laplace, 4);
     options.numbers = "window";
@@ -102,11 +102,11 @@ test_runs(void **state)
         {"features", "gaussian", "ball", 1, 2, 64, 1},
         {"features", "flip", "symbols", 1, 3, 0, 0.5},
         {"features", "flip", "symbols", 1, 4, 0, 0.5}};
-    struct sotto_direct_options options = {.eps = "3",
-                                           .label = "b",
-                                           .numbers = "gaussian",
-                                           .delta = "0.000000000005",
-                                           .l = 64};
+    struct direct_options options = {.eps = "3",
+                                     .label = "b",
+                                     .numbers = "gaussian",
+                                     .delta = "0.000000000005",
+                                     .l = 64};
     struct sotto_table *table = parse(mixed, strlen(mixed));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_mechanism_info info;
@@ -153,7 +153,7 @@ test_images(void **state)
     static const struct expected joint[] = {
         {"features", "duchi", "cube", 1, 4096, 4096, 4.096},
         {"features", "duchi", "cube", 1, 1, 4096, 0.001}};
-    struct sotto_direct_options options = {.eps = "4.097", .numbers = "duchi"};
+    struct direct_options options = {.eps = "4.097", .numbers = "duchi"};
     struct sotto_table *table = images(4096), *other = parse("n\n1\n", 4);
     struct sotto_mechanism *mechanism;
     struct sotto_column_info column;
@@ -176,7 +176,7 @@ test_images(void **state)
     (void)unlink(path);
 
     table = images(4097);
-    assert_int_equal(sotto_train_direct(table, &options, path, NULL, &err),
+    assert_int_equal(train_direct(table, &options, path, NULL, &err),
                      SOTTO_STATUS_LIMIT);
     assert_non_null(strstr(err.message, "at most 4096 numbers together"));
     sotto_table_free(table);
@@ -191,11 +191,11 @@ static void
 test_ball_holds_every_corner(void **state)
 {
     static const double low[] = {0, -10, 100}, high[] = {2, 30, 500};
-    struct sotto_direct_options options = {.eps = "3",
-                                           .label = "y",
-                                           .numbers = "gaussian",
-                                           .delta = "0.000001",
-                                           .l = 1000};
+    struct direct_options options = {.eps = "3",
+                                     .label = "y",
+                                     .numbers = "gaussian",
+                                     .delta = "0.000001",
+                                     .l = 1000};
     struct sotto_table *table = parse(mixed, strlen(mixed));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_client *client = sotto_mechanism_client(mechanism);
@@ -288,11 +288,10 @@ test_estimates(void **state)
     struct sotto_table *table = parse(mixed, strlen(mixed));
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        struct sotto_direct_options options = {.eps = "24",
-                                               .label = "y",
-                                               .numbers = numbers[i],
-                                               .delta =
-                                                   i == 3 ? "0.000001" : NULL};
+        struct direct_options options = {.eps = "24",
+                                         .label = "y",
+                                         .numbers = numbers[i],
+                                         .delta = i == 3 ? "0.000001" : NULL};
         struct sotto_mechanism *mechanism = train(table, &options);
         struct sotto_estimate *estimate = collect(mechanism);
         assert_int_equal(sotto_estimate_rows(estimate), 4 + 3 + 4);
@@ -313,31 +312,31 @@ test_estimates(void **state)
 static void
 test_names(void **state)
 {
-    struct sotto_direct_options options = {.eps = "3", .numbers = "flip"};
+    struct direct_options options = {.eps = "3", .numbers = "flip"};
     (void)state;
     assert_refused(mixed, &options, SOTTO_STATUS_USAGE,
-                   "--numbers flip: the channels for numbers are ");
+                   "numbers flip: the channels for numbers are ");
     options.numbers = "lap\x1blace";
     assert_refused(mixed, &options, SOTTO_STATUS_USAGE, "for numbers are ");
     assert_null(strchr(err.message, '\x1b'));
     options.numbers = NULL;
     options.categories = "laplace";
     assert_refused(mixed, &options, SOTTO_STATUS_USAGE,
-                   "--categories laplace: the channels for categories are "
+                   "categories laplace: the channels for categories are "
                    "flip, subset");
     options.categories = "nonesuch";
     assert_refused("n\n1\n2\n", &options, SOTTO_STATUS_USAGE, "nonesuch");
     options.categories = NULL;
     options.label_channel = "window";
     assert_refused(mixed, &options, SOTTO_STATUS_USAGE,
-                   "--label-channel needs a label");
+                   "label-channel needs a label");
     options.label = "colour";
     assert_refused(mixed, &options, SOTTO_STATUS_USAGE,
-                   "--label-channel window: the channels for categories");
+                   "label-channel window: the channels for categories");
     options.label = "y";
     options.label_channel = "subset";
     assert_refused(mixed, &options, SOTTO_STATUS_USAGE,
-                   "--label-channel subset: the channels for numbers");
+                   "label-channel subset: the channels for numbers");
 }
 
 static void
@@ -348,17 +347,20 @@ test_delta(void **state)
         enum sotto_status status;
         const char *message;
     } rows[] = {
-        {"gaussian", NULL, SOTTO_STATUS_USAGE, "'gaussian' needs a delta"},
+        {"gaussian", NULL, SOTTO_STATUS_USAGE,
+         "delta is missing, and the channel 'gaussian' needs one"},
         {"gaussian", "0", SOTTO_STATUS_BUDGET, "delta must lie between"},
         {"gaussian", "0.011", SOTTO_STATUS_BUDGET, "delta must lie between"},
         {"gaussian", "1e-6", SOTTO_STATUS_FORMAT, "plain decimal numbers"},
         {"gaussian", "0.0000000000001", SOTTO_STATUS_LIMIT, "12 after it"},
         {"gaussian", "0.000000000001", SOTTO_STATUS_BUDGET,
          "too small to be shared by 2 parts"},
-        {"duchi", "0.000001", SOTTO_STATUS_USAGE, "leave --delta out"},
-        {NULL, "0.000001", SOTTO_STATUS_USAGE, "leave --delta out"},
+        {"duchi", "0.000001", SOTTO_STATUS_USAGE,
+         "delta is for a channel that no column goes through"},
+        {NULL, "0.000001", SOTTO_STATUS_USAGE,
+         "delta is for a channel that no column goes through"},
     };
-    struct sotto_direct_options options = {.eps = "3", .label = "b"};
+    struct direct_options options = {.eps = "3", .label = "b"};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         options.numbers = rows[i].numbers;
@@ -369,20 +371,20 @@ test_delta(void **state)
     options.delta = "0.000001";
     options.label = NULL;
     assert_refused("c\nred\nblue\n", &options, SOTTO_STATUS_USAGE,
-                   "leave --delta out");
+                   "delta is for a channel that no column goes through");
 }
 
 /* Noise that the channel cannot make: the message says what to do. */
 static void
 test_limit(void **state)
 {
-    struct sotto_direct_options options = {
+    struct direct_options options = {
         .eps = "0.001", .numbers = "gaussian", .delta = "0.000001", .l = 65536};
     struct sotto_table *table = parse(mixed, strlen(mixed));
     (void)state;
     assert_refused(mixed, &options, SOTTO_STATUS_LIMIT,
                    "'gaussian' cannot make the noise for 4 numbers with 65536 "
-                   "steps at so small an epsilon: lower --l");
+                   "steps at so small an epsilon: lower it");
     options.l = 1;
     sotto_mechanism_free(train(table, &options));
     sotto_table_free(table);
@@ -391,7 +393,7 @@ test_limit(void **state)
 static void
 test_memory(void **state)
 {
-    struct sotto_direct_options options = {
+    struct direct_options options = {
         .eps = "1", .label = "y", .numbers = "gaussian", .delta = "0.000001"};
     struct sotto_table *table = parse(mixed, strlen(mixed));
     enum sotto_status status;
@@ -400,7 +402,7 @@ test_memory(void **state)
     do {
         memset(&err, 0xa5, sizeof err);
         fail_alloc_at(++n);
-        status = sotto_train_direct(table, &options, path, NULL, &err);
+        status = train_direct(table, &options, path, NULL, &err);
         if (status != SOTTO_STATUS_OK) {
             assert_int_equal(status, SOTTO_STATUS_MEMORY);
             assert_string_equal(err.message, "out of memory");

@@ -25,17 +25,20 @@ test_x(void **state)
         {1, 1, 0, 0, 0, 0, 1, 0},
         {0, 0, 1, 0, 0, 0, 0, 1},
     };
-    const struct learnt_options options = {
-        .kind = "vlm", .eps = "2", .label = "y", .lambda = 0.25};
+    const struct sotto_train_options options = {.eps = "2", .label = "y"};
+    const struct learnt_settings set = {
+        .lambda = 0.25, .label_channel = "flip", .d = 8, .steps = 4096};
     struct sotto_table *table = parse(text);
+    const struct encoder_job job = {
+        .encoder = &encoder_vlm, .table = table, .options = &options};
     struct learnt learnt;
     (void)state;
-    must(learnt_begin(&learnt, table, &options, &err));
+    must(learnt_begin(&learnt, &job, &set, &err));
     assert_int_equal(learnt.n, 3);
     assert_int_equal(learnt.width, 8);
     assert_int_equal(learnt.label, 3);
-    assert_int_equal(learnt.options.d, 8);
-    assert_int_equal(learnt.options.steps, 4096);
+    assert_int_equal(learnt.set.d, 8);
+    assert_int_equal(learnt.set.steps, 4096);
     assert_true(learnt.eps_x == UINT64_C(500000000000));
     assert_true(learnt.eps_y == UINT64_C(1500000000000));
     for (size_t i = 0; i < 3; i++) {
@@ -58,11 +61,15 @@ test_x(void **state)
 static void
 test_blocks(void **state)
 {
-    const struct learnt_options options = {.kind = "vlm", .eps = "2"};
+    const struct sotto_train_options options = {.eps = "2"};
+    const struct learnt_settings set = {
+        .label_channel = "flip", .d = 8, .steps = 4096};
     struct sotto_table *table = parse("a,b,c,d,e\n1,2,3,x,y\n4,5,6,z,y\n");
+    struct encoder_job job = {
+        .encoder = &encoder_vlm, .table = table, .options = &options};
     struct learnt learnt;
     (void)state;
-    must(learnt_begin(&learnt, table, &options, &err));
+    must(learnt_begin(&learnt, &job, &set, &err));
     assert_int_equal(learnt.blocks, 3);
     assert_int_equal(learnt.block[0].count, 3);
     assert_int_equal(learnt.block[1].count, 3);
@@ -70,8 +77,8 @@ test_blocks(void **state)
     assert_true(learnt.eps_x == UINT64_C(2000000000000) && learnt.eps_y == 0);
     learnt_clear(&learnt);
     sotto_table_free(table);
-    table = images(5);
-    must(learnt_begin(&learnt, table, &options, &err));
+    job.table = table = images(5);
+    must(learnt_begin(&learnt, &job, &set, &err));
     assert_int_equal(learnt.blocks, 1);
     assert_int_equal(learnt.block[0].likelihood, ANALYST_BERNOULLI);
     assert_int_equal(learnt.width, 16);

@@ -32,11 +32,11 @@ ellipse(size_t rows, bool flat)
 }
 
 static struct sotto_mechanism *
-train(const struct sotto_table *table, const struct sotto_pca_options *options)
+train(const struct sotto_table *table, const struct pca_options *options)
 {
     struct sotto_mechanism *mechanism = NULL;
-    must(sotto_train_pca(table, options, in_folder("m.sotto"),
-                         in_folder("m.analyst"), &mechanism, &err));
+    must(train_pca(table, options, in_folder("m.sotto"), in_folder("m.analyst"),
+                   &mechanism, &err));
     return mechanism;
 }
 
@@ -46,12 +46,12 @@ static void
 check_map(bool whiten)
 {
     enum { ROWS = 2000 };
-    struct sotto_pca_options options = {.eps = "5",
-                                        .label = "k",
-                                        .d = 2,
-                                        .inside = 0.8,
-                                        .whiten = whiten,
-                                        .threads = 1};
+    struct pca_options options = {.eps = "5",
+                                  .label = "k",
+                                  .d = 2,
+                                  .inside = 0.8,
+                                  .whiten = whiten,
+                                  .threads = 1};
     struct sotto_table *table = ellipse(ROWS, false);
     struct sotto_mechanism *mechanism = train(table, &options);
     struct rows rows;
@@ -95,12 +95,12 @@ static void
 check_decoder(size_t d, bool whiten, double most)
 {
     enum { ROWS = 300 };
-    struct sotto_pca_options options = {.eps = "5",
-                                        .label = "k",
-                                        .d = d,
-                                        .inside = 1,
-                                        .whiten = whiten,
-                                        .steps = 1u << 20};
+    struct pca_options options = {.eps = "5",
+                                  .label = "k",
+                                  .d = d,
+                                  .inside = 1,
+                                  .whiten = whiten,
+                                  .steps = 1u << 20};
     struct sotto_table *table = ellipse(ROWS, false);
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_analyst *analyst = NULL;
@@ -147,14 +147,14 @@ test_decoder(void **state)
 static void
 test_threads(void **state)
 {
-    struct sotto_pca_options options = {.eps = "5", .threads = 1};
+    struct pca_options options = {.eps = "5", .threads = 1};
     struct sotto_table *table = images(500);
     (void)state;
-    must(sotto_train_pca(table, &options, in_folder("a.sotto"),
-                         in_folder("a.analyst"), NULL, &err));
+    must(train_pca(table, &options, in_folder("a.sotto"),
+                   in_folder("a.analyst"), NULL, &err));
     options.threads = 3;
-    must(sotto_train_pca(table, &options, in_folder("b.sotto"),
-                         in_folder("b.analyst"), NULL, &err));
+    must(train_pca(table, &options, in_folder("b.sotto"),
+                   in_folder("b.analyst"), NULL, &err));
     assert_true(same_files(in_folder("a.sotto"), in_folder("b.sotto")));
     assert_true(same_files(in_folder("a.analyst"), in_folder("b.analyst")));
     sotto_table_free(table);
@@ -182,27 +182,27 @@ colours(size_t rows)
 static void
 test_refused(void **state)
 {
-    struct sotto_pca_options options = {.eps = "5", .label = "k", .d = 2};
+    struct pca_options options = {.eps = "5", .label = "k", .d = 2};
     struct sotto_table *table = ellipse(50, true), *whole = ellipse(50, false);
     struct sotto_table *constant = NULL, *dependent = colours(300);
     static const char text[] = "k,a,b\nx,1,2\ny,1,2\nx,1,2\n";
     (void)state;
     must(sotto_table_parse(text, sizeof text - 1, "-", NULL, &constant, &err));
 #define REFUSED(status, message, rows)                                         \
-    must_fail(SOTTO_STATUS_##status, message,                                  \
-              sotto_train_pca(rows, &options, in_folder("m.sotto"), NULL,      \
-                              NULL, &err));                                    \
+    must_fail(                                                                 \
+        SOTTO_STATUS_##status, message,                                        \
+        train_pca(rows, &options, in_folder("m.sotto"), NULL, NULL, &err));    \
     assert_int_equal(entries(), 0)
     REFUSED(INPUT, "1 direction only", table); /* all on one line */
     options.d = 3;
     REFUSED(LIMIT, "d is 3, and 2 inputs have", whole);
-    REFUSED(LIMIT, "--d 2 or less", whole);
+    REFUSED(LIMIT, "give 2 or less", whole);
     options.d = 2;
     REFUSED(INPUT, "does not vary", constant);
     options.d = 1;
     REFUSED(INPUT, "does not vary", constant);
     options.d = 4; /* blue, red, green and other: the last never */
-    REFUSED(INPUT, "2 directions only: give --d 2", dependent);
+    REFUSED(INPUT, "2 directions only: give 2 or less", dependent);
     options.d = 2;
     options.inside = 1.5;
     REFUSED(USAGE, "inside", whole);
@@ -210,7 +210,7 @@ test_refused(void **state)
     REFUSED(USAGE, "inside", whole);
     options.inside = 0;
     options.eps = NULL;
-    REFUSED(USAGE, "--eps", whole);
+    REFUSED(USAGE, "eps is missing", whole);
 #undef REFUSED
     sotto_table_free(table);
     sotto_table_free(whole);
@@ -221,7 +221,7 @@ test_refused(void **state)
 static void
 test_memory(void **state)
 {
-    struct sotto_pca_options options = {
+    struct pca_options options = {
         .eps = "5", .label = "k", .d = 1, .threads = 1};
     struct sotto_table *table = ellipse(20, false);
     struct sotto_mechanism *mechanism = NULL;
@@ -231,8 +231,8 @@ test_memory(void **state)
     do {
         memset(&err, 0xa5, sizeof err);
         fail_alloc_at(++n);
-        status = sotto_train_pca(table, &options, in_folder("m.sotto"),
-                                 in_folder("m.analyst"), &mechanism, &err);
+        status = train_pca(table, &options, in_folder("m.sotto"),
+                           in_folder("m.analyst"), &mechanism, &err);
         if (status != SOTTO_STATUS_OK) {
             assert_null(mechanism);
             assert_int_equal(status, SOTTO_STATUS_MEMORY);

@@ -10,29 +10,29 @@
 
 static const uint32_t small_hidden[] = {8};
 
-static struct sotto_vlm_options
+static struct vlm_options
 small_options(void)
 {
-    return (struct sotto_vlm_options){.eps = "4",
-                                      .label = "kind",
-                                      .d = 2,
-                                      .hidden = small_hidden,
-                                      .hiddens = 1,
-                                      .eps_pre = 20,
-                                      .epochs = 30,
-                                      .batch = 16,
-                                      .rate = 0.005,
-                                      .seed = 5,
-                                      .threads = 1};
+    return (struct vlm_options){.eps = "4",
+                                .label = "kind",
+                                .d = 2,
+                                .hidden = small_hidden,
+                                .hiddens = 1,
+                                .eps_pre = 20,
+                                .epochs = 30,
+                                .batch = 16,
+                                .rate = 0.005,
+                                .seed = 5,
+                                .threads = 1};
 }
 
 static struct sotto_mechanism *
-train(const struct sotto_table *table, const struct sotto_vlm_options *options,
-      struct sotto_train_info *ret_info)
+train(const struct sotto_table *table, const struct vlm_options *options,
+      struct vlm_info *ret_info)
 {
     struct sotto_mechanism *mechanism = NULL;
-    must(sotto_train_vlm(table, options, in_folder("m.sotto"),
-                         in_folder("m.analyst"), ret_info, &mechanism, &err));
+    must(train_vlm(table, options, in_folder("m.sotto"), in_folder("m.analyst"),
+                   ret_info, &mechanism, &err));
     return mechanism;
 }
 
@@ -41,9 +41,9 @@ train(const struct sotto_table *table, const struct sotto_vlm_options *options,
 static void
 test_files(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(200);
-    struct sotto_train_info trained;
+    struct vlm_info trained;
     struct sotto_mechanism *mechanism = train(table, &options, &trained), *read;
     struct sotto_mechanism_info info, again;
     struct sotto_part_info part;
@@ -98,7 +98,7 @@ test_files(void **state)
 static void
 test_budget(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(40);
     struct sotto_mechanism *mechanism;
     (void)state;
@@ -122,30 +122,40 @@ test_budget(void **state)
 
 /* ---- What is learnt ------------------------------------------------------ */
 
-/* A net trained as sotto_train_vlm trains it. */
+/* A net trained as sotto_train trains it. */
 struct trained {
+    struct sotto_train_options options;
+    struct encoder_job job;
     struct learnt learnt;
     struct tensor_backend *backend;
     struct variational_net net;
-    struct sotto_train_info info;
+    struct variational_info info;
 };
 
 static void
 trained_make(struct trained *trained, const struct sotto_table *table,
-             const struct sotto_vlm_options *options)
+             const struct vlm_options *options)
 {
-    const struct learnt_options common = {.kind = "vlm",
-                                          .eps = options->eps,
-                                          .label = options->label,
-                                          .d = options->d};
-    struct sotto_vlm_options filled = *options;
-    filled.l = 5;
-    filled.validation = 0.1;
-    must(learnt_begin(&trained->learnt, table, &common, &err));
+    struct variational_settings set = {.common = {.label_channel = "flip",
+                                                  .d = (uint32_t)options->d,
+                                                  .steps = 4096},
+                                       .hidden = {{8}, 1},
+                                       .l = 5,
+                                       .eps_pre = options->eps_pre,
+                                       .epochs = options->epochs,
+                                       .batch = options->batch,
+                                       .rate = options->rate,
+                                       .validation = 0.1,
+                                       .seed = options->seed};
+    trained->options = (struct sotto_train_options){.eps = options->eps,
+                                                    .label = options->label};
+    trained->job = (struct encoder_job){
+        .encoder = &encoder_vlm, .table = table, .options = &trained->options};
+    must(learnt_begin(&trained->learnt, &trained->job, &set.common, &err));
     must(tensor_new("cpu", NULL, &trained->backend, &err));
-    must(variational_net_init(&trained->net, &trained->learnt, &filled,
+    must(variational_net_init(&trained->net, &trained->learnt, &set,
                               trained->backend, &err));
-    must(variational_train(&trained->net, &trained->learnt, &filled,
+    must(variational_train(&trained->net, &trained->learnt, &set,
                            &trained->info, &err));
 }
 
@@ -163,9 +173,9 @@ static void
 test_deployed(void **state)
 {
     enum { ROWS = 120 };
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(ROWS);
-    struct sotto_train_info info;
+    struct vlm_info info;
     struct sotto_mechanism *mechanism = train(table, &options, &info);
     struct sotto_analyst *analyst = NULL;
     struct trained trained;
@@ -209,9 +219,9 @@ test_deployed(void **state)
 static void
 test_learns(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(400);
-    struct sotto_train_info first, last;
+    struct vlm_info first, last;
     struct sotto_mechanism *mechanism;
     struct rows rows;
     double mean[2][2] = {{0}}, spread[2] = {0}, count[2] = {0}, between = 0;
@@ -252,9 +262,9 @@ test_learns(void **state)
 static void
 test_kinds(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = images(150);
-    struct sotto_train_info first, last;
+    struct vlm_info first, last;
     (void)state;
     options.label = NULL;
     options.eps_pre = 0;
@@ -286,12 +296,11 @@ test_kinds(void **state)
 
 static void
 refused(const char *message, enum sotto_status expected,
-        const struct sotto_vlm_options *options,
-        const struct sotto_table *table)
+        const struct vlm_options *options, const struct sotto_table *table)
 {
     must_fail(expected, message,
-              sotto_train_vlm(table, options, in_folder("m.sotto"),
-                              in_folder("m.analyst"), NULL, NULL, &err));
+              train_vlm(table, options, in_folder("m.sotto"),
+                        in_folder("m.analyst"), NULL, NULL, &err));
     assert_int_equal(entries(), 0);
 }
 
@@ -299,34 +308,38 @@ static void
 test_refused(void **state)
 {
     static const uint32_t none[] = {0};
+    static const uint32_t sixteen[] = {1, 1, 1, 1, 1, 1, 1, 1,
+                                       1, 1, 1, 1, 1, 1, 1, 1};
     struct sotto_table *table = people(20), *one = people(1);
-    struct sotto_vlm_options good = small_options(), bad;
+    struct vlm_options good = small_options(), bad;
     (void)state;
 #define BAD(field, value, status, message)                                     \
     bad = good;                                                                \
     bad.field = (value);                                                       \
     refused(message, SOTTO_STATUS_##status, &bad, table)
-    BAD(eps, NULL, USAGE, "--eps");
+    BAD(eps, NULL, USAGE, "eps is missing");
     BAD(eps, "33", BUDGET, "epsilon");
     BAD(eps, "x", FORMAT, "");
     BAD(lambda, 1, USAGE, "lambda");
     BAD(lambda, -0.1, USAGE, "lambda");
     BAD(lambda, NAN, USAGE, "lambda");
-    BAD(lambda, 1e-9, BUDGET, "--lambda");
+    BAD(lambda, 1e-9, USAGE, "lambda 1.0000000000000001e-09 is not");
     BAD(label, "nobody", USAGE, "nobody");
     BAD(label, "a", INPUT, "--category");
-    BAD(d, 5000, USAGE, "4096");
+    BAD(d, 5000, USAGE, "d 5000 is not a whole number from 1 to 4096");
     BAD(steps, (1u << 20) + 1, USAGE, "steps");
     BAD(hidden, none, USAGE, "hidden");
-    BAD(hiddens, 16, USAGE, "hidden");
-    BAD(l, -1, USAGE, "radius");
-    BAD(l, NAN, USAGE, "radius");
-    BAD(eps_pre, -1, USAGE, "epsilon");
+    good.hiddens = 16;
+    BAD(hidden, sixteen, USAGE, "hidden");
+    good.hiddens = 1;
+    BAD(l, -1, USAGE, "l ");
+    BAD(l, NAN, USAGE, "l ");
+    BAD(eps_pre, -1, USAGE, "eps-pre -1 is not a number from 0.001");
     BAD(autogen, -1, USAGE, "autogen");
     BAD(rate, INFINITY, USAGE, "rate");
     BAD(validation, 0.95, USAGE, "validation");
     BAD(epochs, 1000001, USAGE, "epochs");
-    BAD(batch, 65537, USAGE, "batches");
+    BAD(batch, 65537, USAGE, "batch");
     BAD(name, "\"", USAGE, "name");
     BAD(threads, 1000, LIMIT, "");
 #undef BAD
@@ -336,8 +349,8 @@ test_refused(void **state)
     bad.l = 1e6;
     bad.epochs = 3;
     enum sotto_status status =
-        sotto_train_vlm(table, &bad, in_folder("m.sotto"), NULL, NULL, NULL,
-                        &err); /* diverges, or not: never a NaN in a file */
+        train_vlm(table, &bad, in_folder("m.sotto"), NULL, NULL, NULL,
+                  &err); /* diverges, or not: never a NaN in a file */
     assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_INPUT);
     sotto_table_free(table);
     sotto_table_free(one);
@@ -347,7 +360,7 @@ static void
 test_only_label(void **state)
 {
     static const char *const drop[] = {"a", "b", "colour"};
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(20);
     (void)state;
     options.drop = drop;
@@ -359,16 +372,16 @@ test_only_label(void **state)
 static void
 test_unwritable(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(20);
     (void)state;
     options.epochs = 1;
     must_fail(SOTTO_STATUS_IO, "m.sotto",
-              sotto_train_vlm(table, &options, in_folder("no/m.sotto"), NULL,
-                              NULL, NULL, &err));
+              train_vlm(table, &options, in_folder("no/m.sotto"), NULL, NULL,
+                        NULL, &err));
     must_fail(SOTTO_STATUS_IO, "m.analyst",
-              sotto_train_vlm(table, &options, in_folder("m.sotto"),
-                              in_folder("no/m.analyst"), NULL, NULL, &err));
+              train_vlm(table, &options, in_folder("m.sotto"),
+                        in_folder("no/m.analyst"), NULL, NULL, &err));
     assert_int_equal(entries(), 0);
     sotto_table_free(table);
 }
@@ -376,7 +389,7 @@ test_unwritable(void **state)
 static void
 test_memory(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(12);
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status;
@@ -389,9 +402,8 @@ test_memory(void **state)
     do {
         memset(&err, 0xa5, sizeof err);
         fail_alloc_at(++n);
-        status =
-            sotto_train_vlm(table, &options, in_folder("m.sotto"),
-                            in_folder("m.analyst"), NULL, &mechanism, &err);
+        status = train_vlm(table, &options, in_folder("m.sotto"),
+                           in_folder("m.analyst"), NULL, &mechanism, &err);
         if (status != SOTTO_STATUS_OK) {
             assert_null(mechanism);
             assert_int_equal(status, SOTTO_STATUS_MEMORY);

@@ -10,6 +10,7 @@ enum { ROWS = 24 };
 
 struct small {
     struct sotto_table *table;
+    struct encoder_job job;
     struct learnt learnt;
     struct tensor_backend *backend;
     struct variational_net net;
@@ -17,12 +18,14 @@ struct small {
 };
 
 static void
-small_make(struct small *small, const struct sotto_vlm_options *options)
+small_make(struct small *small, const struct variational_settings *options)
 {
-    const struct learnt_options common = {
-        .kind = "vlm", .eps = "2", .label = "kind", .d = options->d};
+    static const struct sotto_train_options common = {.eps = "2",
+                                                      .label = "kind"};
     small->table = people(ROWS);
-    must(learnt_begin(&small->learnt, small->table, &common, &err));
+    small->job = (struct encoder_job){
+        .encoder = &encoder_vlm, .table = small->table, .options = &common};
+    must(learnt_begin(&small->learnt, &small->job, &options->common, &err));
     must(tensor_new("plain", NULL, &small->backend, &err));
     must(variational_net_init(&small->net, &small->learnt, options,
                               small->backend, &err));
@@ -54,7 +57,7 @@ objective(struct small *small, bool training)
    kinks on both sides, a small one suffers from rounding. Where both happen, a
    derivative seems wrong: those must be few. */
 static void
-check_gradient(const struct sotto_vlm_options *options)
+check_gradient(const struct variational_settings *options)
 {
     struct small small;
     const struct nn_arena *arena;
@@ -100,14 +103,13 @@ check_gradient(const struct sotto_vlm_options *options)
 static void
 test_gradient(void **state)
 {
-    static const uint32_t hidden[] = {6, 4};
-    struct sotto_vlm_options options = {.d = 3,
-                                        .hidden = hidden,
-                                        .hiddens = 2,
-                                        .l = 0.7,
-                                        .eps_pre = 7,
-                                        .batch = 8,
-                                        .seed = 11};
+    struct variational_settings options = {
+        .common = {.label_channel = "flip", .d = 3, .steps = 4096},
+        .hidden = {{6, 4}, 2},
+        .l = 0.7,
+        .eps_pre = 7,
+        .batch = 8,
+        .seed = 11};
     (void)state;
     check_gradient(&options);
     options.autogen = 2;
@@ -119,8 +121,13 @@ test_gradient(void **state)
 static void
 test_gradient_linear(void **state)
 {
-    struct sotto_vlm_options options = {
-        .d = 2, .linear = true, .l = 1, .eps_pre = 5, .batch = 8, .seed = 2};
+    struct variational_settings options = {
+        .common = {.label_channel = "flip", .d = 2, .steps = 4096},
+        .linear = true,
+        .l = 1,
+        .eps_pre = 5,
+        .batch = 8,
+        .seed = 2};
     (void)state;
     check_gradient(&options);
 }
@@ -129,8 +136,12 @@ test_gradient_linear(void **state)
 static void
 test_learnt_b(void **state)
 {
-    struct sotto_vlm_options options = {
-        .d = 2, .linear = true, .l = 1, .batch = 8, .seed = 2};
+    struct variational_settings options = {
+        .common = {.label_channel = "flip", .d = 2, .steps = 4096},
+        .linear = true,
+        .l = 1,
+        .batch = 8,
+        .seed = 2};
     struct small small;
     (void)state;
     check_gradient(&options);
@@ -152,8 +163,13 @@ test_learnt_b(void **state)
 static void
 test_sums(void **state)
 {
-    struct sotto_vlm_options options = {
-        .d = 2, .linear = true, .l = 1, .eps_pre = 5, .autogen = 3, .batch = 8};
+    struct variational_settings options = {
+        .common = {.label_channel = "flip", .d = 2, .steps = 4096},
+        .linear = true,
+        .l = 1,
+        .eps_pre = 5,
+        .autogen = 3,
+        .batch = 8};
     struct small small;
     struct variational_sums a = {0}, b = {0};
     (void)state;

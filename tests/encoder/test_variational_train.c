@@ -18,29 +18,29 @@ setup_paths(void **state)
     return made;
 }
 
-static struct sotto_vlm_options
+static struct vlm_options
 small_options(void)
 {
-    return (struct sotto_vlm_options){.eps = "4",
-                                      .label = "kind",
-                                      .d = 3,
-                                      .hidden = small_hidden,
-                                      .hiddens = 1,
-                                      .epochs = 6,
-                                      .batch = 16,
-                                      .seed = 5,
-                                      .threads = 1,
-                                      .checkpoint = checkpoint};
+    return (struct vlm_options){.eps = "4",
+                                .label = "kind",
+                                .d = 3,
+                                .hidden = small_hidden,
+                                .hiddens = 1,
+                                .epochs = 6,
+                                .batch = 16,
+                                .seed = 5,
+                                .threads = 1,
+                                .checkpoint = checkpoint};
 }
 
 static enum sotto_status
-train(const struct sotto_table *table, const struct sotto_vlm_options *options,
-      const char *name, struct sotto_train_info *ret_info)
+train(const struct sotto_table *table, const struct vlm_options *options,
+      const char *name, struct vlm_info *ret_info)
 {
     char path[512], analyst[512];
     (void)snprintf(path, sizeof path, "%s/%s.sotto", folder, name);
     (void)snprintf(analyst, sizeof analyst, "%s/%s.analyst", folder, name);
-    return sotto_train_vlm(table, options, path, analyst, ret_info, NULL, &err);
+    return train_vlm(table, options, path, analyst, ret_info, NULL, &err);
 }
 
 static void
@@ -77,9 +77,9 @@ tick(void *context, const char *what, uint64_t done, uint64_t total)
 static void
 test_resume(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(150);
-    struct sotto_train_info info;
+    struct vlm_info info;
     (void)state;
     must(train(table, &options, "whole", &info));
     assert_int_equal(access(checkpoint, F_OK), -1);
@@ -113,10 +113,10 @@ test_resume(void **state)
 static void
 test_stopped_while_encoding(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(100);
     struct stop stop = {.at = 0, .what = "encoding"};
-    struct sotto_train_info info;
+    struct vlm_info info;
     (void)state;
     must(train(table, &options, "whole", &info));
     options.watch = (struct sotto_watch){tick, &stop};
@@ -134,10 +134,10 @@ test_stopped_while_encoding(void **state)
 static void
 test_key(void **state)
 {
-    struct sotto_vlm_options options = small_options(), other;
+    struct vlm_options options = small_options(), other;
     struct sotto_table *table = people(150), *fewer = people(149);
     struct stop stop = {.at = 30, .what = "training"};
-    struct sotto_train_info info;
+    struct vlm_info info;
     (void)state;
     options.watch = (struct sotto_watch){tick, &stop};
     must_fail(SOTTO_STATUS_STOPPED, "", train(table, &options, "a", &info));
@@ -175,24 +175,34 @@ test_key(void **state)
 static void
 test_version(void **state)
 {
-    struct sotto_vlm_options options = small_options();
-    struct learnt_options common = {
-        .kind = "vlm", .eps = "4", .label = "kind", .d = 3};
+    struct vlm_options options = small_options();
+    static const struct sotto_train_options common = {.eps = "4",
+                                                      .label = "kind"};
+    struct variational_settings set = {
+        .common = {.label_channel = "flip", .d = 3, .steps = 4096},
+        .hidden = {{8}, 1},
+        .learn_b = true,
+        .l = 5,
+        .epochs = 6,
+        .batch = 16,
+        .rate = 0.001,
+        .validation = 0.1,
+        .seed = 5};
     struct sotto_table *table = people(150);
     struct stop stop = {.at = 30, .what = "training"};
-    struct sotto_train_info info;
+    struct vlm_info info;
     struct learnt learnt;
-    char key[2][VARIATIONAL_KEY_SIZE];
+    char key[2][LEARNT_KEY_SIZE];
     uint8_t *data = NULL;
     size_t size = 0;
     (void)state;
-    options.l = 5;
-    options.eps_pre = 6;
-    options.rate = 0.001;
-    options.validation = 0.1;
-    must(learnt_begin(&learnt, table, &common, &err));
-    must(variational_key(&learnt, &options, SOTTO_VERSION, key[0], &err));
-    must(variational_key(&learnt, &options, "0.0.0", key[1], &err));
+    struct encoder_job job = {
+        .encoder = &encoder_vlm, .table = table, .options = &common};
+    must(learnt_begin(&learnt, &job, &set.common, &err));
+    must(learnt_key(&learnt, &set, VARIATIONAL_ALGORITHM, SOTTO_VERSION, key[0],
+                    &err));
+    must(learnt_key(&learnt, &set, VARIATIONAL_ALGORITHM, "0.0.0", key[1],
+                    &err));
     assert_string_not_equal(key[0], key[1]);
     learnt_clear(&learnt);
     options.watch = (struct sotto_watch){tick, &stop};
@@ -206,9 +216,9 @@ test_version(void **state)
 static void
 test_threads(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(300);
-    struct sotto_train_info one, two;
+    struct vlm_info one, two;
     static const uint32_t wide[] = {70, 33};
     (void)state;
     options.hidden = wide;
@@ -232,9 +242,9 @@ test_threads(void **state)
 static void
 test_patience(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(60);
-    struct sotto_train_info early, whole;
+    struct vlm_info early, whole;
     struct stop stop = {.at = UINT64_MAX, .what = "training"};
     (void)state;
     options.epochs = 200;
@@ -259,9 +269,9 @@ test_patience(void **state)
 static void
 test_damaged(void **state)
 {
-    struct sotto_vlm_options options = small_options();
+    struct vlm_options options = small_options();
     struct sotto_table *table = people(40);
-    struct sotto_train_info info;
+    struct vlm_info info;
     (void)state;
     must(host_file_write(checkpoint, 0600, false, "no checkpoint", 13, &err));
     must_fail(SOTTO_STATUS_FORMAT, "checkpoint",

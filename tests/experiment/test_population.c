@@ -18,6 +18,7 @@
 #include "freed.h"
 #include "mechanism/rows.h"
 #include "scratch.h"
+#include "train_fixture.h"
 
 #define ROWS 300u /* more than a task, not a multiple of one */
 
@@ -31,14 +32,14 @@ static int
 setup(void **state)
 {
     char hash[EXPERIMENT_HASH_SIZE];
-    struct sotto_pca_options options = {.eps = "32", .label = "label"};
+    struct pca_options options = {.eps = "32", .label = "label"};
     (void)state;
     if (scratch_make() != 0 || blobs_write(folder, ROWS, 40) != 0 ||
         mnist_data_open(folder, &data, hash, &err) != SOTTO_STATUS_OK ||
         mnist_data_read(&data, &err) != SOTTO_STATUS_OK ||
-        sotto_train_pca(data.train, &options, in_folder("m.sotto"),
-                        in_folder("m.analyst"), &mechanism,
-                        &err) != SOTTO_STATUS_OK) {
+        train_pca(data.train, &options, in_folder("m.sotto"),
+                  in_folder("m.analyst"), &mechanism,
+                  &err) != SOTTO_STATUS_OK) {
         return -1;
     }
     return sotto_analyst_read(in_folder("m.analyst"), &analyst, &err) ==
@@ -150,16 +151,16 @@ static void
 refuse_far(const struct sotto_table *table)
 {
     static const char text[] = "a,b,label\n1e300,-1e300,x\n";
-    struct sotto_pca_options options = {.eps = "1", .label = "label", .d = 2};
+    struct pca_options options = {.eps = "1", .label = "label", .d = 2};
     struct sotto_table *far = NULL;
     struct sotto_mechanism *pca = NULL;
     struct sotto_report_reader *reader = NULL;
     assert_int_equal(
         sotto_table_parse(text, sizeof text - 1, "-", NULL, &far, &err),
         SOTTO_STATUS_OK);
-    assert_int_equal(sotto_train_pca(table, &options, in_folder("f.sotto"),
-                                     NULL, &pca, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        train_pca(table, &options, in_folder("f.sotto"), NULL, &pca, &err),
+        SOTTO_STATUS_OK);
     assert_int_equal(
         population_report(pca, far, 1, true, 1, NULL, &reader, &err),
         SOTTO_STATUS_LIMIT);
@@ -182,14 +183,13 @@ test_floats_refused(void **state)
         sotto_table_parse(text, sizeof text - 1, "-", NULL, &table, &err),
         SOTTO_STATUS_OK);
     for (size_t i = 0; i < 2; i++) {
-        struct sotto_direct_options options = {
+        struct direct_options options = {
             .eps = "1", .label = "label", .numbers = numbers[i]};
         struct sotto_mechanism *direct = NULL;
         struct sotto_report_reader *reader = NULL;
-        assert_int_equal(sotto_train_direct(table, &options,
-                                            in_folder("d.sotto"), &direct,
-                                            &err),
-                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            train_direct(table, &options, in_folder("d.sotto"), &direct, &err),
+            SOTTO_STATUS_OK);
         assert_int_equal(
             population_report(direct, table, 1, true, 1, NULL, &reader, &err),
             SOTTO_STATUS_INPUT);
@@ -272,7 +272,7 @@ test_decoded(void **state)
 static void
 test_wiped(void **state)
 {
-    struct sotto_pca_options options = {.eps = "32", .label = "label"};
+    struct pca_options options = {.eps = "32", .label = "label"};
     struct sotto_part_info part;
     struct rows rows;
     int32_t q[FREED_MAX];
@@ -295,10 +295,10 @@ test_wiped(void **state)
                                                NULL, &decoded, &err),
                              SOTTO_STATUS_OK);
         } else {
-            assert_int_equal(
-                sotto_train_pca(data.train, &options, in_folder("w.sotto"),
-                                in_folder("w.analyst"), NULL, &err),
-                SOTTO_STATUS_OK);
+            assert_int_equal(train_pca(data.train, &options,
+                                       in_folder("w.sotto"),
+                                       in_folder("w.analyst"), NULL, &err),
+                             SOTTO_STATUS_OK);
         }
         sotto_table_free(decoded);
         assert_int_equal(freed_found(), 0);

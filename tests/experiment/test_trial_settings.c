@@ -17,6 +17,21 @@
 
 static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca", "clm"};
 
+/* The kind takes what is set, and d is set. */
+static void
+check_settings(const struct mnist_encoder *row)
+{
+    struct mnist_sets sets;
+    struct sotto_error err = {0};
+    mnist_encoder_sets(row, 0, &sets);
+    struct sotto_train_options options = {
+        .eps = "1", .label = "label", .set = sets.set, .sets = sets.sets};
+    if (sotto_train_check(row->kind, &options, &err) != SOTTO_STATUS_OK) {
+        fail_msg("%s: %s", row->mechanism, err.message);
+    }
+    assert_non_null(strstr(row->settings, "d="));
+}
+
 /* All that is asked for has settings that make sense. */
 static void
 test_complete(void **state)
@@ -32,9 +47,7 @@ test_complete(void **state)
             assert_int_equal(isinf(row->eps), isinf(eps));
             assert_true(row->lambda > 0 && row->lambda < 1);
             assert_true(m == 2 || row->eps == eps);
-            assert_true(row->d > 0 && (m == 2 || row->epochs > 0));
-            assert_true(m >= 2 || row->l > 0);
-            assert_true(m == 2 || (row->batch > 0 && row->rate > 0));
+            check_settings(row);
             for (int level = 0; level < 2; level++) {
                 const struct mnist_fit *fit =
                     mnist_fit_find(mechanisms[m], (enum sotto_level)level, eps);
@@ -61,8 +74,9 @@ test_nearest(void **state)
 static void
 test_text(void **state)
 {
-    struct mnist_encoder encoder = {"vlm", 10, 0.7,  5,        33, 0,
-                                    60,    64, 1e-3, "subset", 8};
+    struct mnist_encoder encoder = {
+        "vlm",    10,    0.7,
+        "subset", "vlm", "d=8 l=5 eps-pre=33 epochs=60 batch=64 rate=0.001"};
     struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
@@ -78,7 +92,7 @@ test_text(void **state)
     assert_string_equal(text, other);
     mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "lambda=0.9"));
-    encoder.eps_pre = 0;
+    encoder.settings = "linear d=8 l=5 learn-b epochs=60";
     fit = (struct mnist_fit){.eps = 10,
                              .epochs = 5,
                              .rate = 0.1,
@@ -91,7 +105,7 @@ test_text(void **state)
                              .candidates = 3,
                              .bootstrap = 0.5};
     mnist_setting_text(&encoder, &fit, 10, 0, text);
-    assert_non_null(strstr(text, "eps_pre=learnt"));
+    assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=learnt m=0 epochs=60;"));
     assert_non_null(strstr(text, "fit eq11 epochs=5 rate=0.1 decay=0 "
                                  "batches=4 patience="));
     assert_non_null(strstr(text, " restarts=3 prior=7 smoothing=0.25 "
@@ -110,8 +124,7 @@ test_text(void **state)
     fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
     mnist_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit impossible"));
-    encoder.mechanism = "pca";
-    mnist_encoder_text(&encoder, 0, text);
+    mnist_encoder_text(mnist_encoder_find("pca", 4), 0, text);
     assert_string_equal(text, "pca d=8 inside=0.9");
 }
 
@@ -128,7 +141,7 @@ test_codes(void **state)
                 mnist_is_codebook("pca-codebook") &&
                 !mnist_is_codebook("clm") && !mnist_is_codebook("vlm"));
     assert_string_equal(encoder->mechanism, "clm");
-    assert_true(isinf(encoder->eps) && encoder->d == 64);
+    assert_true(isinf(encoder->eps));
     assert_true(encoder == mnist_encoder_find("codebook", 10));
     assert_string_equal(mnist_encoder_find("vlm-codebook", 1)->mechanism,
                         "vlm");

@@ -11,6 +11,7 @@
 #include "fail_alloc.h"
 #include "host/file.h"
 #include "learn/codes/codes_model.h"
+#include "train_fixture.h"
 
 #define GROUPS 4u
 #define AUX 600u
@@ -68,13 +69,13 @@ make_codebook(const struct sotto_mechanism *encoder, const char *label,
 static int
 setup(void **state)
 {
-    struct sotto_pca_options options = {.eps = "2",
-                                        .label = "place",
-                                        .lambda = 0.5,
-                                        .d = 3,
-                                        .inside = 0.9,
-                                        .steps = 4096,
-                                        .threads = 1};
+    struct pca_options options = {.eps = "2",
+                                  .label = "place",
+                                  .lambda = 0.5,
+                                  .d = 3,
+                                  .inside = 0.9,
+                                  .steps = 4096,
+                                  .threads = 1};
     struct sotto_mechanism *encoder = NULL;
     char path[3][512];
     assert_int_equal(make_folder(state), 0);
@@ -84,7 +85,7 @@ setup(void **state)
     (void)snprintf(path[0], sizeof path[0], "%s", in_folder("e.sotto"));
     (void)snprintf(path[1], sizeof path[1], "%s", in_folder("m.sotto"));
     (void)snprintf(path[2], sizeof path[2], "%s", in_folder("m.analyst"));
-    must(sotto_train_pca(aux, &options, path[0], NULL, &encoder, &err));
+    must(train_pca(aux, &options, path[0], NULL, &encoder, &err));
     make_codebook(encoder, "place", "3", path[1], path[2], &mechanism);
     make_codebook(encoder, NULL, "5", in_folder("c.sotto"), NULL, &coded);
     sotto_mechanism_free(encoder);

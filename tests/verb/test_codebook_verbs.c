@@ -17,6 +17,7 @@
 
 #include "scratch.h"
 #include "sotto/sotto.h"
+#include "train_fixture.h"
 
 #define GROUPS 3u
 
@@ -97,13 +98,13 @@ write_people(const char *name, unsigned n, uint64_t seed)
 static void
 write_codebook(void)
 {
-    const struct sotto_pca_options pca = {.eps = "1",
-                                          .lambda = 0.5,
-                                          .label = "who",
-                                          .d = 2,
-                                          .inside = 0.9,
-                                          .steps = 4096,
-                                          .threads = 1};
+    const struct pca_options pca = {.eps = "1",
+                                    .lambda = 0.5,
+                                    .label = "who",
+                                    .d = 2,
+                                    .inside = 0.9,
+                                    .steps = 4096,
+                                    .threads = 1};
     const struct sotto_codebook_options options = {
         .label = "who", .cells = 12, .threads = 1};
     const struct sotto_codebook_choice choice = {.k = 6, .channel = "subset"};
@@ -115,8 +116,7 @@ write_codebook(void)
     (void)snprintf(path[1], sizeof path[1], "%s", in_folder("m.sotto"));
     (void)snprintf(path[2], sizeof path[2], "%s", in_folder("m.analyst"));
     must(sotto_table_read(path[0], NULL, &table, &err));
-    must(sotto_train_pca(table, &pca, in_folder("e.sotto"), NULL, &encoder,
-                         &err));
+    must(train_pca(table, &pca, in_folder("e.sotto"), NULL, &encoder, &err));
     must(sotto_codebook_new(table, encoder, &options, &codebook, &err));
     must(sotto_codebook_write(codebook, &choice, "2", path[1], path[2], NULL,
                               &err));

@@ -1,0 +1,188 @@
+/*
+ * contrastive_settings.c: what is asked of contrastive training, and what the
+ * data makes of it.
+ */
+#include <string.h>
+
+#include "encoder/contrastive.h"
+
+#define CNN_SIDE 8u /* pixels: smaller images go through dense layers */
+#define L_DEFAULT 5
+#define INSIDE_DEFAULT 0.9
+#define AT(field) offsetof(struct contrastive_settings, field)
+
+const struct setting contrastive_settings[] = {
+    LEARNT_SETTINGS(contrastive_settings, "64"),
+    {.name = "network",
+     SETTING_WORD,
+     AT(network),
+     0,
+     0,
+     NULL,
+     "convolutions or dense layers (cnn for images of\n"
+     "at least 8x8 pixels)",
+     "cnn|mlp"},
+    {.name = "hidden",
+     SETTING_LIST,
+     AT(hidden),
+     1,
+     65536,
+     "256,256",
+     "mlp: units of the encoder's layers"},
+    {.name = "widths",
+     SETTING_LIST,
+     AT(widths),
+     1,
+     65536,
+     "16,32,64,128",
+     "cnn: channels of the convolutions"},
+    {.name = "residual",
+     SETTING_FLAG,
+     AT(residual),
+     0,
+     0,
+     NULL,
+     "cnn: two more convolutions a level, for\n"
+     "photographs"},
+    {.name = "augment",
+     SETTING_WORD,
+     AT(augment),
+     0,
+     0,
+     NULL,
+     "how two views of a record differ (photo for\n"
+     "images in colour, line for others, corrupt for\n"
+     "what is no image)",
+     "line|photo|corrupt"},
+    {.name = "temperature",
+     SETTING_NUMBER,
+     AT(temperature),
+     0.01,
+     100,
+     "1",
+     "of the loss"},
+    {.name = "l",
+     SETTING_NUMBER,
+     AT(l),
+     0.001,
+     1000000,
+     NULL,
+     "the radius that the encoder learns in under\n"
+     "noise (5)"},
+    {.name = "eps-pre",
+     SETTING_NUMBER,
+     AT(eps_pre),
+     0.001,
+     1000000,
+     NULL,
+     "training noise is that of a report at this\n"
+     "epsilon (none)"},
+    {.name = "inside",
+     SETTING_NUMBER,
+     AT(inside),
+     0.000001,
+     1,
+     NULL,
+     "the share of records that are not clipped (0.9)",
+     .late = true},
+    {.name = "epochs",
+     SETTING_WHOLE,
+     AT(epochs),
+     1,
+     1000000,
+     "12",
+     "passes over the data"},
+    {.name = "batch",
+     SETTING_WHOLE,
+     AT(batch),
+     2,
+     8192,
+     "256",
+     "records in a step"},
+    {.name = "rate",
+     SETTING_NUMBER,
+     AT(rate),
+     0.000000001,
+     10,
+     "0.003",
+     "Adam's rate"},
+    {.name = "seed",
+     SETTING_SEED,
+     AT(seed),
+     0,
+     0,
+     "0",
+     "the same seed, the same file"},
+    SETTING_END};
+
+enum sotto_status
+contrastive_settings_check(struct contrastive_settings *set,
+                           struct sotto_error *err)
+{
+    if (set->l > 0 && !(set->eps_pre > 0)) {
+        return settings_fail(err, "l",
+                             "is the ball that eps-pre puts noise in: give "
+                             "both or neither");
+    }
+    if (set->inside > 0 && set->eps_pre > 0) {
+        return settings_fail(err, "inside",
+                             "is for an encoder without noise, and with "
+                             "eps-pre it learns what to leave inside the ball: "
+                             "leave one of them out");
+    }
+    set->l = set->l > 0 ? set->l : L_DEFAULT;
+    set->inside = set->inside > 0 ? set->inside : INSIDE_DEFAULT;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- What x allows ------------------------------------------------------- */
+
+struct sotto_image
+contrastive_image(const struct learnt *learnt)
+{
+    struct sotto_image image = {0, 0, 0};
+    size_t inputs = 0;
+    for (size_t i = 0; i < learnt->choice.columns; i++) {
+        if (i != learnt->label) {
+            image =
+                sotto_table_image(learnt->job->table, learnt->choice.kept[i]);
+            inputs++;
+        }
+    }
+    if (inputs != 1 || image.height < 2 || image.width < 2) {
+        return (struct sotto_image){0, 0, 0};
+    }
+    return image;
+}
+
+enum sotto_status
+contrastive_settings_suit(struct contrastive_settings *set,
+                          const struct learnt *learnt, struct sotto_error *err)
+{
+    struct sotto_image image = contrastive_image(learnt);
+    bool large = image.height >= CNN_SIDE && image.width >= CNN_SIDE;
+    if (set->network == NULL) {
+        set->network = large ? "cnn" : "mlp";
+    }
+    if (set->augment == NULL) {
+        set->augment = image.height == 0     ? "corrupt"
+                       : image.channels == 3 ? "photo"
+                                             : "line";
+    }
+    if (!large && strcmp(set->network, "cnn") == 0) {
+        return settings_fail(
+            err, "network",
+            "cnn is for one column of images of at least %ux%u "
+            "pixels, and nothing beside it but the label: take "
+            "mlp",
+            CNN_SIDE, CNN_SIDE);
+    }
+    if (image.height == 0 && strcmp(set->augment, "corrupt") != 0) {
+        return settings_fail(
+            err, "augment",
+            "%s is for one column of images, and nothing beside "
+            "it but the label: take corrupt",
+            set->augment);
+    }
+    return SOTTO_STATUS_OK;
+}
