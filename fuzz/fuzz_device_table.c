@@ -47,12 +47,18 @@ parse(const uint8_t *text, size_t size, const struct sotto_device_file *file)
     return table;
 }
 
+static bool
+is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* The lines of a text, but for blank ones at the end. */
 static size_t
 count_lines(const uint8_t *text, size_t size)
 {
     size_t lines = 1;
-    while (size > 0 && memchr(" \t\r\n", text[size - 1], 4) != NULL) {
+    while (size > 0 && is_blank(text[size - 1])) {
         size--;
     }
     for (size_t i = 0; i < size; i++) {

@@ -38,7 +38,20 @@ struct reader {
     struct sotto_error *err;
 };
 
+static enum sotto_status
+fail_memory(const struct reader *r)
+{
+    (void)host_fail_memory(r->err);
+    return SOTTO_STATUS_MEMORY;
+}
+
 /* ---- Lines -------------------------------------------------------------- */
+
+static bool
+is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
 /* Takes the next line, up to `ret_end`, without its LF, nor the carriage
    returns and blanks before it, which at the end of a file are none either. */
@@ -51,7 +64,7 @@ next_line(struct reader *r, size_t *ret_end)
     size_t stop = feed != NULL ? (size_t)(feed - r->bytes) : r->end;
     r->at = feed != NULL ? stop + 1 : r->end;
     r->line++;
-    while (stop > start && memchr(" \t\r", r->bytes[stop - 1], 3) != NULL) {
+    while (stop > start && is_blank(r->bytes[stop - 1])) {
         stop--;
     }
     *ret_end = stop;
@@ -77,8 +90,7 @@ trim_text(struct reader *r)
     if (r->end >= sizeof mark && memcmp(r->bytes, mark, sizeof mark) == 0) {
         r->at = sizeof mark;
     }
-    while (r->end > r->at &&
-           memchr(" \t\r\n", r->bytes[r->end - 1], 4) != NULL) {
+    while (r->end > r->at && is_blank(r->bytes[r->end - 1])) {
         r->end--;
     }
 }
@@ -259,7 +271,7 @@ name_columns(struct reader *r, const struct names *header)
     size_t twin = table->count;
     for (size_t i = 0; i < table->count; i++) {
         if (!name_column(r, header, i)) {
-            return host_fail_memory(r->err);
+            return fail_memory(r);
         }
     }
     enum sotto_status status =
@@ -301,7 +313,7 @@ make_rows(struct reader *r, size_t rows)
         table->columns[i].numbers = calloc(rows + 1, sizeof(double));
         made = table->columns[i].numbers != NULL;
     }
-    return made ? SOTTO_STATUS_OK : host_fail_memory(r->err);
+    return made ? SOTTO_STATUS_OK : fail_memory(r);
 }
 
 static void
@@ -369,7 +381,7 @@ make_columns(struct reader *r, const struct names *first, bool header)
     r->table = block != NULL ? table_new(block, r->shape.width) : NULL;
     if (r->table == NULL) {
         table_block_free(block);
-        return host_fail_memory(r->err);
+        return fail_memory(r);
     }
     return name_columns(r, header ? first : NULL);
 }
@@ -382,12 +394,13 @@ read_rows(struct reader *r)
     trim_text(r);
     bool header = r->file->header > 0;
     if (r->at == r->end && r->file->person != NULL) {
-        return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
-                         "'%s' is empty: let its first line name the columns",
-                         r->name);
+        (void)host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                        "'%s' is empty: let its first line name the columns",
+                        r->name);
+        return SOTTO_STATUS_INPUT;
     }
     enum sotto_status status =
-        names_read(r, &first) ? SOTTO_STATUS_OK : host_fail_memory(r->err);
+        names_read(r, &first) ? SOTTO_STATUS_OK : fail_memory(r);
     if (status == SOTTO_STATUS_OK) {
         header = r->file->header < 0 ? is_header(r->file, &first) : header;
         status = make_columns(r, &first, header);

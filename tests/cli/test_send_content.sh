@@ -2,6 +2,7 @@
 # test_send_content.sh: whatever a record holds, sotto send gives a report of it
 # to a live collector, in as many requests and with the same exit status
 # (invariant 4), and no record changes what another gives.
+# shellcheck disable=SC2059 # records have bytes that printf writes by number
 # shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 
@@ -40,7 +41,7 @@ sends() {
     shift 3
     case=$((case + 1))
     LC_ALL=C sed "s/@/$case/g" F >F.csv
-    run "$status" send $mechanism.sotto F.csv --ledger ledger --pub k.pub \
+    run "$status" send "$mechanism.sotto" F.csv --ledger ledger --pub k.pub \
         --spread 0 --grid 0 --to "$here/$mechanism" --json "$@"
     grep -q "\"accepted\": $reports, .*\"left\": 0, \"requests\": $((reports > 0))," \
         out || fail "not $reports of: $(head -c 300 F | cat -v), $* $(cat out)"
@@ -90,7 +91,8 @@ sends 2 1 m --person name
 says "too long"
 
 # ---- Without one -------------------------------------------------------------
-for rest in red,30 red, red,NA red,thirty c1,30 c2,c3 c2,c3,c1 label,30 , '' '"red,30' \
+for rest in red,30 'red,' red,NA red,thirty c1,30 c2,c3 c2,c3,c1 label,30 ',' '' \
+    '"red,30' \
     'ros\351,30' 'r\000,30' 'red,13,5' '\r,30' red NA,NA; do
     for words in "" "--header no"; do
         printf 'ann@,'"$rest"'\n' >F
