@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/character.h"
+#include "host/utf8.h"
 
 static bool first;
 
@@ -18,7 +18,8 @@ put_string(FILE *to, const char *text)
     (void)fputc('"', to);
     for (; left > 0; text += size, left -= size) {
         unsigned char at = (unsigned char)*text;
-        size = character_size(text, left, NULL);
+        uint32_t character;
+        size = host_utf8_decode((const uint8_t *)text, left, &character);
         if (size == 0) {
             (void)fputs("\\ufffd", to);
             size = 1;

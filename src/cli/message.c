@@ -6,8 +6,9 @@
  */
 #include <string.h>
 
-#include "cli/character.h"
 #include "cli/cli.h"
+#include "host/printable.h"
+#include "host/utf8.h"
 
 static const char *speaker;
 
@@ -23,9 +24,10 @@ void
 cli_put(FILE *to, const char *text, size_t size)
 {
     while (size > 0) {
-        unsigned code = 0;
-        size_t length = character_size(text, size, &code);
-        if (length > 0 && character_shown(code)) {
+        uint32_t character = 0;
+        size_t length =
+            host_utf8_decode((const uint8_t *)text, size, &character);
+        if (length > 0 && host_printable(character)) {
             (void)fwrite(text, 1, length, to);
         } else {
             (void)fputc('?', to);

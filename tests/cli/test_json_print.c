@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "cli/character.c"
 #include "cli/json_print.c"
 
 static void

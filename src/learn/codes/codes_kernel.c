@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#include "host/kernels.h"
+
 typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t ints __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double doubles __attribute__((vector_size(128)));
@@ -140,11 +142,6 @@ log_sum_body(const float *s, size_t n)
 BODIES(8, uint8_t)
 BODIES(32, float)
 
-/* What each kind of processor has. */
-#define FOR_any
-#define FOR_avx2 __attribute__((target("avx2")))
-#define FOR_avx512 __attribute__((target("avx512f,avx512vl,avx512bw")))
-
 #define SIZED(kind, size)                                                      \
     FOR_##kind static void add##size##_##kind(const void *b, size_t n,         \
                                               float by, float *s)              \
@@ -186,26 +183,12 @@ BODIES(32, float)
         log_sum_##kind,                                                        \
         stay_##kind};
 
-KERNELS(any)
-#if defined(__x86_64__)
-KERNELS(avx2)
-KERNELS(avx512)
-#endif
+HOST_KERNELS(KERNELS)
 
 const struct codes_kernel *
 codes_kernel_best(void)
 {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl")) {
-        return &codes_kernel_avx512;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return &codes_kernel_avx2;
-    }
-#endif
-    return &codes_kernel_any;
+    return HOST_KERNEL_BEST(codes_kernel);
 }
 
 const struct codes_kernel *

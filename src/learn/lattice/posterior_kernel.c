@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "host/kernels.h"
+
 #define LANES 16u
 #define TILE 2048u /* entries summed in single precision before double */
 #define BASE (UINT32_C(96) << 23)
@@ -168,11 +170,6 @@ add_body(const uint16_t *const row[POSTERIOR_ROWS],
     }
 }
 
-/* What each kind of processor has. */
-#define FOR_any
-#define FOR_avx2 __attribute__((target("avx2")))
-#define FOR_avx512 __attribute__((target("avx512f,avx512vl,avx512bw")))
-
 /* The same six, for one kind of processor. */
 #define KERNELS(kind)                                                          \
     FOR_##kind static void distance_##kind(const int32_t *q, size_t n,         \
@@ -211,26 +208,12 @@ add_body(const uint16_t *const row[POSTERIOR_ROWS],
         #kind,        distance_##kind, least_##kind, encode_##kind,            \
         count_##kind, dots_##kind,     add_##kind};
 
-KERNELS(any)
-#if defined(__x86_64__)
-KERNELS(avx2)
-KERNELS(avx512)
-#endif
+HOST_KERNELS(KERNELS)
 
 const struct posterior_kernel *
 posterior_kernel_best(void)
 {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl")) {
-        return &kernel_avx512;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return &kernel_avx2;
-    }
-#endif
-    return &kernel_any;
+    return HOST_KERNEL_BEST(kernel);
 }
 
 const struct posterior_kernel *

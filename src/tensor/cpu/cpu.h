@@ -7,6 +7,7 @@
 #ifndef SOTTO_TENSOR_CPU_CPU_H
 #define SOTTO_TENSOR_CPU_CPU_H
 
+#include "host/kernels.h"
 #include "host/pool.h"
 #include "tensor/tensor.h"
 
@@ -29,12 +30,10 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
 /*
  * A kernel NAME(parameters) from `static inline void NAME_body(parameters)`:
  * the body as it is, and once more for processors with AVX2, chosen at run
- * time. By hand and not by the compiler's own means, which sanitizers cannot
- * bear.
+ * time (host/kernels.h).
  */
-#if defined(__x86_64__)
 #define CPU_KERNEL(name, parameters, arguments)                                \
-    __attribute__((target("avx2"))) static void name##_avx2 parameters         \
+    FOR_avx2 static void name##_avx2 parameters                                \
     {                                                                          \
         name##_body arguments;                                                 \
     }                                                                          \
@@ -44,19 +43,12 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
     }                                                                          \
     void name parameters                                                       \
     {                                                                          \
-        if (__builtin_cpu_supports("avx2")) {                                  \
+        if (HOST_HAS_AVX2) {                                                   \
             name##_avx2 arguments;                                             \
         } else {                                                               \
             name##_base arguments;                                             \
         }                                                                      \
     }
-#else
-#define CPU_KERNEL(name, parameters, arguments)                                \
-    void name parameters                                                       \
-    {                                                                          \
-        name##_body arguments;                                                 \
-    }
-#endif
 #define CPU_BODY static inline __attribute__((always_inline)) void
 
 /* In how many parts of at least `least` to cut `size`: 1 to CPU_PARTS_MAX. */
