@@ -110,6 +110,20 @@ SOTTO_CHECKED enum sotto_status sotto_fit_clean(
     const struct sotto_fit_options *options, struct sotto_model **ret_model,
     struct sotto_fit_info *ret_info, struct sotto_error *err);
 
+/*
+ * The same from reports without a label, whose labels are known: row i of a
+ * table has that of report i, in the column of that name. A label that is known
+ * is not private at all: the classifier tells of it, and so may the model.
+ * Statuses: those of sotto_fit; INPUT (the mechanism has a label; not as many
+ * labels as reports).
+ */
+SOTTO_CHECKED enum sotto_status sotto_fit_labelled(
+    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
+    const struct sotto_table *labels, const char *column,
+    const struct sotto_analyst *analyst, const struct sotto_table *aux,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+
 /* One safetensors file with all it needs. Statuses: IO, MEMORY; FORMAT. */
 SOTTO_CHECKED enum sotto_status
 sotto_model_write(const struct sotto_model *model, const char *path,
@@ -189,6 +203,22 @@ SOTTO_CHECKED enum sotto_status
 sotto_model_expect(const struct sotto_model *model,
                    const struct sotto_mechanism *mechanism,
                    double *ret_accuracy, struct sotto_error *err);
+
+/*
+ * Private inference with another number of codes than was learnt from, of the
+ * same encoder: `codebook` has its auxiliary records and no label. Of `count`
+ * (ascending; NULL: 1 to 10 times the classes) that number is taken of which
+ * the model expects most through k-ary response at `eps`. Makes the mechanism
+ * that sends the code, writes it to `path` unless that is NULL, and makes a
+ * model that takes its reports; the caller frees both. Statuses: USAGE (no
+ * codebook's model), INPUT (the codebook has a label or other representations,
+ * or fewer cells than the least number), FORMAT, BUDGET, LIMIT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_model_cut(struct sotto_model *model, struct sotto_codebook *codebook,
+                const size_t *count, size_t counts, const char *eps,
+                const char *path, struct sotto_mechanism **ret_mechanism,
+                struct sotto_model **ret_model, struct sotto_error *err);
 
 /* Networks in it: those that restarts made. */
 size_t sotto_model_networks(const struct sotto_model *model);

@@ -35,9 +35,8 @@ check_options(const struct sotto_fit_options *options, struct sotto_error *err)
                            "no such objective or level");
 }
 
-/* Fits by the learner's fit_clean if the job has no reports. */
-static enum sotto_status
-run_job(struct sotto_mechanism *mechanism, struct learn_job *job,
+enum sotto_status
+fit_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
         struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
         struct sotto_error *err)
 {
@@ -91,7 +90,12 @@ sotto_fit(struct sotto_mechanism *mechanism,
 {
     struct learn_job job = {
         .reader = reader, .analyst = analyst, .table = aux, .options = options};
-    return run_job(mechanism, &job, ret_model, ret_info, err);
+    enum sotto_status status =
+        analyst != NULL ? sotto_analyst_check(analyst, mechanism, err)
+                        : SOTTO_STATUS_OK;
+    return status == SOTTO_STATUS_OK
+               ? fit_job(mechanism, &job, ret_model, ret_info, err)
+               : status;
 }
 
 enum sotto_status
@@ -104,5 +108,5 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
     struct sotto_fit_options plain = *options;
     struct learn_job job = {.table = table, .options = &plain};
     plain.objective = SOTTO_OBJECTIVE_PLAIN;
-    return run_job(mechanism, &job, ret_model, ret_info, err);
+    return fit_job(mechanism, &job, ret_model, ret_info, err);
 }

@@ -82,4 +82,13 @@ extern const struct learner *const learner_table[];
 const struct learner *learner_find(const char *name,
                                    const struct sotto_mechanism *mechanism);
 
+/* Fits by the learner's fit, or by its fit_clean if the job has no reports; the
+   analyst file is known to be the mechanism's. Sets the job's pool and
+   back-end. `ret_info` may be NULL. Statuses: those of sotto_fit. */
+SOTTO_CHECKED enum sotto_status fit_job(const struct sotto_mechanism *mechanism,
+                                        struct learn_job *job,
+                                        struct sotto_model **ret_model,
+                                        struct sotto_fit_info *ret_info,
+                                        struct sotto_error *err);
+
 #endif

@@ -18,7 +18,7 @@
 #define PEOPLE 3000u
 
 static struct sotto_table *aux, *people, *test;
-static struct sotto_mechanism *mechanism, *coded;
+static struct sotto_mechanism *encoder, *mechanism, *coded;
 static struct sotto_analyst *analyst;
 static struct sotto_report_reader *reader;
 
@@ -52,9 +52,8 @@ ring(size_t n, uint64_t seed)
 
 /* The mechanism of a codebook of k codes, and its analyst file. */
 static void
-make_codebook(const struct sotto_mechanism *encoder, const char *label,
-              const char *eps, const char *path, const char *analyst_path,
-              struct sotto_mechanism **ret)
+make_codebook(const char *label, const char *eps, const char *path,
+              const char *analyst_path, struct sotto_mechanism **ret)
 {
     const struct sotto_codebook_options options = {
         .label = label, .cells = 24, .seed = 3, .threads = 1};
@@ -76,7 +75,6 @@ setup(void **state)
                                   .inside = 0.9,
                                   .steps = 4096,
                                   .threads = 1};
-    struct sotto_mechanism *encoder = NULL;
     char path[3][512];
     assert_int_equal(make_folder(state), 0);
     aux = ring(AUX, 1);
@@ -86,9 +84,8 @@ setup(void **state)
     (void)snprintf(path[1], sizeof path[1], "%s", in_folder("m.sotto"));
     (void)snprintf(path[2], sizeof path[2], "%s", in_folder("m.analyst"));
     must(train_pca(aux, &options, path[0], NULL, &encoder, &err));
-    make_codebook(encoder, "place", "3", path[1], path[2], &mechanism);
-    make_codebook(encoder, NULL, "5", in_folder("c.sotto"), NULL, &coded);
-    sotto_mechanism_free(encoder);
+    make_codebook("place", "3", path[1], path[2], &mechanism);
+    make_codebook(NULL, "5", in_folder("c.sotto"), NULL, &coded);
     must(sotto_analyst_read(path[2], &analyst, &err));
     reader = read_back(mechanism, people, 7);
     return 0;
@@ -101,6 +98,7 @@ teardown(void **state)
     sotto_analyst_free(analyst);
     sotto_mechanism_free(mechanism);
     sotto_mechanism_free(coded);
+    sotto_mechanism_free(encoder);
     sotto_table_free(aux);
     sotto_table_free(people);
     sotto_table_free(test);
@@ -497,14 +495,108 @@ test_round_trip(void **state)
     sotto_model_free(again);
 }
 
+/* ---- Labels that are known ------------------------------------------------
+ */
+
+/* Of reports about a code alone: the classifier is as good, its classes have
+   the labels' names, and its file has them too. */
+static void
+test_labelled(void **state)
+{
+    struct sotto_report_reader *codes = read_back(coded, people, 8);
+    struct sotto_fit_options options = plain_options();
+    struct sotto_model *model = NULL, *again = NULL;
+    struct sotto_fit_info info;
+    (void)state;
+    must(sotto_fit_labelled(coded, codes, people, "place", NULL, aux, &options,
+                            &model, &info, &err));
+    assert_int_equal(info.reports, PEOPLE);
+    assert_int_equal(sotto_model_classes(model), GROUPS);
+    assert_string_equal(sotto_model_class(model, 0), "east");
+    assert_true(accuracy(model, false) > 0.95);
+    must(sotto_model_write(model, in_folder("l.model"), &err));
+    must(sotto_model_read(in_folder("l.model"), &again, &err));
+    assert_true(accuracy(again, false) == accuracy(model, false));
+    sotto_model_free(again);
+    sotto_model_free(model);
+    sotto_report_reader_free(codes);
+}
+
+static void
+test_labelled_refused(void **state)
+{
+    struct sotto_report_reader *codes = read_back(coded, people, 8);
+    struct sotto_fit_options options = plain_options();
+    struct sotto_model *model = NULL;
+    (void)state;
+    assert_int_equal(sotto_fit_labelled(coded, codes, test, "place", NULL, aux,
+                                        &options, &model, NULL, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "1000 labels"));
+    assert_int_equal(sotto_fit_labelled(mechanism, reader, people, "place",
+                                        analyst, NULL, &options, &model, NULL,
+                                        &err),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "label of their own"));
+    assert_int_equal(sotto_fit_labelled(coded, codes, people, "nowhere", NULL,
+                                        aux, &options, &model, NULL, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_null(model);
+    sotto_report_reader_free(codes);
+}
+
+/* ---- Another cut ----------------------------------------------------------
+ */
+
+static void
+test_cut(void **state)
+{
+    static const size_t counts[] = {4, 6, 12};
+    const struct sotto_codebook_options how = {
+        .cells = 24, .seed = 3, .threads = 1};
+    struct sotto_fit_options options = plain_options();
+    struct sotto_model *model = fit_with(&options, NULL), *cut = NULL;
+    struct sotto_codebook *codebook = NULL;
+    struct sotto_mechanism *code = NULL;
+    struct sotto_evaluation evaluation;
+    struct sotto_part_info part;
+    double expected = 0;
+    (void)state;
+    must(sotto_codebook_new(aux, encoder, &how, &codebook, &err));
+    must(sotto_model_cut(model, codebook, counts, 3, "3", NULL, &code, &cut,
+                         &err));
+    sotto_mechanism_part(code, 0, &part);
+    assert_int_equal(part.size, 4); /* as many as there are groups */
+    assert_string_equal(sotto_model_class(cut, 3), "west");
+    must(sotto_model_expect(cut, code, &expected, &err));
+    must(sotto_model_evaluate_private_with(cut, code, test, 5, &evaluation,
+                                           &err));
+    assert_true(evaluation.accuracy > 0.8);
+    assert_true(expected > 0.4 && expected < evaluation.accuracy + 0.05);
+    assert_int_equal(
+        sotto_model_predict_private_with(model, code, NULL, 0, NULL, &err),
+        SOTTO_STATUS_INPUT); /* it knows other codes */
+    sotto_model_free(cut);
+    sotto_mechanism_free(code);
+    sotto_codebook_free(codebook);
+    sotto_model_free(model);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learns),  cmocka_unit_test(test_aux),
-        cmocka_unit_test(test_options), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_clean),   cmocka_unit_test(test_other_mechanism),
-        cmocka_unit_test(test_sends),   cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_aux),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_other_mechanism),
+        cmocka_unit_test(test_sends),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_labelled),
+        cmocka_unit_test(test_labelled_refused),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

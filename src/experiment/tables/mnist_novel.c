@@ -16,17 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/analyst.h"
 #include "experiment/population.h"
 #include "experiment/trial_learn.h"
-#include "host/error.h"
-#include "host/pool.h"
-#include "learn/codes/classifier.h"
-#include "learn/model.h"
-#include "mechanism/rows.h"
 
 #define CLASSES 2u
-#define SYMBOLS 3u /* "(other)" too */
 /* Epsilon of a label in the clear: false once in 10^8. */
 #define LABEL_EPS 20.0
 #define EPS_MOST 32.0
@@ -128,179 +121,20 @@ setting(const struct experiment_run *run, double eps,
 /* ---- Codes, and labels in the clear ---------------------------------------
  */
 
-/* Reports of codes with a label behind each, in one block of memory. */
-struct labelled {
-    struct channel_instance channel;
-    struct likelihood_instance flip;
-    void *own;
-    uint8_t *data;
-    const uint8_t **report;
-    size_t count;
-    struct codes_shape shape;
-};
-
-static void
-labelled_clear(struct labelled *labelled)
-{
-    free(labelled->own);
-    free(labelled->data);
-    free(labelled->report);
-}
-
-/* The label's channel is k-ary response at LABEL_EPS, and its reports are the
-   labels. */
-static enum sotto_status
-labelled_channel(struct labelled *labelled, struct sotto_error *err)
-{
-    const struct channel *flip = channel_find("flip", 4);
-    labelled->own = calloc(1, flip->own_size + 1);
-    if (labelled->own == NULL) {
-        return host_fail_memory(err);
-    }
-    enum sotto_status status =
-        channel_init(&labelled->channel, flip, SYMBOLS, 0,
-                     (uint64_t)LABEL_EPS * SOTTO_UNIT, 0, labelled->own);
-    return status == SOTTO_STATUS_OK
-               ? likelihood_init(&labelled->flip, &labelled->channel)
-               : status;
-}
-
-static enum sotto_status
-labelled_init(struct labelled *labelled, struct sotto_mechanism *mechanism,
-              const struct sotto_report_reader *reports,
-              const struct sotto_table *people, struct sotto_error *err)
-{
-    size_t size = mechanism->shape.report_size, n = sotto_table_rows(people);
-    *labelled = (struct labelled){.count = n};
-    enum sotto_status status =
-        codes_shape_init(&labelled->shape, mechanism, false, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = labelled_channel(labelled, err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    size_t all = size + labelled->channel.wire_size;
-    labelled->shape.label = &labelled->flip;
-    labelled->shape.label_offset = size;
-    labelled->shape.symbols = SYMBOLS;
-    labelled->shape.classes = CLASSES;
-    labelled->data = calloc(n, all);
-    labelled->report = calloc(n, sizeof *labelled->report);
-    if (labelled->data == NULL || labelled->report == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint8_t *to = labelled->data + i * all;
-        int64_t label = (int64_t)sotto_table_cell(people, i, 1).number;
-        memcpy(to, sotto_report_reader_at(reports, i), size);
-        (void)labelled->flip.likelihood->pack(&labelled->flip, &label,
-                                              to + size);
-        labelled->report[i] = to;
-    }
-    return SOTTO_STATUS_OK;
-}
-
-/* z and code of the auxiliary images; `ret_code` is the caller's to free. */
-static enum sotto_status
-take_aux(const struct sotto_analyst *analyst, struct classifier_aux *ret_aux,
-         uint32_t *ret_layers, uint32_t **ret_code, struct sotto_error *err)
-{
-    size_t n = sotto_analyst_points(analyst);
-    uint32_t *code = calloc(n, sizeof *code);
-    const int32_t *prior = sotto_analyst_prior(analyst);
-    if (code == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        code[i] = (uint32_t)prior[i];
-    }
-    ret_aux->z = analyst_representation(analyst, &ret_aux->d, ret_layers);
-    ret_aux->n = n;
-    ret_aux->code = *ret_code = code;
-    return SOTTO_STATUS_OK;
-}
-
-/* The share of test images whose likeliest class is theirs: the network's
-   output is larger for it. */
-static enum sotto_status
-test_network(struct classifier *classifier, struct sotto_mechanism *mechanism,
-             uint32_t layers, const struct sotto_table *test,
-             const struct experiment_run *run, double *ret_accuracy,
-             struct sotto_error *err)
-{
-    size_t n = sotto_table_rows(test), right = 0;
-    float *z = calloc(n, classifier->in * sizeof *z);
-    struct host_pool *pool = NULL;
-    struct tensor_backend *backend = NULL;
-    struct rows rows = {0};
-    enum sotto_status status = z != NULL
-                                   ? rows_init(&rows, mechanism, test, err)
-                                   : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(run->options->threads, &pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", pool, &backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&classifier->networks.net[0].stack, n, err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++) {
-        rows_representation(&rows, i, layers, z + i * classifier->in);
-    }
-    const float *y = nn_graph_forward(&classifier->networks.net[0].stack,
-                                      backend, z, n, false);
-    for (size_t i = 0; i < n; i++) {
-        bool novel = sotto_table_cell(test, i, 1).number > 0;
-        right += (y[i * CLASSES + 1] > y[i * CLASSES]) == novel ? 1 : 0;
-    }
-    *ret_accuracy = (double)right / (double)n;
-done:
-    tensor_backend_free(backend);
-    host_pool_free(pool);
-    rows_clear(&rows);
-    free(z);
-    return status;
-}
-
 static enum sotto_status
 fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
                  const struct experiment_fit *fit, struct mnist_pieces *pieces,
-                 double *ret_accuracy, struct sotto_error *err)
+                 struct sotto_error *err)
 {
     struct sotto_fit_options options = mnist_codes_fit_options(fit->eps);
-    struct labelled labelled = {0};
-    struct classifier_aux aux = {0};
-    struct classifier *classifier = NULL;
-    uint32_t *code = NULL, layers = 0;
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
     options.threads = run->options->threads;
     options.watch = run->watch;
     options.shifted = true;
-    enum sotto_status status =
-        labelled_init(&labelled, pieces->mechanism, pieces->reports,
-                      trial->split.people, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = take_aux(pieces->analyst, &aux, &layers, &code, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            classifier_fit(&labelled.shape, labelled.report, labelled.count,
-                           &aux, &options, &classifier, NULL, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = test_network(classifier, pieces->mechanism, layers,
-                              trial->split.test, run, ret_accuracy, err);
-    }
-    classifier_free(classifier);
-    free(code);
-    labelled_clear(&labelled);
-    return status;
+    return sotto_fit_labelled(pieces->mechanism, pieces->reports,
+                              trial->split.people, "label", pieces->analyst,
+                              NULL, &options, &pieces->model, NULL, err);
 }
 
 /* ---- A fit --------------------------------------------------------------- */
@@ -343,9 +177,11 @@ fit_codes(struct mnist_trial *trial, const struct experiment_run *run,
             false, run->options->threads, &run->watch, &pieces->reports, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = fit_clear_labels(trial, run, fit, pieces, ret_accuracy, err);
+        status = fit_clear_labels(trial, run, fit, pieces, err);
     }
-    return status;
+    return status == SOTTO_STATUS_OK
+               ? evaluate(trial, pieces, ret_accuracy, err)
+               : status;
 }
 
 static enum sotto_status

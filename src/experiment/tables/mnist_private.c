@@ -10,7 +10,7 @@
  *              cells. p(y | r) = sum_c p(c | r) p(y | c), and p(y | c) is what
  *              the classifier says of the cell's auxiliary images. How many
  *              cells is chosen by what it expects of itself
- * (learn/codes/expected.h). class-flip   the classifier is sent to devices, and
+ * (sotto_model_cut). class-flip   the classifier is sent to devices, and
  * the report is its class, by k-ary response: good for this one question. vlm
  * the papers': a representation on a lattice.
  */
@@ -19,21 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/analyst.h"
-#include "encoder/codebook.h"
-#include "experiment/population.h"
 #include "experiment/trial_learn.h"
-#include "host/error.h"
-#include "learn/codes/codes_model.h"
 
 #define CLASSES 10u
 #define TEST_SHARE 0.7 /* of eps_train (P0 Table 4); vlm's lambda, too */
 #define CLASS_FLIP "class-flip"
 #define EPS_NOTE "eps_test=%.10g "
-
-/* Codes that may be reported at inference. */
-static const size_t counts[] = {10, 12, 15, 20, 30, 50, 100};
-#define COUNTS (sizeof counts / sizeof *counts)
 
 static enum sotto_status
 open_state(const struct experiment_run *run, void **ret_state,
@@ -86,107 +77,6 @@ setting(const struct experiment_run *run, double eps,
 
 /* ---- Codes of test images ----------------------------------------------- */
 
-/* What the classifier says of every auxiliary image, as rows of classes; the
-   caller frees it. */
-static enum sotto_status
-judge_aux(struct mnist_pieces *pieces, float **ret_p, struct sotto_error *err)
-{
-    size_t width = 0, n = sotto_analyst_points(pieces->analyst);
-    uint32_t layers = 0;
-    const float *z = analyst_representation(pieces->analyst, &width, &layers);
-    const struct networks *networks =
-        &codes_of(pieces->model)->classifier->networks;
-    float *p;
-    if (z == NULL || width != networks->in ||
-        pieces->model->classes != CLASSES) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "the classifier does not take the codebook's "
-                         "representations, or has not %u classes",
-                         CLASSES);
-    }
-    p = calloc(n, CLASSES * sizeof *p);
-    if (p == NULL) {
-        return host_fail_memory(err);
-    }
-    enum sotto_status status = model_backend(pieces->model, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            networks_forward(networks, pieces->model->backend, z, n, p, err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        free(p);
-        return status;
-    }
-    *ret_p = p;
-    return SOTTO_STATUS_OK;
-}
-
-static enum sotto_status
-make_code(struct sotto_codebook *codebook, size_t k, double eps,
-          struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
-{
-    struct sotto_codebook_choice choice = {.k = k, .channel = "flip"};
-    char text[EXPERIMENT_EPS_SIZE];
-    experiment_eps_text(eps, text);
-    return sotto_codebook_write(codebook, &choice, text, NULL, NULL,
-                                ret_mechanism, err);
-}
-
-/* ---- Reports of test images ---------------------------------------------- */
-
-/* The share of rows whose likeliest class, of rows of `p`, is their own. */
-static enum sotto_status
-score(struct sotto_model *model, const struct sotto_table *table,
-      const double *p, double *ret_accuracy, struct sotto_error *err)
-{
-    size_t n = sotto_table_rows(table), right = 0;
-    size_t *truth = calloc(n, sizeof *truth);
-    if (truth == NULL) {
-        return host_fail_memory(err);
-    }
-    enum sotto_status status = model_truth(model, table, truth, err);
-    for (size_t i = 0; i < n; i++) {
-        right += model_likeliest(p + i * CLASSES, CLASSES) == truth[i] ? 1 : 0;
-    }
-    free(truth);
-    *ret_accuracy = (double)right / (double)n;
-    return status;
-}
-
-/* p(class | report) of all reports of a mechanism about codes alone; the
-   caller frees it. */
-static enum sotto_status
-judge_reports(const struct expected_cells *cells,
-              const struct sotto_mechanism *code,
-              const struct sotto_report_reader *reports, double **ret_p,
-              struct sotto_error *err)
-{
-    size_t n = sotto_report_reader_count(reports);
-    const uint8_t **report = calloc(n, sizeof *report);
-    double *p = calloc(n, CLASSES * sizeof *p);
-    struct codes_shape shape;
-    enum sotto_status status;
-    if (report == NULL || p == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++) {
-        report[i] = sotto_report_reader_at(reports, i);
-    }
-    status = codes_shape_init(&shape, code, false, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = expected_predict(cells, &shape, report, n, p, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_p = p;
-        p = NULL;
-    }
-done:
-    free(report);
-    free(p);
-    return status;
-}
-
 static uint64_t
 test_seed(const struct experiment_run *run, const struct experiment_fit *fit)
 {
@@ -200,42 +90,33 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
            struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
     struct mnist_encoder encoder = encoder_of(run, fit->eps);
-    double eps = TEST_SHARE * fit->eps, *p = NULL;
+    double eps = TEST_SHARE * fit->eps;
+    char text[EXPERIMENT_EPS_SIZE];
     struct sotto_codebook *codebook = NULL;
     struct sotto_mechanism *code = NULL;
-    struct sotto_report_reader *reports = NULL;
-    struct expected_cells cells = {0};
-    float *judged = NULL;
-    enum sotto_status status = judge_aux(pieces, &judged, err);
+    struct sotto_model *model = NULL;
+    struct sotto_evaluation evaluation;
+    enum sotto_status status =
+        mnist_trial_cells(trial, run, &encoder, false, &codebook, err);
+    experiment_eps_text(eps, text);
     if (status == SOTTO_STATUS_OK) {
-        status = mnist_trial_cells(trial, run, &encoder, false, &codebook, err);
+        status = sotto_model_cut(pieces->model, codebook, NULL, 0, text, NULL,
+                                 &code, &model, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = expected_choose_cut(codebook, counts, COUNTS, CLASSES, judged,
-                                     eps, &cells, err);
+        status = sotto_model_evaluate_private_with(
+            model, code, trial->split.test, test_seed(run, fit), &evaluation,
+            err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = make_code(codebook, cells.cells, eps, &code, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = population_report(code, trial->split.test, test_seed(run, fit),
-                                   false, run->options->threads, &run->watch,
-                                   &reports, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = judge_reports(&cells, code, reports, &p, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = score(pieces->model, trial->split.test, p,
-                       &ret_outcome->accuracy, err);
+        struct sotto_part_info part;
+        sotto_mechanism_part(code, 0, &part);
+        ret_outcome->accuracy = evaluation.accuracy;
         (void)snprintf(ret_outcome->note, sizeof ret_outcome->note,
-                       EPS_NOTE "k=%zu flip", eps, cells.cells);
+                       EPS_NOTE "k=%zu flip", eps, part.size);
     }
-    sotto_report_reader_free(reports);
+    sotto_model_free(model);
     sotto_mechanism_free(code);
-    expected_cells_clear(&cells);
-    free(judged);
-    free(p);
     return status;
 }
 

@@ -136,9 +136,7 @@ check_source(const struct source *source, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the auxiliary table has no rows");
     }
-    return analyst != NULL
-               ? sotto_analyst_check(analyst, source->model->mechanism, err)
-               : SOTTO_STATUS_OK;
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status

@@ -78,14 +78,7 @@ keep_prior(struct lattice_fit *fit, struct sotto_error *err)
 static enum sotto_status
 take_inputs(struct lattice_fit *fit, bool marginal, struct sotto_error *err)
 {
-    const struct sotto_analyst *analyst = fit->job->analyst;
-    enum sotto_status status =
-        analyst != NULL
-            ? sotto_analyst_check(analyst, fit->model->mechanism, err)
-            : SOTTO_STATUS_OK;
-    if (status == SOTTO_STATUS_OK) {
-        status = lattice_take_reports(fit, err);
-    }
+    enum sotto_status status = lattice_take_reports(fit, err);
     if (status == SOTTO_STATUS_OK) {
         status = marginal ? lattice_take_prior(fit, err)
                           : lattice_take_estimates(fit, err);

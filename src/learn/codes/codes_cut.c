@@ -1,0 +1,181 @@
+/*
+ * codes_cut.c: a model for private inference with another cut of the codebook
+ * than the one it was learnt from.
+ *
+ * Collecting and asking want different numbers of codes: a collection can
+ * average over many reports, and one report alone cannot. The networks stay;
+ * p(y | c) of a new cell is what they say of its auxiliary records:
+ *
+ *     tau(c, y) = mean of p(y | z_m) over the records m of cell c
+ *     pi(c)     = their share
+ *
+ * The number of codes is the one of which most is expected (expected.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "host/error.h"
+#include "host/wipe.h"
+#include "learn/codes/codes_model.h"
+#include "learn/labelled.h"
+#include "mechanism/decompose.h"
+
+/* Codes that are tried, in tenths of the classes, where the caller names
+   none. */
+static const size_t tenths[] = {10, 12, 15, 20, 30, 50, 100};
+#define TRIED (sizeof tenths / sizeof *tenths)
+
+static enum sotto_status
+check_codebook(const struct sotto_model *model,
+               const struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    if (model->learner != &learner_codes) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "codes are cut for the model of a codebook, and this "
+                         "one has none");
+    }
+    if (codebook->label != SIZE_MAX || codebook->d != codes_of(model)->in ||
+        model->column == SIZE_MAX) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the codebook has a label, or other representations "
+                         "than the model takes");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Chooses the cut, from what the networks say of the codebook's records. */
+static enum sotto_status
+choose_cut(struct sotto_model *model, struct sotto_codebook *codebook,
+           const size_t *count, size_t counts, double eps,
+           struct expected_cells *ret_cells, struct sotto_error *err)
+{
+    size_t n = codebook->n, classes = model->classes, tried[TRIED];
+    size_t size = (n * classes + 1) * sizeof(float);
+    float *p = malloc(size);
+    enum sotto_status status = model_backend(model, err);
+    if (p == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < TRIED; i++) {
+        tried[i] = classes * tenths[i] / 10;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = networks_forward(&codes_of(model)->classifier->networks,
+                                  model->backend, codebook->z, n, p, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = expected_choose_cut(codebook, count != NULL ? count : tried,
+                                     count != NULL ? counts : TRIED, classes, p,
+                                     eps, ret_cells, err);
+    }
+    host_wipe_free(p, size);
+    return status;
+}
+
+/* Gives the mechanism of codes the model's label, so that its classes have
+   names. */
+static enum sotto_status
+name_classes(const struct sotto_model *model,
+             const struct sotto_mechanism *code,
+             struct sotto_mechanism **ret_labelled, struct sotto_error *err)
+{
+    struct decompose copy = {0};
+    enum sotto_status status = decompose_init(&copy, model->mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = labelled_mechanism(code, &copy.column[model->column],
+                                    ret_labelled, err);
+    }
+    decompose_clear(&copy);
+    return status;
+}
+
+/* Copies the networks, and sets the tables to the cells'. */
+static enum sotto_status
+fill_model(struct sotto_model *cut, const struct classifier *from,
+           const struct expected_cells *cells, struct sotto_error *err)
+{
+    const struct networks *networks = &from->networks;
+    struct networks_plan plan = networks->plan;
+    struct codes_model *own;
+    size_t pairs = cells->cells * cells->classes;
+    enum sotto_status status =
+        codes_model_new(cut, plan.other, plan.level, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    own = codes_of(cut);
+    plan.count = networks->count;
+    status = classifier_new(own->in, cells->cells, cells->classes, &plan,
+                            &own->classifier, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < networks->count; i++) {
+        const struct nn_arena *arena = &networks->net[i].arena;
+        memcpy(own->classifier->networks.net[i].arena.value, arena->value,
+               arena->size * sizeof *arena->value);
+    }
+    memcpy(own->classifier->pi, cells->pi, cells->cells * sizeof *cells->pi);
+    memcpy(own->classifier->tau, cells->tau, pairs * sizeof *cells->tau);
+    memcpy(own->classifier->tau_bar, cells->tau, pairs * sizeof *cells->tau);
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+make_model(const struct sotto_model *model, const struct sotto_mechanism *code,
+           const struct expected_cells *cells, struct sotto_model **ret_model,
+           struct sotto_error *err)
+{
+    struct sotto_mechanism *labelled = NULL;
+    struct sotto_model *cut = NULL;
+    enum sotto_status status = name_classes(model, code, &labelled, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = model_new(&learner_codes, labelled, &cut, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = fill_model(cut, codes_of(model)->classifier, cells, err);
+    }
+    sotto_mechanism_free(labelled);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_model = cut;
+    } else {
+        sotto_model_free(cut);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_model_cut(struct sotto_model *model, struct sotto_codebook *codebook,
+                const size_t *count, size_t counts, const char *eps,
+                const char *path, struct sotto_mechanism **ret_mechanism,
+                struct sotto_model **ret_model, struct sotto_error *err)
+{
+    struct sotto_codebook_choice choice = {.channel = "flip"};
+    struct expected_cells cells = {0};
+    struct sotto_mechanism *code = NULL;
+    uint64_t units = 0;
+    enum sotto_status status = check_codebook(model, codebook, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = decimal_read_eps(eps, strlen(eps), &units, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = choose_cut(model, codebook, count, counts,
+                            (double)units / (double)SOTTO_UNIT, &cells, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        choice.k = cells.cells;
+        status = sotto_codebook_write(codebook, &choice, eps, path, NULL, &code,
+                                      err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = make_model(model, code, &cells, ret_model, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_mechanism = code;
+    } else {
+        sotto_mechanism_free(code);
+    }
+    expected_cells_clear(&cells);
+    return status;
+}
