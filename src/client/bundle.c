@@ -18,7 +18,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "client/device.h"
-#include "client/flush.h"
+#include "encode/flush.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "weights are read in place: little-endian machines only"

@@ -11,7 +11,7 @@
 #define SOTTO_CLIENT_DEVICE_H
 
 #include "channel/channel.h"
-#include "client/layer.h"
+#include "encode/layer.h"
 #include "client/reader.h"
 #include "client/wiring.h"
 #include "random/random.h"

@@ -9,7 +9,7 @@
 #ifndef SOTTO_CLIENT_WIRING_H
 #define SOTTO_CLIENT_WIRING_H
 
-#include "client/layer.h"
+#include "encode/layer.h"
 #include "client/reader.h"
 
 #define WIRING_LAYERS_MAX 64u

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "client/device.h"
-#include "client/flush.h"
+#include "encode/flush.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/layer.h"
+#include "encode/layer.h"
 #include "client/reader.h"
 #include "sotto/sotto.h"
 

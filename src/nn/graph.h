@@ -14,7 +14,7 @@
  * rest are without one. That of a convolution is over channels. A pool has no
  * parameters at all. Images are height * width * channels, row-major.
  *
- * What a layer takes and adds is said by `from` (client/layer.h), and is added
+ * What a layer takes and adds is said by `from` (encode/layer.h), and is added
  * behind a norm. A skip, and one with a projection:
  *
  *     x -> conv, norm, relu -> conv, norm, (+ x), relu         from {0, 2}

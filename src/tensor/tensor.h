@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/layer.h"
+#include "encode/layer.h"
 #include "sotto/sotto.h"
 
 struct host_pool;

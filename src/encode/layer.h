@@ -8,8 +8,8 @@
  * one place before the first layer is x. from[0] = 0 is 1, the layer before;
  * from[1] = 0 is nothing.
  */
-#ifndef SOTTO_CLIENT_LAYER_H
-#define SOTTO_CLIENT_LAYER_H
+#ifndef SOTTO_ENCODE_LAYER_H
+#define SOTTO_ENCODE_LAYER_H
 
 #include <stdbool.h>
 #include <stdint.h>

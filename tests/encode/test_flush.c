@@ -6,11 +6,11 @@
  * a result too small to be normal (UE). Each mechanism here is built to make
  * some; after whole runs of sotto_client_privatise both flags are still clear.
  */
-#include "image_fixture.h"
+#include "client/image_fixture.h"
 
 #include <float.h>
 
-#include "client/flush.h"
+#include "encode/flush.h"
 
 static void
 test_flush_small(void **state)

@@ -6,7 +6,7 @@
  * are the lowest, so Laplace noise is 0; with every byte 0x00 they are the
  * highest, so the truth is named (and a draw below a power of two is 0).
  */
-#include "client_fixture.h"
+#include "client/client_fixture.h"
 #include "likelihood/likelihood.h"
 
 static uint8_t ones[8192], zeros[8192];

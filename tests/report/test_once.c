@@ -2,7 +2,7 @@
  * test_once.c: the contract between a device and its ledger, with a ledger of
  * one row in memory.
  */
-#include "client_fixture.h"
+#include "client/client_fixture.h"
 
 #include "base/status.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_schema.c: values to x and symbols, total on content (invariant 4).
  */
-#include "client_fixture.h"
+#include "client/client_fixture.h"
 
 #include <math.h>
 

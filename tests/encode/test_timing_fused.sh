@@ -1,6 +1,6 @@
 #!/bin/sh
 # The encoder rounds every product before it adds it, on every machine: what
-# src/client/flush.h says of subnormal numbers rests on that (invariant 7).
+# src/encode/flush.h says of subnormal numbers rests on that (invariant 7).
 # Compiles its sources for processors that have a fused multiply-add and fails
 # if one is used; then lets the compiler contract, to see that it would be.
 set -eu
@@ -11,7 +11,7 @@ fused='\<(v?fn?m(add|sub|la|ls)[0-9]*[a-z]*|f32x4\.relaxed_n?madd)\>'
 compile() {
     target=$1 contract=$2
     shift 2
-    for file in base/maths client/forward client/image client/schema; do
+    for file in base/maths encode/forward encode/image encode/schema; do
         clang "--target=$target" "$@" -std=c11 -O2 -ffreestanding \
             "-ffp-contract=$contract" -fno-math-errno -I"$source/include" \
             -I"$source/src" -S -o - "$source/src/$file.c"

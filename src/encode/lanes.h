@@ -2,8 +2,8 @@
  * lanes.h: w . x in sixteen running sums, added up in a fixed order: fast
  * without letting the compiler reorder, and the same bits everywhere.
  */
-#ifndef SOTTO_CLIENT_LANES_H
-#define SOTTO_CLIENT_LANES_H
+#ifndef SOTTO_ENCODE_LANES_H
+#define SOTTO_ENCODE_LANES_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /*
  * test_image.c: convolutions, pools and skips against plain double loops.
  */
-#include "image_fixture.h"
+#include "client/image_fixture.h"
 
 #include <inttypes.h>
 #include <time.h>

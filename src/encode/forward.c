@@ -11,8 +11,8 @@
  */
 #include "base/maths.h"
 #include "client/device.h"
-#include "client/flush.h"
-#include "client/lanes.h"
+#include "encode/flush.h"
+#include "encode/lanes.h"
 
 static float
 identity(float x)

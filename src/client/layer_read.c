@@ -1,5 +1,5 @@
 /*
- * layer.c: reading one layer of the encoder from the manifest.
+ * layer_read.c: reading one layer of the encoder from the manifest.
  *
  *     {"kind":"dense","in":784,"out":400,"activation":"relu"}
  *     {"kind":"conv","image":[28,28,1],"out":16,"kernel":5,"stride":2,

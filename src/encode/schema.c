@@ -9,7 +9,7 @@
  */
 #include "base/bytes.h"
 #include "client/device.h"
-#include "client/flush.h"
+#include "encode/flush.h"
 
 static const uint8_t nothing[1] = {0};
 

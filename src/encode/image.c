@@ -10,8 +10,8 @@
  * (flush.h).
  */
 #include "client/device.h"
-#include "client/flush.h"
-#include "client/lanes.h"
+#include "encode/flush.h"
+#include "encode/lanes.h"
 
 /* The part of a window along one side that lies inside the image. It is never
    empty: pad < kernel, and the last window starts before the image's end. */

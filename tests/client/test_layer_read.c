@@ -1,5 +1,5 @@
 /*
- * test_layer.c: reading layers over images: every rule of docs/format.md's
+ * test_layer_read.c: reading layers over images: every rule of docs/format.md's
  * LAYER broken one at a time, at each end of each range.
  */
 #include "image_fixture.h"

@@ -17,7 +17,7 @@
  *       at least 2^-123, which is above the least normal float, 2^-126;
  *     - a pool's mean is 0 or at least 2^-73 / 961 > 2^-83.
  *   The argument needs products that are rounded before they are added: no
- *   fused multiply-add (-ffp-contract=off; tests/client/test_timing_fused.sh).
+ *   fused multiply-add (-ffp-contract=off; tests/encode/test_timing_fused.sh).
  *
  *   Activations. Their argument is 0 or at least 2^-123, and base/maths.c takes
  *   it to be at most 87 in magnitude. Then all that it computes in doubles is 0
@@ -28,11 +28,11 @@
  *   its product with the scale is 0 or at least 2^-1012, above 2^-1022. It is
  *   flushed below 2^-50 before it becomes a float.
  *
- * Infinities, NaNs and overflow take no longer. tests/client/test_flush.c reads
+ * Infinities, NaNs and overflow take no longer. tests/encode/test_flush.c reads
  * the processor's own flags over hostile weights and records.
  */
-#ifndef SOTTO_CLIENT_FLUSH_H
-#define SOTTO_CLIENT_FLUSH_H
+#ifndef SOTTO_ENCODE_FLUSH_H
+#define SOTTO_ENCODE_FLUSH_H
 
 #include <stdint.h>
 

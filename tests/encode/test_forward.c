@@ -2,7 +2,7 @@
  * test_forward.c: the encoder's forward pass against a plain double loop and
  * the C library's functions.
  */
-#include "client_fixture.h"
+#include "client/client_fixture.h"
 
 #include <math.h>
 
