@@ -93,7 +93,7 @@ use(struct sotto_client *client, uint8_t shape, const uint8_t *data,
     if (report != NULL) {
         if (sotto_client_privatise(client, values, columns, report,
                                    report_size) != SOTTO_STATUS_OK ||
-            !report_valid(client, report, report_size)) {
+            !report_valid(&client->report, report, report_size)) {
             abort();
         }
     }

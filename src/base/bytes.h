@@ -6,6 +6,7 @@
 #ifndef SOTTO_BASE_BYTES_H
 #define SOTTO_BASE_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,17 @@ bytes_clear(uint8_t *data, size_t size)
     for (size_t i = 0; i < size; i++) {
         data[i] = 0;
     }
+}
+
+/* Tells whether the `size` characters at `word` are this text. */
+static inline bool
+bytes_spell(const char *word, size_t size, const char *text)
+{
+    size_t i = 0;
+    while (i < size && text[i] != '\0' && word[i] == text[i]) {
+        i++;
+    }
+    return i == size && text[i] == '\0';
 }
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * registry.c: every channel there is, one row each.
  */
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "channel/channel.h"
 
@@ -23,22 +24,11 @@ channel_at(size_t i)
     return registry[i];
 }
 
-static bool
-is_named(const struct channel *channel, const char *name, size_t size)
-{
-    size_t i = 0;
-    while (i < size && channel->name[i] != '\0' &&
-           channel->name[i] == name[i]) {
-        i++;
-    }
-    return i == size && channel->name[i] == '\0';
-}
-
 const struct channel *
 channel_find(const char *name, size_t size)
 {
     for (size_t i = 0; registry[i] != NULL; i++) {
-        if (is_named(registry[i], name, size)) {
+        if (bytes_spell(name, size, registry[i]->name)) {
             return registry[i];
         }
     }

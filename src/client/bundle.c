@@ -192,9 +192,9 @@ share_text(struct reader *reader, struct sotto_client *client)
     const uint8_t *at = client->text, *end = at + client->text_size;
     bool whole = true;
     for (uint32_t i = 0; i < client->sizes.columns && whole; i++) {
-        struct device_column *column = &client->column[i];
+        struct encode_column *column = &client->encoder.column[i];
         uint32_t strings =
-            column->kind == DEVICE_COLUMN_CATEGORY ? column->count : 1;
+            column->kind == ENCODE_COLUMN_CATEGORY ? column->count : 1;
         column->text = at;
         for (uint32_t j = 0; j < strings && whole; j++) {
             whole = skip_string(&at, end);
@@ -227,13 +227,15 @@ bundle_bind(struct reader *reader, struct sotto_client *client)
                               client->mechanism_size - header, 0, false};
     const struct device_sizes *sizes = &client->sizes;
     uint64_t left;
-    client->shift = take_doubles(&binding, "schema.shift", sizes->columns);
-    client->scale = take_doubles(&binding, "schema.scale", sizes->columns);
+    client->encoder.shift =
+        take_doubles(&binding, "schema.shift", sizes->columns);
+    client->encoder.scale =
+        take_doubles(&binding, "schema.scale", sizes->columns);
     for (uint32_t i = 0; i < sizes->layers; i++) {
-        take_layer(&binding, i, &client->layer[i]);
+        take_layer(&binding, i, &client->encoder.layer[i]);
     }
     for (uint32_t i = 0; i < sizes->layers; i++) {
-        take_halves(&binding, i, &client->layer[i]);
+        take_halves(&binding, i, &client->encoder.layer[i]);
     }
     expect_name(reader, "schema.text", UINT32_MAX, "\":{\"dtype\":\"U8\"");
     left = binding.size - binding.used; /* the text is all that is left */

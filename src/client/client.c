@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "client/device.h"
+#include "report/once.h"
 
 #define METADATA "{\"__metadata__\":{\"sotto\":\""
 
@@ -58,9 +59,9 @@ static uint64_t
 workspace_of(const struct device_sizes *sizes)
 {
     return room(1, sizeof(struct sotto_client)) +
-           room(sizes->columns, sizeof(struct device_column)) +
+           room(sizes->columns, sizeof(struct encode_column)) +
            room(sizes->layers, sizeof(struct layer)) +
-           room(sizes->parts, sizeof(struct device_part)) + sizes->channels +
+           room(sizes->parts, sizeof(struct report_part)) + sizes->channels +
            room(sizes->floats, sizeof(float)) +
            room(sizes->columns, sizeof(int32_t)) +
            room(sizes->q, sizeof(int32_t));
@@ -92,20 +93,26 @@ lay_out(void *workspace, const struct device_sizes *sizes)
     uint8_t *at = (uint8_t *)workspace;
     struct sotto_client *client = (struct sotto_client *)workspace;
     at += room(1, sizeof *client);
-    client->column = (struct device_column *)(void *)at;
-    at += room(sizes->columns, sizeof *client->column);
-    client->layer = (struct layer *)(void *)at;
-    at += room(sizes->layers, sizeof *client->layer);
-    client->part = (struct device_part *)(void *)at;
-    at += room(sizes->parts, sizeof *client->part);
+    client->encoder.column = (struct encode_column *)(void *)at;
+    at += room(sizes->columns, sizeof *client->encoder.column);
+    client->encoder.layer = (struct layer *)(void *)at;
+    at += room(sizes->layers, sizeof *client->encoder.layer);
+    client->report.part = (struct report_part *)(void *)at;
+    at += room(sizes->parts, sizeof *client->report.part);
     client->channels = at;
     at += sizes->channels;
-    client->buffer = (float *)(void *)at;
+    client->encoder.buffer = (float *)(void *)at;
     at += room(sizes->floats, sizeof(float));
-    client->symbol = (int32_t *)(void *)at;
+    client->encoder.symbol = (int32_t *)(void *)at;
     at += room(sizes->columns, sizeof(int32_t));
-    client->q = (int32_t *)(void *)at;
+    client->report.q = (int32_t *)(void *)at;
+    client->report.z = &client->encoder.z;
+    client->report.symbol = client->encoder.symbol;
     client->sizes = *sizes;
+    client->encoder.columns = sizes->columns;
+    client->encoder.layers = sizes->layers;
+    client->encoder.width = sizes->width;
+    client->report.parts = sizes->parts;
     return client;
 }
 
@@ -163,7 +170,7 @@ device_open(const void *mechanism, size_t size, const uint8_t *pin,
     client->workspace_size = workspace_size;
     client->mechanism = (const uint8_t *)mechanism;
     client->mechanism_size = size;
-    bytes_copy(client->hash, hash, sizeof hash);
+    bytes_copy(client->report.hash, hash, sizeof hash);
     read_metadata(&reader, &sizes, client);
     if (reader.status == SOTTO_STATUS_OK) {
         bundle_bind(&reader, client);
@@ -174,8 +181,8 @@ device_open(const void *mechanism, size_t size, const uint8_t *pin,
                     "make the encoder's time depend on the record");
     }
     if (reader.status == SOTTO_STATUS_OK) {
-        client->report_size = report_measure(client, &entropy);
-        if (client->report_size == 0) {
+        client->report.size = report_measure(&client->report, &entropy);
+        if (client->report.size == 0) {
             reader_fail(&reader, SOTTO_STATUS_LIMIT,
                         "a report of this mechanism would be too large");
         }
@@ -215,23 +222,23 @@ sotto_client_columns(const struct sotto_client *client)
 size_t
 sotto_client_report_size(const struct sotto_client *client)
 {
-    return client->report_size;
+    return client->report.size;
 }
 
 const uint8_t *
 sotto_client_hash(const struct sotto_client *client)
 {
-    return client->hash;
+    return client->report.hash;
 }
 
 void
 device_wipe(struct sotto_client *client)
 {
-    bytes_wipe(client->buffer, client->sizes.floats * sizeof(float));
-    bytes_wipe(client->symbol, client->sizes.columns * sizeof(int32_t));
-    bytes_wipe(client->q, client->sizes.q * sizeof(int32_t));
+    bytes_wipe(client->encoder.buffer, client->sizes.floats * sizeof(float));
+    bytes_wipe(client->encoder.symbol, client->sizes.columns * sizeof(int32_t));
+    bytes_wipe(client->report.q, client->sizes.q * sizeof(int32_t));
     random_clear(&client->entropy.random);
-    forward_start(client);
+    forward_start(&client->encoder);
 }
 
 enum sotto_status
@@ -240,7 +247,7 @@ sotto_client_privatise(struct sotto_client *client,
                        uint8_t *report, size_t size)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
-    if (count != client->sizes.columns || size != client->report_size) {
+    if (count != client->sizes.columns || size != client->report.size) {
         bytes_wipe(report, size);
         return SOTTO_STATUS_SIZE;
     }
@@ -248,13 +255,56 @@ sotto_client_privatise(struct sotto_client *client,
         bytes_wipe(report, size);
         return SOTTO_STATUS_FORMAT;
     }
-    schema_apply(client, values);
-    forward_run(client);
-    report_make(client, &client->entropy, report);
+    schema_apply(&client->encoder, values);
+    forward_run(&client->encoder);
+    report_make(&client->report, &client->entropy, report);
     if (client->entropy.random.failed) {
         bytes_wipe(report, size);
         status = SOTTO_STATUS_ENTROPY;
     }
     device_wipe(client);
     return status;
+}
+
+/* A record, for once_report. */
+struct record {
+    struct sotto_client *client;
+    const struct sotto_value *values;
+};
+
+static enum sotto_status
+privatise_record(void *context, uint8_t *report, size_t size)
+{
+    const struct record *record = (const struct record *)context;
+    return sotto_client_privatise(record->client, record->values,
+                                  record->client->sizes.columns, report, size);
+}
+
+enum sotto_status
+sotto_client_report(struct sotto_client *client,
+                    const struct sotto_ledger_port *ledger, const void *person,
+                    size_t person_size, const struct sotto_value *values,
+                    size_t count, uint8_t *report, size_t size,
+                    struct sotto_error *err)
+{
+    struct record record = {client, values};
+    struct sotto_charge charge = {(const uint8_t *)person,
+                                  person_size,
+                                  client->campaign.text,
+                                  client->campaign.size,
+                                  client->report.hash,
+                                  client->eps,
+                                  client->delta};
+    if (person_size == 0 || person_size > SOTTO_PERSON_MAX) {
+        bytes_wipe(report, size);
+        return status_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "a person's name must have 1 to 256 bytes");
+    }
+    if (count != client->sizes.columns || size != client->report.size) {
+        bytes_wipe(report, size);
+        return status_fail(err, SOTTO_STATUS_SIZE, 0,
+                           sotto_status_message(SOTTO_STATUS_SIZE));
+    }
+    return once_report(&client->report, ledger, &charge, privatise_record,
+                       &record, report, err);
 }

@@ -133,7 +133,7 @@ match_newer(struct reader *reader, const char *word, const char *problem)
 }
 
 static void
-read_number_column(struct reading *reading, struct device_column *column)
+read_number_column(struct reading *reading, struct encode_column *column)
 {
     struct reader *reader = reading->reader;
     reader_expect(reader, "number\"");
@@ -150,10 +150,10 @@ read_number_column(struct reading *reading, struct device_column *column)
 }
 
 static void
-read_category_column(struct reading *reading, struct device_column *column)
+read_category_column(struct reading *reading, struct encode_column *column)
 {
     struct reader *reader = reading->reader;
-    column->kind = DEVICE_COLUMN_CATEGORY;
+    column->kind = ENCODE_COLUMN_CATEGORY;
     column->count = number(reader, 2, CHANNEL_K_MAX);
     reader_expect(reader, ",\"input\":");
     column->inputs = number(reader, 0, 1) * column->count;
@@ -169,11 +169,11 @@ static void
 read_column(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
-    struct device_column column = {
-        .kind = DEVICE_COLUMN_NUMBER, .count = 1, .inputs = 1};
+    struct encode_column column = {
+        .kind = ENCODE_COLUMN_NUMBER, .count = 1, .inputs = 1};
     reader_expect(reader, "{\"kind\":\"");
     if (reader_match(reader, "bytes\",\"count\":")) {
-        column.kind = DEVICE_COLUMN_BYTES;
+        column.kind = ENCODE_COLUMN_BYTES;
         column.count = number(reader, 1, DEVICE_WIDTH_MAX);
         column.inputs = column.count;
     } else if (reader_match(reader, "category\",\"count\":")) {
@@ -190,7 +190,7 @@ read_column(struct reading *reading, uint32_t at)
     reader_expect(reader, "}");
     widen(reading, column.inputs);
     if (reading->client != NULL && reader->status == SOTTO_STATUS_OK) {
-        reading->client->column[at] = column;
+        reading->client->encoder.column[at] = column;
     }
 }
 
@@ -214,7 +214,7 @@ read_layer(struct reading *reading, uint32_t at)
         sizes->width = layer.out;
     }
     if (reading->client != NULL) {
-        reading->client->layer[at] = layer;
+        reading->client->encoder.layer[at] = layer;
     }
 }
 
@@ -230,7 +230,8 @@ read_encoder(struct reading *reading)
                     wiring_finish(&reading->wiring, reading->reader);
     for (uint32_t i = 0; reading->client != NULL && i < reading->wiring.layers;
          i++) {
-        reading->client->layer[i].slot = reading->wiring.output[i + 1].slot;
+        reading->client->encoder.layer[i].slot =
+            reading->wiring.output[i + 1].slot;
     }
 }
 
@@ -242,7 +243,7 @@ in_outputs(const struct reading *reading, uint64_t from, uint64_t count)
 }
 
 static void
-read_numbers(struct reading *reading, struct device_part *part,
+read_numbers(struct reading *reading, struct report_part *part,
              uint32_t *ret_size, uint32_t *ret_l)
 {
     struct reader *reader = reading->reader;
@@ -269,9 +270,10 @@ read_column_number(struct reading *reading, uint32_t *ret_k)
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a part names a column that does not exist");
     } else if (reading->client != NULL) {
-        const struct device_column *column = &reading->client->column[at];
+        const struct encode_column *column =
+            &reading->client->encoder.column[at];
         *ret_k = column->count;
-        if (column->kind != DEVICE_COLUMN_CATEGORY) {
+        if (column->kind != ENCODE_COLUMN_CATEGORY) {
             reader_fail(reader, SOTTO_STATUS_FORMAT,
                         "a part takes a symbol from a column without");
         }
@@ -297,7 +299,7 @@ read_choice(struct reading *reading, uint32_t *ret_k)
 }
 
 static void
-read_factor(struct reading *reading, struct device_factor *factor)
+read_factor(struct reading *reading, struct report_factor *factor)
 {
     struct reader *reader = reading->reader;
     uint32_t k = 1;
@@ -321,12 +323,12 @@ read_factor(struct reading *reading, struct device_factor *factor)
 
 /* Returns the product of the factors' sizes. */
 static uint32_t
-read_factors(struct reading *reading, struct device_part *part)
+read_factors(struct reading *reading, struct report_part *part)
 {
     uint64_t k = 1;
     reader_expect(reading->reader, "[");
     do {
-        if (part->factors == DEVICE_FACTORS_MAX) {
+        if (part->factors == REPORT_FACTORS_MAX) {
             reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
                         "a part has too many factors");
             return 0;
@@ -354,7 +356,7 @@ read_factors(struct reading *reading, struct device_part *part)
 /* Sets the part's channel up in the workspace. What a report draws is what it
    costs in time: a hostile file must not make a device work for minutes. */
 static void
-keep_part(struct reading *reading, uint32_t at, struct device_part *part,
+keep_part(struct reading *reading, uint32_t at, struct report_part *part,
           uint32_t size, uint32_t l)
 {
     struct sotto_client *client = reading->client;
@@ -376,7 +378,7 @@ keep_part(struct reading *reading, uint32_t at, struct device_part *part,
         return;
     }
     client->channels += channel->own_size;
-    client->part[at] = *part;
+    client->report.part[at] = *part;
 }
 
 static const struct channel *
@@ -392,12 +394,18 @@ read_channel(struct reader *reader)
 }
 
 static void
-read_covers(struct reader *reader, struct device_part *part)
+read_covers(struct reader *reader, struct report_part *part)
 {
+    static const char *const all[] = {"features", "label", "both"};
+    struct reader_word word;
     reader_expect(reader, "{\"covers\":");
-    part->covers = reader_string(reader, 8);
-    if (!reader_is(part->covers, "features") &&
-        !reader_is(part->covers, "label") && !reader_is(part->covers, "both")) {
+    word = reader_string(reader, 8);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (reader_is(word, all[i])) {
+            part->covers = all[i];
+        }
+    }
+    if (part->covers == NULL) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a part must cover features, label or both");
     }
@@ -405,7 +413,7 @@ read_covers(struct reader *reader, struct device_part *part)
 
 /* Returns the domain's size; its radius for numbers. */
 static uint32_t
-read_domain(struct reading *reading, struct device_part *part, uint32_t *ret_l)
+read_domain(struct reading *reading, struct report_part *part, uint32_t *ret_l)
 {
     enum channel_domain domain = part->instance.channel->domain;
     uint32_t size = 1;
@@ -426,7 +434,7 @@ read_domain(struct reading *reading, struct device_part *part, uint32_t *ret_l)
 }
 
 static void
-count_part(struct reading *reading, const struct device_part *part,
+count_part(struct reading *reading, const struct report_part *part,
            uint32_t size)
 {
     const struct channel_instance *instance = &part->instance;
@@ -447,7 +455,7 @@ static void
 read_part(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
-    struct device_part part = {.factors = 0};
+    struct report_part part = {.factors = 0};
     struct reader_word text;
     uint32_t size, l = 0;
     read_covers(reader, &part);
@@ -457,7 +465,7 @@ read_part(struct reading *reading, uint32_t at)
     part.instance.eps = read_eps(reader, &text);
     part.instance.delta = read_delta(reader, &text);
     reader_expect(reader, ",\"blocks\":");
-    part.blocks = number(reader, 1, DEVICE_POINTS_MAX);
+    part.blocks = number(reader, 1, REPORT_POINTS_MAX);
     if (reader->status != SOTTO_STATUS_OK) {
         return;
     }

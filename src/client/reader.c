@@ -3,6 +3,7 @@
  */
 #include "client/reader.h"
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 void
@@ -129,9 +130,5 @@ reader_string(struct reader *reader, size_t most)
 bool
 reader_is(struct reader_word word, const char *text)
 {
-    size_t i = 0;
-    while (i < word.size && text[i] != '\0' && word.text[i] == text[i]) {
-        i++;
-    }
-    return i == word.size && text[i] == '\0';
+    return bytes_spell(word.text, word.size, text);
 }

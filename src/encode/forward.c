@@ -9,8 +9,9 @@
  * for it: one that holds nothing a later layer still takes. Buffers are all as
  * wide as the widest of x and the layers.
  */
+#include "encode/encode.h"
+
 #include "base/maths.h"
-#include "client/device.h"
 #include "encode/flush.h"
 #include "encode/lanes.h"
 
@@ -50,55 +51,55 @@ run_dense(const struct layer *layer, const float *x, const float *added,
 }
 
 void
-forward_start(struct sotto_client *client)
+forward_start(struct encode_plan *plan)
 {
-    client->x = client->buffer;
-    client->z = client->buffer;
-    client->input = client->buffer;
+    plan->x = plan->buffer;
+    plan->z = plan->buffer;
+    plan->input = plan->buffer;
 }
 
 /* Where the output is that layer i takes as its from[0] or from[1] = back: x
    is in the first buffer. */
 static float *
-find_output(const struct sotto_client *client, uint32_t i, uint32_t back)
+find_output(const struct encode_plan *plan, uint32_t i, uint32_t back)
 {
-    size_t slot = back > i ? 0 : client->layer[i - back].slot;
-    return client->buffer + slot * client->sizes.width;
+    size_t slot = back > i ? 0 : plan->layer[i - back].slot;
+    return plan->buffer + slot * plan->width;
 }
 
 static void
-run_layer(struct sotto_client *client, uint32_t i)
+run_layer(struct encode_plan *plan, uint32_t i)
 {
-    const struct layer *layer = &client->layer[i];
+    const struct layer *layer = &plan->layer[i];
     const float *added =
-        layer->from[1] == 0 ? NULL : find_output(client, i, layer->from[1]);
-    client->input = find_output(client, i, layer->from[0]);
-    client->z = find_output(client, i, 0);
+        layer->from[1] == 0 ? NULL : find_output(plan, i, layer->from[1]);
+    plan->input = find_output(plan, i, layer->from[0]);
+    plan->z = find_output(plan, i, 0);
     switch (layer->kind) {
     case LAYER_DENSE:
-        run_dense(layer, client->input, added, client->z);
+        run_dense(layer, plan->input, added, plan->z);
         break;
     case LAYER_CONV:
-        image_conv(layer, client->input, added, client->z);
+        image_conv(layer, plan->input, added, plan->z);
         break;
     default:
-        image_pool(layer, client->input, client->z);
+        image_pool(layer, plan->input, plan->z);
         break;
     }
 }
 
 /* Every run starts with the same buffers, whatever the last one left. */
 void
-forward_run_to(struct sotto_client *client, uint32_t layers)
+forward_run_to(struct encode_plan *plan, uint32_t layers)
 {
-    forward_start(client);
+    forward_start(plan);
     for (uint32_t i = 0; i < layers; i++) {
-        run_layer(client, i);
+        run_layer(plan, i);
     }
 }
 
 void
-forward_run(struct sotto_client *client)
+forward_run(struct encode_plan *plan)
 {
-    forward_run_to(client, client->sizes.layers);
+    forward_run_to(plan, plan->layers);
 }

@@ -9,7 +9,8 @@
  * without a branch (docs/threat-model.md), and no number is subnormal
  * (flush.h).
  */
-#include "client/device.h"
+#include "encode/encode.h"
+
 #include "encode/flush.h"
 #include "encode/lanes.h"
 

@@ -7,8 +7,8 @@
  * what is unknown, the one before. Whichever it is, the steps are the
  * same, and no number on the way is subnormal (flush.h).
  */
-#include "base/bytes.h"
-#include "client/device.h"
+#include "encode/encode.h"
+
 #include "encode/flush.h"
 
 static const uint8_t nothing[1] = {0};
@@ -18,12 +18,11 @@ static const uint8_t nothing[1] = {0};
 
 /* x of a value, or 0 where it is not `usable`, which is 1 or 0. */
 static float
-scaled(const struct sotto_client *client, uint32_t column, double value,
+scaled(const struct encode_plan *plan, uint32_t column, double value,
        uint32_t usable)
 {
-    double x =
-        (flush_below(value, FLUSH_COLUMN_LEAST) - client->shift[column]) *
-        client->scale[column];
+    double x = (flush_below(value, FLUSH_COLUMN_LEAST) - plan->shift[column]) *
+               plan->scale[column];
     union {
         float value;
         uint32_t bits;
@@ -47,7 +46,7 @@ clipped(float x)
 }
 
 static void
-apply_number(const struct sotto_client *client, uint32_t at,
+apply_number(const struct encode_plan *plan, uint32_t at,
              const struct sotto_value *value, float *x)
 {
     bool given = value->kind == SOTTO_VALUE_NUMBER;
@@ -56,25 +55,25 @@ apply_number(const struct sotto_client *client, uint32_t at,
         uint64_t bits;
     } u = {given ? value->number : 0};
     uint64_t finite = ((u.bits & (UINT64_MAX >> 1)) - INFINITE) >> 63;
-    x[0] = scaled(client, at, u.value, (uint32_t)(given & finite));
-    if (client->column[at].clip) {
+    x[0] = scaled(plan, at, u.value, (uint32_t)(given & finite));
+    if (plan->column[at].clip) {
         x[0] = clipped(x[0]);
     }
-    if (client->column[at].missing) {
+    if (plan->column[at].missing) {
         x[1] = (float)(1 ^ (given & finite));
     }
 }
 
 static void
-apply_bytes(const struct sotto_client *client, uint32_t at,
+apply_bytes(const struct encode_plan *plan, uint32_t at,
             const struct sotto_value *value, float *x)
 {
-    uint32_t count = client->column[at].count;
+    uint32_t count = plan->column[at].count;
     bool fits = value->kind == SOTTO_VALUE_BYTES && value->data != NULL &&
                 value->size == count;
     const uint8_t *data = fits ? (const uint8_t *)value->data : nothing;
     for (uint32_t i = 0; i < count; i++) {
-        x[i] = scaled(client, at, data[i & (0 - (uint32_t)fits)], fits);
+        x[i] = scaled(plan, at, data[i & (0 - (uint32_t)fits)], fits);
     }
 }
 
@@ -108,7 +107,7 @@ is_text(const uint8_t *text, uint32_t length, const uint8_t *data,
  * channel, so its steps do not depend on the record either.
  */
 static uint32_t
-find_symbol(const struct device_column *column, const struct sotto_value *value)
+find_symbol(const struct encode_column *column, const struct sotto_value *value)
 {
     const uint8_t *text = column->text + text_length(column->text) + 1;
     bool given = value->kind == SOTTO_VALUE_TEXT && value->data != NULL;
@@ -125,33 +124,33 @@ find_symbol(const struct device_column *column, const struct sotto_value *value)
 }
 
 static void
-apply_category(struct sotto_client *client, uint32_t at,
+apply_category(struct encode_plan *plan, uint32_t at,
                const struct sotto_value *value, float *x)
 {
-    const struct device_column *column = &client->column[at];
+    const struct encode_column *column = &plan->column[at];
     uint32_t symbol = find_symbol(column, value);
-    client->symbol[at] = (int32_t)symbol;
+    plan->symbol[at] = (int32_t)symbol;
     for (uint32_t i = 0; i < column->inputs; i++) {
         x[i] = i == symbol ? 1 : 0;
     }
 }
 
 void
-schema_apply(struct sotto_client *client, const struct sotto_value *values)
+schema_apply(struct encode_plan *plan, const struct sotto_value *values)
 {
-    float *x = client->x;
-    for (uint32_t i = 0; i < client->sizes.columns; i++) {
-        switch (client->column[i].kind) {
-        case DEVICE_COLUMN_BYTES:
-            apply_bytes(client, i, &values[i], x);
+    float *x = plan->x;
+    for (uint32_t i = 0; i < plan->columns; i++) {
+        switch (plan->column[i].kind) {
+        case ENCODE_COLUMN_BYTES:
+            apply_bytes(plan, i, &values[i], x);
             break;
-        case DEVICE_COLUMN_CATEGORY:
-            apply_category(client, i, &values[i], x);
+        case ENCODE_COLUMN_CATEGORY:
+            apply_category(plan, i, &values[i], x);
             break;
         default:
-            apply_number(client, i, &values[i], x);
+            apply_number(plan, i, &values[i], x);
             break;
         }
-        x += client->column[i].inputs;
+        x += plan->column[i].inputs;
     }
 }

@@ -91,10 +91,10 @@ code_task(void *context, size_t index, unsigned worker)
                 (struct sotto_value){.kind = SOTTO_VALUE_NUMBER,
                                      .number = (double)codebook->z[i * d + j]};
         }
-        schema_apply(client, value);
-        forward_run(client);
+        schema_apply(&client->encoder, value);
+        forward_run(&client->encoder);
         coding->cut->code[i] =
-            domain_largest(client->z, (uint32_t)coding->cut->head.k);
+            domain_largest(client->encoder.z, (uint32_t)coding->cut->head.k);
         device_wipe(client);
     }
 }

@@ -223,12 +223,12 @@ split_budget(struct direct *direct, struct sotto_error *err)
     for (size_t i = 0; i < direct->columns; i++) {
         blocks = checked_add(blocks, direct_entries(direct, direct->kept[i]));
     }
-    if (direct->columns > DEVICE_COLUMNS_MAX || blocks > DEVICE_POINTS_MAX) {
+    if (direct->columns > DEVICE_COLUMNS_MAX || blocks > REPORT_POINTS_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "%zu columns with %zu numbers and categories are too "
                          "many: at most %u and %u; drop some with --drop",
                          direct->columns, (size_t)blocks, DEVICE_COLUMNS_MAX,
-                         DEVICE_POINTS_MAX);
+                         REPORT_POINTS_MAX);
     }
     direct->each = blocks > 0 ? direct->eps / blocks : 0;
     if (direct->each < DECIMAL_EPS_MIN) {

@@ -36,7 +36,7 @@ copy_columns(const struct shape *shape, struct decompose *copy)
 struct layer
 decompose_layer(const struct sotto_mechanism *mechanism, size_t i)
 {
-    return mechanism->client->layer[i];
+    return mechanism->client->encoder.layer[i];
 }
 
 static void
@@ -44,7 +44,7 @@ copy_parts(const struct sotto_mechanism *mechanism, struct decompose *copy)
 {
     const struct sotto_client *client = mechanism->client;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *own = &client->part[i];
+        const struct report_part *own = &client->report.part[i];
         struct compose_part *part = &copy->part[i];
         part->covers = mechanism->shape.part[i].covers;
         part->channel = own->instance.channel->name;
@@ -56,7 +56,7 @@ copy_parts(const struct sotto_mechanism *mechanism, struct decompose *copy)
         part->l = own->instance.l;
         part->factors = own->factors;
         for (uint32_t j = 0; j < own->factors; j++) {
-            const struct device_factor *factor = &own->factor[j];
+            const struct report_factor *factor = &own->factor[j];
             part->factor[j] = (struct compose_factor){
                 factor->is_column, factor->at,
                 factor->equal ? factor->choices : factor->k, factor->equal,

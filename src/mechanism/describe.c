@@ -81,10 +81,10 @@ sent_alone(const struct page *page, size_t column)
     bool alone = false;
     size_t entry = 0;
     for (size_t i = 0; i < column; i++) {
-        entry += client->column[i].inputs;
+        entry += client->encoder.column[i].inputs;
     }
     for (size_t i = 0; i < page->info.parts; i++) {
-        const struct device_part *part = &client->part[i];
+        const struct report_part *part = &client->report.part[i];
         alone = alone ||
                 (clips_each(&part->instance) && entry >= part->from &&
                  (entry - part->from) / part->instance.size < part->blocks);
@@ -140,7 +140,7 @@ say_layers(struct page *page)
     size_t count[] = {0, 0, 0};
     const char *before = " (";
     for (size_t i = 0; i < page->info.layers; i++) {
-        enum layer_kind kind = page->mechanism->client->layer[i].kind;
+        enum layer_kind kind = page->mechanism->client->encoder.layer[i].kind;
         count[kind == LAYER_CONV ? 0 : kind == LAYER_DENSE ? 2 : 1]++;
     }
     if (count[2] == page->info.layers) {
@@ -228,8 +228,8 @@ say_row(struct page *page, size_t at)
                     part.eps);
     if (part.delta > 0) {
         char delta[DECIMAL_TEXT_SIZE];
-        (void)decimal_write(page->mechanism->client->part[at].instance.delta,
-                            delta);
+        (void)decimal_write(
+            page->mechanism->client->report.part[at].instance.delta, delta);
         host_text_print(&page->text, "%7sdelta %s each\n", "", delta);
     }
 }
@@ -267,7 +267,7 @@ static void
 say_coordinates(struct page *page, size_t at,
                 const struct sotto_part_info *part)
 {
-    const struct device_part *own = &page->mechanism->client->part[at];
+    const struct report_part *own = &page->mechanism->client->report.part[at];
     double noise = part->deviation / (double)part->l;
     bool plain = false;
     for (size_t i = 0; i < part->blocks * part->size; i++) {
@@ -278,7 +278,7 @@ say_coordinates(struct page *page, size_t at,
             plain = true;
             continue;
         }
-        scale = page->mechanism->client->scale[column];
+        scale = page->mechanism->client->encoder.scale[column];
         sotto_mechanism_column(page->mechanism, column, &info);
         host_text_print(&page->words, "  - ");
         page_name(page, info.name);
@@ -304,7 +304,7 @@ say_coordinates(struct page *page, size_t at,
 static void
 say_factors(struct page *page, size_t at)
 {
-    const struct device_part *part = &page->mechanism->client->part[at];
+    const struct report_part *part = &page->mechanism->client->report.part[at];
     for (uint32_t i = 0; i < part->factors; i++) {
         host_text_print(&page->words, "%s", i > 0 ? " x " : "");
         if (part->factor[i].is_column) {

@@ -172,7 +172,7 @@ static json_t *
 layer(struct building *building, size_t at)
 {
     static const char *const kinds[] = {"dense", "conv", "pool", "pool"};
-    const struct layer *from = &building->mechanism->client->layer[at];
+    const struct layer *from = &building->mechanism->client->encoder.layer[at];
     json_t *object = json_object();
     put(building, object, "kind", json_string(kinds[from->kind]));
     put_size(building, object, "in", from->in);

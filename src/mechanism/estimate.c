@@ -80,7 +80,7 @@ static bool
 name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
                 size_t index, struct row *row)
 {
-    const struct device_part *own = &mechanism->client->part[part];
+    const struct report_part *own = &mechanism->client->report.part[part];
     size_t column = mechanism_source(mechanism, own->from + index);
     double l = own->instance.l;
     struct host_text name;
@@ -90,11 +90,12 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
         host_text_print(&name, "part %zu[%zu]", part + 1, index);
     } else {
         const struct sotto_client *client = mechanism->client;
-        double scale = client->scale[column]; /* 0: a constant */
+        double scale = client->encoder.scale[column]; /* 0: a constant */
         host_text_add(&name, "", 0);
-        host_printable_add(&name, (const char *)client->column[column].text,
+        host_printable_add(&name,
+                           (const char *)client->encoder.column[column].text,
                            CHARACTERS_MOST);
-        row->offset = client->shift[column];
+        row->offset = client->encoder.shift[column];
         row->unit = scale != 0 ? 1 / scale / l : 0;
     }
     row->name = finish(&name);
@@ -104,24 +105,24 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
 /* The categories of every factor, to be found by symbol; NULL for an
    encoder's. */
 struct factors {
-    const char **category[DEVICE_FACTORS_MAX];
+    const char **category[REPORT_FACTORS_MAX];
 };
 
 static void
 factors_clear(struct factors *factors)
 {
-    for (size_t i = 0; i < DEVICE_FACTORS_MAX; i++) {
+    for (size_t i = 0; i < REPORT_FACTORS_MAX; i++) {
         free(factors->category[i]);
     }
 }
 
 static bool
 factors_init(struct factors *factors, const struct sotto_client *client,
-             const struct device_part *part)
+             const struct report_part *part)
 {
     memset(factors, 0, sizeof *factors);
     for (uint32_t i = 0; i < part->factors; i++) {
-        const struct device_factor *factor = &part->factor[i];
+        const struct report_factor *factor = &part->factor[i];
         const char *at;
         if (!factor->is_column) {
             continue;
@@ -130,7 +131,7 @@ factors_init(struct factors *factors, const struct sotto_client *client,
         if (factors->category[i] == NULL) {
             return false;
         }
-        at = (const char *)client->column[factor->at].text;
+        at = (const char *)client->encoder.column[factor->at].text;
         for (uint32_t j = 0; j + 1 < factor->k; j++) {
             at += strlen(at) + 1; /* behind the name, or the one before */
             factors->category[i][j] = at;
@@ -144,15 +145,15 @@ factors_init(struct factors *factors, const struct sotto_client *client,
 static char *
 name_symbols(const struct sotto_mechanism *mechanism, size_t part)
 {
-    const struct device_part *own = &mechanism->client->part[part];
+    const struct report_part *own = &mechanism->client->report.part[part];
     struct host_text name;
     host_text_init(&name, TEXT_MOST);
     for (uint32_t i = 0; i < own->factors; i++) {
-        const struct device_factor *factor = &own->factor[i];
+        const struct report_factor *factor = &own->factor[i];
         host_text_print(&name, "%s", i > 0 ? " x " : "");
         if (factor->is_column) {
-            const struct device_column *column =
-                &mechanism->client->column[factor->at];
+            const struct encode_column *column =
+                &mechanism->client->encoder.column[factor->at];
             host_printable_add(&name, (const char *)column->text,
                                CHARACTERS_MOST);
         } else {
@@ -164,7 +165,7 @@ name_symbols(const struct sotto_mechanism *mechanism, size_t part)
 
 /* symbol = (s_1 k_2 + s_2) k_3 + s_3 ..., as report.c numbers them. */
 static char *
-name_category(const struct device_part *part, const struct factors *factors,
+name_category(const struct report_part *part, const struct factors *factors,
               uint32_t symbol)
 {
     uint32_t weight = part->instance.size;
@@ -192,7 +193,7 @@ static bool
 add_symbols(const struct sotto_mechanism *mechanism, size_t part,
             struct row *row)
 {
-    const struct device_part *own = &mechanism->client->part[part];
+    const struct report_part *own = &mechanism->client->report.part[part];
     struct factors factors;
     bool good = factors_init(&factors, mechanism->client, own);
     for (uint32_t i = 0; good && i < own->instance.size; i++) {
@@ -206,7 +207,7 @@ add_symbols(const struct sotto_mechanism *mechanism, size_t part,
 }
 
 static size_t
-rows_of(const struct device_part *part)
+rows_of(const struct report_part *part)
 {
     return (size_t)part->blocks * part->instance.size;
 }
@@ -232,7 +233,7 @@ rounding_of(const struct channel_instance *instance)
 static bool
 add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
 {
-    const struct device_part *own = &mechanism->client->part[part];
+    const struct report_part *own = &mechanism->client->report.part[part];
     const struct likelihood_instance *likelihood = &mechanism->likelihood[part];
     bool good = true;
     for (size_t i = 0; i < rows_of(own); i++) {
@@ -258,8 +259,8 @@ count_rows(const struct sotto_client *client, size_t *ret_entries)
     size_t rows = 0;
     *ret_entries = 1;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        size_t size = client->part[i].instance.size;
-        rows += rows_of(&client->part[i]);
+        size_t size = client->report.part[i].instance.size;
+        rows += rows_of(&client->report.part[i]);
         *ret_entries = size > *ret_entries ? size : *ret_entries;
     }
     return rows;
@@ -291,7 +292,7 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
     estimate->rows = good ? rows : 0;
     for (uint32_t i = 0; good && i < client->sizes.parts; i++) {
         good = add_part(mechanism, i, &estimate->row[at]);
-        at += rows_of(&client->part[i]);
+        at += rows_of(&client->report.part[i]);
     }
     if (!good) {
         sotto_estimate_free(estimate);
@@ -339,13 +340,14 @@ sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
     const struct sotto_client *client = estimate->mechanism->client;
     const uint8_t *at = report + REPORT_HEADER_SIZE;
     struct row *row = estimate->row;
-    if (!report_valid(client, report, client->report_size)) {
+    if (!report_valid(&client->report, report, client->report.size)) {
         return;
     }
     estimate->n++;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *instance = &client->part[i].instance;
-        for (uint32_t j = 0; j < client->part[i].blocks; j++) {
+        const struct channel_instance *instance =
+            &client->report.part[i].instance;
+        for (uint32_t j = 0; j < client->report.part[i].blocks; j++) {
             row = add_block(estimate, row, &estimate->mechanism->likelihood[i],
                             at);
             at += instance->wire_size;

@@ -49,7 +49,7 @@ set_likelihoods(struct sotto_mechanism *mechanism, struct sotto_error *err)
     for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < client->sizes.parts;
          i++) {
         status = likelihood_init(&mechanism->likelihood[i],
-                                 &client->part[i].instance);
+                                 &client->report.part[i].instance);
     }
     return status == SOTTO_STATUS_OK
                ? status
@@ -278,7 +278,7 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->parts = shape->parts;
     ret_info->report_size = shape->report_size;
     for (size_t i = 0; i < shape->layers; i++) {
-        const struct layer *layer = &client->layer[i];
+        const struct layer *layer = &client->encoder.layer[i];
         ret_info->weights +=
             layer_biases(layer) * (layer_fan(layer) + (size_t)1);
     }

@@ -88,10 +88,10 @@ digest_layer(crypto_generichash_state *state, const struct layer *layer)
 }
 
 static void
-digest_part(crypto_generichash_state *state, const struct device_part *part)
+digest_part(crypto_generichash_state *state, const struct report_part *part)
 {
     const char *domain = domain_key(part->instance.channel->domain);
-    digest_bytes(state, part->covers.text, part->covers.size);
+    digest_bytes(state, part->covers, strlen(part->covers));
     digest_bytes(state, domain, strlen(domain));
     digest_number(state, part->blocks);
     digest_number(state, part->from);
@@ -119,17 +119,20 @@ rebudget_digest(const struct sotto_mechanism *mechanism,
     (void)crypto_generichash_init(&state, NULL, 0, REBUDGET_DIGEST_SIZE);
     digest_number(&state, columns);
     for (size_t i = 0; i < columns; i++) {
-        digest_number(&state, client->column[i].kind);
-        digest_number(&state, client->column[i].count);
-        digest_number(&state, client->column[i].inputs);
-        if (client->column[i].missing || client->column[i].clip) {
+        digest_number(&state, client->encoder.column[i].kind);
+        digest_number(&state, client->encoder.column[i].count);
+        digest_number(&state, client->encoder.column[i].inputs);
+        if (client->encoder.column[i].missing ||
+            client->encoder.column[i].clip) {
             digest_number(&state, UINT32_MAX);
-            digest_number(&state, client->column[i].missing);
-            digest_number(&state, client->column[i].clip);
+            digest_number(&state, client->encoder.column[i].missing);
+            digest_number(&state, client->encoder.column[i].clip);
         }
     }
-    digest_bytes(&state, client->shift, columns * sizeof *client->shift);
-    digest_bytes(&state, client->scale, columns * sizeof *client->scale);
+    digest_bytes(&state, client->encoder.shift,
+                 columns * sizeof *client->encoder.shift);
+    digest_bytes(&state, client->encoder.scale,
+                 columns * sizeof *client->encoder.scale);
     digest_bytes(&state, client->text, client->text_size);
     digest_number(&state, client->sizes.layers);
     for (uint32_t i = 0; i < client->sizes.layers; i++) {
@@ -138,7 +141,7 @@ rebudget_digest(const struct sotto_mechanism *mechanism,
     }
     digest_number(&state, client->sizes.parts);
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        digest_part(&state, &client->part[i]);
+        digest_part(&state, &client->report.part[i]);
     }
     (void)crypto_generichash_final(&state, ret_digest, REBUDGET_DIGEST_SIZE);
 }

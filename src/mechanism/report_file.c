@@ -119,14 +119,14 @@ sotto_report_writer_add(struct sotto_report_writer *writer,
                         const uint8_t *report, struct sotto_error *err)
 {
     const struct sotto_client *client = writer->mechanism->client;
-    if (!report_valid(client, report, client->report_size)) {
+    if (!report_valid(&client->report, report, client->report.size)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "this is not a report of this mechanism");
     }
     if (writer->values != NULL) {
         return add_line(writer, report, err);
     }
-    return sotto_output_write(writer->output, report, client->report_size, err);
+    return sotto_output_write(writer->output, report, client->report.size, err);
 }
 
 enum sotto_status
@@ -197,8 +197,9 @@ explain_blocks(const struct sotto_client *client, const uint8_t *report,
 {
     const uint8_t *at = report + REPORT_HEADER_SIZE;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *instance = &client->part[i].instance;
-        for (uint32_t j = 0; j < client->part[i].blocks; j++) {
+        const struct channel_instance *instance =
+            &client->report.part[i].instance;
+        for (uint32_t j = 0; j < client->report.part[i].blocks; j++) {
             if (!instance->channel->valid(instance, at)) {
                 return host_fail(err, SOTTO_STATUS_INPUT, 0,
                                  "block %u of part %u holds what its channel "
@@ -235,13 +236,13 @@ check_report(const struct source *source, const uint8_t *report, size_t at,
 {
     const struct sotto_client *client = source->mechanism->client;
     struct sotto_error cause = {0};
-    if (report_valid(client, report, client->report_size)) {
+    if (report_valid(&client->report, report, client->report.size)) {
         return SOTTO_STATUS_OK;
     }
     if (check_header(source->mechanism, report, &cause) == SOTTO_STATUS_OK) {
         (void)explain_blocks(client, report, &cause);
     }
-    return fail_report(source, at, 0, at * client->report_size, &cause, err);
+    return fail_report(source, at, 0, at * client->report.size, &cause, err);
 }
 
 /* The length, once the first report's header has shown whose they are. */

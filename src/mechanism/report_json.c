@@ -44,7 +44,7 @@ report_json_most(const struct sotto_mechanism *mechanism)
     size_t most =
         sizeof frame + (size_t)2 * SOTTO_HASH_SIZE + (size_t)2 * SOTTO_ID_SIZE;
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        most += sizeof "[]" + (size_t)client->part[i].blocks *
+        most += sizeof "[]" + (size_t)client->report.part[i].blocks *
                                   mechanism->likelihood[i].values *
                                   sizeof value;
     }
@@ -59,7 +59,7 @@ write_part(const struct sotto_mechanism *mechanism, uint32_t part,
 {
     const struct likelihood_instance *own = &mechanism->likelihood[part];
     host_text_add(text, "[", 1);
-    for (uint32_t i = 0; i < mechanism->client->part[part].blocks; i++) {
+    for (uint32_t i = 0; i < mechanism->client->report.part[part].blocks; i++) {
         own->likelihood->unpack(own, at, values);
         for (uint32_t j = 0; j < own->values; j++) {
             host_text_print(text, "%s%" PRId64, i + j > 0 ? "," : "",
@@ -101,7 +101,7 @@ sotto_report_json(const struct sotto_mechanism *mechanism,
     const struct sotto_client *client = mechanism->client;
     struct host_text text;
     int64_t *values;
-    if (!report_valid(client, report, client->report_size)) {
+    if (!report_valid(&client->report, report, client->report.size)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "this is not a report of this mechanism");
     }
@@ -235,7 +235,7 @@ read_part(const struct sotto_mechanism *mechanism, uint32_t at,
 {
     const struct likelihood_instance *own = &mechanism->likelihood[at];
     const struct channel_instance *instance = own->instance;
-    uint32_t blocks = mechanism->client->part[at].blocks;
+    uint32_t blocks = mechanism->client->report.part[at].blocks;
     size_t expected = (size_t)blocks * own->values;
     if (!json_is_array(list) || json_array_size(list) != expected) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -281,7 +281,7 @@ read_parts(const struct sotto_mechanism *mechanism, const json_t *object,
     }
     for (uint32_t i = 0; i < client->sizes.parts && status == SOTTO_STATUS_OK;
          i++) {
-        const struct device_part *part = &client->part[i];
+        const struct report_part *part = &client->report.part[i];
         status =
             read_part(mechanism, i, json_array_get(parts, i), values, at, err);
         at += (size_t)part->blocks * part->instance.wire_size;

@@ -145,13 +145,13 @@ void
 rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z)
 {
     struct sotto_client *client = rows->mechanism->client;
-    schema_apply(client, rows_at(rows, row));
+    schema_apply(&client->encoder, rows_at(rows, row));
     if (ret_x != NULL) {
-        memcpy(ret_x, client->x, rows_x_width(rows) * sizeof *ret_x);
+        memcpy(ret_x, client->encoder.x, rows_x_width(rows) * sizeof *ret_x);
     }
     if (ret_z != NULL) {
-        forward_run(client);
-        memcpy(ret_z, client->z, rows_z_width(rows) * sizeof *ret_z);
+        forward_run(&client->encoder);
+        memcpy(ret_z, client->encoder.z, rows_z_width(rows) * sizeof *ret_z);
     }
     device_wipe(client);
 }
@@ -167,9 +167,9 @@ rows_representation(struct rows *rows, size_t row, uint32_t layers,
                     float *ret_z)
 {
     struct sotto_client *client = rows->mechanism->client;
-    schema_apply(client, rows_at(rows, row));
-    forward_run_to(client, layers);
-    memcpy(ret_z, client->z,
+    schema_apply(&client->encoder, rows_at(rows, row));
+    forward_run_to(&client->encoder, layers);
+    memcpy(ret_z, client->encoder.z,
            rows_representation_width(rows, layers) * sizeof *ret_z);
     device_wipe(client);
 }
@@ -179,12 +179,12 @@ rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z)
 {
     struct sotto_client *client = rows->mechanism->client;
     uint32_t layers = (uint32_t)rows->mechanism->shape.layers;
-    schema_apply(client, rows_at(rows, row));
-    forward_run(client);
-    memcpy(ret_input, client->input,
+    schema_apply(&client->encoder, rows_at(rows, row));
+    forward_run(&client->encoder);
+    memcpy(ret_input, client->encoder.input,
            rows_representation_width(rows, layers > 0 ? layers - 1 : 0) *
                sizeof *ret_input);
-    memcpy(ret_z, client->z, rows_z_width(rows) * sizeof *ret_z);
+    memcpy(ret_z, client->encoder.z, rows_z_width(rows) * sizeof *ret_z);
     device_wipe(client);
 }
 
@@ -210,8 +210,8 @@ void
 rows_q(struct rows *rows, size_t row, int32_t *ret_q)
 {
     struct sotto_mechanism *mechanism = rows->mechanism;
-    schema_apply(mechanism->client, rows_at(rows, row));
-    forward_run(mechanism->client);
+    schema_apply(&mechanism->client->encoder, rows_at(rows, row));
+    forward_run(&mechanism->client->encoder);
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
         if (strcmp(mechanism->shape.part[i].covers, "label") != 0) {
             ret_q = put_points(mechanism, i, ret_q);
@@ -228,8 +228,8 @@ rows_class(struct rows *rows, size_t row)
     if (column == SIZE_MAX || rows->column[column] == SIZE_MAX) {
         return SIZE_MAX;
     }
-    schema_apply(client, rows_at(rows, row));
-    size_t symbol = (size_t)client->symbol[column];
+    schema_apply(&client->encoder, rows_at(rows, row));
+    size_t symbol = (size_t)client->encoder.symbol[column];
     device_wipe(client);
     return symbol;
 }

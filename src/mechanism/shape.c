@@ -12,20 +12,20 @@
 /* ---- Parts -------------------------------------------------------------- */
 
 static bool
-is_code(const struct device_part *part)
+is_code(const struct report_part *part)
 {
     return part->factors > 0 && !part->factor[0].is_column &&
            !part->factor[0].equal;
 }
 
 static enum shape_role
-find_role(const struct device_part *part)
+find_role(const struct report_part *part)
 {
-    if (reader_is(part->covers, "features")) {
+    if (strcmp(part->covers, "features") == 0) {
         return is_code(part) && part->factors == 1 ? SHAPE_CODE
                                                    : SHAPE_FEATURES;
     }
-    if (reader_is(part->covers, "label")) {
+    if (strcmp(part->covers, "label") == 0) {
         return part->factors > 0 ? SHAPE_LABEL : SHAPE_OTHER;
     }
     return is_code(part) && part->factors == 2 && part->factor[1].is_column
@@ -33,17 +33,8 @@ find_role(const struct device_part *part)
                : SHAPE_OTHER;
 }
 
-static const char *
-name_covers(const struct device_part *part)
-{
-    if (reader_is(part->covers, "both")) {
-        return "both";
-    }
-    return reader_is(part->covers, "label") ? "label" : "features";
-}
-
 static size_t
-find_part_column(const struct device_part *part, enum shape_role role)
+find_part_column(const struct report_part *part, enum shape_role role)
 {
     if (role == SHAPE_PAIR) {
         return part->factor[1].at;
@@ -53,12 +44,12 @@ find_part_column(const struct device_part *part, enum shape_role role)
 }
 
 static struct shape_part
-describe_part(const struct device_part *part, size_t offset)
+describe_part(const struct report_part *part, size_t offset)
 {
     enum shape_role role = find_role(part);
     bool code = role == SHAPE_CODE || role == SHAPE_PAIR;
     return (struct shape_part){.role = role,
-                               .covers = name_covers(part),
+                               .covers = part->covers,
                                .instance = &part->instance,
                                .numbers = part->factors == 0,
                                .blocks = part->blocks,
@@ -95,7 +86,7 @@ describe_parts(struct shape *shape, const struct sotto_client *client)
     size_t offset = REPORT_HEADER_SIZE;
     bool scores = false;
     for (size_t i = 0; i < shape->parts; i++) {
-        const struct device_part *own = &client->part[i];
+        const struct report_part *own = &client->report.part[i];
         shape->part[i] = describe_part(own, offset);
         place_part(shape, i);
         offset += (size_t)own->blocks * own->instance.wire_size;
@@ -109,11 +100,11 @@ describe_parts(struct shape *shape, const struct sotto_client *client)
 /* ---- Columns ------------------------------------------------------------ */
 
 static bool
-reads_column(const struct device_part *part, size_t column)
+reads_column(const struct report_part *part, size_t column)
 {
     bool reads = false;
     for (uint32_t i = 0; i < part->factors; i++) {
-        const struct device_factor *factor = &part->factor[i];
+        const struct report_factor *factor = &part->factor[i];
         reads = reads || (factor->is_column && factor->at == column) ||
                 (factor->equal && factor->column == column);
     }
@@ -126,9 +117,9 @@ static bool
 is_label(const struct shape *shape, const struct sotto_client *client,
          size_t column)
 {
-    bool label = false, more = client->column[column].inputs > 0;
+    bool label = false, more = client->encoder.column[column].inputs > 0;
     for (size_t i = 0; i < shape->parts; i++) {
-        bool reads = reads_column(&client->part[i], column);
+        bool reads = reads_column(&client->report.part[i], column);
         bool covers = shape->part[i].role == SHAPE_PAIR ||
                       strcmp(shape->part[i].covers, "label") == 0;
         label = label || (reads && covers);
@@ -142,15 +133,15 @@ describe_columns(struct shape *shape, const struct sotto_client *client)
 {
     size_t at = 0;
     for (size_t i = 0; i < shape->columns; i++) {
-        const struct device_column *own = &client->column[i];
+        const struct encode_column *own = &client->encoder.column[i];
         shape->column[i] =
             (struct shape_column){.name = (const char *)own->text,
                                   .kind = (enum sotto_column_kind)own->kind,
                                   .count = own->count,
                                   .inputs = own->inputs,
                                   .at = at,
-                                  .shift = client->shift[i],
-                                  .scale = client->scale[i],
+                                  .shift = client->encoder.shift[i],
+                                  .scale = client->encoder.scale[i],
                                   .label = is_label(shape, client, i),
                                   .missing = own->missing,
                                   .clip = own->clip};
@@ -172,8 +163,8 @@ shape_init(struct shape *shape, const struct sotto_client *client,
                             .label = SIZE_MAX,
                             .label_part = SIZE_MAX,
                             .work = sizes->work,
-                            .report_size = client->report_size,
-                            .hash = client->hash,
+                            .report_size = client->report.size,
+                            .hash = client->report.hash,
                             .eps = client->eps,
                             .delta = client->delta};
     shape->column = calloc(shape->columns + 1, sizeof *shape->column);
@@ -185,7 +176,7 @@ shape_init(struct shape *shape, const struct sotto_client *client,
     }
     shape->width[0] = sizes->inputs;
     for (size_t i = 0; i < shape->layers; i++) {
-        shape->width[i + 1] = client->layer[i].out;
+        shape->width[i + 1] = client->encoder.layer[i].out;
     }
     shape->x = shape->width[0];
     shape->z = shape->width[shape->layers];

@@ -19,13 +19,13 @@ sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
 {
     struct sotto_client *client = mechanism->client;
     struct seeded seeded;
-    if (count != client->sizes.columns || size != client->report_size) {
+    if (count != client->sizes.columns || size != client->report.size) {
         return SOTTO_STATUS_SIZE;
     }
     seeded_init(&seeded, seed, REPORT_STREAM ^ stream);
-    schema_apply(client, values);
-    forward_run(client);
-    report_simulate(client, &seeded.simulation, report);
+    schema_apply(&client->encoder, values);
+    forward_run(&client->encoder);
+    report_simulate(&client->report, &seeded.simulation, report);
     device_wipe(client);
     bytes_wipe(&seeded, sizeof seeded);
     return SOTTO_STATUS_OK;

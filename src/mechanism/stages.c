@@ -17,34 +17,34 @@ stages_encode_to(struct sotto_mechanism *mechanism,
                  const struct sotto_value *values, size_t layers)
 {
     device_wipe(mechanism->client);
-    schema_apply(mechanism->client, values);
-    forward_run_to(mechanism->client, (uint32_t)layers);
+    schema_apply(&mechanism->client->encoder, values);
+    forward_run_to(&mechanism->client->encoder, (uint32_t)layers);
 }
 
 float *
 stages_z(const struct sotto_mechanism *mechanism)
 {
-    return mechanism->client->z;
+    return mechanism->client->encoder.z;
 }
 
 int32_t *
 stages_symbol(const struct sotto_mechanism *mechanism, size_t column)
 {
-    return &mechanism->client->symbol[column];
+    return &mechanism->client->encoder.symbol[column];
 }
 
 const int32_t *
 stages_point(const struct sotto_mechanism *mechanism, size_t part, size_t block)
 {
     const struct sotto_client *client = mechanism->client;
-    report_point(client, &client->part[part], (uint32_t)block);
-    return client->q;
+    report_point(&client->report, &client->report.part[part], (uint32_t)block);
+    return client->report.q;
 }
 
 const int32_t *
 stages_q(const struct sotto_mechanism *mechanism)
 {
-    return mechanism->client->q;
+    return mechanism->client->report.q;
 }
 
 void
@@ -75,7 +75,7 @@ bool
 stages_report(struct sotto_mechanism *mechanism, uint8_t *ret_report)
 {
     struct sotto_client *client = mechanism->client;
-    report_make(client, &client->entropy, ret_report);
+    report_make(&client->report, &client->entropy, ret_report);
     return !client->entropy.random.failed;
 }
 
@@ -83,7 +83,7 @@ bool
 stages_valid(const struct sotto_mechanism *mechanism, const uint8_t *report,
              size_t size)
 {
-    return report_valid(mechanism->client, report, size);
+    return report_valid(&mechanism->client->report, report, size);
 }
 
 void

@@ -273,7 +273,7 @@ static bool
 judge_same(struct restart *r, uint64_t bytes)
 {
     uint64_t need;
-    (void)report_measure(r->mechanism->client, &need);
+    (void)report_measure(&r->mechanism->client->report, &need);
     if (bytes == 0) {
         audit_note(r->audit, "restart", true,
                    "a report was made without asking the system for entropy");

@@ -95,7 +95,7 @@ time_report(struct stopwatch *watch, const struct sotto_value *values,
     double start = thread_seconds();
     enum sotto_status status =
         sotto_client_privatise(client, values, client->sizes.columns,
-                               watch->report, client->report_size);
+                               watch->report, client->report.size);
     *ret_seconds = thread_seconds() - start;
     watch->subnormal = take_flags(before) || watch->subnormal;
     return status == SOTTO_STATUS_OK
@@ -238,7 +238,7 @@ audit_stopwatch(struct sotto_audit *audit, struct sotto_error *err)
         return host_fail_memory(err);
     }
     watch->audit = audit;
-    watch->report = malloc(audit->mechanism->client->report_size);
+    watch->report = malloc(audit->mechanism->client->report.size);
     for (size_t i = 0; i < 2; i++) {
         watch->record[i] = hostile_new(audit->mechanism, audit->options.seed);
     }

@@ -5,7 +5,7 @@
  * NaN, infinity, denormal or rounding can place a point outside the domain
  * (invariant 1), and no branch depends on one (invariant 7).
  */
-#include "client/device.h"
+#include "report/domain.h"
 
 union float_bits {
     float value;

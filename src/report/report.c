@@ -6,79 +6,77 @@
  * Every part is its blocks, one behind the other, each of its channel's wire
  * size: a report's size depends on the mechanism alone (invariant 2).
  */
+#include "report/report.h"
+
 #include "base/bytes.h"
-#include "client/device.h"
 
 size_t
-report_measure(const struct sotto_client *client, uint64_t *ret_entropy)
+report_measure(const struct report_plan *plan, uint64_t *ret_entropy)
 {
     uint64_t points = 0, size = REPORT_HEADER_SIZE, entropy = SOTTO_ID_SIZE;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
+    for (uint32_t i = 0; i < plan->parts; i++) {
+        const struct report_part *part = &plan->part[i];
         points += (uint64_t)part->blocks * channel_width(&part->instance);
         size += (uint64_t)part->blocks * part->instance.wire_size;
         entropy += (uint64_t)part->blocks * part->instance.entropy_size;
     }
     *ret_entropy = entropy;
-    return points <= DEVICE_POINTS_MAX ? (size_t)size : 0;
+    return points <= REPORT_POINTS_MAX ? (size_t)size : 0;
 }
 
 static int32_t
-find_factor(const struct sotto_client *client,
-            const struct device_factor *factor)
+find_factor(const struct report_plan *plan, const struct report_factor *factor)
 {
     if (factor->is_column) {
-        return client->symbol[factor->at];
+        return plan->symbol[factor->at];
     }
     if (factor->equal) {
-        int32_t choice =
-            domain_largest(client->z + factor->at, factor->choices);
+        int32_t choice = domain_largest(*plan->z + factor->at, factor->choices);
         uint32_t differ =
-            (uint32_t)choice ^ (uint32_t)client->symbol[factor->column];
+            (uint32_t)choice ^ (uint32_t)plan->symbol[factor->column];
         return (int32_t)((differ - 1) >> 31);
     }
-    return domain_largest(client->z + factor->at, factor->k);
+    return domain_largest(*plan->z + factor->at, factor->k);
 }
 
 void
-report_point(const struct sotto_client *client, const struct device_part *part,
+report_point(const struct report_plan *plan, const struct report_part *part,
              uint32_t block)
 {
     const struct channel_instance *instance = &part->instance;
     int32_t symbol = 0;
     if (part->place != NULL) {
-        const float *z =
-            client->z + part->from + (size_t)block * instance->size;
-        part->place(z, instance->size, instance->l, client->q);
+        const float *z = *plan->z + part->from + (size_t)block * instance->size;
+        part->place(z, instance->size, instance->l, plan->q);
         return;
     }
     for (uint32_t i = 0; i < part->factors; i++) {
-        const struct device_factor *factor = &part->factor[i];
-        int32_t next = find_factor(client, factor);
+        const struct report_factor *factor = &part->factor[i];
+        int32_t next = find_factor(plan, factor);
         symbol = symbol * (int32_t)factor->k + next;
     }
-    client->q[0] = symbol;
+    plan->q[0] = symbol;
 }
 
 static void
-make(struct sotto_client *client, const char *magic, struct random *random,
+make(const struct report_plan *plan, const char *magic, struct random *random,
      uint8_t *ret_report)
 {
     uint8_t *at = ret_report;
     for (size_t i = 0; i < REPORT_MAGIC_SIZE; i++) {
         *at++ = (uint8_t)magic[i];
     }
-    bytes_copy(at, client->hash, SOTTO_HASH_SIZE);
+    bytes_copy(at, plan->hash, SOTTO_HASH_SIZE);
     at += SOTTO_HASH_SIZE;
     for (size_t i = 0; i < SOTTO_ID_SIZE; i += 4) {
         bytes_store(at + i, 4, random_u32(random));
     }
     at += SOTTO_ID_SIZE;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct device_part *part = &client->part[i];
+    for (uint32_t i = 0; i < plan->parts; i++) {
+        const struct report_part *part = &plan->part[i];
         for (uint32_t j = 0; j < part->blocks; j++) {
-            report_point(client, part, j);
-            part->instance.channel->sample(&part->instance, client->q, random,
+            report_point(plan, part, j);
+            part->instance.channel->sample(&part->instance, plan->q, random,
                                            at);
             at += part->instance.wire_size;
         }
@@ -86,17 +84,17 @@ make(struct sotto_client *client, const char *magic, struct random *random,
 }
 
 void
-report_make(struct sotto_client *client, struct entropy *entropy,
+report_make(const struct report_plan *plan, struct entropy *entropy,
             uint8_t *ret_report)
 {
-    make(client, REPORT_MAGIC, &entropy->random, ret_report);
+    make(plan, REPORT_MAGIC, &entropy->random, ret_report);
 }
 
 void
-report_simulate(struct sotto_client *client, struct simulation *simulation,
+report_simulate(const struct report_plan *plan, struct simulation *simulation,
                 uint8_t *ret_report)
 {
-    make(client, REPORT_MAGIC_SIMULATED, &simulation->random, ret_report);
+    make(plan, REPORT_MAGIC_SIMULATED, &simulation->random, ret_report);
 }
 
 static bool
@@ -116,19 +114,17 @@ report_simulated(const uint8_t *report)
 }
 
 bool
-report_valid(const struct sotto_client *client, const uint8_t *report,
-             size_t size)
+report_valid(const struct report_plan *plan, const uint8_t *report, size_t size)
 {
     const uint8_t *at = report + REPORT_HEADER_SIZE;
-    bool valid =
-        size == client->report_size &&
-        (starts_with(report, REPORT_MAGIC) || report_simulated(report));
+    bool valid = size == plan->size && (starts_with(report, REPORT_MAGIC) ||
+                                        report_simulated(report));
     for (size_t i = 0; valid && i < SOTTO_HASH_SIZE; i++) {
-        valid = report[REPORT_MAGIC_SIZE + i] == client->hash[i];
+        valid = report[REPORT_MAGIC_SIZE + i] == plan->hash[i];
     }
-    for (uint32_t i = 0; valid && i < client->sizes.parts; i++) {
-        const struct channel_instance *instance = &client->part[i].instance;
-        for (uint32_t j = 0; valid && j < client->part[i].blocks; j++) {
+    for (uint32_t i = 0; valid && i < plan->parts; i++) {
+        const struct channel_instance *instance = &plan->part[i].instance;
+        for (uint32_t j = 0; valid && j < plan->part[i].blocks; j++) {
             valid = instance->channel->valid(instance, at);
             at += instance->wire_size;
         }

@@ -48,7 +48,8 @@ test_reports(void **state)
         assert_int_equal(sotto_client_privatise(opened.client, values, 4,
                                                 report[i], sizeof report[i]),
                          SOTTO_STATUS_OK);
-        assert_true(report_valid(opened.client, report[i], sizeof report[i]));
+        assert_true(
+            report_valid(&opened.client->report, report[i], sizeof report[i]));
         assert_memory_equal(report[i], "STO1", 4);
     }
     assert_memory_equal(report[0], report[1], 36);
@@ -217,9 +218,11 @@ check_wiped(const struct opened *opened)
 {
     const struct sotto_client *client = opened->client;
     const struct device_sizes *sizes = &client->sizes;
-    assert_true(all_zero(client->buffer, sizeof(float) * 2 * sizes->width));
-    assert_true(all_zero(client->symbol, sizeof(int32_t) * sizes->columns));
-    assert_true(all_zero(client->q, sizeof(int32_t) * sizes->q));
+    assert_true(
+        all_zero(client->encoder.buffer, sizeof(float) * 2 * sizes->width));
+    assert_true(
+        all_zero(client->encoder.symbol, sizeof(int32_t) * sizes->columns));
+    assert_true(all_zero(client->report.q, sizeof(int32_t) * sizes->q));
     assert_true(all_zero(client->entropy_buffer, client->entropy.random.size));
     assert_false(client->entropy.random.failed);
 }
@@ -246,11 +249,11 @@ test_leaves_nothing(void **state)
     values[0] = value_number(-123.456);
     tape_start(NULL, 0);
 
-    schema_apply(client, values);
-    memcpy(seen, client->x, sizeof(float) * EVERYTHING_INPUTS);
+    schema_apply(&client->encoder, values);
+    memcpy(seen, client->encoder.x, sizeof(float) * EVERYTHING_INPUTS);
     assert_true(holds(&opened, &seen[0], 4)); /* the search can find */
-    forward_run(client);
-    memcpy(seen + EVERYTHING_INPUTS, client->z, sizeof(float) * 7);
+    forward_run(&client->encoder);
+    memcpy(seen + EVERYTHING_INPUTS, client->encoder.z, sizeof(float) * 7);
     assert_true(holds(&opened, &seen[EVERYTHING_INPUTS], 4));
     device_wipe(client);
     check_wiped(&opened);
@@ -317,7 +320,7 @@ test_no_entropy_no_report(void **state)
     assert_int_equal(
         sotto_client_privatise(opened.client, &value, 1, report, size),
         SOTTO_STATUS_OK);
-    assert_true(report_valid(opened.client, report, size));
+    assert_true(report_valid(&opened.client->report, report, size));
     free(before);
     free(report);
     client_done(&opened);

@@ -159,14 +159,14 @@ count(struct probe *probe, const char *record)
     struct sotto_client *client = probe->client;
     char label[64];
     (void)snprintf(label, sizeof label, "%s %s", probe->setting->name, record);
-    memcpy(client->z, probe->z, sizeof(float) * probe->setting->width);
-    client->symbol[0] = probe->symbol;
+    memcpy(client->encoder.z, probe->z, sizeof(float) * probe->setting->width);
+    client->encoder.symbol[0] = probe->symbol;
     CALLGRIND_TOGGLE_COLLECT;
-    report_make(client, &client->entropy, report);
+    report_make(&client->report, &client->entropy, report);
     CALLGRIND_TOGGLE_COLLECT;
     CALLGRIND_DUMP_STATS_AT(label);
     if (client->entropy.random.failed ||
-        !report_valid(client, report, client->report_size)) {
+        !report_valid(&client->report, report, client->report.size)) {
         (void)fprintf(stderr, "%s: no report\n", label);
         exit(EXIT_FAILURE);
     }
@@ -276,7 +276,7 @@ count_categories(struct probe *probe)
         (void)snprintf(label, sizeof label, "%s-category %s",
                        probe->setting->name, i == 4 ? "empty" : texts[i]);
         CALLGRIND_TOGGLE_COLLECT;
-        schema_apply(probe->client, values);
+        schema_apply(&probe->client->encoder, values);
         CALLGRIND_TOGGLE_COLLECT;
         CALLGRIND_DUMP_STATS_AT(label);
         device_wipe(probe->client);
@@ -327,9 +327,9 @@ count_forward(struct sotto_client *client, const char *activation,
 {
     char label[64];
     (void)snprintf(label, sizeof label, "net-%s %s", activation, record);
-    memcpy(client->x, x, sizeof(float) * X_SIZE);
+    memcpy(client->encoder.x, x, sizeof(float) * X_SIZE);
     CALLGRIND_TOGGLE_COLLECT;
-    forward_run(client);
+    forward_run(&client->encoder);
     CALLGRIND_TOGGLE_COLLECT;
     CALLGRIND_DUMP_STATS_AT(label);
     device_wipe(client);

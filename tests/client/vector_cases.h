@@ -629,9 +629,9 @@ z_json(const struct vector_case *a_case, struct sotto_client *client)
 {
     size_t last = a_case->spec->layers - 1;
     json_t *z;
-    schema_apply(client, a_case->record);
-    forward_run(client);
-    z = hex_of((const uint8_t *)client->z,
+    schema_apply(&client->encoder, a_case->record);
+    forward_run(&client->encoder);
+    z = hex_of((const uint8_t *)client->encoder.z,
                sizeof(float) * a_case->spec->layer[last].out);
     device_wipe(client);
     return z;

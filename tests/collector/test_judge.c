@@ -17,7 +17,7 @@ set_up(void **state)
 {
     (void)state;
     mechanism = fixture_open(&fixture_plain);
-    size = mechanism->client->report_size;
+    size = mechanism->client->report.size;
     return 0;
 }
 

@@ -76,14 +76,14 @@ test_everything(void **state)
     everything_record(values);
     for (int age = -200; age < 300; age += 7) {
         values[0] = value_number(age);
-        schema_apply(opened.client, values);
+        schema_apply(&opened.client->encoder, values);
         for (size_t i = 0; i < EVERYTHING_INPUTS; i++) {
-            z[i] = opened.client->x[i];
+            z[i] = opened.client->encoder.x[i];
         }
         run_plainly(everything_layers, 4, z);
-        forward_run(opened.client);
+        forward_run(&opened.client->encoder);
         for (size_t i = 0; i < 7; i++) {
-            assert_true(fabs(opened.client->z[i] - z[i]) < 1e-5);
+            assert_true(fabs(opened.client->encoder.z[i] - z[i]) < 1e-5);
         }
         device_wipe(opened.client);
     }
@@ -115,14 +115,15 @@ check_width(uint32_t in, uint32_t out, const char *activation)
     }
     file = file_make(&spec);
     opened = client_open(file);
-    schema_apply(opened.client, &value);
+    schema_apply(&opened.client->encoder, &value);
     for (uint32_t i = 0; i < in; i++) {
-        z[i] = opened.client->x[i];
+        z[i] = opened.client->encoder.x[i];
     }
     run_plainly(&layer, 1, z);
-    forward_run(opened.client);
+    forward_run(&opened.client->encoder);
     for (uint32_t i = 0; i < out; i++) {
-        assert_true(fabs(opened.client->z[i] - z[i]) < 1e-5 * (1 + fabs(z[i])));
+        assert_true(fabs(opened.client->encoder.z[i] - z[i]) <
+                    1e-5 * (1 + fabs(z[i])));
     }
     client_done(&opened);
     free(file.data);
@@ -157,9 +158,9 @@ test_no_encoder(void **state)
     struct opened opened = client_open(file);
     struct sotto_value value = value_number(0.375);
     (void)state;
-    schema_apply(opened.client, &value);
-    forward_run(opened.client);
-    assert_true(opened.client->z[0] == 0.375f);
+    schema_apply(&opened.client->encoder, &value);
+    forward_run(&opened.client->encoder);
+    assert_true(opened.client->encoder.z[0] == 0.375f);
     client_done(&opened);
     free(file.data);
 }
@@ -258,7 +259,8 @@ test_hostile_weights(void **state)
             assert_int_equal(sotto_client_privatise(opened.client, values, 4,
                                                     report, sizeof report),
                              SOTTO_STATUS_OK);
-            assert_true(report_valid(opened.client, report, sizeof report));
+            assert_true(
+                report_valid(&opened.client->report, report, sizeof report));
         }
         client_done(&opened);
         free(file.data);

@@ -23,26 +23,27 @@ check_net(struct net *net)
     }
     for (uint32_t n = 0; n <= net->layers; n++) {
         uint32_t out = n > 0 ? net->layer[n - 1].out : in;
-        schema_apply(client, &value);
+        schema_apply(&client->encoder, &value);
         if (plain == NULL) {
-            plain = plain_run(net, client->x);
+            plain = plain_run(net, client->encoder.x);
         }
         if (n == net->layers) {
-            forward_run(client);
+            forward_run(&client->encoder);
         } else {
-            forward_run_to(client, n);
+            forward_run_to(&client->encoder, n);
         }
         for (uint32_t i = 0; i < out; i++) {
             double expected = plain[n * IMAGE_MOST + i];
-            if (fabs(client->z[i] - expected) > 2e-5 * (1 + fabs(expected))) {
+            if (fabs(client->encoder.z[i] - expected) >
+                2e-5 * (1 + fabs(expected))) {
                 fail_msg("layer %u, entry %u: %g, not %g", n, i,
-                         (double)client->z[i], expected);
+                         (double)client->encoder.z[i], expected);
             }
         }
         device_wipe(client);
     }
     for (size_t i = 0; i < client->sizes.floats; i++) {
-        assert_true(client->buffer[i] == 0);
+        assert_true(client->encoder.buffer[i] == 0);
     }
     free(plain);
     free(bytes);
@@ -148,17 +149,17 @@ test_runs_in_a_row(void **state)
     client = opened.client;
     for (uint32_t n = 0; n <= net.layers; n++) {
         memset(bytes, (int)(29 * n), sizeof bytes);
-        schema_apply(client, &value);
-        forward_run_to(client, n);
+        schema_apply(&client->encoder, &value);
+        forward_run_to(&client->encoder, n);
         for (uint8_t i = 0; i < sizeof bytes; i++) {
             bytes[i] = (uint8_t)(97 * i);
         }
-        schema_apply(client, &value);
-        forward_run(client);
+        schema_apply(&client->encoder, &value);
+        forward_run(&client->encoder);
         if (n == 0) {
-            memcpy(first, client->z, sizeof first);
+            memcpy(first, client->encoder.z, sizeof first);
         }
-        assert_memory_equal(first, client->z, sizeof first);
+        assert_memory_equal(first, client->encoder.z, sizeof first);
     }
     client_done(&opened);
     free(file.data);
@@ -381,7 +382,7 @@ test_hostile_weights(void **state)
         assert_int_equal(
             sotto_client_privatise(opened.client, &value, 1, report, size),
             SOTTO_STATUS_OK);
-        assert_true(report_valid(opened.client, report, size));
+        assert_true(report_valid(&opened.client->report, report, size));
         client_done(&opened);
         free(file.data);
         free(net.weights);
@@ -406,8 +407,8 @@ test_cost(void **state)
     opened = client_open(file);
     start = clock();
     do {
-        schema_apply(opened.client, &value);
-        forward_run(opened.client);
+        schema_apply(&opened.client->encoder, &value);
+        forward_run(&opened.client->encoder);
         device_wipe(opened.client);
         times++;
     } while (clock() - start < CLOCKS_PER_SEC / 5);

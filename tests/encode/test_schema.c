@@ -19,11 +19,11 @@ check(struct sotto_client *client, size_t column, const float *x, size_t inputs,
     struct sotto_value values[4];
     everything_record(values);
     values[column] = expected->value;
-    schema_apply(client, values);
+    schema_apply(&client->encoder, values);
     for (size_t i = 0; i < inputs; i++) {
         assert_true(x[i] == expected->x[i]);
     }
-    assert_int_equal(client->symbol[column], expected->symbol);
+    assert_int_equal(client->encoder.symbol[column], expected->symbol);
 }
 
 static void
@@ -51,7 +51,7 @@ test_numbers(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check(opened.client, 0, opened.client->x, 1, &cases[i]);
+        check(opened.client, 0, opened.client->encoder.x, 1, &cases[i]);
     }
     client_done(&opened);
     free(file.data);
@@ -86,9 +86,9 @@ test_categories(void **state)
     const struct expected with_nul = {nul, {0, 0, 0, 1}, 3};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check(opened.client, 1, opened.client->x + 1, 4, &cases[i]);
+        check(opened.client, 1, opened.client->encoder.x + 1, 4, &cases[i]);
     }
-    check(opened.client, 1, opened.client->x + 1, 4, &with_nul);
+    check(opened.client, 1, opened.client->encoder.x + 1, 4, &with_nul);
     client_done(&opened);
     free(file.data);
 }
@@ -115,7 +115,7 @@ test_bytes(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check(opened.client, 2, opened.client->x + 5, 4, &cases[i]);
+        check(opened.client, 2, opened.client->encoder.x + 5, 4, &cases[i]);
     }
     client_done(&opened);
     free(file.data);
@@ -136,7 +136,7 @@ test_label(void **state)
     (void)state;
     assert_int_equal(opened.client->sizes.inputs, EVERYTHING_INPUTS);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check(opened.client, 3, opened.client->x, 0, &cases[i]);
+        check(opened.client, 3, opened.client->encoder.x, 0, &cases[i]);
     }
     client_done(&opened);
     free(file.data);
@@ -157,11 +157,11 @@ test_empty_category(void **state)
     struct opened opened = client_open(file);
     struct sotto_value value = value_text("");
     (void)state;
-    schema_apply(opened.client, &value);
-    assert_int_equal(opened.client->symbol[0], 0);
+    schema_apply(&opened.client->encoder, &value);
+    assert_int_equal(opened.client->encoder.symbol[0], 0);
     value.kind = SOTTO_VALUE_MISSING;
-    schema_apply(opened.client, &value);
-    assert_int_equal(opened.client->symbol[0], 2);
+    schema_apply(&opened.client->encoder, &value);
+    assert_int_equal(opened.client->encoder.symbol[0], 2);
     client_done(&opened);
     free(file.data);
 }
@@ -202,7 +202,8 @@ test_always_a_report(void **state)
             assert_int_equal(sotto_client_privatise(opened.client, record, 4,
                                                     report, sizeof report),
                              SOTTO_STATUS_OK);
-            assert_true(report_valid(opened.client, report, sizeof report));
+            assert_true(
+                report_valid(&opened.client->report, report, sizeof report));
         }
         client_done(&opened);
         free(file.data);

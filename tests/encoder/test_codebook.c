@@ -109,11 +109,12 @@ test_mechanism(void **state)
     assert_string_equal(column.name, "kind");
     assert_int_equal(column.count, 3);
     assert_int_equal(column.inputs, 0);
-    assert_memory_equal(
-        client->layer[1].weight, encoder->client->layer[1].weight,
-        sizeof(float) * client->layer[1].out * client->layer[1].in);
-    assert_int_equal(client->part[0].factor[0].k, 5);
-    assert_int_equal(client->part[0].factor[1].at, 3);
+    assert_memory_equal(client->encoder.layer[1].weight,
+                        encoder->client->encoder.layer[1].weight,
+                        sizeof(float) * client->encoder.layer[1].out *
+                            client->encoder.layer[1].in);
+    assert_int_equal(client->report.part[0].factor[0].k, 5);
+    assert_int_equal(client->report.part[0].factor[1].at, 3);
     sotto_mechanism_free(mechanism);
     sotto_codebook_free(codebook);
     sotto_codebook_free(NULL);
@@ -168,7 +169,7 @@ test_device(void **state)
     assert_true(seen > 1);
     /* Through signs a report tells of no code by itself. */
     assert_int_equal(sotto_simulate(mechanism, 1, 1, rows_at(&rows, 0), 4,
-                                    report, mechanism->client->report_size),
+                                    report, mechanism->client->report.size),
                      SOTTO_STATUS_OK);
     sotto_analyst_estimate(analyst, mechanism, report, estimate);
     for (size_t c = 0; c < 7; c++) {
@@ -189,7 +190,7 @@ test_decode(void **state)
     struct sotto_mechanism *mechanism = write_one(codebook, 4, "flip", "c");
     struct sotto_analyst *analyst = read_analyst("c");
     const int32_t *prior = sotto_analyst_prior(analyst);
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->client->report.size;
     double one[4] = {0, 1}, z[4], mean[5] = {0}, count = 0, sum[4] = {0};
     double share[4] = {0};
     float x[5];
@@ -251,7 +252,7 @@ estimate_task(void *context, size_t index, unsigned worker)
     (void)worker;
     sotto_analyst_estimate(
         estimates->analyst, estimates->mechanism,
-        estimates->report + index * estimates->mechanism->client->report_size,
+        estimates->report + index * estimates->mechanism->client->report.size,
         estimates->z[index]);
 }
 
@@ -263,7 +264,7 @@ test_at_once(void **state)
     struct sotto_codebook *codebook = new_codebook("kind", 1);
     struct sotto_mechanism *mechanism = write_one(codebook, 4, "subset", "c");
     struct sotto_analyst *analyst = read_analyst("c");
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->client->report.size;
     uint8_t *report = calloc(ESTIMATES, size);
     struct host_pool *pool = NULL;
     struct rows rows;

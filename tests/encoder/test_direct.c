@@ -72,8 +72,8 @@ test_scaling(void **state)
                                     .number = in[i]};
         struct sotto_client *client = sotto_mechanism_client(mechanism);
         int32_t q;
-        schema_apply(client, &value);
-        domain_lattice(client->x, 1, 1000, &q);
+        schema_apply(&client->encoder, &value);
+        domain_lattice(client->encoder.x, 1, 1000, &q);
         assert_int_equal(q, (int32_t)(1000 * expected[i]));
     }
     sotto_mechanism_free(mechanism);
@@ -175,8 +175,8 @@ test_number_label(void **state)
             assert_string_equal(part.covers, rows[i].covers[j]);
             assert_int_equal(part.blocks, rows[i].blocks[j]);
             assert_true(part.eps == 0.333333333333);
-            assert_int_equal(client->part[j].from, from);
-            from += client->part[j].blocks;
+            assert_int_equal(client->report.part[j].from, from);
+            from += client->report.part[j].blocks;
         }
         sotto_mechanism_free(mechanism);
     }

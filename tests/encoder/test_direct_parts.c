@@ -117,7 +117,7 @@ test_runs(void **state)
     assert_string_equal(info.delta_text, "0.000000000004");
     sotto_mechanism_part(mechanism, 2, &part);
     assert_true(part.delta == 2e-12);
-    assert_int_equal(sotto_mechanism_client(mechanism)->part[2].from, 2);
+    assert_int_equal(sotto_mechanism_client(mechanism)->report.part[2].from, 2);
     sotto_mechanism_free(mechanism);
     options.label_channel = "gaussian";
     options.delta = "0.000000000003";
@@ -208,8 +208,8 @@ test_ball_holds_every_corner(void **state)
             values[column[i]].kind = SOTTO_VALUE_NUMBER;
             values[column[i]].number = corner >> i & 1 ? high[i] : low[i];
         }
-        schema_apply(client, values);
-        domain_ball(client->x, 3, 1000, q);
+        schema_apply(&client->encoder, values);
+        domain_ball(client->encoder.x, 3, 1000, q);
         for (size_t i = 0; i < 3; i++) { /* 1000/sqrt(3) = 577.35 */
             assert_int_equal(q[i], corner >> i & 1 ? 577 : -577);
         }

@@ -106,7 +106,8 @@ test_budget(void **state)
     options.eps = "1.000000000001";
     options.lambda = 1.0 / 3;
     mechanism = train(table, &options, NULL);
-    const struct device_part *part = sotto_mechanism_client(mechanism)->part;
+    const struct report_part *part =
+        sotto_mechanism_client(mechanism)->report.part;
     assert_true(part[0].instance.eps + part[1].instance.eps ==
                 UINT64_C(1000000000001));
     assert_true(part[0].instance.eps == UINT64_C(333333333334));
@@ -114,7 +115,7 @@ test_budget(void **state)
     options.label = NULL; /* then it is all the record's, `kind` included */
     options.lambda = 0;
     mechanism = train(table, &options, NULL);
-    part = sotto_mechanism_client(mechanism)->part;
+    part = sotto_mechanism_client(mechanism)->report.part;
     assert_true(part[0].instance.eps == UINT64_C(1000000000001));
     sotto_mechanism_free(mechanism);
     sotto_table_free(table);

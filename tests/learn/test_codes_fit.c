@@ -361,7 +361,8 @@ static double
 expected_of(const struct sotto_model *model, const struct sotto_mechanism *code)
 {
     const struct expected_cells cells = codes_model_cells(model);
-    const struct channel_instance *instance = &code->client->part[0].instance;
+    const struct channel_instance *instance =
+        &code->client->report.part[0].instance;
     double accuracy = 0, error = 0;
     if (strcmp(instance->channel->name, "flip") == 0) {
         must(expected_flip(&cells, (double)instance->eps / (double)SOTTO_UNIT,

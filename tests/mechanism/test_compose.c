@@ -103,11 +103,13 @@ test_small_numbers(void **state)
     assert_int_equal(sotto_mechanism_parse(data, size, "m", &mechanism, &err),
                      SOTTO_STATUS_OK);
     const struct sotto_client *client = mechanism->client;
-    assert_memory_equal(client->layer[0].weight, kept, sizeof kept);
-    assert_true(client->layer[0].bias[0] == 0);
-    assert_true(client->layer[0].bias[1] == -1);
-    assert_true(client->shift[0] == 0 && client->scale[0] == 0x1p-480);
-    assert_true(client->shift[1] == 2 && client->scale[1] == -0x1p-480);
+    assert_memory_equal(client->encoder.layer[0].weight, kept, sizeof kept);
+    assert_true(client->encoder.layer[0].bias[0] == 0);
+    assert_true(client->encoder.layer[0].bias[1] == -1);
+    assert_true(client->encoder.shift[0] == 0 &&
+                client->encoder.scale[0] == 0x1p-480);
+    assert_true(client->encoder.shift[1] == 2 &&
+                client->encoder.scale[1] == -0x1p-480);
     sotto_mechanism_free(mechanism);
     free(data);
 }

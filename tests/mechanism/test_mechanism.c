@@ -55,8 +55,8 @@ test_uneven(void **state)
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
     const struct sotto_client *client = mechanism->client;
     const float small = 1e-30f;
-    size_t at =
-        (size_t)((const uint8_t *)client->layer[0].weight - client->mechanism);
+    size_t at = (size_t)((const uint8_t *)client->encoder.layer[0].weight -
+                         client->mechanism);
     struct sotto_mechanism *uneven = NULL;
     struct sotto_mechanism_info info;
     struct sotto_value values[8] = {{0}};
@@ -139,7 +139,7 @@ test_parts(void **state)
         assert_int_equal(shape_offset(&plain->shape, i, 0), sum);
         sum += info.wire_size;
     }
-    assert_int_equal(sum, plain->client->report_size);
+    assert_int_equal(sum, plain->client->report.size);
     sotto_mechanism_free(plain);
 }
 
@@ -220,7 +220,7 @@ test_read(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, plain->data, plain->size), plain->size);
     assert_int_equal(sotto_mechanism_read(path, &read, &err), SOTTO_STATUS_OK);
-    assert_memory_equal(read->client->hash, plain->client->hash,
+    assert_memory_equal(read->client->report.hash, plain->client->report.hash,
                         SOTTO_HASH_SIZE);
     sotto_mechanism_free(read);
     read = NULL;

@@ -12,14 +12,14 @@ static void
 test_streams(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->client->report.size;
     uint8_t forward[REPORTS][256], report[256];
     (void)state;
     assert_true(size <= sizeof report);
     for (uint64_t i = 0; i < REPORTS; i++) {
         fixture_report(mechanism, i, forward[i], size);
         assert_true(sotto_report_simulated(forward[i]));
-        assert_true(report_valid(mechanism->client, forward[i], size));
+        assert_true(report_valid(&mechanism->client->report, forward[i], size));
         assert_memory_equal(forward[i], "SIM1", 4);
         for (uint64_t j = 0; j < i; j++) { /* the ids differ */
             assert_memory_not_equal(forward[i] + 36, forward[j] + 36, 16);
@@ -37,7 +37,7 @@ static void
 test_known_id(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->client->report.size;
     static const uint32_t counter[4] = {0, 0, 5, UINT32_C(1) << 31},
                           key[2] = {7, 0};
     uint32_t block[4];
@@ -56,7 +56,7 @@ static void
 test_marks(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    size_t size = mechanism->client->report_size;
+    size_t size = mechanism->client->report.size;
     struct sotto_value values[FIXTURE_COLUMNS] = {{.kind = 0}};
     uint8_t report[256], poison[256];
     (void)state;
@@ -86,15 +86,15 @@ test_wiped(void **state)
     struct sotto_client *client = mechanism->client;
     uint8_t report[256];
     (void)state;
-    fixture_report(mechanism, 1, report, client->report_size);
+    fixture_report(mechanism, 1, report, client->report.size);
     for (uint32_t i = 0; i < 2 * client->sizes.width; i++) {
-        assert_true(client->buffer[i] == 0);
+        assert_true(client->encoder.buffer[i] == 0);
     }
     for (uint32_t i = 0; i < client->sizes.columns; i++) {
-        assert_int_equal(client->symbol[i], 0);
+        assert_int_equal(client->encoder.symbol[i], 0);
     }
     for (uint32_t i = 0; i < client->sizes.q; i++) {
-        assert_int_equal(client->q[i], 0);
+        assert_int_equal(client->report.q[i], 0);
     }
     sotto_mechanism_free(mechanism);
 }

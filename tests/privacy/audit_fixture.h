@@ -225,7 +225,7 @@ audit_begin(struct sotto_mechanism *mechanism,
     audit->part = calloc(audit->info.parts, sizeof *audit->part);
     assert_non_null(audit->part);
     for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *own = &client->part[i].instance;
+        const struct channel_instance *own = &client->report.part[i].instance;
         audit->part[i].channel = own->channel->name;
         audit->part[i].sensitivity_stated = own->l > 0 ? 2.0 * own->l : 1;
     }

@@ -129,7 +129,7 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
     broken->valid = mutant->valid != NULL ? mutant->valid : sound->valid;
     specimen->own = calloc(1, broken->own_size);
     assert_non_null(specimen->own);
-    assert_int_equal(channel_init_rows(&client->part[0].instance, broken,
+    assert_int_equal(channel_init_rows(&client->report.part[0].instance, broken,
                                        setting->size, setting->rows, setting->l,
                                        setting->eps, setting->delta,
                                        specimen->own),
@@ -139,8 +139,8 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
         specimen->likelihood.log_p = mutant->log_p;
     }
     likelihood_bind(&specimen->mechanism->likelihood[0], &specimen->likelihood,
-                    &client->part[0].instance);
-    client->report_size = report_measure(client, &entropy);
+                    &client->report.part[0].instance);
+    client->report.size = report_measure(&client->report, &entropy);
 }
 
 static inline void
@@ -151,8 +151,8 @@ specimen_make(struct specimen *specimen, const struct mutant *mutant)
     client = specimen->mechanism->client;
     specimen_channel(specimen, mutant);
     if (mutant->place != NULL) {
-        assert_non_null(client->part[0].place);
-        client->part[0].place = mutant->place;
+        assert_non_null(client->report.part[0].place);
+        client->report.part[0].place = mutant->place;
     }
     if (mutant->fill != NULL) {
         client->entropy.random.fill = mutant->fill;

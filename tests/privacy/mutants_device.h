@@ -189,7 +189,7 @@ telling_fill(void *context, void *buffer, size_t size)
     if (sotto_entropy(buffer, size) != 0) {
         return -1;
     }
-    *(uint8_t *)buffer = (uint8_t)client->symbol[0];
+    *(uint8_t *)buffer = (uint8_t)client->encoder.symbol[0];
     return 0;
 }
 
@@ -202,7 +202,7 @@ flagging_fill(void *context, void *buffer, size_t size)
     if (sotto_entropy(buffer, size) != 0) {
         return -1;
     }
-    id[0] = (uint8_t)((id[0] & 0xfe) | (client->symbol[0] == 4));
+    id[0] = (uint8_t)((id[0] & 0xfe) | (client->encoder.symbol[0] == 4));
     return 0;
 }
 
@@ -214,7 +214,7 @@ hashed_fill(void *context, void *buffer, size_t size)
     struct seeded seeded;
     uint64_t hash = 0;
     for (uint32_t i = 0; i < client->sizes.columns; i++) {
-        hash = hash * 1000003 + (uint32_t)client->symbol[i];
+        hash = hash * 1000003 + (uint32_t)client->encoder.symbol[i];
     }
     seeded_init(&seeded, hash, 0);
     fill_seeded(&seeded, buffer, size);
@@ -235,7 +235,7 @@ static void
 spoil_tables(struct sotto_client *client)
 {
     struct symbols *own =
-        (struct symbols *)(uintptr_t)client->part[0].instance.own;
+        (struct symbols *)(uintptr_t)client->report.part[0].instance.own;
     own->odds.threshold[0].high += own->odds.threshold[0].high / 100;
 }
 

@@ -130,7 +130,7 @@ fill_flag(void *context, void *buffer, size_t size)
     if (sotto_entropy(buffer, size) != 0) {
         return -1;
     }
-    id[0] = (uint8_t)((id[0] & 0x7f) | (client->symbol[0] == 4) << 7);
+    id[0] = (uint8_t)((id[0] & 0x7f) | (client->encoder.symbol[0] == 4) << 7);
     return 0;
 }
 

@@ -50,7 +50,7 @@ test_subnormal(void **state)
 {
     struct sotto_mechanism *mechanism = setting_open(&encoded);
     (void)state;
-    mechanism->client->part[0].place = shrink;
+    mechanism->client->report.part[0].place = shrink;
     struct sotto_audit *audit = attack(mechanism);
 #if defined(__SSE2__)
     const char *found = violation_by(audit, "time");
@@ -77,7 +77,7 @@ test_clock(void **state)
 {
     struct sotto_mechanism *mechanism = setting_open(&encoded);
     (void)state;
-    mechanism->client->part[0].place = dawdle;
+    mechanism->client->report.part[0].place = dawdle;
     struct sotto_audit *audit = attack(mechanism);
     const char *found = violation_by(audit, "time");
     assert_true(found != NULL && strstr(found, "take different times") != NULL);

@@ -122,7 +122,8 @@ test_new(void **state)
     assert_int_equal(report_of("ann", 3, f.values), SOTTO_STATUS_OK);
     expect_calls(CALL_BEGIN, CALL_COMMIT);
     assert_memory_equal(f.memory.kept, f.report, sizeof f.report);
-    assert_true(report_valid(f.opened.client, f.report, sizeof f.report));
+    assert_true(
+        report_valid(&f.opened.client->report, f.report, sizeof f.report));
     assert_int_equal(f.memory.charge.person_size, 3);
     assert_memory_equal(f.memory.charge.person, "ann", 3);
     assert_int_equal(f.memory.charge.campaign_size, 5);

@@ -42,10 +42,10 @@ test_blocks(void **state)
     int32_t q[4];
     (void)state;
     everything_record(values);
-    schema_apply(client, values);
-    forward_run(client);
-    domain_lattice(client->z, 2, 100, q);
-    domain_lattice(client->z + 2, 2, 100, q + 2);
+    schema_apply(&client->encoder, values);
+    forward_run(&client->encoder);
+    domain_lattice(client->encoder.z, 2, 100, q);
+    domain_lattice(client->encoder.z + 2, 2, 100, q + 2);
     device_wipe(client);
     make(client, values, ones, report);
     assert_true(q[0] != 0 || q[1] != 0 || q[2] != 0 || q[3] != 0);
@@ -136,11 +136,11 @@ test_simulated(void **state)
     (void)state;
     everything_record(values);
     seeded_init(&seeded, 1, 2);
-    schema_apply(opened.client, values);
-    forward_run(opened.client);
-    report_simulate(opened.client, &seeded.simulation, report);
+    schema_apply(&opened.client->encoder, values);
+    forward_run(&opened.client->encoder);
+    report_simulate(&opened.client->report, &seeded.simulation, report);
     assert_memory_equal(report, "SIM1", 4);
-    assert_true(report_valid(opened.client, report, sizeof report));
+    assert_true(report_valid(&opened.client->report, report, sizeof report));
     client_done(&opened);
     free(file.data);
 }
@@ -159,36 +159,36 @@ test_invalid(void **state)
     everything_record(values);
     make(client, values, NULL, good);
     for (size_t size = 0; size <= 64; size++) {
-        assert_true(report_valid(client, good, size) == (size == 64));
+        assert_true(report_valid(&client->report, good, size) == (size == 64));
     }
     for (size_t i = 0; i < 36; i++) {
         for (unsigned change = 1; change < 256; change++) {
             memcpy(report, good, sizeof report);
             report[i] ^= (uint8_t)change;
-            assert_false(report_valid(client, report, 64));
+            assert_false(report_valid(&client->report, report, 64));
         }
     }
     memcpy(report, good, sizeof report);
     memset(report + 36, 0xab, SOTTO_ID_SIZE);
-    assert_true(report_valid(client, report, 64));
+    assert_true(report_valid(&client->report, report, 64));
     memcpy(report + 52, "\xff\x7f", 2); /* 32767 is beyond the clamp */
-    assert_false(report_valid(client, report, 64));
+    assert_false(report_valid(&client->report, report, 64));
     memcpy(report + 52, "\x00\x80", 2);
-    assert_false(report_valid(client, report, 64));
+    assert_false(report_valid(&client->report, report, 64));
     memcpy(report, good, sizeof report);
     report[60] = 0; /* no symbol at all */
     report[61] = 0;
-    assert_false(report_valid(client, report, 64));
+    assert_false(report_valid(&client->report, report, 64));
     report[60] = 0xff; /* too many */
     report[61] = 0x01;
-    assert_false(report_valid(client, report, 64));
+    assert_false(report_valid(&client->report, report, 64));
     memcpy(report, good, sizeof report);
     report[61] |= 0x02; /* symbol 9 of 0..8 */
-    assert_false(report_valid(client, report, 64));
+    assert_false(report_valid(&client->report, report, 64));
     memcpy(report, good, sizeof report);
     for (unsigned symbol = 0; symbol < 256; symbol++) {
         report[62] = (uint8_t)symbol;
-        assert_true(report_valid(client, report, 64) == (symbol < 5));
+        assert_true(report_valid(&client->report, report, 64) == (symbol < 5));
     }
     client_done(&opened);
     free(file.data);
@@ -201,20 +201,21 @@ test_clamped(void **state)
     struct file file = file_make(small());
     struct opened opened = client_open(file);
     struct sotto_value value = value_number(0);
-    const struct channel_instance *instance = &opened.client->part[0].instance;
+    const struct channel_instance *instance =
+        &opened.client->report.part[0].instance;
     struct likelihood_instance at;
     uint8_t report[57], beyond[57];
     int64_t y[2];
     (void)state;
     make(opened.client, &value, zeros, report);
-    assert_true(report_valid(opened.client, report, sizeof report));
+    assert_true(report_valid(&opened.client->report, report, sizeof report));
     assert_int_equal(likelihood_init(&at, instance), SOTTO_STATUS_OK);
     at.likelihood->unpack(&at, report + 52, y);
     assert_int_equal(y[0], y[1]);
     assert_true(y[0] < -32 * 32); /* t = 2 16 / 1 = 32 */
     memcpy(beyond, report, sizeof beyond);
     beyond[52]--;
-    assert_false(report_valid(opened.client, beyond, sizeof beyond));
+    assert_false(report_valid(&opened.client->report, beyond, sizeof beyond));
     client_done(&opened);
     free(file.data);
 }
@@ -232,7 +233,7 @@ test_measured_entropy(void **state)
         struct sotto_value values[4];
         uint8_t report[64];
         uint64_t entropy;
-        assert_int_equal(report_measure(opened.client, &entropy),
+        assert_int_equal(report_measure(&opened.client->report, &entropy),
                          sotto_client_report_size(opened.client));
         everything_record(values);
         make(opened.client, values, NULL, report);
