@@ -122,10 +122,33 @@ exit_of(enum sotto_status status)
     }
 }
 
+/* Whether a message begins with the name of an option of this verb, which it is
+   about: the library names settings, the dashes are the program's. */
+static bool
+wants_dashes(const struct sotto_error *err)
+{
+    size_t size = strlen(err->subject);
+    const struct cli_verb *verb = NULL;
+    const struct cli_option *option = NULL;
+    for (size_t i = 0; i < cli_program.verbs && speaker != NULL; i++) {
+        if (strcmp(cli_program.verb[i]->name, speaker) == 0) {
+            verb = cli_program.verb[i];
+        }
+    }
+    for (size_t i = 0; verb != NULL && size > 0; i++) {
+        option = cli_option_at(verb, i);
+        if (option == NULL || strcmp(option->name, err->subject) == 0) {
+            break;
+        }
+    }
+    return option != NULL && strncmp(err->message, err->subject, size) == 0 &&
+           strchr(" :", err->message[size]) != NULL;
+}
+
 int
 cli_fail(const struct sotto_error *err)
 {
-    say("", "%s",
+    say(wants_dashes(err) ? "--" : "", "%s",
         err->message[0] != '\0' ? err->message
                                 : sotto_status_message(err->status));
     return exit_of(err->status);

@@ -17,6 +17,7 @@
 #include "host/pool.h"
 #include "host/sort.h"
 #include "host/wipe.h"
+#include "nn/train.h"
 
 /* |z|_1 of every row, sorted; the caller's to wipe and free. */
 static enum sotto_status
@@ -44,7 +45,7 @@ find_norms(struct contrastive_net *net, const struct learnt *learnt,
 /* What z is multiplied by, and the share of records that are clipped then. */
 static enum sotto_status
 find_scale(struct contrastive_net *net, const struct learnt *learnt,
-           double inside, double *ret_scale, double *ret_clipped,
+           double inside, struct contrastive_info *info, double *ret_scale,
            struct sotto_error *err)
 {
     double *norm = NULL, at, sum = 0;
@@ -58,9 +59,7 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
     }
     if (!isfinite(sum)) {
         host_wipe_free(norm, learnt->n * sizeof *norm);
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "rate is too high: training diverged with its last "
-                         "step");
+        return nn_fail_diverged("training", info->epochs, err);
     }
     at = norm[(size_t)ceil(inside * (double)learnt->n) - 1];
     at = net->b > 0 ? net->l : at > 0 ? at * (1 + 1e-6) : 1;
@@ -68,7 +67,7 @@ find_scale(struct contrastive_net *net, const struct learnt *learnt,
         clipped += norm[i] > at ? 1 : 0;
     }
     *ret_scale = 1 / at;
-    *ret_clipped = (double)clipped / (double)learnt->n;
+    info->clipped = (double)clipped / (double)learnt->n;
     host_wipe_free(norm, learnt->n * sizeof *norm);
     return SOTTO_STATUS_OK;
 }
@@ -95,7 +94,7 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
     json_t *facts = NULL;
     double scale = 1;
     enum sotto_status status =
-        find_scale(net, learnt, set->inside, &scale, &info->clipped, err);
+        find_scale(net, learnt, set->inside, info, &scale, err);
     if (status == SOTTO_STATUS_OK) {
         status = contrastive_layers_init(&layers, net, scale, err);
     }

@@ -280,10 +280,11 @@ share_delta(struct direct *direct, struct sotto_error *err)
                              name);
     }
     if (needing > 0 && direct->delta / needing < DECIMAL_DELTA_MIN) {
-        return host_fail(err, SOTTO_STATUS_BUDGET, 0,
-                         "delta is too small to be shared by %zu parts: raise "
-                         "it",
-                         (size_t)needing);
+        (void)host_fail(err, SOTTO_STATUS_BUDGET, 0,
+                        "delta is too small to be shared by %zu parts: raise "
+                        "it",
+                        (size_t)needing);
+        return host_about(SOTTO_STATUS_BUDGET, err, "delta");
     }
     for (size_t i = 0; needing > 0 && i < direct->parts; i++) {
         if (is_approximate(&direct->part[i])) {
@@ -341,6 +342,7 @@ direct_explain(const struct direct *direct, enum sotto_status status,
                             "lower it, or raise epsilon",
                             channel->name, (unsigned)part->d,
                             part->d == 1 ? "" : "s", (unsigned)part->l);
+            (void)host_about(status, err, "l");
         }
         free(own);
     }

@@ -135,10 +135,11 @@ check_rank(const struct pca *pca, struct sotto_error *err)
     }
     for (size_t i = 1; i < d; i++) {
         if (!(pca->variance[i] > RANK_LEAST * pca->variance[0])) {
-            return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                             "d is %zu, and the data varies in %zu direction%s "
-                             "only: give %zu or less",
-                             d, i, i == 1 ? "" : "s", i);
+            (void)host_fail(err, SOTTO_STATUS_INPUT, 0,
+                            "d is %zu, and the data varies in %zu direction%s "
+                            "only: give %zu or less",
+                            d, i, i == 1 ? "" : "s", i);
+            return host_about(SOTTO_STATUS_INPUT, err, "d");
         }
     }
     return SOTTO_STATUS_OK;
@@ -215,10 +216,11 @@ fit(struct pca *pca, struct sotto_error *err)
                          width, WIDTH_MAX);
     }
     if (d > width) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "d is %zu, and %zu input%s as many components at "
-                         "most: give %zu or less",
-                         d, width, width == 1 ? " has" : "s have", width);
+        (void)host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                        "d is %zu, and %zu input%s as many components at "
+                        "most: give %zu or less",
+                        d, width, width == 1 ? " has" : "s have", width);
+        return host_about(SOTTO_STATUS_LIMIT, err, "d");
     }
     pca->mean = calloc(width, sizeof *pca->mean);
     pca->vector = calloc(width, width * sizeof *pca->vector);

@@ -59,7 +59,7 @@ fail_unknown(const struct sotto_table *table, const char *what,
                     there.data != NULL ? there.data : "");
     host_text_clear(&shown);
     host_text_clear(&there);
-    return SOTTO_STATUS_USAGE;
+    return host_about(SOTTO_STATUS_USAGE, err, what);
 }
 
 enum sotto_status

@@ -55,7 +55,9 @@ settings_fail(struct sotto_error *err, const char *name, const char *format,
     va_start(list, format);
     (void)vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    return host_fail(err, SOTTO_STATUS_USAGE, 0, "%s %s", name, message);
+    return host_about(
+        host_fail(err, SOTTO_STATUS_USAGE, 0, "%s %s", name, message), err,
+        name);
 }
 
 /* Reads digits alone: strtoull would also take blanks and signs. */

@@ -81,7 +81,8 @@ SOTTO_CHECKED enum sotto_status settings_put(const struct setting *table,
                                              struct sotto_error *err);
 /* Reads a finite decimal number that is all of `text`. */
 bool setting_read_number(const char *text, double *ret_value);
-/* Fails with USAGE, about a setting: the message is "NAME" and what follows. */
+/* Fails with USAGE: the subject is the setting, and the message is "NAME" and
+   what follows. */
 __attribute__((format(printf, 3, 4))) enum sotto_status
 settings_fail(struct sotto_error *err, const char *name, const char *format,
               ...);

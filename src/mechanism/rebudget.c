@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "host/error.h"
+#include "host/settings.h"
 #include "mechanism/compose.h"
 #include "mechanism/decompose.h"
 #include "mechanism/mechanism.h"
@@ -216,10 +217,10 @@ rebudget_check_channel(const char *name, struct sotto_error *err)
     const struct channel *channel = channel_find(name, strlen(name));
     if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS ||
         channel->pairs) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "--label-channel: \"%.40s\" is no channel for a "
-                         "label: take flip or subset",
-                         name);
+        return settings_fail(err, "label-channel",
+                             "\"%.40s\" is no channel for a label: take flip "
+                             "or subset",
+                             name);
     }
     return SOTTO_STATUS_OK;
 }
@@ -237,9 +238,9 @@ set_label_channel(struct decompose *copy, const char *name,
         }
     }
     if (status == SOTTO_STATUS_OK && !found) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "--label-channel is for the label, and this "
-                         "mechanism has none: leave it out");
+        return settings_fail(err, "label-channel",
+                             "is for the label, and this mechanism has none: "
+                             "leave it out");
     }
     return status;
 }

@@ -73,9 +73,10 @@ order_rows(struct run *run, uint64_t epoch)
 enum sotto_status
 nn_fail_diverged(const char *what, uint64_t epoch, struct sotto_error *err)
 {
-    return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                     "rate is too high: %s diverged in epoch %llu", what,
-                     (unsigned long long)epoch);
+    return host_about(host_fail(err, SOTTO_STATUS_INPUT, 0,
+                                "rate is too high: %s diverged in epoch %llu",
+                                what, (unsigned long long)epoch),
+                      err, "rate");
 }
 
 static bool

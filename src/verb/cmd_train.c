@@ -303,27 +303,16 @@ plan_paths(const struct cli_args *args, struct plan *plan)
     return status;
 }
 
-/* Says what went wrong: that a training goes on, or the library's message, with
-   its dashes before the option that it begins with. */
+/* Says what went wrong, and whether the training goes on. */
 static int
 fail_train(const struct plan *plan, const struct sotto_error *err)
 {
-    struct sotto_error about = *err;
-    size_t first = strcspn(err->message, " :");
-    const struct cli_option *option;
     if (err->status == SOTTO_STATUS_STOPPED && plan->checkpoint != NULL &&
         access(plan->checkpoint, F_OK) == 0) {
         cli_error("stopped; run the same command again to go on");
         return CLI_EXIT_FAILED;
     }
-    for (size_t i = 0; (option = cli_option_at(&cmd_train, i)) != NULL; i++) {
-        if (strlen(option->name) == first &&
-            strncmp(option->name, err->message, first) == 0) {
-            (void)snprintf(about.message, sizeof about.message, "--%.490s",
-                           err->message);
-        }
-    }
-    return cli_fail(&about);
+    return cli_fail(err);
 }
 
 /* Takes the settings from the command line; checks them, before data is read:

@@ -89,6 +89,7 @@ refuse(const char *name, const char *value, const char *said)
     assert_int_equal(settings_put(table, &own, name, value, &err),
                      SOTTO_STATUS_USAGE);
     assert_int_equal(err.status, SOTTO_STATUS_USAGE);
+    assert_string_equal(err.subject, name);
     assert_int_equal(strncmp(err.message, name, strlen(name)), 0);
     assert_non_null(strstr(err.message, said));
     assert_memory_equal(&own, &before, sizeof own);

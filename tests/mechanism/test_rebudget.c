@@ -197,7 +197,7 @@ test_orders(void **state)
                                               in_folder("m.sotto"), &mechanism,
                                               &err),
                      SOTTO_STATUS_USAGE);
-    assert_non_null(strstr(err.message, "--label-channel is for the label"));
+    assert_non_null(strstr(err.message, "label-channel is for the label"));
     assert_null(mechanism);
     sotto_mechanism_free(old);
 }
@@ -401,7 +401,7 @@ test_label_channel(void **state)
         assert_int_equal(
             sotto_mechanism_rebudget(old, "1", 0, bad[i], path, &back, &err),
             SOTTO_STATUS_USAGE);
-        assert_non_null(strstr(err.message, "--label-channel"));
+        assert_non_null(strstr(err.message, "label-channel"));
         assert_null(back);
     }
     assert_int_equal(entries(), 0);

@@ -264,6 +264,7 @@ test_diverged(void **state)
         SOTTO_STATUS_INPUT);
     assert_int_equal(err.status, SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "training diverged in epoch 2"));
+    assert_string_equal(err.subject, "rate");
     assert_int_equal(toy.steps, 4);
     model_free(&toy.model);
 }

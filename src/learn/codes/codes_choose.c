@@ -22,6 +22,7 @@
 
 #include "base/decimal.h"
 #include "host/error.h"
+#include "host/settings.h"
 #include "host/wipe.h"
 
 #define DRAWS_FIRST 4u
@@ -254,10 +255,10 @@ add_candidates(struct choosing *choosing, struct sotto_error *err)
         const struct channel *channel = channel_find(given, strlen(given));
         return channel != NULL && channel->domain == CHANNEL_DOMAIN_SYMBOLS
                    ? add_numbers(choosing, channel, err)
-                   : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                               "--channel: \"%.40s\" is no channel for codes: "
-                               "take subset, flip or signs",
-                               given);
+                   : settings_fail(err, "channel",
+                                   "\"%.40s\" is no channel for codes: take "
+                                   "subset, flip or signs",
+                                   given);
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < 2; i++) {
         status = add_numbers(
