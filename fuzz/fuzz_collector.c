@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* ---- A campaign whose bytes depend on nothing but this file -------------- */
 
 static const char *const colours[] = {"blue", "green", "red"};
-static const struct compose_column column[] = {
+static const struct schema_column column[] = {
     {"age", SOTTO_COLUMN_NUMBER, 1, NULL, false, 50, 0.02},
     {"colour", SOTTO_COLUMN_CATEGORY, 4, colours, false, 0, 0},
 };

@@ -93,7 +93,7 @@ static const char *const classes[] = {"0", "1", "2", "3", "4",
 static enum sotto_status
 make_mechanism(struct job *job, struct sotto_error *err)
 {
-    struct compose_column column[D + 1];
+    struct schema_column column[D + 1];
     const struct compose_part part[] = {{.covers = "features",
                                          .channel = "laplace",
                                          .eps = EPS_X * DECIMAL_UNIT,
@@ -115,15 +115,15 @@ make_mechanism(struct job *job, struct sotto_error *err)
                                       .part = part,
                                       .parts = 2};
     for (size_t i = 0; i < D; i++) {
-        column[i] = (struct compose_column){.name = names[i],
-                                            .kind = SOTTO_COLUMN_NUMBER,
-                                            .count = 1,
-                                            .scale = 1};
+        column[i] = (struct schema_column){.name = names[i],
+                                           .kind = SOTTO_COLUMN_NUMBER,
+                                           .count = 1,
+                                           .scale = 1};
     }
-    column[D] = (struct compose_column){.name = names[D],
-                                        .kind = SOTTO_COLUMN_CATEGORY,
-                                        .count = K,
-                                        .values = classes};
+    column[D] = (struct schema_column){.name = names[D],
+                                       .kind = SOTTO_COLUMN_CATEGORY,
+                                       .count = K,
+                                       .values = classes};
     return compose_open(&spec, &job->mechanism, err);
 }
 

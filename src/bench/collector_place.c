@@ -32,7 +32,7 @@ compose(uint8_t **ret_data, size_t *ret_size, struct sotto_error *err)
                                               "e", "f", "g", "h"};
     static const float bias[NUMBERS];
     float weight[NUMBERS * NUMBERS] = {0};
-    struct compose_column column[NUMBERS];
+    struct schema_column column[NUMBERS];
     const struct layer layer = {.in = NUMBERS,
                                 .out = NUMBERS,
                                 .activation = ACTIVATION_NONE,
@@ -56,10 +56,10 @@ compose(uint8_t **ret_data, size_t *ret_size, struct sotto_error *err)
                                       .parts = 1};
     for (size_t i = 0; i < NUMBERS; i++) {
         weight[i * NUMBERS + i] = 1;
-        column[i] = (struct compose_column){.name = name[i],
-                                            .kind = SOTTO_COLUMN_NUMBER,
-                                            .input = true,
-                                            .scale = 1};
+        column[i] = (struct schema_column){.name = name[i],
+                                           .kind = SOTTO_COLUMN_NUMBER,
+                                           .input = true,
+                                           .scale = 1};
     }
     return compose_mechanism(&spec, ret_data, ret_size, err);
 }

@@ -33,11 +33,11 @@ static enum sotto_status
 compose(const struct layer *layer, size_t layers,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
-    struct compose_column column = {.name = "image",
-                                    .kind = SOTTO_COLUMN_BYTES,
-                                    .count = widths[0],
-                                    .input = true,
-                                    .scale = 1.0 / 255};
+    struct schema_column column = {.name = "image",
+                                   .kind = SOTTO_COLUMN_BYTES,
+                                   .count = widths[0],
+                                   .input = true,
+                                   .scale = 1.0 / 255};
     struct compose_part part = {.covers = "features",
                                 .channel = "laplace",
                                 .eps = 4 * DECIMAL_UNIT,

@@ -257,7 +257,7 @@ compose(const struct channel *channel, struct sotto_mechanism **ret_mechanism,
 {
     static const float zeros[WIDTH];
     static const char *const values[SYMBOLS - 1] = {"a", "b", "c", "d"};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {.name = "c",
          .kind = SOTTO_COLUMN_CATEGORY,
          .count = SYMBOLS,

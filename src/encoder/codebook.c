@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/schema_fit.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
 #include "mechanism/crew.h"
+#include "schema/schema_fit.h"
 
 #define CELLS_DEFAULT ((size_t)500)
 #define CELL_ROWS ((size_t)20) /* records a cell, at least, on average */
@@ -33,16 +33,7 @@ fit_label(struct sotto_codebook *codebook, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    if (sotto_table_kind(table, column) != SOTTO_COLUMN_CATEGORY) {
-        return schema_fit_fail(
-            SOTTO_STATUS_INPUT, "the label ", codebook->options.label,
-            " does not hold categories: if its numbers are names of classes, "
-            "say so with --category",
-            err);
-    }
-    codebook->fitted = (struct compose_column){.name = codebook->options.label,
-                                               .kind = SOTTO_COLUMN_CATEGORY};
-    return schema_fit_category(table, column, &codebook->fitted, err);
+    return schema_fit_label(table, column, &codebook->fitted, err);
 }
 
 /* The encoder's inputs, in its order, and the label. */
@@ -57,14 +48,15 @@ choose_columns(struct sotto_codebook *codebook, struct sotto_error *err)
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < spec->columns; i++) {
-        const struct compose_column *column = &spec->column[i];
+        const struct schema_column *column = &spec->column[i];
         bool named = label != NULL && strcmp(column->name, label) == 0;
         bool input = codebook->encoder->shape.column[i].inputs > 0;
         if (named && (input || column->kind != SOTTO_COLUMN_CATEGORY)) {
-            return schema_fit_fail(SOTTO_STATUS_USAGE, "the label ", label,
-                                   " goes into the encoder: take one that was "
-                                   "trained without it",
-                                   err);
+            return schema_column_fail(
+                SOTTO_STATUS_USAGE, "the label ", label,
+                " goes into the encoder: take one that was "
+                "trained without it",
+                err);
         }
         if (named) {
             codebook->label = codebook->columns;
@@ -245,8 +237,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     clustering_clear(&codebook->clustering);
     host_wipe_free(codebook->z,
                    codebook->n * codebook->d * sizeof *codebook->z);
-    /* The one block of schema_fit_category; its const is the reader's. */
-    free((void *)(uintptr_t)codebook->fitted.values);
+    schema_column_clear(&codebook->fitted);
     free(codebook->column);
     decompose_clear(&codebook->parts);
     tensor_backend_free(codebook->backend);

@@ -28,10 +28,10 @@ struct sotto_codebook {
     struct sotto_codebook_options options;
     struct sotto_mechanism *encoder; /* a copy */
     struct decompose parts;          /* of it */
-    struct compose_column *column;   /* of the codebook's mechanisms */
+    struct schema_column *column;    /* of the codebook's mechanisms */
     size_t columns;
-    size_t label;                 /* of these; SIZE_MAX: none */
-    struct compose_column fitted; /* a label that the encoder does not have */
+    size_t label;                /* of these; SIZE_MAX: none */
+    struct schema_column fitted; /* a label that the encoder does not have */
     struct host_pool *pool;
     struct tensor_backend *backend;
     float *z;        /* n rows of d */

@@ -57,16 +57,16 @@ compose_layer(const struct codebook_head *head, uint8_t **ret_data,
                                 .layers = 1,
                                 .part = &part,
                                 .parts = 1};
-    struct compose_column *column = calloc(d, sizeof *column);
+    struct schema_column *column = calloc(d, sizeof *column);
     char(*name)[NAME_SIZE] = calloc(d, sizeof *name);
     enum sotto_status status;
     for (uint32_t i = 0; column != NULL && name != NULL && i < d; i++) {
         (void)snprintf(name[i], sizeof name[i], "%u", i % 10000u);
-        column[i] = (struct compose_column){.name = name[i],
-                                            .kind = SOTTO_COLUMN_NUMBER,
-                                            .count = 1,
-                                            .input = true,
-                                            .scale = 1};
+        column[i] = (struct schema_column){.name = name[i],
+                                           .kind = SOTTO_COLUMN_NUMBER,
+                                           .count = 1,
+                                           .input = true,
+                                           .scale = 1};
     }
     spec.column = column;
     status = column != NULL && name != NULL

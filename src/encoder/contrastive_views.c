@@ -81,7 +81,7 @@ corrupt_row(const struct job *job, uint32_t row, float *to)
     float *end = to;
     memcpy(to, learnt->x + row * learnt->width, learnt->width * sizeof *to);
     for (size_t i = 0; i < learnt->choice.columns; i++) {
-        const struct compose_column *column = &learnt->column[i];
+        const struct schema_column *column = &learnt->column[i];
         bool whole = column->kind == SOTTO_COLUMN_CATEGORY;
         size_t units = i == learnt->label ? 0 : whole ? 1 : column->count;
         size_t size = whole ? column->count : 1;

@@ -16,9 +16,9 @@
 #include "base/checked.h"
 #include "base/decimal.h"
 #include "encoder/direct.h"
-#include "encoder/schema_fit.h"
 #include "host/error.h"
 #include "mechanism/mechanism.h"
+#include "schema/schema_fit.h"
 
 const char *
 direct_name(const struct direct *direct, size_t column)
@@ -153,7 +153,7 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
     }
     if (!is_kept(direct, column) ||
         sotto_table_kind(direct->table, column) != SOTTO_COLUMN_NUMBER) {
-        return schema_fit_fail(
+        return schema_column_fail(
             SOTTO_STATUS_USAGE, "column ", range->column,
             " is dropped or does not hold numbers: it takes no "
             "range",
@@ -161,8 +161,9 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
     }
     for (size_t i = 0; i < at; i++) {
         if (strcmp(direct->range[i].column, range->column) == 0) {
-            return schema_fit_fail(SOTTO_STATUS_USAGE, "column ", range->column,
-                                   " has two ranges: give one", err);
+            return schema_column_fail(SOTTO_STATUS_USAGE, "column ",
+                                      range->column,
+                                      " has two ranges: give one", err);
         }
     }
     return SOTTO_STATUS_OK;
@@ -312,8 +313,7 @@ static void
 direct_clear(struct direct *direct)
 {
     for (size_t i = 0; direct->column != NULL && i < direct->columns; i++) {
-        /* The one block of copy_words; its const is the reader's. */
-        free((void *)(uintptr_t)direct->column[i].values);
+        schema_column_clear(&direct->column[i]);
     }
     for (size_t i = 0; i < direct->ranges; i++) {
         free(direct->range[i].column);

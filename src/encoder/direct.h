@@ -36,7 +36,7 @@ struct direct {
     uint64_t delta; /* likewise; 0: none */
     uint64_t each;  /* epsilon of one number or category */
     bool ranges_fitted, categories_fitted; /* taken from the data */
-    struct compose_column *column;
+    struct schema_column *column;
     struct compose_part *part;
     size_t parts;
 };
@@ -50,7 +50,7 @@ size_t direct_entries(const struct direct *direct, size_t column);
    INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status direct_fit_column(struct direct *direct,
                                                   size_t column,
-                                                  struct compose_column *ret,
+                                                  struct schema_column *ret,
                                                   struct sotto_error *err);
 
 /*

@@ -60,29 +60,15 @@ static enum sotto_status
 fit_column(const struct learnt *learnt, size_t at, struct sotto_error *err)
 {
     const struct sotto_table *table = learnt->job->table;
+    static const struct schema_aim standard = {0};
     size_t column = learnt->choice.kept[at];
-    struct compose_column *ret = &learnt->column[at];
-    ret->name = sotto_table_name(table, column);
-    ret->kind = sotto_table_kind(table, column);
-    ret->count = 1;
-    if (at == learnt->label && ret->kind != SOTTO_COLUMN_CATEGORY) {
-        return schema_fit_fail(
-            SOTTO_STATUS_INPUT, "the label ", ret->name,
-            " does not hold categories: if its numbers are names of classes, "
-            "say so with --category",
-            err);
-    }
-    switch (ret->kind) {
-    case SOTTO_COLUMN_CATEGORY:
-        ret->input = at != learnt->label;
-        return schema_fit_category(table, column, ret, err);
-    case SOTTO_COLUMN_BYTES:
-        ret->count = sotto_table_width(table, column);
-        ret->scale = 1.0 / 255;
-        return SOTTO_STATUS_OK;
-    default:
-        return schema_fit_standard(table, column, ret, err);
-    }
+    struct schema_column *ret = &learnt->column[at];
+    enum sotto_status status =
+        at == learnt->label
+            ? schema_fit_label(table, column, ret, err)
+            : schema_column_fit(table, column, &standard, ret, err);
+    ret->input = schema_kind(ret->kind)->symbols && at != learnt->label;
+    return status;
 }
 
 static enum sotto_status
@@ -126,7 +112,7 @@ find_blocks(struct learnt *learnt, struct sotto_error *err)
     struct analyst_block *last = NULL;
     uint64_t width = 0;
     for (size_t i = 0; i < learnt->choice.columns; i++) {
-        const struct compose_column *column = &learnt->column[i];
+        const struct schema_column *column = &learnt->column[i];
         enum analyst_likelihood likelihood = likelihood_of(column->kind);
         if (i == learnt->label) {
             continue;
@@ -248,8 +234,7 @@ learnt_clear(struct learnt *learnt)
 {
     for (size_t i = 0; learnt->column != NULL && i < learnt->choice.columns;
          i++) {
-        /* The one block of schema_fit_category; its const is the reader's. */
-        free((void *)(uintptr_t)learnt->column[i].values);
+        schema_column_clear(&learnt->column[i]);
     }
     host_wipe_free(learnt->x, learnt->n * learnt->width * sizeof *learnt->x);
     free(learnt->column);

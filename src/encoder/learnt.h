@@ -13,7 +13,7 @@
 #include "channel/channel.h"
 #include "encoder/analyst.h"
 #include "encoder/encoder.h"
-#include "encoder/schema_fit.h"
+#include "schema/schema_fit.h"
 #include "sotto/sotto.h"
 
 #define LEARNT_LAYERS_MAX 16u /* of an encoder or decoder */
@@ -45,7 +45,7 @@ struct learnt {
     const struct encoder_job *job;
     struct learnt_settings set; /* defaults filled in */
     struct schema_choice choice;
-    struct compose_column *column;
+    struct schema_column *column;
     size_t label; /* of the chosen columns; SIZE_MAX: none */
     uint64_t eps, eps_x, eps_y;
     struct analyst_block *block;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/schema_fit.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/learner.h"
 #include "mechanism/decompose.h"
+#include "schema/schema_fit.h"
 
 #define EPS_MOST ((uint64_t)32)
 
@@ -22,10 +22,10 @@
 /* Adds the column and its part to what is composed. */
 static enum sotto_status
 compose_labelled(const struct compose_spec *old,
-                 const struct compose_column *label,
+                 const struct schema_column *label,
                  struct sotto_mechanism **ret_labelled, struct sotto_error *err)
 {
-    struct compose_column *column =
+    struct schema_column *column =
         calloc(old->columns + 1, sizeof *old->column);
     struct compose_part *part = calloc(old->parts + 1, sizeof *old->part);
     struct compose_spec spec = *old;
@@ -61,7 +61,7 @@ done:
 
 enum sotto_status
 labelled_mechanism(const struct sotto_mechanism *mechanism,
-                   const struct compose_column *label,
+                   const struct schema_column *label,
                    struct sotto_mechanism **ret_labelled,
                    struct sotto_error *err)
 {
@@ -83,7 +83,7 @@ labelled_mechanism(const struct sotto_mechanism *mechanism,
 
 /* Finds a cell's category; the last symbol, "(other)", if it is none. */
 static int64_t
-find_symbol(struct sotto_value cell, const struct compose_column *label)
+find_symbol(struct sotto_value cell, const struct schema_column *label)
 {
     size_t i = 0;
     while (i + 1 < label->count &&
@@ -101,7 +101,7 @@ static enum sotto_status
 append_labels(const struct sotto_report_reader *reader, size_t size,
               const struct sotto_mechanism *labelled,
               const struct sotto_table *labels, size_t column,
-              const struct compose_column *label,
+              const struct schema_column *label,
               struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
     const struct shape *shape = &labelled->shape;
@@ -153,8 +153,7 @@ sotto_fit_labelled(struct sotto_mechanism *mechanism,
                    struct sotto_model **ret_model,
                    struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
-    struct compose_column label = {.name = column,
-                                   .kind = SOTTO_COLUMN_CATEGORY};
+    struct schema_column label = {0};
     struct sotto_mechanism *labelled = NULL;
     struct sotto_report_reader *known = NULL;
     struct learn_job job = {
@@ -168,7 +167,7 @@ sotto_fit_labelled(struct sotto_mechanism *mechanism,
         status = schema_fit_find(labels, "label", column, &at, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_category(labels, at, &label, err);
+        status = schema_fit_label(labels, at, &label, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = labelled_mechanism(mechanism, &label, &labelled, err);
@@ -183,6 +182,6 @@ sotto_fit_labelled(struct sotto_mechanism *mechanism,
     }
     sotto_report_reader_free(known);
     sotto_mechanism_free(labelled);
-    free((void *)(uintptr_t)label.values);
+    schema_column_clear(&label);
     return status;
 }

@@ -21,7 +21,7 @@
 /* Gives a mechanism a label. Statuses: INPUT (it has one), MEMORY and those of
    compose_open. */
 SOTTO_CHECKED enum sotto_status labelled_mechanism(
-    const struct sotto_mechanism *mechanism, const struct compose_column *label,
+    const struct sotto_mechanism *mechanism, const struct schema_column *label,
     struct sotto_mechanism **ret_labelled, struct sotto_error *err);
 
 #endif

@@ -65,22 +65,12 @@ key_of(const struct compose_part *part)
 }
 
 static void
-add_column(struct host_text *text, const struct compose_column *column)
+add_column(struct host_text *text, const struct schema_column *column)
 {
-    const char *missing = column->missing ? ",\\\"missing\\\":1" : "";
-    if (column->kind == SOTTO_COLUMN_NUMBER) {
-        host_text_print(text, "{\\\"kind\\\":\\\"number\\\"%s%s}",
-                        column->clip ? ",\\\"transform\\\":\\\"clip\\\"" : "",
-                        missing);
-    } else if (column->kind == SOTTO_COLUMN_BYTES) {
-        host_text_print(text, "{\\\"kind\\\":\\\"bytes\\\",\\\"count\\\":%zu}",
-                        column->count);
-    } else {
-        host_text_print(text,
-                        "{\\\"kind\\\":\\\"category\\\",\\\"count\\\":%zu,"
-                        "\\\"input\\\":%d%s}",
-                        column->count, column->input ? 1 : 0, missing);
-    }
+    const struct schema_kind *kind = schema_kind(column->kind);
+    host_text_print(text, "{\\\"kind\\\":\\\"%s\\\"", kind->name);
+    kind->write(column, text);
+    host_text_print(text, "}");
 }
 
 /* Version 2: the outputs that layer `at` takes. */
@@ -205,7 +195,7 @@ layers_fit(const struct compose_spec *spec, uint32_t version)
     struct reader reader;
     uint64_t width = 0;
     for (size_t i = 0; i < spec->columns; i++) {
-        const struct compose_column *column = &spec->column[i];
+        const struct schema_column *column = &spec->column[i];
         width += column->kind == SOTTO_COLUMN_NUMBER
                      ? 1 + (size_t)column->missing
                  : column->kind == SOTTO_COLUMN_BYTES || column->input
@@ -415,10 +405,9 @@ add_text(struct tensors *tensors, const struct compose_spec *spec)
     char shape[32];
     host_text_init(&text, FILE_MOST);
     for (size_t i = 0; i < spec->columns; i++) {
-        const struct compose_column *column = &spec->column[i];
+        const struct schema_column *column = &spec->column[i];
         host_text_add(&text, column->name, strlen(column->name) + 1);
-        for (size_t j = 0;
-             column->kind == SOTTO_COLUMN_CATEGORY && j + 1 < column->count;
+        for (size_t j = 0; column->values != NULL && j + 1 < column->count;
              j++) {
             host_text_add(&text, column->values[j],
                           strlen(column->values[j]) + 1);

@@ -11,21 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "encode/layer.h"
 #include "client/reader.h"
+#include "encode/layer.h"
+#include "schema/column.h"
 #include "sotto/sotto.h"
-
-struct compose_column {
-    const char *name;
-    enum sotto_column_kind kind;
-    size_t count;              /* categories and "other", or bytes */
-    const char *const *values; /* count - 1 categories */
-    bool input;                /* a category's one-hot code goes into x */
-    double shift, scale;       /* x = (value - shift) scale */
-    bool missing; /* a missing value is told: a number's has an entry of x,
-                     a category's is the last of `values` */
-    bool clip;    /* a number's x is kept from -1 to 1 */
-};
 
 struct compose_factor {
     bool is_column;
@@ -49,7 +38,7 @@ struct compose_part {
 struct compose_spec {
     const char *name, *campaign, *auxiliary;
     uint64_t eps; /* units of 10^-12; delta is the sum of the parts' */
-    const struct compose_column *column;
+    const struct schema_column *column;
     size_t columns;
     const struct layer *layer;
     size_t layers;

@@ -11,13 +11,10 @@
 static void
 copy_columns(const struct shape *shape, struct decompose *copy)
 {
-    const char **values = copy->values;
     for (size_t i = 0; i < shape->columns; i++) {
         const struct shape_column *own = &shape->column[i];
-        struct compose_column *column = &copy->column[i];
-        const char *text = own->name;
-        bool category = own->kind == SOTTO_COLUMN_CATEGORY;
-        column->name = text;
+        struct schema_column *column = &copy->column[i];
+        column->name = own->name;
         column->kind = own->kind;
         column->count = own->count;
         column->input = own->inputs > 0;
@@ -25,11 +22,7 @@ copy_columns(const struct shape *shape, struct decompose *copy)
         column->clip = own->clip;
         column->shift = own->shift;
         column->scale = own->scale;
-        column->values = values;
-        for (size_t j = 0; category && j + 1 < own->count; j++) {
-            text += strlen(text) + 1;
-            *values++ = text;
-        }
+        column->values = schema_kind(own->kind)->symbols ? own->values : NULL;
     }
 }
 
@@ -69,7 +62,6 @@ void
 decompose_clear(struct decompose *copy)
 {
     free(copy->column);
-    free(copy->values);
     free(copy->layer);
     free(copy->part);
 }
@@ -79,18 +71,11 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
                struct sotto_error *err)
 {
     const struct shape *shape = &mechanism->shape;
-    size_t values = 1;
     memset(copy, 0, sizeof *copy);
-    for (size_t i = 0; i < shape->columns; i++) {
-        bool category = shape->column[i].kind == SOTTO_COLUMN_CATEGORY;
-        values += category ? shape->column[i].count : 0;
-    }
     copy->column = calloc(shape->columns + 1, sizeof *copy->column);
-    copy->values = calloc(values, sizeof *copy->values);
     copy->layer = calloc(shape->layers + 1, sizeof *copy->layer);
     copy->part = calloc(shape->parts + 1, sizeof *copy->part);
-    if (copy->column == NULL || copy->values == NULL || copy->layer == NULL ||
-        copy->part == NULL) {
+    if (copy->column == NULL || copy->layer == NULL || copy->part == NULL) {
         return host_fail_memory(err);
     }
     copy_columns(shape, copy);

@@ -11,8 +11,7 @@
    mechanism's, which must outlive it. */
 struct decompose {
     struct compose_spec spec;
-    struct compose_column *column;
-    const char **values; /* of all category columns, one after another */
+    struct schema_column *column;
     struct layer *layer;
     struct compose_part *part;
 };

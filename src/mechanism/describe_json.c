@@ -16,6 +16,7 @@
 #include "host/printable.h"
 #include "host/text.h"
 #include "mechanism/describe.h"
+#include "schema/column.h"
 
 #define TEXT_MOST ((size_t)1 << 30)
 
@@ -89,14 +90,13 @@ categories(struct building *building, const struct sotto_column_info *info)
 static json_t *
 column(struct building *building, size_t at)
 {
-    static const char *const kinds[] = {"number", "category", "bytes"};
     struct sotto_column_info info;
     json_t *object = json_object();
     sotto_mechanism_column(building->mechanism, at, &info);
     put(building, object, "name", safe_string(info.name));
-    put(building, object, "kind", json_string(kinds[info.kind]));
+    put(building, object, "kind", json_string(schema_kind(info.kind)->name));
     put_size(building, object, "count", info.count);
-    if (info.kind == SOTTO_COLUMN_CATEGORY) {
+    if (schema_kind(info.kind)->symbols) {
         put(building, object, "categories", categories(building, &info));
     } else {
         put_real(building, object, "low", info.low);

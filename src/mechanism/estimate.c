@@ -102,45 +102,6 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
     return row->name != NULL;
 }
 
-/* The categories of every factor, to be found by symbol; NULL for an
-   encoder's. */
-struct factors {
-    const char **category[REPORT_FACTORS_MAX];
-};
-
-static void
-factors_clear(struct factors *factors)
-{
-    for (size_t i = 0; i < REPORT_FACTORS_MAX; i++) {
-        free(factors->category[i]);
-    }
-}
-
-static bool
-factors_init(struct factors *factors, const struct sotto_client *client,
-             const struct report_part *part)
-{
-    memset(factors, 0, sizeof *factors);
-    for (uint32_t i = 0; i < part->factors; i++) {
-        const struct report_factor *factor = &part->factor[i];
-        const char *at;
-        if (!factor->is_column) {
-            continue;
-        }
-        factors->category[i] = calloc(factor->k, sizeof(const char *));
-        if (factors->category[i] == NULL) {
-            return false;
-        }
-        at = (const char *)client->encoder.column[factor->at].text;
-        for (uint32_t j = 0; j + 1 < factor->k; j++) {
-            at += strlen(at) + 1; /* behind the name, or the one before */
-            factors->category[i][j] = at;
-        }
-        factors->category[i][factor->k - 1] = "(other)";
-    }
-    return true;
-}
-
 /* "column x column"; an encoder's outputs have the part's name. */
 static char *
 name_symbols(const struct sotto_mechanism *mechanism, size_t part)
@@ -152,9 +113,7 @@ name_symbols(const struct sotto_mechanism *mechanism, size_t part)
         const struct report_factor *factor = &own->factor[i];
         host_text_print(&name, "%s", i > 0 ? " x " : "");
         if (factor->is_column) {
-            const struct encode_column *column =
-                &mechanism->client->encoder.column[factor->at];
-            host_printable_add(&name, (const char *)column->text,
+            host_printable_add(&name, mechanism->shape.column[factor->at].name,
                                CHARACTERS_MOST);
         } else {
             host_text_print(&name, "part %zu", part + 1);
@@ -165,8 +124,8 @@ name_symbols(const struct sotto_mechanism *mechanism, size_t part)
 
 /* symbol = (s_1 k_2 + s_2) k_3 + s_3 ..., as report.c numbers them. */
 static char *
-name_category(const struct report_part *part, const struct factors *factors,
-              uint32_t symbol)
+name_category(const struct sotto_mechanism *mechanism,
+              const struct report_part *part, uint32_t symbol)
 {
     uint32_t weight = part->instance.size;
     struct host_text name;
@@ -177,9 +136,11 @@ name_category(const struct report_part *part, const struct factors *factors,
         own = symbol / weight;
         symbol %= weight;
         host_text_print(&name, "%s", i > 0 ? " x " : "");
-        if (factors->category[i] != NULL) {
-            host_printable_add(&name, factors->category[i][own],
-                               CHARACTERS_MOST);
+        if (part->factor[i].is_column) {
+            host_printable_add(
+                &name,
+                sotto_mechanism_category(mechanism, part->factor[i].at, own),
+                CHARACTERS_MOST);
         } else {
             host_text_print(&name, "code %u", own);
         }
@@ -194,15 +155,13 @@ add_symbols(const struct sotto_mechanism *mechanism, size_t part,
             struct row *row)
 {
     const struct report_part *own = &mechanism->client->report.part[part];
-    struct factors factors;
-    bool good = factors_init(&factors, mechanism->client, own);
+    bool good = true;
     for (uint32_t i = 0; good && i < own->instance.size; i++) {
         row[i].unit = 1;
         row[i].name = name_symbols(mechanism, part);
-        row[i].category = name_category(own, &factors, i);
+        row[i].category = name_category(mechanism, own, i);
         good = row[i].name != NULL && row[i].category != NULL;
     }
-    factors_clear(&factors);
     return good;
 }
 

@@ -14,6 +14,7 @@
 #include "host/file.h"
 #include "host/text.h"
 #include "mechanism/minisign.h"
+#include "schema/column.h"
 
 #define MECHANISM_MOST MINISIGN_DATA_MAX
 #define END_ROUNDING 1e-12 /* of a range: what its scale may round */
@@ -356,14 +357,9 @@ sotto_mechanism_category(const struct sotto_mechanism *mechanism, size_t column,
                          size_t symbol)
 {
     const struct shape_column *own = &mechanism->shape.column[column];
-    const char *text = own->name;
-    if (own->kind != SOTTO_COLUMN_CATEGORY || symbol + 1 >= own->count) {
-        return "(other)";
-    }
-    for (size_t i = 0; i <= symbol; i++) {
-        text += strlen(text) + 1;
-    }
-    return text;
+    return schema_kind(own->kind)->symbols && symbol + 1 < own->count
+               ? own->values[symbol]
+               : "(other)";
 }
 
 void

@@ -7,13 +7,13 @@
  */
 #include "mechanism/rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
 #include "host/wipe.h"
 #include "mechanism/stages.h"
+#include "schema/column.h"
 
 /* ---- Matching ----------------------------------------------------------- */
 
@@ -57,30 +57,14 @@ rows_clear(struct rows *rows)
 
 /* ---- Records ------------------------------------------------------------ */
 
-/* What the field says, whatever the rest of its column looks like: one stray
-   word makes a column text, and the numbers around it are numbers still. */
-static struct sotto_value
-as_kind(struct sotto_value value, enum sotto_column_kind kind)
-{
-    if (kind == SOTTO_COLUMN_NUMBER && value.kind == SOTTO_VALUE_TEXT &&
-        isfinite(value.number)) {
-        value.kind = SOTTO_VALUE_NUMBER;
-    }
-    if (kind == SOTTO_COLUMN_CATEGORY && value.kind == SOTTO_VALUE_NUMBER &&
-        value.data != NULL) {
-        value.kind = SOTTO_VALUE_TEXT;
-    }
-    return value;
-}
-
 const struct sotto_value *
 rows_at(struct rows *rows, size_t row)
 {
     const struct shape *shape = &rows->mechanism->shape;
     for (size_t i = 0; i < rows->count; i++) {
+        const struct schema_kind *kind = schema_kind(shape->column[i].kind);
         rows->value[i] =
-            as_kind(sotto_table_cell(rows->table, row, rows->column[i]),
-                    shape->column[i].kind);
+            kind->read(sotto_table_cell(rows->table, row, rows->column[i]));
     }
     return rows->value;
 }

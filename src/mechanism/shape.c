@@ -128,16 +128,26 @@ is_label(const struct shape *shape, const struct sotto_client *client,
     return label && !more;
 }
 
+/* Texts of a column behind its name. */
+static size_t
+count_values(const struct encode_column *column)
+{
+    return column->kind == ENCODE_COLUMN_CATEGORY ? column->count - 1 : 0;
+}
+
 static void
 describe_columns(struct shape *shape, const struct sotto_client *client)
 {
+    const char **values = shape->values;
     size_t at = 0;
     for (size_t i = 0; i < shape->columns; i++) {
         const struct encode_column *own = &client->encoder.column[i];
+        const char *text = (const char *)own->text;
         shape->column[i] =
             (struct shape_column){.name = (const char *)own->text,
                                   .kind = (enum sotto_column_kind)own->kind,
                                   .count = own->count,
+                                  .values = values,
                                   .inputs = own->inputs,
                                   .at = at,
                                   .shift = client->encoder.shift[i],
@@ -146,6 +156,10 @@ describe_columns(struct shape *shape, const struct sotto_client *client)
                                   .missing = own->missing,
                                   .clip = own->clip};
         at += own->inputs;
+        for (size_t j = 0; j < count_values(own); j++) {
+            text += strlen(text) + 1;
+            *values++ = text;
+        }
     }
 }
 
@@ -156,6 +170,7 @@ shape_init(struct shape *shape, const struct sotto_client *client,
            struct sotto_error *err)
 {
     const struct device_sizes *sizes = &client->sizes;
+    size_t values = 1;
     *shape = (struct shape){.columns = sizes->columns,
                             .layers = sizes->layers,
                             .parts = sizes->parts,
@@ -168,9 +183,14 @@ shape_init(struct shape *shape, const struct sotto_client *client,
                             .eps = client->eps,
                             .delta = client->delta};
     shape->column = calloc(shape->columns + 1, sizeof *shape->column);
+    for (size_t i = 0; i < shape->columns; i++) {
+        values += count_values(&client->encoder.column[i]);
+    }
+    shape->values = calloc(values, sizeof *shape->values);
     shape->part = calloc(shape->parts + 1, sizeof *shape->part);
     shape->width = calloc(shape->layers + 1, sizeof *shape->width);
-    if (shape->column == NULL || shape->part == NULL || shape->width == NULL) {
+    if (shape->column == NULL || shape->values == NULL || shape->part == NULL ||
+        shape->width == NULL) {
         shape_clear(shape);
         return host_fail_memory(err);
     }
@@ -196,6 +216,7 @@ void
 shape_clear(struct shape *shape)
 {
     free(shape->column);
+    free(shape->values);
     free(shape->part);
     free(shape->width);
     memset(shape, 0, sizeof *shape);

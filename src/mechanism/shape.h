@@ -42,26 +42,28 @@ struct shape_part {
 struct shape_column {
     const char *name;
     enum sotto_column_kind kind;
-    size_t count;        /* symbols ("other" the last), or bytes; 1: a number */
-    size_t inputs;       /* entries of x that it fills */
-    size_t at;           /* the first of these */
-    double shift, scale; /* x = (value - shift) scale */
-    bool label;          /* read for the label alone: may be missing */
-    bool missing, clip;  /* as compose.h has them */
+    size_t count; /* symbols ("other" the last), or bytes; 1: a number */
+    const char *const *values; /* the symbols' texts but for "other" */
+    size_t inputs;             /* entries of x that it fills */
+    size_t at;                 /* the first of these */
+    double shift, scale;       /* x = (value - shift) scale */
+    bool label;                /* read for the label alone: may be missing */
+    bool missing, clip;        /* as compose.h has them */
 };
 
 struct shape {
     size_t columns, layers, parts;
     struct shape_column *column;
     struct shape_part *part;
-    size_t *width;     /* entries after the first i layers */
-    size_t x, z;       /* the first and the last of these */
-    size_t q;          /* entries of all points but the label's */
-    size_t z_layers;   /* layers before that of a code's scores: or all */
-    size_t code;       /* the part that is a CODE or a PAIR; SIZE_MAX */
-    size_t label;      /* the column of a LABEL or a PAIR; SIZE_MAX */
-    size_t label_part; /* the part that is a LABEL of it; SIZE_MAX */
-    uint64_t work;     /* multiply-adds of one record in the encoder */
+    const char **values; /* of all columns, one after another */
+    size_t *width;       /* entries after the first i layers */
+    size_t x, z;         /* the first and the last of these */
+    size_t q;            /* entries of all points but the label's */
+    size_t z_layers;     /* layers before that of a code's scores: or all */
+    size_t code;         /* the part that is a CODE or a PAIR; SIZE_MAX */
+    size_t label;        /* the column of a LABEL or a PAIR; SIZE_MAX */
+    size_t label_part;   /* the part that is a LABEL of it; SIZE_MAX */
+    uint64_t work;       /* multiply-adds of one record in the encoder */
     size_t report_size;
     const uint8_t *hash; /* SOTTO_HASH_SIZE bytes */
     uint64_t eps, delta; /* stated totals, in units of 10^-12 */

@@ -3,12 +3,12 @@
  */
 #include "privacy/hostile.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "random/seeded.h"
+#include "schema/column.h"
 
 struct hostile {
     const struct sotto_mechanism *mechanism;
@@ -40,7 +40,7 @@ hostile_new(const struct sotto_mechanism *mechanism, uint64_t seed)
     for (size_t i = 0; good && i < info.columns; i++) {
         struct sotto_column_info column;
         sotto_mechanism_column(mechanism, i, &column);
-        if (column.kind == SOTTO_COLUMN_BYTES) {
+        if (schema_kind(column.kind)->bytes) {
             hostile->bytes[i] = calloc(column.count + 1, 1);
             good = hostile->bytes[i] != NULL;
             widest = column.count > widest ? column.count : widest;
@@ -74,125 +74,45 @@ hostile_free(struct hostile *hostile)
 
 /* ---- One column ---------------------------------------------------------- */
 
-/* The kinds of numbers; `at` and `kind` alternate between two ends. */
-static struct sotto_value
-number(const struct sotto_column_info *column, size_t at, uint32_t kind)
+static struct schema_field
+field_of(const struct hostile *hostile, size_t at)
 {
-    double low = column->low, high = column->high;
-    double width = high - low;
-    double table[HOSTILE_KINDS] = {low,         high,      low / 2 + high / 2,
-                                   INFINITY,    -INFINITY, (double)NAN,
-                                   DBL_MAX,     -DBL_MAX,  DBL_TRUE_MIN,
-                                   -0.0,        1e30,      -1e30,
-                                   low,         high,      high + width,
-                                   low - width, DBL_MIN,   low + width / 3,
-                                   high,        0};
-    struct sotto_value value = {.kind = SOTTO_VALUE_NUMBER};
-    value.number = table[kind];
-    if (kind == 12 || kind == 13) { /* alternating */
-        value.number = (at + kind) % 2 == 0 ? low : high;
-    }
-    if (kind == 18) { /* one at an end, the others in the middle */
-        value.number = at == 0 ? high : low / 2 + high / 2;
-    }
-    if (kind == 19) {
-        value.kind = SOTTO_VALUE_MISSING;
-    }
-    return value;
+    const struct shape_column *column = &hostile->mechanism->shape.column[at];
+    struct sotto_column_info info;
+    sotto_mechanism_column(hostile->mechanism, at, &info);
+    return (struct schema_field){.at = at,
+                                 .count = column->count,
+                                 .low = info.low,
+                                 .high = info.high,
+                                 .values = column->values,
+                                 .room = hostile->bytes[at]};
 }
 
-static struct sotto_value
-text(const struct sotto_mechanism *mechanism, size_t at, size_t count,
-     uint32_t kind)
+static const struct schema_kind *
+kind_of(const struct hostile *hostile, size_t at)
 {
-    struct sotto_value value = {.kind = SOTTO_VALUE_TEXT};
-    size_t symbol = (kind + (kind == 12 || kind == 13 ? at : 0)) % count;
-    if (kind == 19) {
-        value.kind = SOTTO_VALUE_MISSING;
-    } else if (kind == 5) {
-        value.data = NULL;
-        value.size = 7; /* a length without a text */
-    } else if (symbol + 1 == count) {
-        value.data = "\xff unheard of";
-        value.size = 12;
-    } else {
-        value.data = sotto_mechanism_category(mechanism, at, symbol);
-        value.size = strlen(value.data);
-    }
-    return value;
-}
-
-static struct sotto_value
-samples(uint8_t *bytes, size_t count, uint32_t kind)
-{
-    struct sotto_value value = {
-        .kind = SOTTO_VALUE_BYTES, .data = bytes, .size = count};
-    for (size_t i = 0; i < count; i++) {
-        switch (kind % 5) {
-        case 0:
-            bytes[i] = 0;
-            break;
-        case 1:
-            bytes[i] = 255;
-            break;
-        case 2:
-            bytes[i] = i % 2 == 0 ? 255 : 0;
-            break;
-        default:
-            bytes[i] = (uint8_t)(i * kind);
-            break;
-        }
-    }
-    if (kind == 5 || kind == 6) {
-        value.size = kind == 5 ? count + 1 : count - 1; /* the wrong size */
-    }
-    if (kind == 19) {
-        value.kind = SOTTO_VALUE_MISSING;
-    }
-    return value;
+    return schema_kind(hostile->mechanism->shape.column[at].kind);
 }
 
 static struct sotto_value
 make(struct hostile *hostile, size_t at, uint32_t kind)
 {
-    struct sotto_column_info column;
-    sotto_mechanism_column(hostile->mechanism, at, &column);
-    switch (column.kind) {
-    case SOTTO_COLUMN_NUMBER:
-        return number(&column, at, kind);
-    case SOTTO_COLUMN_CATEGORY:
-        return text(hostile->mechanism, at, column.count, kind);
-    default:
-        return samples(hostile->bytes[at], column.count, kind);
-    }
+    struct schema_field field = field_of(hostile, at);
+    return kind_of(hostile, at)->hostile(&field, kind);
 }
 
 /* Random from a fresh 64 bits: an end, a kind, or somewhere in the range. */
 static struct sotto_value
 make_random(struct hostile *hostile, size_t at, uint64_t draw)
 {
-    struct sotto_column_info column;
-    struct sotto_value value;
+    struct schema_field field = field_of(hostile, at);
     struct seeded seeded;
     uint32_t kind = (uint32_t)(draw % (HOSTILE_KINDS + 8));
-    sotto_mechanism_column(hostile->mechanism, at, &column);
-    value = make(hostile, at, kind % HOSTILE_KINDS);
-    seeded_init(&seeded, draw, at);
-    if (kind >= HOSTILE_KINDS && column.kind == SOTTO_COLUMN_NUMBER) {
-        double share = (double)random_u32(&seeded.random) / 4294967296.0;
-        value.kind = SOTTO_VALUE_NUMBER;
-        value.number = column.low + share * (column.high - column.low);
-    } else if (kind >= HOSTILE_KINDS && column.kind == SOTTO_COLUMN_CATEGORY) {
-        uint32_t symbol = random_u32(&seeded.random) % (uint32_t)column.count;
-        value = text(hostile->mechanism, at, column.count, symbol);
-    } else if (kind >= HOSTILE_KINDS) {
-        for (size_t i = 0; i < column.count; i++) {
-            hostile->bytes[at][i] = (uint8_t)random_u32(&seeded.random);
-        }
-        value = (struct sotto_value){SOTTO_VALUE_BYTES, 0, hostile->bytes[at],
-                                     column.count};
+    if (kind < HOSTILE_KINDS) {
+        return make(hostile, at, kind);
     }
-    return value;
+    seeded_init(&seeded, draw, at);
+    return kind_of(hostile, at)->draw(&field, &seeded.random);
 }
 
 /* ---- Records ------------------------------------------------------------- */

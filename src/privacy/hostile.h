@@ -11,9 +11,10 @@
 #define SOTTO_PRIVACY_HOSTILE_H
 
 #include "mechanism/mechanism.h"
+#include "schema/column.h"
 #include "sotto/sotto.h"
 
-#define HOSTILE_KINDS 20u
+#define HOSTILE_KINDS SCHEMA_HOSTILE
 
 struct hostile;
 

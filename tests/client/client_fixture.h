@@ -143,7 +143,7 @@ client_done(struct opened *opened)
 static const char *const job_values[] = {"baker", "clerk", "nurse"};
 static const char *const label_values[] = {"no", "yes"};
 
-static const struct compose_column everything_columns[] = {
+static const struct schema_column everything_columns[] = {
     {"age", SOTTO_COLUMN_NUMBER, 1, NULL, false, 50, 0.02},
     {"job", SOTTO_COLUMN_CATEGORY, 4, job_values, true, 0, 1},
     {"photo", SOTTO_COLUMN_BYTES, 4, NULL, false, 127.5, 1 / 127.5},
@@ -216,7 +216,7 @@ static const float small_bias[] = {0.5f, 0.25f};
 __attribute__((unused)) static const struct compose_spec *
 small(void)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     static const struct layer layer = {1, 2, ACTIVATION_TANH, small_weight,
                                        small_bias};

@@ -123,8 +123,8 @@ net_compose(const struct net *net, struct file *ret_file,
 {
     uint32_t in = net->layer[0].in;
     uint32_t out = net->height * net->width * net->channels;
-    struct compose_column column = {"b",   SOTTO_COLUMN_BYTES, in, NULL, false,
-                                    127.5, 1 / 127.5};
+    struct schema_column column = {"b",   SOTTO_COLUMN_BYTES, in, NULL, false,
+                                   127.5, 1 / 127.5};
     struct compose_part part = {"features",        "laplace", UNITS(1), 1, 0,
                                 out < 8 ? out : 8, 16,        {{0}},    0};
     struct compose_spec spec = {"i", "c",        "a",         UNITS(1), &column,

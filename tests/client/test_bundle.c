@@ -147,7 +147,7 @@ hash_of(struct file file, uint8_t ret_hash[SOTTO_HASH_SIZE])
 static const struct compose_spec *
 flip_only(void)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "c", SOTTO_COLUMN_CATEGORY, 3, label_values, false, 0, 1};
     static const struct compose_part part = {
         "label", "flip", UNITS(2), 1, 0, 0, 0, {{true, 0, 0}}, 1};

@@ -279,7 +279,7 @@ test_leaves_nothing(void **state)
 static void
 test_no_entropy_no_report(void **state)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     static const float weight[400] = {0.5f}, bias[400] = {0};
     static const struct layer layer = {1, 400, ACTIVATION_NONE, weight, bias};
@@ -332,7 +332,7 @@ static void
 test_stuck_entropy(void **state)
 {
     static const uint8_t zeros[4096];
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "c", SOTTO_COLUMN_CATEGORY, 4, job_values, false, 0, 1};
     static const struct compose_part part = {
         "label", "flip", UNITS(1), 1, 0, 0, 0, {{true, 0, 0}}, 1};

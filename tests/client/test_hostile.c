@@ -27,7 +27,7 @@ sample(struct net *net)
          0},
     };
     static const char *const values[] = {"v", "w"};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {"b", SOTTO_COLUMN_BYTES, INPUTS, NULL, false, 127.5, 1 / 127.5},
         {"c", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
     };

@@ -131,7 +131,7 @@ test_product_of_factors(void **state)
 {
     static const char *many[65535];
     static const struct compose_factor fits[] = {{true, 0, 0}, {true, 1, 0}};
-    struct compose_column columns[] = {
+    struct schema_column columns[] = {
         {"a", SOTTO_COLUMN_CATEGORY, 256, many, false, 0, 1},
         {"b", SOTTO_COLUMN_CATEGORY, 256, many, false, 0, 1},
     };
@@ -171,7 +171,7 @@ test_pairs_have_two_factors(void **state)
 {
     static const char *values[] = {"v", "w"};
     static const struct compose_factor column = {true, 0, 0};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {"a", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
         {"b", SOTTO_COLUMN_BYTES, 5, NULL, false, 0, 1},
     };
@@ -250,7 +250,7 @@ static void
 test_large_budgets(void **state)
 {
     static const float weight[4] = {1}, bias[4] = {0};
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     static const struct layer layer = {1, 4, ACTIVATION_NONE, weight, bias};
     static const struct compose_part part = {
@@ -304,7 +304,7 @@ test_many_parts(void **state)
 
 /* ---- Delta, balls and cubes --------------------------------------------- */
 
-static const struct compose_column four_column = {
+static const struct schema_column four_column = {
     "b", SOTTO_COLUMN_BYTES, 4, NULL, false, 127.5, 1 / 127.5};
 static const struct compose_part four_parts[] = {
     {"features", "gaussian", UNITS(1), 1, 0, 2, 16, {{0}}, 0, UNITS(0.000002)},
@@ -557,7 +557,7 @@ test_deep_nesting(void **state)
 static void
 test_long_lists(void **state)
 {
-    static struct compose_column columns[4097];
+    static struct schema_column columns[4097];
     static const struct compose_part part = {
         "features", "laplace", UNITS(1), 1, 0, 1, 16, {{0}}, 0};
     struct compose_spec spec = {"l",  "c",  "a", UNITS(1), columns,
@@ -568,7 +568,7 @@ test_long_lists(void **state)
     size_t size;
     (void)state;
     for (size_t i = 0; i < 4097; i++) {
-        columns[i] = (struct compose_column){
+        columns[i] = (struct schema_column){
             "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     }
     file = file_make(&spec);
@@ -584,7 +584,7 @@ test_long_lists(void **state)
 static void
 test_too_many_points(void **state)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "b", SOTTO_COLUMN_BYTES, 4096, NULL, false, 0, 1};
     struct compose_part parts[17];
     struct compose_spec spec = {"p", "c",  "a", UNITS(32), &column,
@@ -627,7 +627,7 @@ static void
 test_channels_take_memory(void **state)
 {
     static struct compose_part parts[1024];
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     size_t most = DEVICE_OWN_MAX / channel_find("gaussian", 8)->own_size;
     struct compose_spec spec = {"m", "c",  "a", UNITS(32), &column,
@@ -652,7 +652,7 @@ test_reports_draw_entropy(void **state)
 {
     static float weights[65536];
     static struct compose_part subsets[4096];
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     struct layer layer = {1, 65536, ACTIVATION_NONE, weights, weights};
     struct compose_part part = {

@@ -132,7 +132,7 @@ open_setting(const struct setting *setting)
     static const float zeros[Z_MOST];
     static const char *const values[] = {"a", "b", "c", "d", "e",
                                          "f", "g", "h", "i"};
-    struct compose_column columns[] = {
+    struct schema_column columns[] = {
         {"c", SOTTO_COLUMN_CATEGORY, setting->symbols, values, false, 0, 1},
         {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
     struct layer layer = {1, setting->width, ACTIVATION_NONE, zeros, zeros};
@@ -304,7 +304,7 @@ open_network(enum activation activation, float *weight)
         {27, 8, activation, weight, weight, LAYER_DENSE},
     };
 #undef IMAGE
-    struct compose_column column = {
+    struct schema_column column = {
         "b", SOTTO_COLUMN_BYTES, X_SIZE, NULL, false, 0, 1};
     struct compose_part part = {"features", "laplace", EPS(1), 1, 0,
                                 8,          16,        {{0}},  0};

@@ -61,7 +61,7 @@ struct vector_case {
     }
 /* One column, no encoder, one part. */
 #define PLAIN(id, eps, one_column, ...)                                        \
-    static const struct compose_column id##_column = one_column;               \
+    static const struct schema_column id##_column = one_column;                \
     static const struct compose_part id##_part = __VA_ARGS__;                  \
     static const struct compose_spec id = {                                    \
         "vector", "vectors", "none", UNITS(eps), &id##_column,                 \
@@ -97,15 +97,15 @@ PLAIN(gaussian_4, 0.5, BYTES("b", 4),
       NUMBERS("gaussian", 0.25, 2, 2, 4096, 0.001));
 
 /* Pairs of two columns, and of a column and the largest of z. */
-static const struct compose_column signs_even_columns[] = {CATEGORY("c", 10),
-                                                           CATEGORY("d", 10)};
+static const struct schema_column signs_even_columns[] = {CATEGORY("c", 10),
+                                                          CATEGORY("d", 10)};
 static const struct compose_part signs_even_part = {
     "both", "signs", UNITS(0.1), 1, 0, 0, 0, {{true, 0, 0}, {true, 1, 0}}, 2};
 static const struct compose_spec signs_even = {
     "signs", "vectors", "none", UNITS(0.1),       signs_even_columns,
     2,       NULL,      0,      &signs_even_part, 1};
-static const struct compose_column signs_odd_columns[] = {BYTES("b", 17),
-                                                          CATEGORY("c", 9)};
+static const struct schema_column signs_odd_columns[] = {BYTES("b", 17),
+                                                         CATEGORY("c", 9)};
 static const struct compose_part signs_odd_part = {
     "both", "signs", UNITS(1), 1, 0, 0, 0, {{false, 0, 17}, {true, 1, 0}}, 2};
 static const struct compose_spec signs_odd = {
@@ -113,7 +113,7 @@ static const struct compose_spec signs_odd = {
     2,       NULL,      0,      &signs_odd_part, 1};
 
 /* A ball, a cube and two lines of one record, and a label. */
-static const struct compose_column mixed_columns[] = {
+static const struct schema_column mixed_columns[] = {
     NUMBER("a", 10, 0.05), NUMBER("b", -5, 0.2), BYTES("c", 3),
     CATEGORY("d", 3)};
 static const struct compose_part mixed_parts[] = {
@@ -130,8 +130,8 @@ static const float pair_weight[] = {-1, -0.5f, 0, 0.5f, 1};
 static const float pair_bias[] = {0, 0.25f, 0.375f, 0.25f, 0};
 static const struct layer pair_layer = {1, 5, ACTIVATION_NONE, pair_weight,
                                         pair_bias};
-static const struct compose_column pair_columns[] = {NUMBER("n", 10, 0.125),
-                                                     CATEGORY("c", 3)};
+static const struct schema_column pair_columns[] = {NUMBER("n", 10, 0.125),
+                                                    CATEGORY("c", 3)};
 static const struct compose_part pair_parts[] = {
     {"both", "flip", UNITS(3.5), 1, 0, 0, 0, {{true, 1, 0}, {false, 0, 5}}, 2},
     {"both",
@@ -178,9 +178,9 @@ static const struct layer stride_layers[] = {
     {24, 24, ACTIVATION_NONE, image_weight + 752, image_weight + 770,
      WINDOW(LAYER_CONV, 3, 4, 2, 2, 3, 1, 1, 1)},
 };
-static const struct compose_column image_columns[] = {BYTES("image", 72),
-                                                      CATEGORY("label", 3)};
-static const struct compose_column stride_column = BYTES("image", 105);
+static const struct schema_column image_columns[] = {BYTES("image", 72),
+                                                     CATEGORY("label", 3)};
+static const struct schema_column stride_column = BYTES("image", 105);
 static const struct compose_part image_parts[] = {
     {"both", "subset", UNITS(2), 1, 0, 0, 0, {{false, 0, 5}, {true, 1, 0}}, 2},
     LATTICE(2, 1, 3, 1000),
@@ -197,7 +197,7 @@ static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
 static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
 static const struct layer nan_layer = {1, 4, ACTIVATION_NONE, nan_weight,
                                        nan_bias};
-static const struct compose_column nan_column = NUMBER("n", 0, 1);
+static const struct schema_column nan_column = NUMBER("n", 0, 1);
 static const struct compose_part nan_parts[] = {
     LATTICE(1, 2, 2, 64), SYMBOLS("flip", 1, {false, 0, 4})};
 static const struct compose_spec hostile = {

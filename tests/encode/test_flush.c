@@ -189,7 +189,7 @@ test_dense(void **state)
         1, FLUSH_COLUMN_LEAST, 1e-30, 0x1p-50, 0x1p-149, 1e-100, 1e300, 0};
     static float weight[DEEP][WIDE * WIDE], bias[DEEP][WIDE];
     struct sotto_value records[2 * NUMBERS];
-    struct compose_column columns[2] = {
+    struct schema_column columns[2] = {
         {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
         {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1}};
     struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
@@ -250,13 +250,13 @@ test_images(void **state)
         records[i] = i < 4 ? value_bytes(bytes[i], 72) : value_missing();
     }
     for (uint32_t round = 0; round < 96; round++) {
-        struct compose_column column = {"photo",
-                                        SOTTO_COLUMN_BYTES,
-                                        72,
-                                        NULL,
-                                        false,
-                                        round % 2 == 0 ? 0 : 127.5,
-                                        round % 5 == 0 ? 0x1p-57 : 1 / 127.5};
+        struct schema_column column = {"photo",
+                                       SOTTO_COLUMN_BYTES,
+                                       72,
+                                       NULL,
+                                       false,
+                                       round % 2 == 0 ? 0 : 127.5,
+                                       round % 5 == 0 ? 0x1p-57 : 1 / 127.5};
         struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
                                     4,          16,        {{0}},    0};
         struct compose_spec spec = {"h", "c",       "a", UNITS(1), &column,
@@ -286,8 +286,8 @@ test_mean(void **state)
     static struct net net;
     static float wide[16] = {WHOLE, -FLUSH_LEAST};
     const struct sotto_value records[] = {value_number(0), value_number(1)};
-    struct compose_column column = {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0,
-                                    1};
+    struct schema_column column = {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0,
+                                   1};
     struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
                                 1,          16,        {{0}},    0};
     (void)state;
@@ -320,7 +320,7 @@ test_chain(void **state)
     static struct net net;
     static float spread[64];
     const struct sotto_value records[] = {value_number(0), value_number(1)};
-    struct compose_column column = {
+    struct schema_column column = {
         "hiv", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     struct compose_part part = {"features", "flip", UNITS(0.1),      1, 0,
                                 0,          0,      {{false, 0, 2}}, 1};

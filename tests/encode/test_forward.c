@@ -97,8 +97,8 @@ check_width(uint32_t in, uint32_t out, const char *activation)
 {
     static float weight[70 * 70], bias[70];
     struct layer layer = {in, out, activation_of(activation), weight, bias};
-    struct compose_column column = {"b",   SOTTO_COLUMN_BYTES, in, NULL, false,
-                                    127.5, 1 / 127.5};
+    struct schema_column column = {"b",   SOTTO_COLUMN_BYTES, in, NULL, false,
+                                   127.5, 1 / 127.5};
     struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
                                 out,        16,        {{0}},    0};
     struct compose_spec spec = {"w", "c",    "a", UNITS(1), &column,
@@ -148,7 +148,7 @@ test_widths(void **state)
 static void
 test_no_encoder(void **state)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     static const struct compose_part part = {
         "features", "laplace", UNITS(1), 1, 0, 1, 16, {{0}}, 0};

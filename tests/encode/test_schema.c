@@ -147,7 +147,7 @@ static void
 test_empty_category(void **state)
 {
     static const char *const values[] = {"", "x"};
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "", SOTTO_COLUMN_CATEGORY, 3, values, true, 0, 1};
     static const struct compose_part part = {
         "label", "flip", UNITS(1), 1, 0, 0, 0, {{true, 0, 0}}, 1};
@@ -173,7 +173,7 @@ test_always_a_report(void **state)
 {
     static const double odd[] = {0,     1,      NAN,    INFINITY, -INFINITY,
                                  1e308, -1e308, 5e-324, -0.0};
-    struct compose_column hostile[4];
+    struct schema_column hostile[4];
     struct compose_spec spec = *everything();
     const struct sotto_value values[] = {
         value_missing(),         value_number(NAN),    value_number(1e308),

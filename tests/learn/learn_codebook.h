@@ -10,7 +10,7 @@
 #include "mechanism/mechanism.h"
 
 static const char *const codebook_labels[] = {"no", "yes"};
-static const struct compose_column codebook_column[] = {
+static const struct schema_column codebook_column[] = {
     {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
     {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
     {"label", SOTTO_COLUMN_CATEGORY, 3, codebook_labels, false, 0, 0},

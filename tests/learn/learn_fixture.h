@@ -43,13 +43,13 @@ static struct sotto_error err;
 
 static const char *const learn_colours[] = {"blue", "red"};
 static const char *const learn_labels[] = {"no", "yes"};
-static const struct compose_column learn_mixed_column[] = {
+static const struct schema_column learn_mixed_column[] = {
     {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
     {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
     {"colour", SOTTO_COLUMN_CATEGORY, 3, learn_colours, false, 0, 0},
     {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
 };
-static const struct compose_column learn_line_column[] = {
+static const struct schema_column learn_line_column[] = {
     {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
     {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
 };
@@ -59,7 +59,7 @@ static const struct compose_column learn_line_column[] = {
 static const char *const learn_towns[] = {
     "c",  "t0", "t1", "t2",  "t3",  "t4",  "t5",  "t6",
     "t7", "t8", "t9", "t10", "t11", "t12", "t13", "t14"};
-static const struct compose_column learn_towns_column[] = {
+static const struct schema_column learn_towns_column[] = {
     {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
     {"town", SOTTO_COLUMN_CATEGORY, 17, learn_towns, false, 0, 0},
     {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
@@ -198,7 +198,7 @@ open_towns(void)
 static inline struct sotto_mechanism *
 open_encoded(void)
 {
-    static const struct compose_column column[] = {
+    static const struct schema_column column[] = {
         {"a", SOTTO_COLUMN_NUMBER, 1, NULL, true, 0, 1},
         {"b", SOTTO_COLUMN_NUMBER, 1, NULL, true, 0, 1},
         {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
@@ -229,8 +229,7 @@ open_encoded(void)
 }
 
 static inline struct sotto_mechanism *
-open_line_with(const struct compose_column *column, uint64_t eps,
-               uint64_t label)
+open_line_with(const struct schema_column *column, uint64_t eps, uint64_t label)
 {
     const struct compose_part part[] = {
         {.covers = "features",
@@ -271,7 +270,7 @@ open_sets(uint64_t label)
 {
     static char name[SET_CLASSES][8];
     static const char *names[SET_CLASSES];
-    const struct compose_column column[] = {
+    const struct schema_column column[] = {
         {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
         {"label", SOTTO_COLUMN_CATEGORY, SET_CLASSES + 1, names, false, 0, 0},
     };

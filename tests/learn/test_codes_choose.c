@@ -36,7 +36,7 @@ must(enum sotto_status status)
 static struct sotto_codebook *
 square(size_t n, unsigned threads)
 {
-    static struct compose_column column = {.count = CLASSES + 1};
+    static struct schema_column column = {.count = CLASSES + 1};
     struct sotto_codebook *codebook = calloc(1, sizeof *codebook);
     struct seeded seeded;
     assert_non_null(codebook);

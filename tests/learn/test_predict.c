@@ -174,7 +174,7 @@ static void
 test_evaluate_known(void **state)
 {
     static const char *const yes[] = {"yes"};
-    static const struct compose_column column[] = {
+    static const struct schema_column column[] = {
         {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
         {"label", SOTTO_COLUMN_CATEGORY, 2, yes, false, 0, 0}};
     struct sotto_table *some = table_of("a,label\n-0.9,no\n-0.8,\n-0.7,no\n"

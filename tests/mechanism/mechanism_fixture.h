@@ -38,7 +38,7 @@
 static const char *const fixture_colours[] = {"blue", "green", "red"};
 static const char *const fixture_labels[] = {"no", "yes"};
 
-static const struct compose_column fixture_column[FIXTURE_COLUMNS] = {
+static const struct schema_column fixture_column[FIXTURE_COLUMNS] = {
     {"age", SOTTO_COLUMN_NUMBER, 1, NULL, false, 54, 1.0 / 36},
     {"pixels", SOTTO_COLUMN_BYTES, 2, NULL, false, 127.5, 1 / 127.5},
     {"colour", SOTTO_COLUMN_CATEGORY, 4, fixture_colours, false, 0, 0},
@@ -117,7 +117,7 @@ static const struct compose_spec fixture_encoded = {
 
 /* An image of 4 x 4, a skip over a pool. */
 static const float fixture_image_weight[64] = {1, 0.5f, -1, 0.25f, 2, -0.5f};
-static const struct compose_column fixture_image_column[] = {
+static const struct schema_column fixture_image_column[] = {
     {"image", SOTTO_COLUMN_BYTES, 16, NULL, false, 127.5, 1.0 / 127.5},
     {"label", SOTTO_COLUMN_CATEGORY, 3, fixture_labels, false, 0, 1},
 };
@@ -198,7 +198,7 @@ __attribute__((unused)) static const struct compose_spec fixture_image = {
     .parts = 2,
 };
 
-static const struct compose_column fixture_numbers_column[] = {
+static const struct schema_column fixture_numbers_column[] = {
     {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 6},
     {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 6},
     {"c", SOTTO_COLUMN_BYTES, 2, NULL, false, 127.5, 1.0 / 255},

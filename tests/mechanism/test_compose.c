@@ -86,7 +86,7 @@ test_small_numbers(void **state)
     static const float weight[] = {0x1.fffffep-51f, -1e-30f, 0x1p-50f, -0.0f};
     static const float kept[] = {0, 0, 0x1p-50f, -0.0f};
     static const float bias[] = {1e-45f, -1};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, -1e-200, 1e-300},
         {"b", SOTTO_COLUMN_NUMBER, 1, NULL, false, 2, -0x1p-480}};
     static const struct layer layer = {2, 2, ACTIVATION_NONE, weight, bias};

@@ -35,7 +35,7 @@ must(enum sotto_status status)
 static struct sotto_mechanism *
 make(void)
 {
-    static const struct compose_column column[] = {
+    static const struct schema_column column[] = {
         {"a", SOTTO_COLUMN_NUMBER, 0, NULL, true, 0, 1},
         {"b", SOTTO_COLUMN_NUMBER, 0, NULL, true, 0, 1},
     };

@@ -163,7 +163,7 @@ test_hostile(void **state)
     static char long_value[3000];
     static const char *const values[] = {"\x1b]0;x\x07", "\xff\xc0\x80", "a\nb",
                                          long_value};
-    static struct compose_column columns[] = {
+    static struct schema_column columns[] = {
         {"\x1b[31m\xe2\x80\xae\"\\", SOTTO_COLUMN_CATEGORY, 5, values, false, 0,
          0},
         {"nan", SOTTO_COLUMN_NUMBER, 1, NULL, false, NAN, 1},
@@ -206,7 +206,7 @@ test_many_categories(void **state)
 {
     static char store[100][8];
     static const char *values[100];
-    struct compose_column columns[FIXTURE_COLUMNS];
+    struct schema_column columns[FIXTURE_COLUMNS];
     struct compose_spec spec = fixture_plain;
     (void)state;
     for (size_t i = 0; i < 100; i++) {

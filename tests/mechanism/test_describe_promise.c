@@ -96,8 +96,8 @@ test_pure(void **state)
 static void
 test_wide(void **state)
 {
-    struct compose_column wide = {"w",   SOTTO_COLUMN_BYTES, 4096, NULL, false,
-                                  127.5, 1 / 127.5};
+    struct schema_column wide = {"w",   SOTTO_COLUMN_BYTES, 4096, NULL, false,
+                                 127.5, 1 / 127.5};
     struct compose_part cube = {.covers = "features",
                                 .channel = "duchi",
                                 .eps = 133333333333,

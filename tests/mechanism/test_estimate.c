@@ -84,7 +84,7 @@ static void
 test_pairs_are_widened_by_their_bias(void **state)
 {
     static const char *const values[] = {"a", "b", "c", "d"};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {"code", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 0},
         {"label", SOTTO_COLUMN_CATEGORY, 5, values, false, 0, 0}};
     static const struct compose_part part = {
@@ -132,7 +132,7 @@ static void
 test_hostile_names(void **state)
 {
     static const char *const values[] = {"", "\x1b[2J\xff"};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {"", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
         {"a\nb", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 0}};
     static const struct compose_part parts[] = {{.covers = "features",
@@ -239,7 +239,7 @@ test_arithmetic(void **state)
 static void
 test_constant(void **state)
 {
-    struct compose_column columns[FIXTURE_COLUMNS];
+    struct schema_column columns[FIXTURE_COLUMNS];
     struct compose_spec spec = fixture_plain;
     memcpy(columns, fixture_column, sizeof columns);
     columns[0].scale = 0;
@@ -454,7 +454,7 @@ test_rounding(void **state)
 static void
 test_too_many(void **state)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "b", SOTTO_COLUMN_BYTES, 65536, NULL, false, 0, 1};
     struct compose_part parts[65];
     struct compose_spec spec = fixture_plain;

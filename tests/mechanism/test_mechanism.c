@@ -262,7 +262,7 @@ test_memory(void **state)
     } while (fail_alloc_count() >= n);
     fail_alloc_at(0);
     assert_int_equal(status, SOTTO_STATUS_OK);
-    assert_int_equal(n, 8);
+    assert_int_equal(n, 9);
     sotto_mechanism_free(parsed);
     sotto_mechanism_free(plain);
 }

@@ -26,20 +26,20 @@ static const char *const colours[] = {"red", "blue"};
 static float weights[] = {0.5f, -1, 0.25f, 2, 1, 0.125f, 0, 3, 0.1f, 0.2f};
 
 /* Two inputs, three of a category, to two numbers; a label of its own. */
-static struct compose_column columns[] = {{.name = "a",
-                                           .kind = SOTTO_COLUMN_NUMBER,
-                                           .count = 1,
-                                           .shift = 3,
-                                           .scale = 0.5},
-                                          {.name = "c",
-                                           .kind = SOTTO_COLUMN_CATEGORY,
-                                           .count = 3,
-                                           .values = colours,
-                                           .input = true},
-                                          {.name = "y",
-                                           .kind = SOTTO_COLUMN_CATEGORY,
-                                           .count = 3,
-                                           .values = colours}};
+static struct schema_column columns[] = {{.name = "a",
+                                          .kind = SOTTO_COLUMN_NUMBER,
+                                          .count = 1,
+                                          .shift = 3,
+                                          .scale = 0.5},
+                                         {.name = "c",
+                                          .kind = SOTTO_COLUMN_CATEGORY,
+                                          .count = 3,
+                                          .values = colours,
+                                          .input = true},
+                                         {.name = "y",
+                                          .kind = SOTTO_COLUMN_CATEGORY,
+                                          .count = 3,
+                                          .values = colours}};
 static struct layer layer = {.in = 4,
                              .out = 2,
                              .activation = ACTIVATION_TANH,
@@ -246,7 +246,7 @@ static void
 test_images(void **state)
 {
     static float weight[64] = {1, 0.5f, -1};
-    struct compose_column image[] = {
+    struct schema_column image[] = {
         {.name = "i", .kind = SOTTO_COLUMN_BYTES, .count = 16, .scale = 1},
         columns[2]};
     struct layer layers[] = {{.in = 16,

@@ -31,7 +31,7 @@ make(void)
 {
     static const char *const colours[] = {"blue", "red"};
     static const char *const kinds[] = {"no", "yes", "1"};
-    static const struct compose_column column[] = {
+    static const struct schema_column column[] = {
         {"a", SOTTO_COLUMN_NUMBER, 0, NULL, true, 0, 0.1},
         {"kind", SOTTO_COLUMN_CATEGORY, 4, kinds, false, 0, 0},
         {"colour", SOTTO_COLUMN_CATEGORY, 3, colours, true, 0, 0},

@@ -47,8 +47,7 @@ test_layers(void **state)
 
 /* The encoded fixture with some of its columns changed. */
 static bool
-same_columns(const struct compose_column *column, size_t columns,
-             uint32_t label)
+same_columns(const struct schema_column *column, size_t columns, uint32_t label)
 {
     struct compose_part part[2] = {fixture_encoded_part[0],
                                    fixture_encoded_part[1]};
@@ -71,7 +70,7 @@ same_columns(const struct compose_column *column, size_t columns,
 static void
 test_inputs(void **state)
 {
-    struct compose_column column[FIXTURE_COLUMNS];
+    struct schema_column column[FIXTURE_COLUMNS];
     (void)state;
     memcpy(column, fixture_column, sizeof column);
     assert_true(same_columns(column, 4, 3));

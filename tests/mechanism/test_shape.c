@@ -158,7 +158,7 @@ test_memory(void **state)
     struct sotto_mechanism *mechanism = fixture_open(&fixture_image);
     struct shape shape;
     (void)state;
-    for (long n = 1; n <= 3; n++) {
+    for (long n = 1; n <= 4; n++) {
         fail_alloc_at(n);
         assert_int_equal(shape_init(&shape, mechanism->client, &err),
                          SOTTO_STATUS_MEMORY);

@@ -99,7 +99,7 @@ pairs_open(const struct setting *setting)
     static float weight[FIXTURE_COLUMNS_MOST * FIXTURE_COLUMNS_MOST];
     static float bias[FIXTURE_COLUMNS_MOST];
     uint32_t k[2] = {setting->rows, setting->size / setting->rows};
-    struct compose_column column[3];
+    struct schema_column column[3];
     struct layer layer = layer_of(3, k[0] + k[1], weight, bias);
     struct compose_part part = {.covers = "both",
                                 .channel = setting->channel,
@@ -120,7 +120,7 @@ pairs_open(const struct setting *setting)
         values[i] = name_of(i);
     }
     for (uint32_t i = 0; i < spec.columns; i++) {
-        column[i] = (struct compose_column){
+        column[i] = (struct schema_column){
             name_of(i), SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     }
     for (uint32_t i = 0; i < 2; i++) {
@@ -128,7 +128,7 @@ pairs_open(const struct setting *setting)
         if (setting->encoded) {
             part.factor[i] = (struct compose_factor){false, i * k[0], k[i]};
         } else {
-            column[i] = (struct compose_column){
+            column[i] = (struct schema_column){
                 name_of(i), SOTTO_COLUMN_CATEGORY, k[i], values, false, 0, 0};
         }
     }
@@ -144,7 +144,7 @@ setting_open(const struct setting *setting)
     bool symbols = setting_channel(setting)->domain == CHANNEL_DOMAIN_SYMBOLS;
     uint32_t blocks = setting->blocks > 0 ? setting->blocks : 1;
     uint32_t outputs = symbols ? setting->size : blocks * setting->size;
-    struct compose_column column[FIXTURE_COLUMNS_MOST];
+    struct schema_column column[FIXTURE_COLUMNS_MOST];
     struct compose_part part = {.covers = "features",
                                 .channel = setting->channel,
                                 .eps = setting->eps,
@@ -169,7 +169,7 @@ setting_open(const struct setting *setting)
         spec.layers = 1;
     }
     for (uint32_t i = 0; i < spec.columns; i++) {
-        column[i] = (struct compose_column){
+        column[i] = (struct schema_column){
             name_of(i), SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
     }
     for (uint32_t i = 0; symbols && i + 1 < setting->size; i++) {

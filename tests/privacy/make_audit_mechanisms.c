@@ -47,7 +47,7 @@ static int
 write_mechanism(const char *folder, const char *name, uint32_t outputs,
                 struct compose_part part)
 {
-    struct compose_column column[2] = {
+    struct schema_column column[2] = {
         {"image", SOTTO_COLUMN_BYTES, PIXELS, NULL, true, 0, 1.0 / 255},
         {"label", SOTTO_COLUMN_CATEGORY, LABELS, digits, false, 0, 0}};
     struct layer layer[2] = {{.in = PIXELS,

@@ -64,7 +64,7 @@ triple(void)
 {
     static const char *const values[] = {"a", "b"};
     static const float weight[] = {-1, 0, 1}, bias[] = {0, 0.5f, 0};
-    static const struct compose_column columns[] = {
+    static const struct schema_column columns[] = {
         {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1},
         {"u", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
         {"v", SOTTO_COLUMN_CATEGORY, 2, values, false, 0, 1},

@@ -34,7 +34,7 @@ static struct witness witness;
 static struct sotto_mechanism *
 make_mechanism(size_t question)
 {
-    static const struct compose_column column = {
+    static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 50, 0.02};
     static const struct compose_part part = {.covers = "features",
                                              .channel = "laplace",

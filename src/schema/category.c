@@ -1,0 +1,181 @@
+/*
+ * category.c: columns of which a value is one of several.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/text.h"
+#include "random/random.h"
+#include "schema/column.h"
+#include "table/table.h"
+
+#define CATEGORIES_MOST ((size_t)1024)
+
+/* A category as it stands in the table. */
+struct word {
+    const uint8_t *data;
+    size_t size;
+};
+
+static int
+compare_words(const void *a, const void *b)
+{
+    const struct word *x = a, *y = b;
+    size_t least = x->size < y->size ? x->size : y->size;
+    int order = least > 0 ? memcmp(x->data, y->data, least) : 0;
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Sorts the words bytewise and keeps one of each; returns how many. */
+static size_t
+sort_words(struct word *words, size_t count)
+{
+    size_t distinct = 0;
+    qsort(words, count, sizeof *words, compare_words);
+    for (size_t i = 0; i < count; i++) {
+        if (distinct == 0 ||
+            compare_words(&words[distinct - 1], &words[i]) != 0) {
+            words[distinct++] = words[i];
+        }
+    }
+    return distinct;
+}
+
+static size_t
+gather_words(const struct sotto_table *table, size_t column,
+             struct word *ret_words)
+{
+    size_t count = 0, declared = 0;
+    const uint8_t *bytes = NULL;
+    const struct table_cell *words =
+        table_words(table, column, &declared, &bytes);
+    for (; words != NULL && count < declared; count++) {
+        ret_words[count] =
+            (struct word){bytes + words[count].start, words[count].size};
+    }
+    for (size_t row = 0; row < sotto_table_rows(table); row++) {
+        struct sotto_value value = sotto_table_cell(table, row, column);
+        if (value.kind == SOTTO_VALUE_TEXT) {
+            ret_words[count++] =
+                (struct word){(const uint8_t *)value.data, value.size};
+        }
+    }
+    return count;
+}
+
+/*
+ * The words as strings: one block that starts with the pointers, so that one
+ * free() suffices.
+ */
+static const char **
+copy_words(const struct word *words, size_t count)
+{
+    size_t size = count * sizeof(char *);
+    const char **strings;
+    char *at;
+    for (size_t i = 0; i < count; i++) {
+        size += words[i].size + 1;
+    }
+    strings = malloc(size);
+    if (strings == NULL) {
+        return NULL;
+    }
+    at = (char *)(strings + count);
+    for (size_t i = 0; i < count; i++) {
+        strings[i] = at;
+        memcpy(at, words[i].data, words[i].size);
+        at[words[i].size] = '\0';
+        at += words[i].size + 1;
+    }
+    return strings;
+}
+
+/* The data's own categories, sorted bytewise, "other" the last symbol. */
+static enum sotto_status
+fit_category(const struct sotto_table *table, size_t column,
+             const struct schema_aim *aim, struct schema_column *ret,
+             struct sotto_error *err)
+{
+    const uint8_t *bytes;
+    size_t count, declared = 0, rows = sotto_table_rows(table);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    (void)aim;
+    (void)table_words(table, column, &declared, &bytes);
+    struct word *words = calloc(rows + declared, sizeof *words);
+    if (words == NULL) {
+        return host_fail_memory(err);
+    }
+    count = sort_words(words, gather_words(table, column, words));
+    if (count == 0) {
+        status = schema_column_missing(table, column, err);
+    } else if (count > CATEGORIES_MOST) {
+        status = schema_column_fail(
+            SOTTO_STATUS_INPUT, "column ", sotto_table_name(table, column),
+            " has more than 1024 different values: leave it "
+            "out with --drop, or group its values",
+            err);
+    } else {
+        ret->values = copy_words(words, count);
+        ret->count = count + 1;
+        if (ret->values == NULL) {
+            status = host_fail_memory(err);
+        }
+    }
+    free(words);
+    return status;
+}
+
+/* A class may be named by a number. */
+static struct sotto_value
+read_category(struct sotto_value value)
+{
+    if (value.kind == SOTTO_VALUE_NUMBER && value.data != NULL) {
+        value.kind = SOTTO_VALUE_TEXT;
+    }
+    return value;
+}
+
+static void
+write_category(const struct schema_column *column, struct host_text *text)
+{
+    host_text_print(text, ",\\\"count\\\":%zu,\\\"input\\\":%d%s",
+                    column->count, column->input ? 1 : 0,
+                    column->missing ? ",\\\"missing\\\":1" : "");
+}
+
+static struct sotto_value
+make_hostile(const struct schema_field *field, uint32_t kind)
+{
+    size_t at = kind == 12 || kind == 13 ? field->at : 0;
+    size_t symbol = (kind + at) % field->count;
+    struct sotto_value value = {.kind = SOTTO_VALUE_TEXT};
+    if (kind == 19) {
+        value.kind = SOTTO_VALUE_MISSING;
+    } else if (kind == 5) {
+        value.size = 7; /* a length without a text */
+    } else if (symbol + 1 == field->count) {
+        value.data = "\xff unheard of";
+        value.size = 12;
+    } else {
+        value.data = field->values[symbol];
+        value.size = strlen(value.data);
+    }
+    return value;
+}
+
+static struct sotto_value
+draw_category(const struct schema_field *field, struct random *random)
+{
+    return make_hostile(field, random_u32(random) % (uint32_t)field->count);
+}
+
+const struct schema_kind schema_category = {
+    .name = "category",
+    .symbols = true,
+    .fit = fit_category,
+    .read = read_category,
+    .write = write_category,
+    .hostile = make_hostile,
+    .draw = draw_category,
+};

@@ -1,0 +1,97 @@
+/*
+ * column.h: one column of a schema, and what there is to each kind of column.
+ *
+ * A kind is one file (number.c, category.c, samples.c) and one row of the table
+ * in column.c. What a device does with a value is in the device's own code.
+ */
+#ifndef SOTTO_SCHEMA_COLUMN_H
+#define SOTTO_SCHEMA_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sotto/tables.h"
+
+struct host_text;
+struct random;
+
+/* How a field of a record is read. */
+struct schema_column {
+    const char *name;
+    enum sotto_column_kind kind;
+    size_t count;              /* categories and "other", or bytes */
+    const char *const *values; /* count - 1 categories */
+    bool input;                /* a category's one-hot code goes into x */
+    double shift, scale;       /* x = (value - shift) scale */
+    bool missing; /* a missing value is told: a number's has an entry of x,
+                     a category's is the last of `values` */
+    bool clip;    /* a number's x is kept from -1 to 1 */
+};
+
+/* What x is to be of a column's values. */
+struct schema_aim {
+    bool range; /* the range becomes -1 to 1; else mean 0, variance 1 */
+    bool given; /* the range is low to high; else the data's own */
+    double low, high;
+};
+
+/* A column of a mechanism, as a record's field is made up for it. */
+struct schema_field {
+    size_t at;        /* which column it is */
+    size_t count;     /* as schema_column's */
+    double low, high; /* of a number that is not clipped */
+    const char *const *values;
+    uint8_t *room; /* for count + 1 bytes, where the kind needs it */
+};
+#define SCHEMA_HOSTILE 20u /* kinds of hostile values */
+
+struct schema_kind {
+    const char *name; /* in a manifest */
+    bool symbols;     /* a value is one of several; else it is a number, or
+                         several */
+    bool bytes;       /* a value is `count` samples: schema_field has room */
+    /* Fills all but name and kind from a column of a table. `values` is one
+       block, for one free(). Statuses: INPUT, MEMORY. */
+    enum sotto_status (*fit)(const struct sotto_table *table, size_t column,
+                             const struct schema_aim *aim,
+                             struct schema_column *ret,
+                             struct sotto_error *err);
+    /* The value as the device takes it, whatever the rest of a file's column
+       looks like. */
+    struct sotto_value (*read)(struct sotto_value value);
+    /* Adds the manifest's words about it, quotes escaped, behind the name of
+       the kind. */
+    void (*write)(const struct schema_column *column, struct host_text *text);
+    /* Hostile value number `kind`, below SCHEMA_HOSTILE; another at random. */
+    struct sotto_value (*hostile)(const struct schema_field *field,
+                                  uint32_t kind);
+    struct sotto_value (*draw)(const struct schema_field *field,
+                               struct random *random);
+};
+
+extern const struct schema_kind schema_number, schema_category, schema_bytes;
+
+/* The row of a kind. */
+const struct schema_kind *schema_kind(enum sotto_column_kind kind);
+
+/* Fits a column of a table: its name, kind, and the rest as the kind does. */
+SOTTO_CHECKED enum sotto_status
+schema_column_fit(const struct sotto_table *table, size_t column,
+                  const struct schema_aim *aim, struct schema_column *ret,
+                  struct sotto_error *err);
+/* Frees `values` of columns that were fitted. */
+void schema_column_clear(struct schema_column *column);
+
+/* Fails with a sentence about a column, whose name is made printable. */
+SOTTO_CHECKED enum sotto_status schema_column_fail(enum sotto_status status,
+                                                   const char *before,
+                                                   const char *name,
+                                                   const char *after,
+                                                   struct sotto_error *err);
+/* The same for a column in which every value is missing: INPUT. */
+SOTTO_CHECKED enum sotto_status
+schema_column_missing(const struct sotto_table *table, size_t column,
+                      struct sotto_error *err);
+
+#endif

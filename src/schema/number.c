@@ -1,0 +1,136 @@
+/*
+ * number.c: columns of numbers.
+ */
+#include <float.h>
+#include <math.h>
+
+#include "host/text.h"
+#include "random/random.h"
+#include "schema/column.h"
+
+/* Mean 0 and variance 1 over the values there are, by Welford's running mean
+   and sum of squares: no cancellation. A constant becomes 0. */
+static enum sotto_status
+fit_standard(const struct sotto_table *table, size_t column,
+             struct schema_column *ret, struct sotto_error *err)
+{
+    double mean = 0, squares = 0, deviation;
+    size_t count = 0;
+    for (size_t row = 0; row < sotto_table_rows(table); row++) {
+        struct sotto_value value = sotto_table_cell(table, row, column);
+        if (value.kind == SOTTO_VALUE_NUMBER) {
+            double from = value.number - mean;
+            mean += from / (double)++count;
+            squares += from * (value.number - mean);
+        }
+    }
+    if (count == 0) {
+        return schema_column_missing(table, column, err);
+    }
+    deviation = sqrt(squares / (double)count);
+    /* A constant, or numbers further apart than a double can say. */
+    ret->scale =
+        isfinite(deviation) && isfinite(1 / deviation) ? 1 / deviation : 0;
+    ret->shift = isfinite(mean) ? mean : 0;
+    return SOTTO_STATUS_OK;
+}
+
+/* The smallest and largest value there is; false if all are missing. */
+static bool
+find_range(const struct sotto_table *table, size_t column, double *ret_low,
+           double *ret_high)
+{
+    bool found = false;
+    for (size_t row = 0; row < sotto_table_rows(table); row++) {
+        struct sotto_value value = sotto_table_cell(table, row, column);
+        if (value.kind != SOTTO_VALUE_NUMBER) {
+            continue;
+        }
+        *ret_low = found ? fmin(*ret_low, value.number) : value.number;
+        *ret_high = found ? fmax(*ret_high, value.number) : value.number;
+        found = true;
+    }
+    return found;
+}
+
+/* Halves first: low and high may lie further apart than a double can say. */
+static enum sotto_status
+fit_number(const struct sotto_table *table, size_t column,
+           const struct schema_aim *aim, struct schema_column *ret,
+           struct sotto_error *err)
+{
+    double low = aim->low, high = aim->high, half;
+    if (!aim->range) {
+        return fit_standard(table, column, ret, err);
+    }
+    if (!aim->given && !find_range(table, column, &low, &high)) {
+        return schema_column_missing(table, column, err);
+    }
+    half = high / 2 - low / 2;
+    ret->shift = low / 2 + high / 2;
+    ret->scale = isfinite(1 / half) ? 1 / half : 0; /* 0: a constant */
+    return SOTTO_STATUS_OK;
+}
+
+/* One stray word makes a column text, and the numbers around it are numbers
+   still. */
+static struct sotto_value
+read_number(struct sotto_value value)
+{
+    if (value.kind == SOTTO_VALUE_TEXT && isfinite(value.number)) {
+        value.kind = SOTTO_VALUE_NUMBER;
+    }
+    return value;
+}
+
+static void
+write_number(const struct schema_column *column, struct host_text *text)
+{
+    host_text_print(text, "%s%s",
+                    column->clip ? ",\\\"transform\\\":\\\"clip\\\"" : "",
+                    column->missing ? ",\\\"missing\\\":1" : "");
+}
+
+/* `at` and `kind` alternate between two ends. */
+static struct sotto_value
+make_hostile(const struct schema_field *field, uint32_t kind)
+{
+    double low = field->low, high = field->high, width = high - low;
+    double table[SCHEMA_HOSTILE] = {low,         high,      low / 2 + high / 2,
+                                    INFINITY,    -INFINITY, (double)NAN,
+                                    DBL_MAX,     -DBL_MAX,  DBL_TRUE_MIN,
+                                    -0.0,        1e30,      -1e30,
+                                    low,         high,      high + width,
+                                    low - width, DBL_MIN,   low + width / 3,
+                                    high,        0};
+    struct sotto_value value = {.kind = SOTTO_VALUE_NUMBER};
+    value.number = table[kind];
+    if (kind == 12 || kind == 13) { /* alternating */
+        value.number = (field->at + kind) % 2 == 0 ? low : high;
+    }
+    if (kind == 18) { /* one at an end, the others in the middle */
+        value.number = field->at == 0 ? high : low / 2 + high / 2;
+    }
+    if (kind == 19) {
+        value.kind = SOTTO_VALUE_MISSING;
+    }
+    return value;
+}
+
+static struct sotto_value
+draw_number(const struct schema_field *field, struct random *random)
+{
+    double share = (double)random_u32(random) / 4294967296.0;
+    return (struct sotto_value){.kind = SOTTO_VALUE_NUMBER,
+                                .number = field->low +
+                                          share * (field->high - field->low)};
+}
+
+const struct schema_kind schema_number = {
+    .name = "number",
+    .fit = fit_number,
+    .read = read_number,
+    .write = write_number,
+    .hostile = make_hostile,
+    .draw = draw_number,
+};

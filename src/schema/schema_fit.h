@@ -1,0 +1,36 @@
+/*
+ * schema_fit.h: which columns of a table a mechanism takes.
+ */
+#ifndef SOTTO_SCHEMA_SCHEMA_FIT_H
+#define SOTTO_SCHEMA_SCHEMA_FIT_H
+
+#include "schema/column.h"
+#include "sotto/sotto.h"
+
+/* The column of that name; `what` is the option that names it. Statuses: USAGE,
+   with a message that says which columns there are. */
+SOTTO_CHECKED enum sotto_status
+schema_fit_find(const struct sotto_table *table, const char *what,
+                const char *name, size_t *ret_column, struct sotto_error *err);
+
+/* Columns of the table, in its order, and which of the table's is the label. */
+struct schema_choice {
+    size_t *kept;
+    size_t columns;
+    size_t label; /* SIZE_MAX: none */
+};
+
+/* All but those dropped; `label` may be NULL. Statuses: USAGE, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+schema_fit_choose(const struct sotto_table *table, const char *const *drop,
+                  size_t drops, const char *label, struct schema_choice *ret,
+                  struct sotto_error *err);
+void schema_fit_choice_clear(struct schema_choice *choice);
+
+/* Fits the label's column, which must hold categories. Statuses: INPUT,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status
+schema_fit_label(const struct sotto_table *table, size_t column,
+                 struct schema_column *ret, struct sotto_error *err);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * test_number.c: columns of numbers.
+ */
+#include "schema_fixture.h"
+
+#include "host/text.h"
+#include "random/seeded.h"
+
+static const struct schema_aim standard = {0};
+
+static void
+check_standard(const char *text, double shift, double scale)
+{
+    struct sotto_table *table = parse(text);
+    struct schema_column column = {0};
+    must(schema_column_fit(table, 0, &standard, &column, &err));
+    if (!(fabs(column.shift - shift) <= 1e-12 * (1 + fabs(shift))) ||
+        !(fabs(column.scale - scale) <= 1e-12 * (1 + fabs(scale)))) {
+        fail_msg("%s: shift %g, scale %g", text, column.shift, column.scale);
+    }
+    sotto_table_free(table);
+}
+
+static void
+test_standard(void **state)
+{
+    struct sotto_table *table = parse("a,b\n1,\n2,\n");
+    struct schema_column column = {0};
+    (void)state;
+    check_standard("a,b\n1,0\n3,0\n", 2, 1);
+    check_standard("a,b\n1,0\n,0\n5,0\n", 3,
+                   0.5); /* the missing one counts not */
+    check_standard("a,b\n7,0\n7,0\n", 7, 0);
+    check_standard("a,b\n1000000001,0\n1000000003,0\n", 1000000002, 1);
+    check_standard("a,b\n-1e308,0\n1.7e308,0\n-1.7e308,0\n1e308,0\n", 0, 0);
+    must_fail(SOTTO_STATUS_INPUT, "\"b\" has no value",
+              schema_column_fit(table, 1, &standard, &column, &err));
+    sotto_table_free(table);
+}
+
+/* A range that is given, or the data's own, becomes -1 to 1. */
+static void
+test_range(void **state)
+{
+    const struct schema_aim own = {.range = true};
+    const struct schema_aim given = {true, true, -2, 6};
+    struct sotto_table *table = parse("a,b\n1,\n5,\n");
+    struct schema_column column = {0};
+    (void)state;
+    must(schema_column_fit(table, 0, &own, &column, &err));
+    assert_true(column.shift == 3 && column.scale == 0.5);
+    assert_string_equal(column.name, "a");
+    assert_int_equal(column.count, 1);
+    must(schema_column_fit(table, 0, &given, &column, &err));
+    assert_true(column.shift == 2 && column.scale == 0.25);
+    must(schema_column_fit(table, 1, &given, &column, &err));
+    must_fail(SOTTO_STATUS_INPUT, "\"b\" has no value",
+              schema_column_fit(table, 1, &own, &column, &err));
+    sotto_table_free(table);
+}
+
+static void
+test_values(void **state)
+{
+    const struct schema_field field = {.at = 1, .low = -1, .high = 3};
+    const struct schema_column column = {.clip = true, .missing = true};
+    struct sotto_value value = {
+        .kind = SOTTO_VALUE_TEXT, .number = 7, .data = "7", .size = 1};
+    struct seeded seeded;
+    struct host_text text;
+    (void)state;
+    assert_int_equal(schema_number.read(value).kind, SOTTO_VALUE_NUMBER);
+    value.number = (double)NAN;
+    assert_int_equal(schema_number.read(value).kind, SOTTO_VALUE_TEXT);
+    assert_true(schema_number.hostile(&field, 0).number == -1);
+    assert_true(schema_number.hostile(&field, 2).number == 1);
+    assert_true(schema_number.hostile(&field, 14).number == 7);
+    assert_true(isnan(schema_number.hostile(&field, 5).number));
+    assert_int_equal(schema_number.hostile(&field, 19).kind,
+                     SOTTO_VALUE_MISSING);
+    seeded_init(&seeded, 1, 2);
+    for (int i = 0; i < 20; i++) {
+        value = schema_number.draw(&field, &seeded.random);
+        assert_true(value.number >= -1 && value.number <= 3);
+    }
+    host_text_init(&text, 100);
+    schema_number.write(&column, &text);
+    assert_string_equal(text.data,
+                        ",\\\"transform\\\":\\\"clip\\\",\\\"missing\\\":1");
+    host_text_clear(&text);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_standard),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
