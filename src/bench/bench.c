@@ -15,11 +15,10 @@
 #include "base/decimal.h"
 #include "bench/bench_fit.h"
 #include "bench/bench_forward.h"
+#include "bench/bench_step.h"
 #include "bench/collector_bench.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
-#include "bench/train_clm.h"
-#include "bench/train_vlm.h"
 #include "channel/channel.h"
 #include "host/clock.h"
 #include "host/error.h"
@@ -381,13 +380,15 @@ bench_fit(struct bench *bench, struct sotto_error *err)
 static enum sotto_status
 bench_train_vlm(struct bench *bench, struct sotto_error *err)
 {
-    return train_vlm_run(&train_vlm_full, bench->row, bench->context, err);
+    return bench_step_run(&bench_step_vlm, &bench_step_vlm.full, bench->row,
+                          bench->context, err);
 }
 
 static enum sotto_status
 bench_train_clm(struct bench *bench, struct sotto_error *err)
 {
-    return train_clm_run(&train_clm_full, bench->row, bench->context, err);
+    return bench_step_run(&bench_step_clm, &bench_step_clm.full, bench->row,
+                          bench->context, err);
 }
 
 /* ---- Collecting ---------------------------------------------------------- */

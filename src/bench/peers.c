@@ -1,11 +1,12 @@
 /*
  * peers.c: several children that take the same training step, in ways of their
- * own: started by whoever knows the step, asked and stopped here.
+ * own: started by bench_step.c, asked and stopped here.
  */
 #include "bench/peers.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "host/error.h"
 
@@ -46,4 +47,30 @@ peers_check(struct peers *peer, double loss, struct sotto_error *err)
         }
     }
     return status;
+}
+
+/* ---- What they begin with ------------------------------------------------ */
+
+size_t
+peer_give_graph(const struct nn_graph *graph, float *to)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < graph->layers; i++) {
+        const struct nn_place *place = &graph->layer[i];
+        size_t weights = place->width * place->fan;
+        size_t biases = place->layer.norm ? 0 : place->width;
+        if (layer_pools(place->layer.kind)) {
+            continue;
+        }
+        if (to != NULL) {
+            memcpy(to + at, nn_arena_value(graph->arena, place->weight),
+                   weights * sizeof *to);
+        }
+        if (to != NULL && biases > 0) {
+            memcpy(to + at + weights, nn_arena_value(graph->arena, place->bias),
+                   biases * sizeof *to);
+        }
+        at += weights + biases;
+    }
+    return at;
 }

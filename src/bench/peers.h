@@ -6,6 +6,7 @@
 #define SOTTO_BENCH_PEERS_H
 
 #include "bench/peer.h"
+#include "nn/graph.h"
 
 #define PEERS_WAYS ((size_t)2 * PEER_SETTINGS)
 
@@ -31,5 +32,9 @@ SOTTO_CHECKED enum sotto_status peers_run(struct peers *peer, size_t way,
                                           size_t n, size_t steps,
                                           struct peer_result *ret_result,
                                           struct sotto_error *err);
+
+/* Copies a graph's weights, layer by layer, and the biases of layers without a
+   norm, to `to` (NULL: copies nothing); how many floats these are. */
+size_t peer_give_graph(const struct nn_graph *graph, float *to);
 
 #endif

@@ -13,8 +13,10 @@
 
 #include <cblas.h>
 
-#include "bench/vlm_step.h"
 #include "host/error.h"
+
+const size_t vlm_sizes[VLM_LAYERS + 1] = {784, 400, 150, 50, 8,
+                                          50,  150, 400, 784};
 
 struct vlm_limit {
     size_t n, threads;

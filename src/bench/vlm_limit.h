@@ -6,12 +6,16 @@
 
 #include "host/pool.h"
 
+/* Units from x to z and back to x; the layers are between them. */
+#define VLM_LAYERS 8u
+extern const size_t vlm_sizes[VLM_LAYERS + 1];
+
 /* How the threads share a product: rows of its result, or columns. */
 enum vlm_split { VLM_SPLIT_ROWS = 0, VLM_SPLIT_COLUMNS = 1, VLM_SPLITS };
 
 struct vlm_limit;
 
-/* The step of vlm_step.h at batches of n. Statuses: MEMORY. */
+/* The step of step_vlm.c at batches of n. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status
 vlm_limit_new(size_t n, struct vlm_limit **ret_limit, struct sotto_error *err);
 void vlm_limit_free(struct vlm_limit *limit);

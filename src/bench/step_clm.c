@@ -1,0 +1,289 @@
+/*
+ * step_clm.c: the training step of the contrastive mechanism, on made-up images
+ * of 28x28, and their distortion before it. Its limit is oneDNN alone doing the
+ * same convolutions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_step.h"
+#include "bench/clm_limit.h"
+#include "encoder/contrastive.h"
+#include "host/error.h"
+#include "random/seeded.h"
+
+#define SIDE 28u
+#define RECORDS ((size_t)1024)
+#define RATE 3e-3
+#define DECAY 1e-5
+#define SEED 1u
+#define AGREED 1e-3
+
+struct clm_step {
+    struct sotto_table *table;
+    struct learnt learnt;
+    struct sotto_train_options options;
+    struct encoder_job job;
+    struct contrastive_settings set;
+    struct contrastive_net net;
+    struct contrastive_views views;
+    uint32_t *row; /* of the views: 2 n */
+    struct seeded seeded;
+};
+
+/* ---- The step ------------------------------------------------------------ */
+
+/* Images of noise. */
+static enum sotto_status
+make_table(struct clm_step *step, struct sotto_error *err)
+{
+    const struct sotto_image image = {SIDE, SIDE, 1};
+    size_t size = RECORDS * SIDE * SIDE;
+    uint8_t *noise = malloc(size);
+    enum sotto_status status = sotto_table_new(RECORDS, &step->table, err);
+    for (size_t i = 0; noise != NULL && i < size; i++) {
+        noise[i] = (uint8_t)(random_u32(&step->seeded.random) >> 24);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = noise != NULL ? sotto_table_add_bytes(step->table, "image",
+                                                       noise, &image, err)
+                               : host_fail_memory(err);
+    }
+    free(noise);
+    return status;
+}
+
+static enum sotto_status
+begin_clm(struct clm_step *step, struct sotto_error *err)
+{
+    enum sotto_status status = make_table(step, err);
+    step->job =
+        (struct encoder_job){.table = step->table, .options = &step->options};
+    if (status == SOTTO_STATUS_OK) {
+        status =
+            learnt_begin(&step->learnt, &step->job, &step->set.common, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = contrastive_settings_suit(&step->set, &step->learnt, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = contrastive_views_init(&step->views, &step->learnt, &step->set,
+                                        err);
+    }
+    return status;
+}
+
+static enum sotto_status
+init_clm(void *own, struct host_pool *pool, struct tensor_backend *backend,
+         size_t n, struct sotto_error *err)
+{
+    struct clm_step *step = own;
+    enum sotto_status status;
+    step->options = (struct sotto_train_options){.eps = "1"};
+    settings_init(contrastive_settings, &step->set);
+    step->set.batch = (uint32_t)n;
+    step->set.seed = SEED;
+    seeded_init(&step->seeded, SEED, 3);
+    status = begin_clm(step, err);
+    if (status == SOTTO_STATUS_OK) {
+        step->row = calloc(2 * n, sizeof *step->row);
+        status = step->row == NULL
+                     ? host_fail_memory(err)
+                     : contrastive_net_init(&step->net, &step->learnt,
+                                            &step->set, pool, backend, err);
+    }
+    return status;
+}
+
+static void
+clear_clm(void *own)
+{
+    struct clm_step *step = own;
+    contrastive_net_clear(&step->net);
+    learnt_clear(&step->learnt);
+    sotto_table_free(step->table);
+    free(step->row);
+}
+
+static struct bench_step_net
+net_of_clm(void *own)
+{
+    struct clm_step *step = own;
+    return (struct bench_step_net){&step->net.backend, &step->net.arena};
+}
+
+static double
+run_rows(struct clm_step *step)
+{
+    struct contrastive_net *net = &step->net;
+    net->backend->ops->gather(net->backend, 2 * net->batch, net->width,
+                              step->learnt.x, step->row, net->x);
+    return contrastive_net_run(net, step->row, 0);
+}
+
+/* Records stand for the views. */
+static void
+run_clm(void *own, size_t n)
+{
+    struct clm_step *step = own;
+    for (size_t i = 0; i < 2 * n; i++) {
+        step->row[i] = random_u32(&step->seeded.random) % RECORDS;
+    }
+    (void)run_rows(step);
+}
+
+static double
+lose_clm(void *own)
+{
+    struct clm_step *step = own;
+    for (uint32_t i = 0; i < 2 * step->net.batch; i++) {
+        step->row[i] = i;
+    }
+    return run_rows(step);
+}
+
+/* Makes 2 n views, as training does before a step. */
+static void
+distort_clm(void *own, size_t n)
+{
+    struct clm_step *step = own;
+    struct contrastive_net *net = &step->net;
+    for (uint32_t view = 0; view < 2; view++) {
+        contrastive_views_make(&step->views, net->pool, step->row, n, 0, view,
+                               net->x + view * n * net->width);
+    }
+}
+
+/* ---- The peer ------------------------------------------------------------ */
+
+/* It is given the weights (and the head's biases), layer by layer, and the
+   records. The ways differ in how images lie in memory: channels first, or
+   last. */
+static const char script[] = BENCH_STEP_HEAD
+    "rate, decay = numbers[:2]\n"
+    "records, tried, side = map(int, numbers[2:])\n"
+    "at = 0\n"
+    "def take(*shape):\n"
+    "    global at\n"
+    "    size = int(np.prod(shape))\n"
+    "    at += size\n"
+    "    return given[at - size:at].reshape(shape).clone()\n"
+    "start = [take(16, 5, 5, 1).permute(0, 3, 1, 2),\n"
+    "         take(32, 3, 3, 16).permute(0, 3, 1, 2),\n"
+    "         take(64, 3, 3, 32).permute(0, 3, 1, 2),\n"
+    "         take(64, 4, 4, 64).permute(0, 3, 1, 2).reshape(64, 1024),\n"
+    "         take(64, 64), take(64), take(32, 64), take(32)]\n"
+    "data = take(records, 1, side, side)\n"
+    "class Way:\n"
+    "    def __init__(self, last):\n"
+    "        self.form = (torch.channels_last if last\n"
+    "                     else torch.contiguous_format)\n"
+    "        self.p = []\n"
+    "        for w in start:\n"
+    "            w = (w.contiguous(memory_format=self.form) if w.dim() == 4\n"
+    "                 else w.contiguous())\n"
+    "            self.p.append(torch.nn.Parameter(w.clone()))\n"
+    "        self.norm = [torch.nn.BatchNorm2d(16), torch.nn.BatchNorm2d(32),\n"
+    "                     torch.nn.BatchNorm2d(64), torch.nn.BatchNorm1d(64)]\n"
+    "        all = self.p + [q for n in self.norm for q in n.parameters()]\n"
+    "        try:\n"
+    "            self.adam = torch.optim.AdamW(all, lr=rate, foreach=True,\n"
+    "                                          weight_decay=decay)\n"
+    "        except TypeError:\n"
+    "            self.adam = torch.optim.AdamW(all, lr=rate,\n"
+    "                                          weight_decay=decay)\n"
+    "    def loss(self, x):\n"
+    "        p, norm = self.p, self.norm\n"
+    "        x = x.contiguous(memory_format=self.form)\n"
+    "        x = F.relu(norm[0](F.conv2d(x, p[0], stride=2, padding=2)))\n"
+    "        x = F.relu(norm[1](F.conv2d(x, p[1], padding=1)))\n"
+    "        x = F.max_pool2d(x, 2)\n"
+    "        x = F.relu(norm[2](F.conv2d(x, p[2], padding=1)))\n"
+    "        x = F.max_pool2d(x, 2, padding=1)\n"
+    "        x = F.relu(norm[3](F.linear(x.flatten(1), p[3])))\n"
+    "        x = F.relu(F.linear(x, p[4], p[5]))\n"
+    "        u = F.normalize(F.linear(x, p[6], p[7]))\n"
+    "        n = len(u) // 2\n"
+    "        s = (u @ u.T).fill_diagonal_(-1e30)\n"
+    "        other = torch.arange(2 * n).roll(n)\n"
+    "        return F.cross_entropy(s, other)\n"
+    "    def step(self, x):\n"
+    "        self.adam.zero_grad(set_to_none=True)\n"
+    "        self.loss(x).backward()\n"
+    "        self.adam.step()\n"
+    "    def draw(self, n):\n"
+    "        self.step(data[torch.randint(0, records, (2 * n,))])\n"
+    "first, patience = (data[:2 * tried],), 1\n" BENCH_STEP_TAIL;
+
+static size_t
+give_clm(const void *own, float *to)
+{
+    const struct clm_step *step = own;
+    const struct contrastive_net *net = &step->net;
+    size_t records = RECORDS * net->width;
+    size_t count = peer_give_graph(&net->encoder, to);
+    count += peer_give_graph(&net->head, to != NULL ? to + count : NULL);
+    if (to != NULL) {
+        memcpy(to + count, step->learnt.x, records * sizeof *to);
+    }
+    return count + records;
+}
+
+static size_t
+number_clm(double number[BENCH_STEP_NUMBERS_MAX])
+{
+    const double all[] = {RATE, DECAY, (double)RECORDS,
+                          (double)BENCH_STEP_TRIED, SIDE};
+    memcpy(number, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+/* ---- The limit ----------------------------------------------------------- */
+
+static enum sotto_status
+make_limit(void *own, size_t n, void **ret_limit, struct sotto_error *err)
+{
+    const struct clm_step *step = own;
+    struct clm_limit *limit = NULL;
+    enum sotto_status status = clm_limit_new(&step->net.encoder, 2 * n,
+                                             BENCH_STEP_THREADS, &limit, err);
+    *ret_limit = limit;
+    return status;
+}
+
+static enum sotto_status
+run_limit(void *limit, struct host_pool *pool, size_t split,
+          struct sotto_error *err)
+{
+    (void)pool;
+    (void)split;
+    return clm_limit_run(limit, err);
+}
+
+static void
+free_limit(void *limit)
+{
+    clm_limit_free(limit);
+}
+
+const struct bench_step bench_step_clm = {
+    .name = "train-clm",
+    .setting = "28x28, 3 convolutions, %u threads",
+    .full = {{256, 0}, 15, 2048, PEER_SETTINGS, PEER_PYTHON},
+    .adam = {.rate = (float)RATE, .decay = (float)DECAY},
+    .own_size = sizeof(struct clm_step),
+    .init = init_clm,
+    .clear = clear_clm,
+    .net = net_of_clm,
+    .run = run_clm,
+    .lose = lose_clm,
+    .script = script,
+    .agreed = AGREED,
+    .give = give_clm,
+    .number = number_clm,
+    .limit = {1, make_limit, run_limit, free_limit},
+    .prepare = distort_clm,
+    .prepare_name = "train-clm views",
+    .prepare_setting = "%zu of 28x28, %u threads",
+    .prepared = 2,
+};

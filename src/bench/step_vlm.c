@@ -1,0 +1,243 @@
+/*
+ * step_vlm.c: the training step of the variational mechanism, on made-up
+ * records: an encoder 784-400-150-50-8 and its mirrored decoder. Its limit is
+ * OpenBLAS alone doing the same products.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_step.h"
+#include "bench/vlm_limit.h"
+#include "encoder/noise.h"
+#include "encoder/variational.h"
+#include "host/error.h"
+#include "random/seeded.h"
+
+#define RECORDS ((size_t)2000)
+#define L 5.0  /* radius of the ball */
+#define B 1.25 /* scale of the noise: epsilon 8 */
+#define RATE 1e-3
+#define SEED 1u
+#define AGREED 1e-4
+
+struct vlm_step {
+    struct variational_net net;
+    struct analyst_block block; /* of x: all one Bernoulli */
+    float *data;                /* RECORDS rows, 0 or 1 */
+    uint32_t *row;              /* a batch's */
+    struct seeded seeded;
+};
+
+/* ---- The step ------------------------------------------------------------ */
+
+static enum sotto_status
+init_vlm(void *own, struct host_pool *pool, struct tensor_backend *backend,
+         size_t n, struct sotto_error *err)
+{
+    struct vlm_step *step = own;
+    const struct variational_settings set = {.hidden = {{400, 150, 50}, 3},
+                                             .l = L,
+                                             .eps_pre = 2 * L / B,
+                                             .batch = (uint32_t)n,
+                                             .seed = SEED};
+    size_t width = vlm_sizes[0];
+    struct learnt learnt = {
+        .set = {.d = 8}, .block = &step->block, .blocks = 1, .width = width};
+    (void)pool;
+    step->block = (struct analyst_block){ANALYST_BERNOULLI, 0, width};
+    seeded_init(&step->seeded, SEED, 3);
+    step->data = malloc(RECORDS * width * sizeof *step->data);
+    step->row =
+        calloc(n > BENCH_STEP_TRIED ? n : BENCH_STEP_TRIED, sizeof *step->row);
+    if (step->data == NULL || step->row == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < RECORDS * width; i++) {
+        step->data[i] = (float)(random_u32(&step->seeded.random) >> 31);
+    }
+    return variational_net_init(&step->net, &learnt, &set, backend, err);
+}
+
+static void
+clear_vlm(void *own)
+{
+    struct vlm_step *step = own;
+    variational_net_clear(&step->net);
+    free(step->data);
+    free(step->row);
+}
+
+static struct bench_step_net
+net_of_vlm(void *own)
+{
+    struct vlm_step *step = own;
+    return (struct bench_step_net){&step->net.backend, &step->net.arena};
+}
+
+static void
+run_vlm(void *own, size_t n)
+{
+    struct vlm_step *step = own;
+    struct variational_sums sums = {0};
+    for (size_t i = 0; i < n; i++) {
+        step->row[i] = random_u32(&step->seeded.random) % RECORDS;
+    }
+    variational_net_run(&step->net, step->data, step->row, n,
+                        (uint32_t)step->net.arena.step, true, &sums);
+}
+
+/* With the noise of epoch 0. */
+static double
+lose_vlm(void *own)
+{
+    struct vlm_step *step = own;
+    struct variational_sums sums = {0};
+    for (uint32_t i = 0; i < BENCH_STEP_TRIED; i++) {
+        step->row[i] = i;
+    }
+    variational_net_run(&step->net, step->data, step->row, BENCH_STEP_TRIED, 0,
+                        true, &sums);
+    return variational_objective(&step->net, &sums);
+}
+
+/* ---- The peer ------------------------------------------------------------ */
+
+/* It is given the weights and biases, layer by layer, the records, and the
+   noise of those that are tried. Way 1 keeps all parameters in one vector, and
+   all gradients in another, so that Adam is a handful of calls; way 0 is
+   PyTorch's own Adam for lists. */
+static const char script[] = BENCH_STEP_HEAD
+    "l, b, rate = numbers[:3]\n"
+    "records, tried, *sizes = map(int, numbers[3:])\n"
+    "layers = len(sizes) - 1\n"
+    "count = sum((i + 1) * o for i, o in zip(sizes, sizes[1:]))\n"
+    "data = given[count:count + records * sizes[0]].reshape(records, -1)\n"
+    "noise = given[count + records * sizes[0]:].reshape(tried, -1)\n"
+    "d, s = noise.shape[1], math.sqrt(0.5)\n"
+    "criterion = torch.nn.BCEWithLogitsLoss(reduction='sum')\n"
+    "class Way:\n"
+    "    def __init__(self, flat):\n"
+    "        self.flat, at, self.p = flat, 0, []\n"
+    "        value = given[:count].clone()\n"
+    "        self.slope = torch.zeros(count)\n"
+    "        for i, o in zip(sizes, sizes[1:]):\n"
+    "            for shape in ((o, i), (o,)):\n"
+    "                end = at + math.prod(shape)\n"
+    "                p = value[at:end].view(shape)\n"
+    "                p = torch.nn.Parameter(p if flat else p.clone())\n"
+    "                if flat:\n"
+    "                    p.grad = self.slope[at:end].view(shape)\n"
+    "                self.p.append(p)\n"
+    "                at = end\n"
+    "        all = self.p\n"
+    "        if flat:\n"
+    "            all = [torch.nn.Parameter(value)]\n"
+    "            all[0].grad = self.slope\n"
+    "        try:\n"
+    "            self.adam = torch.optim.Adam(all, lr=rate,\n"
+    "                                         foreach=not flat)\n"
+    "        except TypeError:\n"
+    "            self.adam = torch.optim.Adam(all, lr=rate)\n"
+    "    def through(self, x, first, last):\n"
+    "        for i in range(first, last):\n"
+    "            x = torch.nn.functional.linear(x, self.p[2 * i],\n"
+    "                                           self.p[2 * i + 1])\n"
+    "            if i + 1 < last:\n"
+    "                x = torch.relu(x)\n"
+    "        return x\n"
+    "    def loss(self, x, e):\n"
+    "        h = self.through(x, 0, layers // 2)\n"
+    "        norm = h.abs().sum(1, keepdim=True)\n"
+    "        mu = h * (l / norm).clamp(max=1)\n"
+    "        logits = self.through(mu + b * e, layers // 2, layers)\n"
+    "        a = mu.abs()\n"
+    "        kl = a.sum() / s + torch.exp(a / -b).sum() * (b / s)\n"
+    "        kl = kl + a.numel() * (math.log(s / b) - 1)\n"
+    "        return (criterion(logits, x) + kl) / len(x)\n"
+    "    def step(self, x, e):\n"
+    "        if self.flat:\n"
+    "            self.slope.zero_()\n"
+    "        else:\n"
+    "            self.adam.zero_grad(set_to_none=True)\n"
+    "        self.loss(x, e).backward()\n"
+    "        self.adam.step()\n"
+    "    def draw(self, n):\n"
+    "        e = torch.empty(2, n, d).exponential_()\n"
+    "        self.step(data[torch.randint(0, records, (n,))], e[0] - e[1])\n"
+    "first, patience = (data[:tried], noise), 0.5\n" BENCH_STEP_TAIL;
+
+static size_t
+give_vlm(const void *own, float *to)
+{
+    const struct vlm_step *step = own;
+    const struct variational_net *net = &step->net;
+    size_t records = RECORDS * net->width;
+    size_t count = peer_give_graph(&net->encoder, to);
+    count += peer_give_graph(&net->decoder, to != NULL ? to + count : NULL);
+    if (to != NULL) {
+        memcpy(to + count, step->data, records * sizeof *to);
+        for (uint32_t i = 0; i < BENCH_STEP_TRIED; i++) {
+            noise_laplace(net->seed, 0, i, net->d,
+                          to + count + records + i * net->d);
+        }
+    }
+    return count + records + BENCH_STEP_TRIED * net->d;
+}
+
+static size_t
+number_vlm(double number[BENCH_STEP_NUMBERS_MAX])
+{
+    const double first[] = {L, B, RATE, (double)RECORDS,
+                            (double)BENCH_STEP_TRIED};
+    size_t count = sizeof first / sizeof *first;
+    memcpy(number, first, sizeof first);
+    for (size_t i = 0; i <= VLM_LAYERS; i++) {
+        number[count++] = (double)vlm_sizes[i];
+    }
+    return count;
+}
+
+/* ---- The limit ----------------------------------------------------------- */
+
+static enum sotto_status
+make_limit(void *own, size_t n, void **ret_limit, struct sotto_error *err)
+{
+    struct vlm_limit *limit = NULL;
+    enum sotto_status status = vlm_limit_new(n, &limit, err);
+    (void)own;
+    *ret_limit = limit;
+    return status;
+}
+
+static enum sotto_status
+run_limit(void *limit, struct host_pool *pool, size_t split,
+          struct sotto_error *err)
+{
+    (void)err;
+    vlm_limit_run(limit, pool, (enum vlm_split)split);
+    return SOTTO_STATUS_OK;
+}
+
+static void
+free_limit(void *limit)
+{
+    vlm_limit_free(limit);
+}
+
+const struct bench_step bench_step_vlm = {
+    .name = "train-vlm",
+    .setting = "784-400-150-50-8, %u threads",
+    .full = {{64, 1024}, 15, 4096, PEER_SETTINGS, PEER_PYTHON},
+    .adam = {.rate = (float)RATE},
+    .own_size = sizeof(struct vlm_step),
+    .init = init_vlm,
+    .clear = clear_vlm,
+    .net = net_of_vlm,
+    .run = run_vlm,
+    .lose = lose_vlm,
+    .script = script,
+    .agreed = AGREED,
+    .give = give_vlm,
+    .number = number_vlm,
+    .limit = {VLM_SPLITS, make_limit, run_limit, free_limit},
+};
