@@ -102,10 +102,11 @@ sample_run(const struct run *restrict run, uint32_t n, uint32_t stride,
     }
 }
 
-CPU_BODY
-augment_warp_body(const struct augment_map *map, uint32_t height,
-                  uint32_t width, uint32_t channels, const float *from,
-                  float *to)
+CPU_KERNEL_SHARED(augment_warp,
+                  (const struct augment_map *map, uint32_t height,
+                   uint32_t width, uint32_t channels, const float *from,
+                   float *to),
+                  (map, height, width, channels, from, to))
 {
     struct run run;
     const uint32_t stride = width * channels;
@@ -122,11 +123,6 @@ augment_warp_body(const struct augment_map *map, uint32_t height,
         }
     }
 }
-
-CPU_KERNEL(augment_warp,
-           (const struct augment_map *map, uint32_t height, uint32_t width,
-            uint32_t channels, const float *from, float *to),
-           (map, height, width, channels, from, to))
 
 /* ---- Thickness ---------------------------------------------------------- */
 
@@ -163,9 +159,10 @@ thin_row(uint32_t lanes, uint32_t channels, float weight,
 #define PADDED (DATA_AUGMENT_LANES_MAX + 2 * DATA_AUGMENT_CHANNELS_MAX)
 
 /* Keeps what the row above and the row itself were. */
-CPU_BODY
-augment_thicken_body(uint32_t height, uint32_t width, uint32_t channels,
-                     bool thin, float weight, float *image)
+CPU_KERNEL_SHARED(augment_thicken,
+                  (uint32_t height, uint32_t width, uint32_t channels,
+                   bool thin, float weight, float *image),
+                  (height, width, channels, thin, weight, image))
 {
     float rows[2][PADDED], zero[DATA_AUGMENT_LANES_MAX];
     const uint32_t lanes = width * channels;
@@ -188,8 +185,3 @@ augment_thicken_body(uint32_t height, uint32_t width, uint32_t channels,
         above = own;
     }
 }
-
-CPU_KERNEL(augment_thicken,
-           (uint32_t height, uint32_t width, uint32_t channels, bool thin,
-            float weight, float *image),
-           (height, width, channels, thin, weight, image))

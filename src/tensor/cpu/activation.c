@@ -40,9 +40,10 @@ activate_row_body(size_t width, enum activation activation, float *restrict y)
     }
 }
 
-CPU_BODY
-cpu_activate_body(size_t n, size_t width, size_t stride, const float *bias,
-                  enum activation activation, float *y)
+CPU_KERNEL_SHARED(cpu_activate,
+                  (size_t n, size_t width, size_t stride, const float *bias,
+                   enum activation activation, float *y),
+                  (n, width, stride, bias, activation, y))
 {
     for (size_t r = 0; r < n; r++) {
         if (bias != NULL) {
@@ -52,16 +53,12 @@ cpu_activate_body(size_t n, size_t width, size_t stride, const float *bias,
     }
 }
 
-CPU_KERNEL(cpu_activate,
-           (size_t n, size_t width, size_t stride, const float *bias,
-            enum activation activation, float *y),
-           (n, width, stride, bias, activation, y))
-
 /* ---- Back --------------------------------------------------------------- */
 
-CPU_BODY
-cpu_activation_back_body(size_t size, enum activation activation,
-                         const float *restrict y, float *restrict dy)
+CPU_KERNEL_SHARED(cpu_activation_back,
+                  (size_t size, enum activation activation,
+                   const float *restrict y, float *restrict dy),
+                  (size, activation, y, dy))
 {
     switch (activation) {
     case ACTIVATION_RELU:
@@ -85,10 +82,6 @@ cpu_activation_back_body(size_t size, enum activation activation,
     }
 }
 
-CPU_KERNEL(cpu_activation_back,
-           (size_t size, enum activation activation, const float *y, float *dy),
-           (size, activation, y, dy))
-
 /* Up to CPU_LANES columns at a time. */
 CPU_BODY
 sum_lanes_body(size_t n, size_t lanes, size_t stride, const float *x,
@@ -106,9 +99,10 @@ sum_lanes_body(size_t n, size_t lanes, size_t stride, const float *x,
     }
 }
 
-CPU_BODY
-cpu_column_sums_body(size_t n, size_t width, size_t stride, const float *x,
-                     float *sums)
+CPU_KERNEL_SHARED(cpu_column_sums,
+                  (size_t n, size_t width, size_t stride, const float *x,
+                   float *sums),
+                  (n, width, stride, x, sums))
 {
     size_t whole = width - width % CPU_LANES;
     for (size_t j = 0; j < whole; j += CPU_LANES) {
@@ -118,7 +112,3 @@ cpu_column_sums_body(size_t n, size_t width, size_t stride, const float *x,
         sum_lanes_body(n, width - whole, stride, x + whole, sums + whole);
     }
 }
-
-CPU_KERNEL(cpu_column_sums,
-           (size_t n, size_t width, size_t stride, const float *x, float *sums),
-           (n, width, stride, x, sums))

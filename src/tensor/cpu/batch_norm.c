@@ -11,19 +11,6 @@
 #define NORM_EPSILON 1e-5
 #define ELEMENTS_MIN ((size_t)4096)
 
-struct norm_job {
-    size_t n, width, parts;
-    bool training;
-    double momentum;
-    enum activation activation;
-    const float *x, *gain, *shift, *y;
-    float *running_mean, *running_variance;
-    float *mean, *inverse;        /* forward */
-    const float *centre, *factor; /* the same two, back */
-    float *out;                   /* y forward, dx back */
-    float *dy, *dgain, *dshift;
-};
-
 /* Columns from j on: at most CPU_LANES. */
 static size_t
 lanes_at(const struct norm_job *job, size_t j)
@@ -31,15 +18,21 @@ lanes_at(const struct norm_job *job, size_t j)
     return job->width - j < CPU_LANES ? job->width - j : CPU_LANES;
 }
 
+static void
+run_columns(struct tensor_backend *self, struct norm_job *job,
+            void (*task)(void *context, size_t i, unsigned worker))
+{
+    job->parts = cpu_parts(job->width, 1 + ELEMENTS_MIN / (job->n + 1));
+    cpu_run(self, job->parts, task, job);
+}
+
 /* ---- Kernels on up to CPU_LANES columns, `stride` floats between rows ---- */
 
-void cpu_moments(size_t n, size_t lanes, size_t stride, const float *x,
-                 double *mean, double *squares);
-
 /* Means, and sums of squared distances from them. */
-CPU_BODY
-cpu_moments_body(size_t n, size_t lanes, size_t stride, const float *x,
-                 double *mean, double *squares)
+CPU_KERNEL(cpu_moments,
+           (size_t n, size_t lanes, size_t stride, const float *x, double *mean,
+            double *squares),
+           (n, lanes, stride, x, mean, squares))
 {
     double sum[CPU_LANES] = {0};
     double square[CPU_LANES] = {0};
@@ -63,19 +56,11 @@ cpu_moments_body(size_t n, size_t lanes, size_t stride, const float *x,
     }
 }
 
-CPU_KERNEL(cpu_moments,
-           (size_t n, size_t lanes, size_t stride, const float *x, double *mean,
-            double *squares),
-           (n, lanes, stride, x, mean, squares))
-
-void cpu_norm_apply(size_t n, size_t lanes, size_t stride, const float *x,
-                    const float *mean, const float *inverse, const float *gain,
-                    const float *shift, float *y);
-
-CPU_BODY
-cpu_norm_apply_body(size_t n, size_t lanes, size_t stride, const float *x,
-                    const float *mean, const float *inverse, const float *gain,
-                    const float *shift, float *y)
+CPU_KERNEL(cpu_norm_apply,
+           (size_t n, size_t lanes, size_t stride, const float *x,
+            const float *mean, const float *inverse, const float *gain,
+            const float *shift, float *y),
+           (n, lanes, stride, x, mean, inverse, gain, shift, y))
 {
     for (size_t r = 0; r < n; r++) {
         const float *restrict from = x + r * stride;
@@ -87,20 +72,11 @@ cpu_norm_apply_body(size_t n, size_t lanes, size_t stride, const float *x,
     }
 }
 
-CPU_KERNEL(cpu_norm_apply,
+CPU_KERNEL(cpu_norm_slopes,
            (size_t n, size_t lanes, size_t stride, const float *x,
             const float *mean, const float *inverse, const float *gain,
-            const float *shift, float *y),
-           (n, lanes, stride, x, mean, inverse, gain, shift, y))
-
-void cpu_norm_slopes(size_t n, size_t lanes, size_t stride, const float *x,
-                     const float *mean, const float *inverse, const float *gain,
-                     const float *dy, float *dgain, float *dshift, float *dx);
-
-CPU_BODY
-cpu_norm_slopes_body(size_t n, size_t lanes, size_t stride, const float *x,
-                     const float *mean, const float *inverse, const float *gain,
-                     const float *dy, float *dgain, float *dshift, float *dx)
+            const float *dy, float *dgain, float *dshift, float *dx),
+           (n, lanes, stride, x, mean, inverse, gain, dy, dgain, dshift, dx))
 {
     double sum[CPU_LANES] = {0};
     double along[CPU_LANES] = {0};
@@ -127,40 +103,26 @@ cpu_norm_slopes_body(size_t n, size_t lanes, size_t stride, const float *x,
     }
 }
 
-CPU_KERNEL(cpu_norm_slopes,
-           (size_t n, size_t lanes, size_t stride, const float *x,
-            const float *mean, const float *inverse, const float *gain,
-            const float *dy, float *dgain, float *dshift, float *dx),
-           (n, lanes, stride, x, mean, inverse, gain, dy, dgain, dshift, dx))
-
 /* ---- Forward ------------------------------------------------------------ */
 
-/* mean and inverse of the columns from j on, by the batch or by the past. */
-static void
-find_moments(const struct norm_job *job, size_t j, size_t lanes)
+void
+cpu_norm_moments(const struct norm_job *job, size_t j, double mean,
+                 double squares)
 {
     double n = (double)job->n;
     double keep = 1 - job->momentum;
-    double mean[CPU_LANES];
-    double squares[CPU_LANES];
+    float *past = &job->running_mean[j];
+    float *spread = &job->running_variance[j];
+    double variance = (double)*spread;
+    job->mean[j] = *past;
     if (job->training) {
-        cpu_moments(job->n, lanes, job->width, job->x + j, mean, squares);
+        double unbiased = n > 1 ? squares / (n - 1) : 0;
+        variance = squares / n;
+        job->mean[j] = (float)mean;
+        *past = (float)(keep * (double)*past + job->momentum * mean);
+        *spread = (float)(keep * (double)*spread + job->momentum * unbiased);
     }
-    for (size_t l = 0; l < lanes; l++) {
-        float *past = &job->running_mean[j + l];
-        float *spread = &job->running_variance[j + l];
-        double variance = (double)*spread;
-        job->mean[j + l] = *past;
-        if (job->training) {
-            double unbiased = n > 1 ? squares[l] / (n - 1) : 0;
-            variance = squares[l] / n;
-            job->mean[j + l] = (float)mean[l];
-            *past = (float)(keep * (double)*past + job->momentum * mean[l]);
-            *spread =
-                (float)(keep * (double)*spread + job->momentum * unbiased);
-        }
-        job->inverse[j + l] = (float)(1 / sqrt(variance + NORM_EPSILON));
-    }
+    job->inverse[j] = (float)(1 / sqrt(variance + NORM_EPSILON));
 }
 
 static void
@@ -172,9 +134,16 @@ norm_task(void *context, size_t i, unsigned worker)
     for (size_t j = cpu_part(job->width, CPU_LANES, job->parts, i); j < end;
          j += CPU_LANES) {
         size_t lanes = lanes_at(job, j);
-        find_moments(job, j, lanes);
-        cpu_norm_apply(job->n, lanes, job->width, job->x + j, job->mean + j,
-                       job->inverse + j, job->gain + j, job->shift + j,
+        double mean[CPU_LANES] = {0};
+        double squares[CPU_LANES] = {0};
+        if (job->training) {
+            cpu_moments(job->n, lanes, job->width, job->x + j, mean, squares);
+        }
+        for (size_t l = 0; l < lanes; l++) {
+            cpu_norm_moments(job, j + l, mean[l], squares[l]);
+        }
+        cpu_norm_apply(job->n, lanes, job->width, job->x + j, job->centre + j,
+                       job->factor + j, job->gain + j, job->shift + j,
                        job->out + j);
         cpu_activate(job->n, lanes, job->width, NULL, job->activation,
                      job->out + j);
@@ -187,28 +156,24 @@ cpu_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
          float *running_mean, float *running_variance,
          enum activation activation, float *mean, float *inverse, float *y)
 {
-    if (cpu_channels(n, width) &&
-        cpu_channel_norm(self, n, width, training, momentum, x, gain, shift,
-                         running_mean, running_variance, activation, mean,
-                         inverse, y)) {
-        return;
-    }
     struct norm_job job = {.n = n,
                            .width = width,
-                           .parts =
-                               cpu_parts(width, 1 + ELEMENTS_MIN / (n + 1)),
                            .training = training,
                            .momentum = (double)momentum,
                            .activation = activation,
                            .x = x,
                            .gain = gain,
-                           .shift = shift};
+                           .shift = shift,
+                           .centre = mean,
+                           .factor = inverse};
     job.running_mean = running_mean;
     job.running_variance = running_variance;
     job.mean = mean;
     job.inverse = inverse;
     job.out = y;
-    cpu_run(self, job.parts, norm_task, &job);
+    if (!cpu_channels(n, width) || !cpu_channel_norm(self, job)) {
+        run_columns(self, &job, norm_task);
+    }
 }
 
 /* ---- Back --------------------------------------------------------------- */
@@ -239,15 +204,8 @@ cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
               const float *inverse, const float *y, enum activation activation,
               float *dy, float *dgain, float *dshift, float *dx)
 {
-    if (cpu_channels(n, width) &&
-        cpu_channel_norm_back(self, n, width, x, gain, mean, inverse, y,
-                              activation, dy, dgain, dshift, dx)) {
-        return;
-    }
     struct norm_job job = {.n = n,
                            .width = width,
-                           .parts =
-                               cpu_parts(width, 1 + ELEMENTS_MIN / (n + 1)),
                            .activation = activation,
                            .x = x,
                            .gain = gain,
@@ -258,5 +216,7 @@ cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
     job.dgain = dgain;
     job.dshift = dshift;
     job.out = dx;
-    cpu_run(self, job.parts, norm_back_task, &job);
+    if (!cpu_channels(n, width) || !cpu_channel_norm_back(self, job)) {
+        run_columns(self, &job, norm_back_task);
+    }
 }

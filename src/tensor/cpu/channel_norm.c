@@ -6,13 +6,11 @@
  * order of the parts. Within a part, rows are taken in blocks that stay in
  * cache while several things are done to them. The equations are in plain.c.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tensor/cpu/cpu.h"
 
-#define NORM_EPSILON 1e-5
 #define ROWS_MIN ((size_t)8192) /* below that, batch_norm.c */
 #define PART_MIN ((size_t)16384)
 #define BLOCK ((size_t)4096) /* floats */
@@ -22,14 +20,6 @@
 typedef float four_floats __attribute__((vector_size(4 * sizeof(float))));
 typedef double four_doubles __attribute__((vector_size(4 * sizeof(double))));
 #define TO_DOUBLES(floats) __builtin_convertvector(floats, four_doubles)
-
-struct channel_job {
-    size_t n, width, parts;
-    enum activation activation;
-    const float *x, *gain, *shift, *mean, *inverse, *y;
-    double *sums; /* of each part, two for each column; then those of all */
-    float *out, *dy;
-};
 
 /* ---- Kernels on blocks of rows, up to CPU_LANES columns ------------------ */
 
@@ -81,12 +71,10 @@ moment_whole_body(size_t n, size_t width, const float *x, const float *pivot,
     keep_sums_body(width, first, second, sums);
 }
 
-void cpu_channel_moments(size_t n, size_t width, const float *x,
-                         const float *pivot, double *sums);
-
-CPU_BODY
-cpu_channel_moments_body(size_t n, size_t width, const float *x,
-                         const float *pivot, double *sums)
+CPU_KERNEL(cpu_channel_moments,
+           (size_t n, size_t width, const float *x, const float *pivot,
+            double *sums),
+           (n, width, x, pivot, sums))
 {
     size_t whole = width - width % CPU_LANES;
     for (size_t j = 0; j < whole; j += CPU_LANES) {
@@ -97,11 +85,6 @@ cpu_channel_moments_body(size_t n, size_t width, const float *x,
                           sums + whole);
     }
 }
-
-CPU_KERNEL(cpu_channel_moments,
-           (size_t n, size_t width, const float *x, const float *pivot,
-            double *sums),
-           (n, width, x, pivot, sums))
 
 /* Adds g and g u, with u = (x - mean) inverse, to the sums. */
 CPU_BODY
@@ -143,12 +126,10 @@ add_whole_body(size_t n, size_t width, const float *g, const float *x,
     keep_sums_body(width, first, second, sums);
 }
 
-void cpu_channel_sums(size_t n, size_t width, const float *g, const float *x,
-                      const float *mean, const float *inverse, double *sums);
-
-CPU_BODY
-cpu_channel_sums_body(size_t n, size_t width, const float *g, const float *x,
-                      const float *mean, const float *inverse, double *sums)
+CPU_KERNEL(cpu_channel_sums,
+           (size_t n, size_t width, const float *g, const float *x,
+            const float *mean, const float *inverse, double *sums),
+           (n, width, g, x, mean, inverse, sums))
 {
     size_t whole = width - width % CPU_LANES;
     for (size_t j = 0; j < whole; j += CPU_LANES) {
@@ -159,11 +140,6 @@ cpu_channel_sums_body(size_t n, size_t width, const float *g, const float *x,
                        mean + whole, inverse + whole, sums + whole);
     }
 }
-
-CPU_KERNEL(cpu_channel_sums,
-           (size_t n, size_t width, const float *g, const float *x,
-            const float *mean, const float *inverse, double *sums),
-           (n, width, g, x, mean, inverse, sums))
 
 CPU_BODY
 apply_lanes_body(size_t n, size_t lanes, size_t width, const float *restrict x,
@@ -179,14 +155,11 @@ apply_lanes_body(size_t n, size_t lanes, size_t width, const float *restrict x,
     }
 }
 
-void cpu_channel_apply(size_t n, size_t width, const float *x,
-                       const float *mean, const float *inverse,
-                       const float *gain, const float *shift, float *y);
-
-CPU_BODY
-cpu_channel_apply_body(size_t n, size_t width, const float *x,
-                       const float *mean, const float *inverse,
-                       const float *gain, const float *shift, float *y)
+CPU_KERNEL(cpu_channel_apply,
+           (size_t n, size_t width, const float *x, const float *mean,
+            const float *inverse, const float *gain, const float *shift,
+            float *y),
+           (n, width, x, mean, inverse, gain, shift, y))
 {
     size_t whole = width - width % CPU_LANES;
     for (size_t j = 0; j < whole; j += CPU_LANES) {
@@ -200,17 +173,11 @@ cpu_channel_apply_body(size_t n, size_t width, const float *x,
     }
 }
 
-CPU_KERNEL(cpu_channel_apply,
-           (size_t n, size_t width, const float *x, const float *mean,
-            const float *inverse, const float *gain, const float *shift,
-            float *y),
-           (n, width, x, mean, inverse, gain, shift, y))
-
 /* dx = gain inverse (g - level - u tilt), where level and tilt are the means of
    g and of g u over all rows; dx may be g. */
 CPU_BODY
-slope_lanes_body(const struct channel_job *job, size_t n, size_t lanes,
-                 size_t j, const float *x, const float *g, float *dx)
+slope_lanes_body(const struct norm_job *job, size_t n, size_t lanes, size_t j,
+                 const float *x, const float *g, float *dx)
 {
     float factor[CPU_LANES];
     float level[CPU_LANES];
@@ -218,11 +185,11 @@ slope_lanes_body(const struct channel_job *job, size_t n, size_t lanes,
     float mean[CPU_LANES];
     float inverse[CPU_LANES];
     for (size_t l = 0; l < lanes; l++) {
-        factor[l] = job->gain[j + l] * job->inverse[j + l];
+        factor[l] = job->gain[j + l] * job->factor[j + l];
         level[l] = (float)job->sums[j + l];
         tilt[l] = (float)job->sums[job->width + j + l];
-        mean[l] = job->mean[j + l];
-        inverse[l] = job->inverse[j + l];
+        mean[l] = job->centre[j + l];
+        inverse[l] = job->factor[j + l];
     }
     for (size_t r = 0; r < n; r++) {
         const float *from = x + r * job->width;
@@ -238,12 +205,10 @@ slope_lanes_body(const struct channel_job *job, size_t n, size_t lanes,
     }
 }
 
-void cpu_channel_slopes(const struct channel_job *job, size_t n, const float *x,
-                        const float *g, float *dx);
-
-CPU_BODY
-cpu_channel_slopes_body(const struct channel_job *job, size_t n, const float *x,
-                        const float *g, float *dx)
+CPU_KERNEL(cpu_channel_slopes,
+           (const struct norm_job *job, size_t n, const float *x,
+            const float *g, float *dx),
+           (job, n, x, g, dx))
 {
     size_t whole = job->width - job->width % CPU_LANES;
     for (size_t j = 0; j < whole; j += CPU_LANES) {
@@ -255,105 +220,85 @@ cpu_channel_slopes_body(const struct channel_job *job, size_t n, const float *x,
     }
 }
 
-CPU_KERNEL(cpu_channel_slopes,
-           (const struct channel_job *job, size_t n, const float *x,
-            const float *g, float *dx),
-           (job, n, x, g, dx))
-
 /* ---- Parts of the rows -------------------------------------------------- */
 
-/* Calls `block` for the rows of part i, some at a time. */
+/* Calls the job's `block` for the rows of part i, some at a time. */
 static void
-each_block(const struct channel_job *job, size_t i,
-           void (*block)(const struct channel_job *job, size_t i, size_t n,
-                         size_t at))
+block_task(void *context, size_t i, unsigned worker)
 {
+    const struct norm_job *job = context;
     size_t step = 1 + BLOCK / job->width;
     size_t end = cpu_part(job->n, 1, job->parts, i + 1);
+    (void)worker;
     for (size_t r = cpu_part(job->n, 1, job->parts, i); r < end; r += step) {
-        block(job, i, end - r < step ? end - r : step, r * job->width);
+        job->block(job, i, end - r < step ? end - r : step, r * job->width);
     }
 }
 
 static void
-sum_block(const struct channel_job *job, size_t i, size_t n, size_t at)
+run_blocks(struct tensor_backend *self, struct norm_job *job,
+           void (*block)(const struct norm_job *job, size_t i, size_t n,
+                         size_t at))
+{
+    job->block = block;
+    cpu_run(self, job->parts, block_task, job);
+}
+
+/* Sums by `block`, two for each column, for each part of the rows; then adds
+   them up, in the order of the parts, in those of the first. False: no memory;
+   the caller frees the sums. */
+static bool
+sum_parts(struct tensor_backend *self, struct norm_job *job,
+          void (*block)(const struct norm_job *job, size_t i, size_t n,
+                        size_t at))
+{
+    job->sums = calloc(job->parts * 2 * job->width, sizeof *job->sums);
+    if (job->sums == NULL) {
+        return false;
+    }
+    run_blocks(self, job, block);
+    for (size_t i = 1; i < job->parts; i++) {
+        for (size_t j = 0; j < 2 * job->width; j++) {
+            job->sums[j] += job->sums[i * 2 * job->width + j];
+        }
+    }
+    return true;
+}
+
+static void
+sum_block(const struct norm_job *job, size_t i, size_t n, size_t at)
 {
     cpu_channel_moments(n, job->width, job->x + at, job->x,
                         job->sums + i * 2 * job->width);
 }
 
 static void
-sum_task(void *context, size_t i, unsigned worker)
-{
-    (void)worker;
-    each_block(context, i, sum_block);
-}
-
-static void
-apply_block(const struct channel_job *job, size_t i, size_t n, size_t at)
+apply_block(const struct norm_job *job, size_t i, size_t n, size_t at)
 {
     (void)i;
-    cpu_channel_apply(n, job->width, job->x + at, job->mean, job->inverse,
+    cpu_channel_apply(n, job->width, job->x + at, job->centre, job->factor,
                       job->gain, job->shift, job->out + at);
     cpu_activate(1, n * job->width, n * job->width, NULL, job->activation,
                  job->out + at);
 }
 
 static void
-apply_task(void *context, size_t i, unsigned worker)
-{
-    (void)worker;
-    each_block(context, i, apply_block);
-}
-
-static void
-sum_slopes_block(const struct channel_job *job, size_t i, size_t n, size_t at)
+sum_slopes_block(const struct norm_job *job, size_t i, size_t n, size_t at)
 {
     cpu_activation_back(n * job->width, job->activation, job->y + at,
                         job->dy + at);
-    cpu_channel_sums(n, job->width, job->dy + at, job->x + at, job->mean,
-                     job->inverse, job->sums + i * 2 * job->width);
+    cpu_channel_sums(n, job->width, job->dy + at, job->x + at, job->centre,
+                     job->factor, job->sums + i * 2 * job->width);
 }
 
 static void
-sum_slopes_task(void *context, size_t i, unsigned worker)
-{
-    (void)worker;
-    each_block(context, i, sum_slopes_block);
-}
-
-static void
-slope_block(const struct channel_job *job, size_t i, size_t n, size_t at)
+slope_block(const struct norm_job *job, size_t i, size_t n, size_t at)
 {
     (void)i;
     cpu_channel_slopes(job, n, job->x + at, job->dy + at, job->out + at);
 }
 
-static void
-slope_task(void *context, size_t i, unsigned worker)
-{
-    (void)worker;
-    each_block(context, i, slope_block);
-}
-
-/* The sums of all parts, in their order, into those of the first. */
-static void
-add_parts(const struct channel_job *job)
-{
-    for (size_t i = 1; i < job->parts; i++) {
-        for (size_t j = 0; j < 2 * job->width; j++) {
-            job->sums[j] += job->sums[i * 2 * job->width + j];
-        }
-    }
-}
-
-/* Sums at 0 for every part; false if there is no memory. */
-static bool
-allocate_sums(struct channel_job *job)
-{
-    job->sums = calloc(job->parts * 2 * job->width, sizeof *job->sums);
-    return job->sums != NULL;
-}
+/* ---- The operations ----------------------------------------------------- */
 
 bool
 cpu_channels(size_t n, size_t width)
@@ -361,98 +306,42 @@ cpu_channels(size_t n, size_t width)
     return n >= ROWS_MIN && width > 0 && n / 64 >= width;
 }
 
-/* ---- The operations ----------------------------------------------------- */
-
 /* The first row is what distances are taken from: squares of numbers that lie
    far from 0, and close together, would leave nothing. */
-static void
-set_moments(const struct channel_job *job, size_t j, double momentum,
-            float *running_mean, float *running_variance, float *mean,
-            float *inverse)
-{
-    double n = (double)job->n;
-    double keep = 1 - momentum;
-    double away = job->sums[j] / n;
-    double centre = (double)job->x[j] + away;
-    double squares = job->sums[job->width + j] - n * away * away;
-    squares = squares < 0 ? 0 : squares;
-    mean[j] = (float)centre;
-    inverse[j] = (float)(1 / sqrt(squares / n + NORM_EPSILON));
-    running_mean[j] =
-        (float)(keep * (double)running_mean[j] + momentum * centre);
-    running_variance[j] = (float)(keep * (double)running_variance[j] +
-                                  momentum * (squares / (n - 1)));
-}
-
 bool
-cpu_channel_norm(struct tensor_backend *self, size_t n, size_t width,
-                 bool training, float momentum, const float *x,
-                 const float *gain, const float *shift, float *running_mean,
-                 float *running_variance, enum activation activation,
-                 float *mean, float *inverse, float *y)
+cpu_channel_norm(struct tensor_backend *self, struct norm_job job)
 {
-    struct channel_job job = {.n = n,
-                              .width = width,
-                              .parts = cpu_parts(n * width, PART_MIN),
-                              .activation = activation,
-                              .x = x,
-                              .gain = gain,
-                              .shift = shift,
-                              .mean = mean,
-                              .inverse = inverse};
-    job.out = y;
-    if (training && !allocate_sums(&job)) {
+    double n = (double)job.n;
+    job.parts = cpu_parts(job.n * job.width, PART_MIN);
+    if (job.training && !sum_parts(self, &job, sum_block)) {
         return false;
     }
-    if (training) {
-        cpu_run(self, job.parts, sum_task, &job);
-        add_parts(&job);
-    }
-    for (size_t j = 0; j < width; j++) {
-        if (training) {
-            set_moments(&job, j, (double)momentum, running_mean,
-                        running_variance, mean, inverse);
-        } else {
-            mean[j] = running_mean[j];
-            inverse[j] =
-                (float)(1 / sqrt((double)running_variance[j] + NORM_EPSILON));
-        }
+    for (size_t j = 0; j < job.width; j++) {
+        double away = job.training ? job.sums[j] / n : 0;
+        double squares =
+            job.training ? job.sums[job.width + j] - n * away * away : 0;
+        cpu_norm_moments(&job, j, (double)job.x[j] + away,
+                         squares < 0 ? 0 : squares);
     }
     free(job.sums);
-    cpu_run(self, job.parts, apply_task, &job);
+    run_blocks(self, &job, apply_block);
     return true;
 }
 
 bool
-cpu_channel_norm_back(struct tensor_backend *self, size_t n, size_t width,
-                      const float *x, const float *gain, const float *mean,
-                      const float *inverse, const float *y,
-                      enum activation activation, float *dy, float *dgain,
-                      float *dshift, float *dx)
+cpu_channel_norm_back(struct tensor_backend *self, struct norm_job job)
 {
-    struct channel_job job = {.n = n,
-                              .width = width,
-                              .parts = cpu_parts(n * width, PART_MIN),
-                              .activation = activation,
-                              .x = x,
-                              .gain = gain,
-                              .mean = mean,
-                              .inverse = inverse,
-                              .y = y};
-    job.dy = dy;
-    job.out = dx;
-    if (!allocate_sums(&job)) {
+    job.parts = cpu_parts(job.n * job.width, PART_MIN);
+    if (!sum_parts(self, &job, sum_slopes_block)) {
         return false;
     }
-    cpu_run(self, job.parts, sum_slopes_task, &job);
-    add_parts(&job);
-    for (size_t j = 0; j < width; j++) {
-        dshift[j] = (float)job.sums[j];
-        dgain[j] = (float)job.sums[width + j];
-        job.sums[j] /= (double)n;
-        job.sums[width + j] /= (double)n;
+    for (size_t j = 0; j < job.width; j++) {
+        job.dshift[j] = (float)job.sums[j];
+        job.dgain[j] = (float)job.sums[job.width + j];
+        job.sums[j] /= (double)job.n;
+        job.sums[job.width + j] /= (double)job.n;
     }
-    cpu_run(self, job.parts, slope_task, &job);
+    run_blocks(self, &job, slope_block);
     free(job.sums);
     return true;
 }

@@ -27,12 +27,20 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
                                         struct tensor_backend **ret,
                                         struct sotto_error *err);
 
+#define CPU_BODY static inline __attribute__((always_inline)) void
+
 /*
- * A kernel NAME(parameters) from `static inline void NAME_body(parameters)`:
- * the body as it is, and once more for processors with AVX2, chosen at run
- * time (host/kernels.h).
+ * Begins the body of a kernel NAME(parameters) of this file, which is compiled
+ * as it is, and once more for processors with AVX2; calls of NAME choose at run
+ * time (host/kernels.h). CPU_KERNEL_SHARED does so for a kernel that a header
+ * declares.
  */
 #define CPU_KERNEL(name, parameters, arguments)                                \
+    CPU_KERNEL_OF(static, name, parameters, arguments)
+#define CPU_KERNEL_SHARED(name, parameters, arguments)                         \
+    CPU_KERNEL_OF(, name, parameters, arguments)
+#define CPU_KERNEL_OF(scope, name, parameters, arguments)                      \
+    CPU_BODY name##_body parameters;                                           \
     FOR_avx2 static void name##_avx2 parameters                                \
     {                                                                          \
         name##_body arguments;                                                 \
@@ -41,15 +49,15 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
     {                                                                          \
         name##_body arguments;                                                 \
     }                                                                          \
-    void name parameters                                                       \
+    scope void name parameters                                                 \
     {                                                                          \
         if (HOST_HAS_AVX2) {                                                   \
             name##_avx2 arguments;                                             \
         } else {                                                               \
             name##_base arguments;                                             \
         }                                                                      \
-    }
-#define CPU_BODY static inline __attribute__((always_inline)) void
+    }                                                                          \
+    CPU_BODY name##_body parameters
 
 /* In how many parts of at least `least` to cut `size`: 1 to CPU_PARTS_MAX. */
 static inline size_t
@@ -138,21 +146,32 @@ void cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
                    enum activation activation, float *dy, float *dgain,
                    float *dshift, float *dx);
 
-/* channel_norm.c: the two above where cpu_channels says that there are very
-   many rows for the columns. False, and nothing is done, if there is no memory.
- */
+/* What one of the two above is asked for. */
+struct norm_job {
+    size_t n, width, parts;
+    bool training;
+    double momentum;
+    enum activation activation;
+    const float *x, *gain, *shift, *y;
+    const float *centre, *factor; /* the columns' means and 1 / deviation */
+    float *running_mean, *running_variance;
+    float *mean, *inverse; /* where centre and factor are set, forward */
+    float *out;            /* y forward, dx back */
+    float *dy, *dgain, *dshift;
+    double *sums; /* channel_norm.c's */
+    void (*block)(const struct norm_job *job, size_t i, size_t n, size_t at);
+};
+
+/* Sets mean and inverse of column j, and the running moments, by the mean and
+   the sum of squared distances of the batch; by the past unless training. */
+void cpu_norm_moments(const struct norm_job *job, size_t j, double mean,
+                      double squares);
+
+/* channel_norm.c: the job where cpu_channels says that there are very many rows
+   for the columns. False, and nothing is done, if there is no memory. */
 bool cpu_channels(size_t n, size_t width);
-bool cpu_channel_norm(struct tensor_backend *self, size_t n, size_t width,
-                      bool training, float momentum, const float *x,
-                      const float *gain, const float *shift,
-                      float *running_mean, float *running_variance,
-                      enum activation activation, float *mean, float *inverse,
-                      float *y);
-bool cpu_channel_norm_back(struct tensor_backend *self, size_t n, size_t width,
-                           const float *x, const float *gain, const float *mean,
-                           const float *inverse, const float *y,
-                           enum activation activation, float *dy, float *dgain,
-                           float *dshift, float *dx);
+bool cpu_channel_norm(struct tensor_backend *self, struct norm_job job);
+bool cpu_channel_norm_back(struct tensor_backend *self, struct norm_job job);
 
 /* likelihood.c */
 double cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,

@@ -21,14 +21,11 @@ struct adam_factors {
     float shrink; /* 1 - rate decay */
 };
 
-void cpu_adam_span(size_t size, const struct adam_factors *factors,
-                   float *value, const float *gradient, float *first,
-                   float *second);
-
-CPU_BODY
-cpu_adam_span_body(size_t size, const struct adam_factors *factors,
-                   float *restrict value, const float *restrict gradient,
-                   float *restrict first, float *restrict second)
+CPU_KERNEL(cpu_adam_span,
+           (size_t size, const struct adam_factors *factors,
+            float *restrict value, const float *restrict gradient,
+            float *restrict first, float *restrict second),
+           (size, factors, value, gradient, first, second))
 {
     const struct adam_factors f = *factors;
     for (size_t i = 0; i < size; i++) {
@@ -41,11 +38,6 @@ cpu_adam_span_body(size_t size, const struct adam_factors *factors,
         second[i] = v;
     }
 }
-
-CPU_KERNEL(cpu_adam_span,
-           (size_t size, const struct adam_factors *factors, float *value,
-            const float *gradient, float *first, float *second),
-           (size, factors, value, gradient, first, second))
 
 struct adam_job {
     struct adam_factors factors;
@@ -102,13 +94,11 @@ struct sgd_job {
     float *first;
 };
 
-void cpu_sgd_span(size_t size, float rate, float momentum, float shrink,
-                  float *value, const float *gradient, float *first);
-
-CPU_BODY
-cpu_sgd_span_body(size_t size, float rate, float momentum, float shrink,
-                  float *restrict value, const float *restrict gradient,
-                  float *restrict first)
+CPU_KERNEL(cpu_sgd_span,
+           (size_t size, float rate, float momentum, float shrink,
+            float *restrict value, const float *restrict gradient,
+            float *restrict first),
+           (size, rate, momentum, shrink, value, gradient, first))
 {
     for (size_t i = 0; i < size; i++) {
         float m = momentum * first[i] + gradient[i];
@@ -116,11 +106,6 @@ cpu_sgd_span_body(size_t size, float rate, float momentum, float shrink,
         first[i] = m;
     }
 }
-
-CPU_KERNEL(cpu_sgd_span,
-           (size_t size, float rate, float momentum, float shrink, float *value,
-            const float *gradient, float *first),
-           (size, rate, momentum, shrink, value, gradient, first))
 
 static void
 sgd_task(void *context, size_t i, unsigned worker)

@@ -98,15 +98,11 @@ gaussian_block_body(size_t size, const float *restrict a,
 
 /* ---- Both of them, element by element ----------------------------------- */
 
-void cpu_element_span(enum element element, size_t size, const float *a,
-                      const float *target, float scale, float *da,
-                      double *ret_sum);
-
 /* Block by block, since da may be a. */
-CPU_BODY
-cpu_element_span_body(enum element element, size_t size, const float *a,
-                      const float *target, float scale, float *da,
-                      double *ret_sum)
+CPU_KERNEL(cpu_element_span,
+           (enum element element, size_t size, const float *a,
+            const float *target, float scale, float *da, double *ret_sum),
+           (element, size, a, target, scale, da, ret_sum))
 {
     double lane[CPU_LANES] = {0};
     float loss[BLOCK];
@@ -125,11 +121,6 @@ cpu_element_span_body(enum element element, size_t size, const float *a,
     }
     *ret_sum = add_lanes(lane);
 }
-
-CPU_KERNEL(cpu_element_span,
-           (enum element element, size_t size, const float *a,
-            const float *target, float scale, float *da, double *ret_sum),
-           (element, size, a, target, scale, da, ret_sum))
 
 static void
 element_task(void *context, size_t i, unsigned worker)
@@ -203,12 +194,10 @@ categorical_row(size_t k, const float *a, const float *t, float scale,
 }
 
 /* The same for a long row, lane by lane. */
-void cpu_categorical_long(size_t k, const float *a, const float *t, float scale,
-                          float *da, double *ret_loss);
-
-CPU_BODY
-cpu_categorical_long_body(size_t k, const float *a, const float *t, float scale,
-                          float *da, double *ret_loss)
+CPU_KERNEL(cpu_categorical_long,
+           (size_t k, const float *a, const float *t, float scale, float *da,
+            double *ret_loss),
+           (k, a, t, scale, da, ret_loss))
 {
     size_t whole = k - k % CPU_LANES;
     float most[CPU_LANES];
@@ -255,11 +244,6 @@ cpu_categorical_long_body(size_t k, const float *a, const float *t, float scale,
     }
     *ret_loss = mass * ((double)most[0] + log(sum)) - add_lanes(dots);
 }
-
-CPU_KERNEL(cpu_categorical_long,
-           (size_t k, const float *a, const float *t, float scale, float *da,
-            double *ret_loss),
-           (k, a, t, scale, da, ret_loss))
 
 static void
 categorical_task(void *context, size_t i, unsigned worker)

@@ -157,9 +157,6 @@ pool_back_alone_body(const struct tensor_window *w, const struct span *span,
 
 /* ---- Kernels on images -------------------------------------------------- */
 
-void cpu_pool_image(const struct tensor_window *w, enum tensor_pool of,
-                    const float *x, float *y);
-
 CPU_BODY
 pool_image_body(const struct tensor_window *w, enum tensor_pool of,
                 const float *x, float *y)
@@ -181,9 +178,10 @@ pool_image_body(const struct tensor_window *w, enum tensor_pool of,
 }
 
 /* Each kind by itself, so that the innermost loop does not choose. */
-CPU_BODY
-cpu_pool_image_body(const struct tensor_window *w, enum tensor_pool of,
-                    const float *x, float *y)
+CPU_KERNEL(cpu_pool_image,
+           (const struct tensor_window *w, enum tensor_pool of, const float *x,
+            float *y),
+           (w, of, x, y))
 {
     if (of == TENSOR_POOL_MAX) {
         pool_image_body(w, TENSOR_POOL_MAX, x, y);
@@ -191,15 +189,6 @@ cpu_pool_image_body(const struct tensor_window *w, enum tensor_pool of,
         pool_image_body(w, TENSOR_POOL_MEAN, x, y);
     }
 }
-
-CPU_KERNEL(cpu_pool_image,
-           (const struct tensor_window *w, enum tensor_pool of, const float *x,
-            float *y),
-           (w, of, x, y))
-
-void cpu_pool_back_image(const struct tensor_window *w, enum tensor_pool of,
-                         const float *x, const float *y, const float *dy,
-                         float *dx);
 
 CPU_BODY
 pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
@@ -231,10 +220,10 @@ pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
     }
 }
 
-CPU_BODY
-cpu_pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
-                         const float *x, const float *y, const float *dy,
-                         float *dx)
+CPU_KERNEL(cpu_pool_back_image,
+           (const struct tensor_window *w, enum tensor_pool of, const float *x,
+            const float *y, const float *dy, float *dx),
+           (w, of, x, y, dy, dx))
 {
     if (of == TENSOR_POOL_MAX) {
         pool_back_image_body(w, TENSOR_POOL_MAX, x, y, dy, dx);
@@ -243,22 +232,14 @@ cpu_pool_back_image_body(const struct tensor_window *w, enum tensor_pool of,
     }
 }
 
-CPU_KERNEL(cpu_pool_back_image,
-           (const struct tensor_window *w, enum tensor_pool of, const float *x,
-            const float *y, const float *dy, float *dx),
-           (w, of, x, y, dy, dx))
-
-void cpu_add_row(size_t size, const float *a, float *y);
-
-CPU_BODY
-cpu_add_row_body(size_t size, const float *restrict a, float *restrict y)
+CPU_KERNEL(cpu_add_row,
+           (size_t size, const float *restrict a, float *restrict y),
+           (size, a, y))
 {
     for (size_t i = 0; i < size; i++) {
         y[i] += a[i];
     }
 }
-
-CPU_KERNEL(cpu_add_row, (size_t size, const float *a, float *y), (size, a, y))
 
 /* ---- The operations ----------------------------------------------------- */
 
