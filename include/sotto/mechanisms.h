@@ -110,6 +110,11 @@ struct sotto_mechanism_info {
     double eps;
     const char *delta_text; /* likewise; "0": pure */
     double delta;
+    /* What the file tells of one auxiliary record, as the maker says it: not
+       checked. "": no guarantee is stated; delta "": pure. */
+    const char *central_eps, *central_delta;
+    uint64_t
+        expires; /* from this second of 1970 on no device reports; 0: never */
     /* At most, about the features alone and the label alone, if the maker
        labelled the parts rightly (sotto_part_info's `covers`): not checked. */
     double eps_features;
@@ -129,7 +134,8 @@ void sotto_mechanism_info(const struct sotto_mechanism *mechanism,
 /*
  * Whether devices make reports with it. An analyst may open a mechanism whose
  * weights are so small that the encoder's time could depend on the record
- * (0.1.0 wrote some); sotto_client_open refuses it. Statuses: FORMAT.
+ * (0.1.0 wrote some); sotto_client_open refuses it. Nor is any made once the
+ * mechanism has expired. Statuses: FORMAT, REFUSED.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_mechanism_check(const struct sotto_mechanism *mechanism,
@@ -140,6 +146,8 @@ struct sotto_column_info {
     enum sotto_column_kind kind;
     size_t count;     /* symbols ("other" the last), or bytes; 1 for a number */
     size_t inputs;    /* entries of x that it fills; 0: not the encoder's */
+    bool missing;     /* a missing value is told apart: the last category, or
+                         an entry of x behind the number's */
     double low, high; /* a number's range: -1 to 1 in x, or 1/sqrt(d) of that
                          where it goes straight into a ball with others */
 };

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/decimal.h"
 #include "host/error.h"
@@ -52,7 +53,10 @@ say_categories(struct page *page, const struct sotto_column_info *info)
     if (count > CATEGORIES_MOST) {
         host_text_print(&page->words, " and %zu more", count - CATEGORIES_MOST);
     }
-    page_say(page, 6, "; anything else counts as (other)");
+    page_say(page, 6,
+             info->missing ? "; a missing one counts as the last of these, "
+                             "anything else as (other)"
+                           : "; anything else counts as (other)");
 }
 
 /* A hostile or mistaken file's range may be no range at all. */
@@ -95,19 +99,20 @@ sent_alone(const struct page *page, size_t column)
 static void
 say_number(struct page *page, size_t at, const struct sotto_column_info *info)
 {
+    const char *missing = info->missing ? "whether it is missing is told apart"
+                                        : "a missing one counts as the middle";
     if (!range_usable(info)) {
         page_say(page, 6, "a number with an unusable range");
     } else if (sent_alone(page, at)) {
         page_say(
             page, 6,
             "a number from %.6g to %.6g; one beyond counts as the nearer end, "
-            "a missing one as the middle",
-            info->low, info->high);
+            "%s",
+            info->low, info->high,
+            info->missing ? missing : "a missing one as the middle");
     } else {
-        page_say(page, 6,
-                 "a number, scaled by a range from %.6g to %.6g; a missing one "
-                 "counts as the middle",
-                 info->low, info->high);
+        page_say(page, 6, "a number, scaled by a range from %.6g to %.6g; %s",
+                 info->low, info->high, missing);
     }
 }
 
@@ -177,6 +182,23 @@ say_encoder(struct page *page)
 }
 
 static void
+say_end(struct page *page)
+{
+    time_t end = (time_t)page->info.expires;
+    struct tm utc;
+    char text[64];
+    if (page->info.expires == 0) {
+        return;
+    }
+    if (gmtime_r(&end, &utc) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc) == 0) {
+        (void)snprintf(text, sizeof text, "second %" PRIu64 " of 1970",
+                       page->info.expires);
+    }
+    page_say(page, 0, "From %s on no report leaves.", text);
+}
+
+static void
 say_collected(struct page *page)
 {
     page_title(page, "WHAT IS READ, ON THE PERSON'S OWN DEVICE");
@@ -197,6 +219,7 @@ say_collected(struct page *page)
         "numbers to which chance was added as listed below. The record itself "
         "stays where it is.",
         page->info.report_size);
+    say_end(page);
 }
 
 static void
@@ -311,6 +334,13 @@ say_factors(struct page *page, size_t at)
             struct sotto_column_info info;
             sotto_mechanism_column(page->mechanism, part->factor[i].at, &info);
             page_name(page, info.name);
+        } else if (part->factor[i].equal) {
+            struct sotto_column_info info;
+            sotto_mechanism_column(page->mechanism, part->factor[i].column,
+                                   &info);
+            host_text_print(&page->words, "whether ");
+            page_name(page, info.name);
+            host_text_print(&page->words, " is what the encoder chose");
         } else {
             host_text_print(&page->words, "the encoder");
         }
@@ -371,6 +401,14 @@ say_limits(struct page *page)
                     "  - The maker says of the auxiliary data: \"");
     host_printable_add(&page->words, page->info.auxiliary, DEVICE_TEXT_MAX);
     page_say(page, 4, "\" (not checked).");
+    if (page->info.central_eps[0] != '\0') {
+        bool sharp = page->info.central_delta[0] == '\0';
+        page_say(page, 4,
+                 "  - The maker says that this file tells of one auxiliary "
+                 "record at most what epsilon %s%s%s allows (not checked).",
+                 page->info.central_eps, sharp ? "" : " and delta ",
+                 sharp ? "" : page->info.central_delta);
+    }
     page_say(
         page, 4,
         "  - No gain from shuffling or from hiding who sent what is claimed.");

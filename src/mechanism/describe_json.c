@@ -155,6 +155,15 @@ put_titles(struct building *building, json_t *object,
     put_real(building, object, "eps_exact",
              describe_eps_exact(building->mechanism));
     put(building, object, "auxiliary", safe_string(info->auxiliary));
+    if (info->central_eps[0] != '\0') {
+        put(building, object, "central_eps", safe_string(info->central_eps));
+        put(building, object, "central_delta",
+            safe_string(info->central_delta));
+    }
+    if (info->expires > 0) {
+        put(building, object, "expires",
+            json_integer((json_int_t)info->expires));
+    }
     put_size(building, object, "report_size", info->report_size);
 }
 
@@ -168,6 +177,20 @@ image(struct building *building, const struct layer_image *from)
     return list;
 }
 
+/* The outputs that a layer takes: 0 is x, i what layer i - 1 makes. */
+static json_t *
+sources(struct building *building, const struct layer *from, size_t at)
+{
+    json_t *list = json_array();
+    append(building, list,
+           json_integer((json_int_t)(at + 1 - layer_back(from))));
+    if (from->from[1] > 0) {
+        append(building, list,
+               json_integer((json_int_t)(at + 1 - from->from[1])));
+    }
+    return list;
+}
+
 static json_t *
 layer(struct building *building, size_t at)
 {
@@ -177,6 +200,10 @@ layer(struct building *building, size_t at)
     put(building, object, "kind", json_string(kinds[from->kind]));
     put_size(building, object, "in", from->in);
     put_size(building, object, "out", from->out);
+    if (building->mechanism->client->version > 1) {
+        put(building, object, "takes", sources(building, from, at));
+        put(building, object, "bf16", json_boolean(from->bf16));
+    }
     if (from->kind == LAYER_DENSE) {
         return object;
     }

@@ -141,6 +141,8 @@ name_category(const struct sotto_mechanism *mechanism,
                 &name,
                 sotto_mechanism_category(mechanism, part->factor[i].at, own),
                 CHARACTERS_MOST);
+        } else if (part->factor[i].equal) {
+            host_text_print(&name, "%s", own == 1 ? "equal" : "different");
         } else {
             host_text_print(&name, "code %u", own);
         }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <sodium.h>
 
@@ -88,6 +89,8 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
     copy_word(mechanism->auxiliary, mechanism->client->auxiliary);
     copy_word(mechanism->eps_text, mechanism->client->eps_text);
     copy_word(mechanism->delta_text, mechanism->client->delta_text);
+    copy_word(mechanism->central_eps, mechanism->client->central_eps);
+    copy_word(mechanism->central_delta, mechanism->client->central_delta);
     return shape_init(&mechanism->shape, mechanism->client, err);
 }
 
@@ -276,6 +279,9 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->layers = shape->layers;
     ret_info->work = shape->work;
     ret_info->uneven = client->uneven;
+    ret_info->central_eps = mechanism->central_eps;
+    ret_info->central_delta = mechanism->central_delta;
+    ret_info->expires = client->expires;
     ret_info->parts = shape->parts;
     ret_info->report_size = shape->report_size;
     for (size_t i = 0; i < shape->layers; i++) {
@@ -291,13 +297,21 @@ enum sotto_status
 sotto_mechanism_check(const struct sotto_mechanism *mechanism,
                       struct sotto_error *err)
 {
-    return !mechanism->client->uneven
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                           "devices refuse the mechanism \"%s\": a weight or a "
-                           "scale is so small, and not 0, that the encoder's "
-                           "time could depend on the record; make it again",
-                           host_shown(mechanism->name));
+    uint64_t expires = mechanism->client->expires;
+    if (mechanism->client->uneven) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "devices refuse the mechanism \"%s\": a weight or a "
+                         "scale is so small, and not 0, that the encoder's "
+                         "time could depend on the record; make it again",
+                         host_shown(mechanism->name));
+    }
+    if (expires > 0 && (uint64_t)time(NULL) >= expires) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "the mechanism \"%s\" has expired: no report is made "
+                         "with it any more",
+                         host_shown(mechanism->name));
+    }
+    return SOTTO_STATUS_OK;
 }
 
 /*
@@ -337,6 +351,7 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
     ret_info->kind = own->kind;
     ret_info->count = own->count;
     ret_info->inputs = own->inputs;
+    ret_info->missing = own->missing;
     ret_info->low = end_of(own->shift - half, fabs(half));
     ret_info->high = end_of(own->shift + half, fabs(half));
 }

@@ -22,6 +22,8 @@ struct sotto_mechanism {
     char auxiliary[DEVICE_TEXT_MAX + 1];
     char eps_text[DEVICE_TEXT_MAX + 1];
     char delta_text[DEVICE_TEXT_MAX + 1];
+    char central_eps[DEVICE_TEXT_MAX + 1];
+    char central_delta[DEVICE_TEXT_MAX + 1];
 };
 
 /* Opens a file's bytes, which it takes over, also on failure. */

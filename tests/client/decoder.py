@@ -258,10 +258,12 @@ class Mechanism:
     def read_manifest(self):
         m = self.manifest
         check(isinstance(m, dict), "manifest")
-        whole(m.get("sotto"), 1, 1, "version")
+        self.version = whole(m.get("sotto"), 1, 2, "version")
         try:
             for key in ("name", "campaign", "auxiliary"):
                 check(re.fullmatch(TITLE, m[key]), f"title {m[key]!r}")
+            if self.version == 2:
+                self.read_terms(m)
             self.eps, self.delta = parse_eps(m["eps"]), parse_delta(m)
             columns, layers, parts = m["columns"], m["encoder"], m["parts"]
             check(1 <= len(columns) <= 4096, "number of columns")
@@ -281,21 +283,70 @@ class Mechanism:
                      for blocks in self.blocks)
         check(points <= 2**16, "too many points")
 
+    @staticmethod
+    def read_terms(m):
+        check("issuer" not in m, "needs a newer decoder")
+        if "central" in m:
+            parse_eps(m["central"]["eps"])
+            parse_delta(m["central"])
+        if "expires" in m:
+            whole(m["expires"], 1, 2**53 - 1, "expires")
+
     def read_columns(self, columns):
         width = 0
         for column in columns:
+            missing = 0
+            if self.version == 2 and "missing" in column:
+                missing = whole(column["missing"], 1, 1, "missing")
             if column["kind"] == "number":
-                width += 1
+                check(self.version == 1 or
+                      column.get("transform", "clip") == "clip", "transform")
+                width += 1 + missing
             elif column["kind"] == "bytes":
                 width += whole(column["count"], 1, 2**20, "count")
             else:
                 check(column["kind"] == "category", "kind of column")
-                count = whole(column["count"], 2, 2**16, "count")
+                count = whole(column["count"], 2 + missing, 2**16, "count")
                 width += count * whole(column["input"], 0, 1, "input")
             check(width <= 2**20, "width")
         self.width = width
 
+    def read_graph(self, layers):
+        """Layers of version 2: what each takes, by number; 0 is x."""
+        outputs, taken, work = [(self.width, None)], set(), 0
+        for at, layer in enumerate(layers):
+            sources = layer["from"]
+            check(1 <= len(sources) <= (1 if layer["kind"] == "pool" else 2),
+                  "from")
+            for source in sources:
+                whole(source, 0, at, "from")
+            taken.update(sources)
+            self.width, shape = outputs[sources[0]]
+            if layer["kind"] == "dense":
+                whole(layer["in"], self.width, self.width, "in")
+                made, width = None, whole(layer["out"], 1, 2**20, "out")
+                fan = layer["in"]
+            else:
+                made, fan = self.read_window(layer, shape)
+                width = math.prod(made)
+            work += width * fan
+            check(work <= 2**32, "multiply-adds")
+            if len(sources) == 2:
+                added, image = outputs[sources[1]]
+                check(added == width, "what is added")
+                check(None in (image, made) or image == made, "its image")
+            if layer["kind"] != "pool":
+                check(layer["weights"] in ("f32", "bf16"), "weights")
+                check(layer["activation"] in ("none", "relu", "sigmoid",
+                                              "tanh"), "activation")
+            outputs.append((width, made))
+        check(taken >= set(range(len(layers))), "an output not taken")
+        self.width = outputs[-1][0]
+
     def read_layers(self, layers):
+        if self.version == 2:
+            self.read_graph(layers)
+            return
         self.images = []    # what goes into each layer; None: no image
         shape, work, reached = None, 0, 0
         for at, layer in enumerate(layers):
@@ -334,7 +385,8 @@ class Mechanism:
         sides = [(side + 2 * pad - kernel) // stride + 1 for side in image[:2]]
         check(min(sides) >= 1, "kernel")
         if layer["kind"] == "conv":
-            whole(layer["skip"], 0, 64, "skip")
+            if self.version == 1:
+                whole(layer["skip"], 0, 64, "skip")
             made = [*sides, whole(layer["out"], 1, 2**20, "out")]
             fan = kernel * kernel * image[2]
         else:
@@ -374,6 +426,12 @@ class Mechanism:
             at = whole(factor["column"], 0, len(columns) - 1, "column")
             check(columns[at]["kind"] == "category", "column of a factor")
             return columns[at]["count"]
+        if self.version == 2 and "equal" in factor:
+            column, choice = factor["equal"]
+            check("column" in column and "from" in choice, "equal")
+            self.read_factor(column)
+            self.read_factor(choice)
+            return 2
         k = whole(factor["k"], 2, 2**16, "k")
         whole(factor["from"], 0, self.width - k, "from")
         return k
@@ -389,13 +447,20 @@ class Mechanism:
             return ("eps", "delta") if "delta" in source else ("eps",)
 
         m, pick = self.manifest, self.pick
+        newer = ("transform", "missing") if self.version == 2 else ()
         columns = [pick(c, "kind", *{"number": (), "bytes": ("count",)}
-                        .get(c["kind"], ("count", "input")))
+                        .get(c["kind"], ("count", "input")),
+                        *(key for key in newer if key in c))
                    for c in m["columns"]]
         window = ("kernel", "stride", "pad")
         keys = {"dense": ("in", "out", "activation"),
                 "conv": ("image", "out", *window, "skip", "activation"),
                 "pool": ("image", *window, "of")}
+        if self.version == 2:
+            keys = {"dense": ("from", "in", "out", "weights", "activation"),
+                    "conv": ("from", "image", "out", *window, "weights",
+                             "activation"),
+                    "pool": ("from", "image", *window, "of")}
         layers = [pick(layer, "kind", *keys[layer["kind"]])
                   for layer in m["encoder"]]
         parts = []
@@ -405,18 +470,28 @@ class Mechanism:
                 key = NUMBERS[p["channel"]][0]
                 part[key] = pick(p[key], "from", "d", "l")
             else:
-                part["symbols"] = [
-                    pick(f, *(("column",) if "column" in f else ("from", "k")))
-                    for f in p["symbols"]]
+                part["symbols"] = [self.spell_factor(f) for f in p["symbols"]]
             parts.append(part)
-        top = pick(m, "sotto", "name", "campaign", "auxiliary", *budget(m))
+        top = pick(m, "sotto", "name", "campaign", "auxiliary")
+        if self.version == 2 and "central" in m:
+            top["central"] = pick(m["central"], *budget(m["central"]))
+        if self.version == 2 and "expires" in m:
+            top["expires"] = m["expires"]
+        top.update(pick(m, *budget(m)))
         top.update(columns=columns, encoder=layers, parts=parts)
         return json.dumps(top, separators=(",", ":"))
+
+    def spell_factor(self, factor):
+        if self.version == 2 and "equal" in factor:
+            return {"equal": [self.spell_factor(f) for f in factor["equal"]]}
+        keys = ("column",) if "column" in factor else ("from", "k")
+        return self.pick(factor, *keys)
 
     def spell_header(self, manifest_text):
         count = len(self.manifest["columns"])
         rows = [("schema.shift", "F64", [count], 8 * count),
                 ("schema.scale", "F64", [count], 8 * count)]
+        halves = []
         for i, layer in enumerate(self.manifest["encoder"]):
             if layer["kind"] == "pool":
                 continue
@@ -425,9 +500,14 @@ class Mechanism:
                 shape += [layer["kernel"]] * 2 + layer["image"][2:]
             else:
                 shape += [layer["in"]]
-            rows.append((f"encoder.{i}.weight", "F32", shape,
-                         4 * math.prod(shape)))
+            if layer.get("weights") == "bf16":
+                halves.append((f"encoder.{i}.weight", "BF16", shape,
+                               2 * math.prod(shape)))
+            else:
+                rows.append((f"encoder.{i}.weight", "F32", shape,
+                             4 * math.prod(shape)))
             rows.append((f"encoder.{i}.bias", "F32", shape[:1], 4 * shape[0]))
+        rows += halves
         used = sum(row[3] for row in rows)
         left = len(self.tensors) - used
         check(left >= 0, "shorter than its tensors")

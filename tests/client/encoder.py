@@ -22,10 +22,13 @@ def tensors(file):
     numbers = {}
     for name, entry in header.items():
         first, last = entry["data_offsets"]
-        code = {"F64": "d", "F32": "f", "U8": "B"}[entry["dtype"]]
-        count = (last - first) // struct.calcsize(code)
-        numbers[name] = struct.unpack(f"<{count}{code}",
-                                      file[8 + n + first:8 + n + last])
+        data = file[8 + n + first:8 + n + last]
+        if entry["dtype"] == "BF16":    # the upper halves of floats
+            data = b"".join(b"\0\0" + data[i:i + 2]
+                            for i in range(0, len(data), 2))
+        code = {"F64": "d", "F32": "f", "BF16": "f", "U8": "B"}[entry["dtype"]]
+        count = len(data) // struct.calcsize(code)
+        numbers[name] = struct.unpack(f"<{count}{code}", data)
     return manifest, numbers
 
 
@@ -54,14 +57,17 @@ def activate(name, x):
     return x if name == "none" or x > 0 else 0.0
 
 
-def dense(layer, x, weight, bias):
+def dense(layer, x, weight, bias, added):
     y = []
     for j in range(layer["out"]):
         lanes = [0.0] * 16
         for i, value in enumerate(x):
             product = f32(weight[j * len(x) + i] * value)
             lanes[i % 16] = f32(lanes[i % 16] + product)
-        y.append(activate(layer["activation"], f32(total(lanes) + bias[j])))
+        value = f32(total(lanes) + bias[j])
+        if added is not None:
+            value = f32(value + added[j])
+        y.append(activate(layer["activation"], value))
     return y
 
 
@@ -126,11 +132,15 @@ def encode(file, record):
     for i, layer in enumerate(manifest["encoder"]):
         weight = numbers.get(f"encoder.{i}.weight")
         bias = numbers.get(f"encoder.{i}.bias")
+        sources = layer.get("from", [i])
+        if layer.get("skip"):
+            sources = [i, i + 1 - layer["skip"]]
+        x = images[sources[0]]
+        added = images[sources[1]] if len(sources) == 2 else None
         if layer["kind"] == "dense":
-            images.append(dense(layer, images[-1], weight, bias))
+            images.append(dense(layer, x, weight, bias, added))
         elif layer["kind"] == "conv":
-            skip = images[-layer["skip"]] if layer["skip"] else None
-            images.append(conv(layer, images[-1], weight, bias, skip))
+            images.append(conv(layer, x, weight, bias, added))
         else:
-            images.append(pool(layer, images[-1]))
+            images.append(pool(layer, x))
     return images[-1]

@@ -193,6 +193,71 @@ static const struct compose_spec stride_spec = {
     "image", "vectors",     "none", UNITS(16),    &stride_column,
     1,       stride_layers, 2,      &stride_part, 1};
 
+/* Version 2. A shortcut with a projection (layer 1 takes x too and is added by
+   layer 2), an output that is added twice, a dense layer that adds its own
+   input; weights of halves. */
+static uint16_t half_weight[200];
+static const struct layer shortcut_layers[] = {
+    {32, 12, ACTIVATION_RELU, image_weight, image_weight + 54,
+     WINDOW(LAYER_CONV, 4, 4, 2, 3, 3, 2, 1, 0)},
+    {32,
+     12,
+     ACTIVATION_NONE,
+     (const float *)(const void *)half_weight,
+     image_weight + 60,
+     LAYER_CONV,
+     {{4, 4, 2}},
+     {{0, 0, 3}},
+     1,
+     2,
+     0,
+     {2, 0},
+     true},
+    {12,
+     12,
+     ACTIVATION_RELU,
+     image_weight + 64,
+     image_weight + 145,
+     LAYER_CONV,
+     {{2, 2, 3}},
+     {{0, 0, 3}},
+     3,
+     1,
+     1,
+     {2, 1}},
+    {12, 5, ACTIVATION_RELU, (const float *)(const void *)(half_weight + 6),
+     image_weight + 148, .bf16 = true},
+    {5, 5, ACTIVATION_NONE, image_weight + 153, image_weight + 178,
+     .from = {0, 1}},
+};
+static const struct schema_column shortcut_column = BYTES("image", 32);
+static const struct compose_part shortcut_part = LATTICE(4, 1, 5, 1000);
+static const struct compose_spec shortcut = {
+    "shortcut", "vectors",       "none", UNITS(4),       &shortcut_column,
+    1,          shortcut_layers, 5,      &shortcut_part, 1};
+
+/* Missing values told apart, a clipped number, a label compared with a class;
+   what the auxiliary data cost, and an end. */
+static const struct schema_column terms_columns[] = {
+    {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 10, 0.125, true, true},
+    {"c", SOTTO_COLUMN_CATEGORY, 4, vector_values, true, 0, 1, true, false},
+    {"label", SOTTO_COLUMN_CATEGORY, 3, vector_values, false, 0, 1}};
+static const struct compose_part terms_parts[] = {
+    {"features", "laplace", UNITS(1), 2, 0, 1, 64, {{0}}, 0},
+    {"both", "flip", UNITS(2), 1, 0, 0, 0, {{false, 2, 3, true, 2}}, 1},
+    {"features", "subset", UNITS(1), 1, 0, 0, 0, {{true, 1, 0}}, 1}};
+static const struct compose_spec terms = {.name = "terms",
+                                          .campaign = "vectors",
+                                          .auxiliary = "people who agreed",
+                                          .eps = UNITS(5),
+                                          .column = terms_columns,
+                                          .columns = 3,
+                                          .part = terms_parts,
+                                          .parts = 3,
+                                          .central_eps = {"3", 1},
+                                          .central_delta = {"0.00001", 7},
+                                          .expires = 1893456000};
+
 static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
 static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
 static const struct layer nan_layer = {1, 4, ACTIVATION_NONE, nan_weight,
@@ -537,6 +602,27 @@ static const struct vector_case vector_cases[] = {
      42,
      0,
      NULL},
+    {"shortcut",
+     "version 2: a shortcut with a projection, weights of halves",
+     &shortcut,
+     {PIXELS(32)},
+     43,
+     0,
+     NULL},
+    {"terms",
+     "version 2: missing told apart, clipped, compared, expiring",
+     &terms,
+     {VALUE(1e9), TEXT("v1"), TEXT("v1")},
+     44,
+     0,
+     NULL},
+    {"terms-missing",
+     "version 2: nothing is there, without noise on the lattices",
+     &terms,
+     {MISSING, MISSING, MISSING},
+     UNSEEDED,
+     0xff,
+     NULL},
 };
 #define VECTOR_CASES (sizeof vector_cases / sizeof vector_cases[0])
 
@@ -549,6 +635,11 @@ cases_init(void)
         vector_bytes[i] = (uint8_t)(31 * i + 200);
     }
     fill_weights(image_weight, VECTOR_WEIGHTS, 77);
+    for (size_t i = 0; i < 200; i++) {
+        uint32_t bits;
+        memcpy(&bits, &image_weight[400 + i], sizeof bits);
+        half_weight[i] = (uint16_t)(bits >> 16);
+    }
     everything_spec = *everything();
 }
 

@@ -1,0 +1,304 @@
+/*
+ * test_manifest_2.c: hostile manifests of version 2, what a newer device would
+ * take, and that version 1 has none of its words.
+ */
+#include "client_fixture.h"
+
+struct change {
+    const char *old, *new;
+    enum sotto_status status;
+    const char *message; /* some of it; NULL: any */
+};
+
+static void
+check_changes(struct file file, const struct change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct sotto_error err;
+        size_t place;
+        struct file forged =
+            forge(file, changes[i].old, changes[i].new, true, &place);
+        enum sotto_status status;
+        poison(&err);
+        status = try_open(forged, NULL, &err);
+        if (status != changes[i].status) {
+            fail_msg("'%.60s' for '%s': %d, not %d", changes[i].new,
+                     changes[i].old, status, changes[i].status);
+        }
+        if (status != SOTTO_STATUS_OK) {
+            check_error(&err, status, forged.size);
+        }
+        if (changes[i].message != NULL &&
+            strstr(err.message, changes[i].message) == NULL) {
+            fail_msg("'%.60s': %s", changes[i].new, err.message);
+        }
+        free(forged.data);
+    }
+}
+
+#define CHECK(file, changes)                                                   \
+    check_changes(file, changes, sizeof(changes) / sizeof(changes)[0])
+#define OK SOTTO_STATUS_OK
+#define FORMAT SOTTO_STATUS_FORMAT
+#define LIMIT SOTTO_STATUS_LIMIT
+
+/* ---- Mechanisms ---------------------------------------------------------- */
+
+static const char *const values[] = {"a", "b", "(missing)"};
+static const struct schema_column columns[] = {
+    {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 10, 0.125, true, true},
+    {"c", SOTTO_COLUMN_CATEGORY, 4, values, true, 0, 1, true, false},
+    {"label", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1}};
+static const struct compose_part parts[] = {
+    {"features", "laplace", UNITS(1), 2, 0, 1, 64, {{0}}, 0},
+    {"both", "flip", UNITS(2), 1, 0, 0, 0, {{false, 2, 3, true, 2}}, 1}};
+static const struct compose_spec terms = {.name = "terms",
+                                          .campaign = "c",
+                                          .auxiliary = "a",
+                                          .eps = UNITS(4),
+                                          .column = columns,
+                                          .columns = 3,
+                                          .part = parts,
+                                          .parts = 2,
+                                          .central_eps = {"3", 1},
+                                          .central_delta = {"0.00001", 7},
+                                          .expires = 1893456000};
+
+static const float weight[64] = {1, -0.5f, 0.25f, 2, -1};
+static const struct layer layers[] = {
+    {2, 3, ACTIVATION_RELU, weight, weight},
+    {2, 3, ACTIVATION_NONE, weight, weight, .from = {2, 0}, .bf16 = true},
+    {3, 3, ACTIVATION_RELU, weight, weight, .from = {2, 1}}};
+static const struct schema_column bytes = {
+    "b", SOTTO_COLUMN_BYTES, 2, NULL, false, 0, 1};
+static const struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
+                                         3,          64,        {{0}},    0};
+static const struct compose_spec graph = {
+    "graph", "c", "a", UNITS(1), &bytes, 1, layers, 3, &part, 1};
+
+/* ---- Tests --------------------------------------------------------------- */
+
+static void
+test_terms(void **state)
+{
+    static const struct change changes[] = {
+        {"\"expires\":1893456000", "\"expires\":1", OK, NULL},
+        {"\"expires\":1893456000", "\"expires\":9007199254740991", OK, NULL},
+        {"\"expires\":1893456000", "\"expires\":9007199254740992", LIMIT, NULL},
+        {"\"expires\":1893456000", "\"expires\":0", LIMIT, NULL},
+        {"\"expires\":1893456000", "\"expires\":-1", FORMAT, NULL},
+        {"\"expires\":1893456000,", "", OK, NULL},
+        {"\"central\":{\"eps\":\"3\",\"delta\":\"0.00001\"},", "", OK, NULL},
+        {",\"delta\":\"0.00001\"},", "},", OK, NULL},
+        {"\"central\":{\"eps\":\"3\"", "\"central\":{\"eps\":\"33\"",
+         SOTTO_STATUS_BUDGET, NULL},
+        {"\"central\":{\"eps\":\"3\",", "\"central\":{", FORMAT, NULL},
+        {"\"expires\":1893456000,",
+         "\"expires\":1893456000,\"expires\":1893456000,", FORMAT, NULL},
+        {"\"expires\":1893456000,", "\"expires\":1893456000,\"issuer\":\"00\",",
+         FORMAT, "needs a newer sotto: tokens"},
+        {"{\"sotto\":2", "{\"sotto\":1", FORMAT, "not as sotto writes it"},
+        {"{\"sotto\":2", "{\"sotto\":3", FORMAT, "not as sotto writes it"},
+    };
+    struct file file = file_make(&terms);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+static void
+test_columns(void **state)
+{
+    static const struct change changes[] = {
+        {",\"transform\":\"clip\"", "", OK, NULL},
+        {",\"transform\":\"clip\"", ",\"transform\":\"log\"", FORMAT,
+         "needs a newer sotto: a logarithm"},
+        {",\"transform\":\"clip\"", ",\"transform\":\"root\"", FORMAT, NULL},
+        {"\"clip\",\"missing\":1", "\"clip\",\"missing\":0", FORMAT, NULL},
+        {"\"clip\",\"missing\":1", "\"clip\"", OK, NULL}, /* one less x */
+        {"\"input\":1,\"missing\":1", "\"input\":1", OK, NULL},
+        {"\"input\":0}", "\"input\":0,\"missing\":1}", OK, NULL},
+        {"{\"kind\":\"number\"", "{\"kind\":\"image\",\"image\":[2,2,1]",
+         FORMAT, "needs a newer sotto: columns of images"},
+        {"{\"kind\":\"number\"", "{\"kind\":\"text\",\"tokens\":9", FORMAT,
+         "needs a newer sotto: columns of text"},
+        {"{\"kind\":\"number\"", "{\"kind\":\"sound\"", FORMAT,
+         "not as sotto writes it"},
+    };
+    struct file file = file_make(&terms);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+static void
+test_equal(void **state)
+{
+    static const struct change changes[] = {
+        {"{\"column\":2},{", "{\"column\":1},{", OK, NULL},
+        {"{\"column\":2},{", "{\"column\":0},{", FORMAT, NULL},
+        {"{\"column\":2},{", "{\"column\":3},{", FORMAT, NULL},
+        {"{\"from\":2,\"k\":3}]", "{\"from\":2,\"k\":4}]", OK, NULL},
+        {"{\"from\":2,\"k\":3}]", "{\"from\":2,\"k\":5}]", FORMAT, NULL},
+        {"{\"from\":2,\"k\":3}]", "{\"from\":2,\"k\":1}]", LIMIT, NULL},
+        {"{\"from\":2,\"k\":3}]", "{\"column\":2}]", FORMAT, NULL},
+        {"\"symbols\":[{\"equal\":[{\"column\":2},{\"from\":2,\"k\":3}]}]",
+         "\"symbols\":[{\"from\":2,\"k\":3}]", OK, NULL},
+        {"\"symbols\":[{", "\"books\":[[{", FORMAT,
+         "needs a newer sotto: several"},
+        {"\"flip\"", "\"signs\"", FORMAT, NULL}, /* not two factors */
+    };
+    struct file file = file_make(&terms);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+static void
+test_layers(void **state)
+{
+    static const struct change changes[] = {
+        {"\"from\":[1,2]", "\"from\":[2,1]", OK, NULL},
+        {"\"from\":[1,2]", "\"from\":[1,1]", FORMAT, "taken by no other"},
+        {"\"from\":[1,2]", "\"from\":[1]", FORMAT, "taken by no other"},
+        {"\"from\":[1,2]", "\"from\":[1,0]", FORMAT, "another shape"},
+        {"\"from\":[1,2]", "\"from\":[0,2]", FORMAT, "do not fit"},
+        {"\"from\":[1,2]", "\"from\":[1,2,2]", FORMAT, NULL},
+        {"\"from\":[1,2]", "\"from\":[]", FORMAT, NULL},
+        {"\"from\":[1,2]", "\"from\":[1,3]", LIMIT, NULL},
+        {"\"from\":[1,2]", "\"from\":[1,4294967298]", LIMIT, NULL},
+        {"\"from\":[1,2]", "\"from\":[1,-1]", FORMAT, NULL},
+        {"\"from\":[0],\"in\":2,\"out\":3,\"weights\":\"f32\"",
+         "\"from\":[1],\"in\":2,\"out\":3,\"weights\":\"f32\"", LIMIT, NULL},
+        {"\"weights\":\"bf16\"", "\"weights\":\"f32\"", FORMAT, NULL},
+        {"\"weights\":\"bf16\"", "\"weights\":\"f16\"", FORMAT, NULL},
+        {"\"weights\":\"bf16\"", "\"weights\":\"int8\"", FORMAT,
+         "needs a newer sotto: weights of 8 bits"},
+        {"{\"kind\":\"dense\"", "{\"kind\":\"norm\"", FORMAT,
+         "needs a newer sotto: a kind of layer"},
+        {"{\"kind\":\"dense\"", "{\"kind\":\"lstm\"", FORMAT,
+         "needs a newer sotto: a kind of layer"},
+        {"{\"kind\":\"dense\"", "{\"kind\":\"embed\"", FORMAT,
+         "needs a newer sotto: a kind of layer"},
+        {"{\"kind\":\"dense\"", "{\"kind\":\"dance\"", FORMAT,
+         "not as sotto writes it"},
+        {"{\"sotto\":2", "{\"sotto\":1", FORMAT, "not as sotto writes it"},
+    };
+    struct file file = file_make(&graph);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+/* Every length, and every byte changed: refused, or used without harm. */
+static void
+test_damaged(void **state)
+{
+    const struct compose_spec *const specs[] = {&terms, &graph};
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        struct file file = file_make(specs[s]);
+        struct sotto_error err;
+        for (size_t size = 0; size < file.size; size++) {
+            struct file cut = {malloc(size > 0 ? size : 1), size};
+            assert_non_null(cut.data);
+            memcpy(cut.data, file.data, size);
+            assert_int_not_equal(try_open(cut, NULL, &err), SOTTO_STATUS_OK);
+            free(cut.data);
+        }
+        for (size_t i = 0; i < file.size; i++) {
+            for (int bit = 0; bit < 8; bit++) {
+                file.data[i] ^= (uint8_t)(1 << bit);
+                (void)try_open(file, NULL, &err);
+                file.data[i] ^= (uint8_t)(1 << bit);
+            }
+        }
+        free(file.data);
+    }
+}
+
+/* What the words do, on a device. */
+static void
+test_values(void **state)
+{
+    struct file file = file_make(&terms);
+    struct opened opened = client_open(file);
+    struct sotto_client *client = opened.client;
+    const struct {
+        struct sotto_value value[3];
+        float x[6];
+        int32_t symbol[3];
+        int32_t equal;
+    } cases[] = {
+        {{value_number(12), value_text("a"), value_text("a")},
+         {0.25f, 0, 1, 0, 0, 0},
+         {0, 0, 0},
+         1},
+        {{value_number(1e9), value_text("b"), value_text("a")},
+         {1, 0, 0, 1, 0, 0},
+         {0, 1, 0},
+         0},
+        {{value_number(-1e300), value_text("?"), value_text("b")},
+         {-1, 0, 0, 0, 0, 1},
+         {0, 3, 1},
+         0},
+        {{value_missing(), value_missing(), value_missing()},
+         {0, 1, 0, 0, 1, 0},
+         {0, 2, 2},
+         1},
+        {{value_text("x"), value_number(1), value_text("(missing)")},
+         {0, 1, 0, 0, 1, 0},
+         {0, 2, 2},
+         1},
+    };
+    (void)state;
+    assert_int_equal(client->version, 2);
+    assert_int_equal(client->expires, 1893456000);
+    assert_true(reader_is(client->central_eps, "3"));
+    assert_true(reader_is(client->central_delta, "0.00001"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        schema_apply(&client->encoder, cases[i].value);
+        forward_run(&client->encoder);
+        for (size_t j = 0; j < 6; j++) {
+            assert_true(client->encoder.z[j] == cases[i].x[j]);
+        }
+        assert_int_equal(client->encoder.symbol[1], cases[i].symbol[1]);
+        assert_int_equal(client->encoder.symbol[2], cases[i].symbol[2]);
+        report_point(&client->report, &client->report.part[1], 0);
+        assert_int_equal(client->report.q[0], cases[i].equal);
+        device_wipe(client);
+    }
+    client_done(&opened);
+    free(file.data);
+}
+
+/* A half so small that a device's time could tell of it is refused; 0 is not,
+   and the writer makes the one the other. */
+static void
+test_small_halves(void **state)
+{
+    static const uint16_t halves[] = {0x0001, 0x267f, 0x2680, 0x8001, 0x0000};
+    struct file file = file_make(&graph);
+    struct sotto_error err;
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        /* The weights of halves end where the text "b\0" begins. */
+        memcpy(file.data + file.size - 4, &halves[i], 2);
+        poison(&err);
+        assert_int_equal(try_open(file, NULL, &err),
+                         halves[i] == 0x2680 || halves[i] == 0 ? OK : FORMAT);
+    }
+    free(file.data);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_terms),        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_equal),        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_values),
+        cmocka_unit_test(test_small_halves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
