@@ -52,7 +52,7 @@ read_manifest(const uint8_t *text, size_t size)
     struct device_sizes sizes = {.columns = 0}, same = {.columns = 0};
     struct sotto_error err = {0};
     reader_init(&first, text, size);
-    manifest_read(&first, &sizes, NULL);
+    manifest_read(&first, channel_exact, &sizes, NULL);
     if (first.at < first.start || first.at > first.end) {
         abort();
     }
@@ -65,7 +65,7 @@ read_manifest(const uint8_t *text, size_t size)
     check_sizes(&sizes);
     /* nothing behind the manifest's end takes part in it */
     reader_init(&again, text, (size_t)(first.at - first.start));
-    manifest_read(&again, &same, NULL);
+    manifest_read(&again, channel_exact, &same, NULL);
     if (again.status != SOTTO_STATUS_OK || again.at != again.end ||
         memcmp(&sizes, &same, sizeof sizes) != 0) {
         abort();

@@ -420,9 +420,9 @@ timing_run(size_t runs,
     if (status == SOTTO_STATUS_OK) {
         status = run_case(&timing, &controls[1], err);
     }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && channel_at(i) != NULL;
+    for (size_t i = 0; status == SOTTO_STATUS_OK && channel_exact[i] != NULL;
          i++) {
-        struct timing_case at = {channel_at(i)->name, channel_at(i),
+        struct timing_case at = {channel_exact[i]->name, channel_exact[i],
                                  make_report, false};
         status = run_case(&timing, &at, err);
     }

@@ -77,10 +77,14 @@ struct channel {
     bool (*valid)(const struct channel_instance *instance, const uint8_t *wire);
 };
 
-/* The channel of that name, not terminated; NULL if there is none. */
+/* The channels that devices run, in order, then NULL. */
+extern const struct channel *const channel_exact[];
+/* The one of that name, not terminated; NULL if there is none. */
 const struct channel *channel_find(const char *name, size_t size);
-/* All of them, in order, then NULL. */
-const struct channel *channel_at(size_t i);
+/* The same in any such list. A reader of mechanisms takes its list as an
+   argument, so that a device can open no channel but the exact ones. */
+const struct channel *channel_find_in(const struct channel *const *list,
+                                      const char *name, size_t size);
 
 /*
  * Sets up `channel` on a domain of this size (and radius) at eps and delta,

@@ -1,5 +1,6 @@
 /*
- * registry.c: every channel there is, one row each.
+ * registry.c: every channel that devices run, one row each. A device can be
+ * built without gaussian, the only one whose promise rests on doubles.
  */
 #include "base/bytes.h"
 #include "base/decimal.h"
@@ -9,30 +10,34 @@ extern const struct channel channel_flip;
 extern const struct channel channel_subset;
 extern const struct channel channel_signs;
 extern const struct channel channel_laplace;
-extern const struct channel channel_gaussian;
 extern const struct channel channel_duchi;
 extern const struct channel channel_window;
+#ifndef SOTTO_WITHOUT_GAUSSIAN
+extern const struct channel channel_gaussian;
+#endif
 
-static const struct channel *const registry[] = {
-    &channel_flip,     &channel_subset, &channel_signs,  &channel_laplace,
-    &channel_gaussian, &channel_duchi,  &channel_window, NULL,
+const struct channel *const channel_exact[] = {
+    &channel_flip,     &channel_subset, &channel_signs, &channel_laplace,
+#ifndef SOTTO_WITHOUT_GAUSSIAN
+    &channel_gaussian,
+#endif
+    &channel_duchi,    &channel_window, NULL,
 };
 
 const struct channel *
-channel_at(size_t i)
+channel_find_in(const struct channel *const *list, const char *name,
+                size_t size)
 {
-    return registry[i];
+    while (*list != NULL && !bytes_spell(name, size, (*list)->name)) {
+        list++;
+    }
+    return *list;
 }
 
 const struct channel *
 channel_find(const char *name, size_t size)
 {
-    for (size_t i = 0; registry[i] != NULL; i++) {
-        if (bytes_spell(name, size, registry[i]->name)) {
-            return registry[i];
-        }
-    }
-    return NULL;
+    return channel_find_in(channel_exact, name, size);
 }
 
 /* k_1 >= 2 rows of k_2 >= 2 each. */

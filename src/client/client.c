@@ -44,7 +44,7 @@ read_metadata(struct reader *reader, struct device_sizes *sizes,
               struct sotto_client *client)
 {
     reader_expect(reader, METADATA);
-    manifest_read(reader, sizes, client);
+    manifest_read(reader, channel_exact, sizes, client);
     reader_expect(reader, "\"}");
 }
 

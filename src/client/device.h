@@ -63,10 +63,11 @@ struct sotto_client {
     uint8_t entropy_buffer[DEVICE_ENTROPY_MAX];
 };
 
-/* manifest.c: reads the whole header. Without a client only the sizes are
-   gathered; with one, `sizes` are those gathered before, and it is filled. */
-void manifest_read(struct reader *reader, struct device_sizes *sizes,
-                   struct sotto_client *client);
+/* manifest.c: reads the whole header, whose parts may name these channels.
+   Without a client only the sizes are gathered; with one, `sizes` are those
+   gathered before, and it is filled. */
+void manifest_read(struct reader *reader, const struct channel *const *channels,
+                   struct device_sizes *sizes, struct sotto_client *client);
 
 /* layer_read.c: reads layer `at`; of version 1 or 2. What it takes is not
    looked at. */

@@ -215,5 +215,11 @@ layer_read(struct reader *reader, uint32_t version, uint32_t at)
         read_dense(reader, version, at, &layer);
     }
     reader_expect(reader, "}");
+#ifdef SOTTO_WITHOUT_IMAGES
+    if (layer.kind != LAYER_DENSE) {
+        reader_fail(reader, SOTTO_STATUS_FORMAT,
+                    "this device was built without layers over images");
+    }
+#endif
     return layer;
 }

@@ -28,6 +28,7 @@
 /* The state of one reading. */
 struct reading {
     struct reader *reader;
+    const struct channel *const *channels; /* that it may name */
     struct device_sizes *sizes;
     struct sotto_client *client; /* NULL while measuring */
     uint32_t version;
@@ -382,12 +383,13 @@ keep_part(struct reading *reading, uint32_t at, struct report_part *part,
 }
 
 static const struct channel *
-read_channel(struct reader *reader)
+read_channel(struct reading *reading)
 {
-    struct reader_word name = reader_string(reader, 16);
-    const struct channel *channel = channel_find(name.text, name.size);
+    struct reader_word name = reader_string(reading->reader, 16);
+    const struct channel *channel =
+        channel_find_in(reading->channels, name.text, name.size);
     if (channel == NULL) {
-        reader_fail(reader, SOTTO_STATUS_FORMAT,
+        reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
                     "the mechanism uses a channel this device does not know");
     }
     return channel;
@@ -460,7 +462,7 @@ read_part(struct reading *reading, uint32_t at)
     uint32_t size, l = 0;
     read_covers(reader, &part);
     reader_expect(reader, ",\"channel\":");
-    part.instance.channel = read_channel(reader);
+    part.instance.channel = read_channel(reading);
     reader_expect(reader, ",\"eps\":");
     part.instance.eps = read_eps(reader, &text);
     part.instance.delta = read_delta(reader, &text);
@@ -549,11 +551,13 @@ read_terms(struct reading *reading)
 }
 
 void
-manifest_read(struct reader *reader, struct device_sizes *sizes,
-              struct sotto_client *client)
+manifest_read(struct reader *reader, const struct channel *const *channels,
+              struct device_sizes *sizes, struct sotto_client *client)
 {
-    struct reading reading = {
-        .reader = reader, .sizes = sizes, .client = client};
+    struct reading reading = {.reader = reader,
+                              .channels = channels,
+                              .sizes = sizes,
+                              .client = client};
     struct reader_word eps_text, delta_text = {"0", 1};
     uint64_t eps, delta;
     reader->escaped = true;

@@ -76,14 +76,17 @@ run_layer(struct encode_plan *plan, uint32_t i)
     plan->input = find_output(plan, i, layer->from[0]);
     plan->z = find_output(plan, i, 0);
     switch (layer->kind) {
-    case LAYER_DENSE:
-        run_dense(layer, plan->input, added, plan->z);
-        break;
+#ifndef SOTTO_WITHOUT_IMAGES
     case LAYER_CONV:
         image_conv(layer, plan->input, added, plan->z);
         break;
-    default:
+    case LAYER_POOL_MAX:
+    case LAYER_POOL_MEAN:
         image_pool(layer, plan->input, plan->z);
+        break;
+#endif
+    default:
+        run_dense(layer, plan->input, added, plan->z);
         break;
     }
 }

@@ -51,10 +51,10 @@ fail_channel(const char *setting, const char *given, bool symbols,
     host_text_init(&shown, 1024);
     host_text_init(&there, 1024);
     host_printable_add(&shown, given, 40);
-    for (size_t i = 0; channel_at(i) != NULL; i++) {
-        if (takes(channel_at(i), symbols)) {
+    for (size_t i = 0; channel_exact[i] != NULL; i++) {
+        if (takes(channel_exact[i], symbols)) {
             host_text_print(&there, "%s%s", there.size > 0 ? ", " : "",
-                            channel_at(i)->name);
+                            channel_exact[i]->name);
         }
     }
     (void)settings_fail(err, setting, "%s: the channels for %s are %s",

@@ -271,16 +271,16 @@ say_table(struct page *page)
 static void
 say_channels(struct page *page)
 {
-    for (size_t i = 0; channel_at(i) != NULL; i++) {
+    for (size_t i = 0; channel_exact[i] != NULL; i++) {
         bool used = false;
         for (size_t j = 0; j < page->info.parts; j++) {
             struct sotto_part_info part;
             sotto_mechanism_part(page->mechanism, j, &part);
-            used = used || strcmp(part.channel, channel_at(i)->name) == 0;
+            used = used || strcmp(part.channel, channel_exact[i]->name) == 0;
         }
         if (used) {
-            page_say(page, 6, "  - %s: %s", channel_at(i)->name,
-                     channel_at(i)->promise);
+            page_say(page, 6, "  - %s: %s", channel_exact[i]->name,
+                     channel_exact[i]->promise);
         }
     }
 }

@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "bench/timing.h"
-#include "host/welch.h"
 #include "channel/channel.h"
 #include "fail_alloc.h"
+#include "host/welch.h"
 
 #define RUNS 20000u
 #define ROWS 64u
@@ -135,7 +135,7 @@ take(void *context, const struct sotto_bench_row *row)
                             seen ? "seen, as it must be" : "not seen");
         rows->first_seen = rows->first_seen || (rows->count == 0 && seen);
     } else {
-        const struct channel *channel = channel_at(rows->count - 2);
+        const struct channel *channel = channel_exact[rows->count - 2];
         assert_non_null(channel);
         assert_string_equal(row->name, channel->name);
         assert_string_equal(row->verdict,
@@ -159,7 +159,7 @@ test_rows(void **state)
     enum sotto_status status = timing_run(RUNS, take, &rows, &err);
     size_t channels = 0;
     (void)state;
-    while (channel_at(channels) != NULL) {
+    while (channel_exact[channels] != NULL) {
         channels++;
     }
     assert_int_equal(rows.controls, 2);

@@ -80,13 +80,14 @@ test_channels_are_found_by_whole_name(void **state)
 {
     size_t count = 0;
     (void)state;
-    for (; channel_at(count) != NULL; count++) {
-        const char *name = channel_at(count)->name;
-        assert_ptr_equal(channel_find(name, strlen(name)), channel_at(count));
+    for (; channel_exact[count] != NULL; count++) {
+        const char *name = channel_exact[count]->name;
+        assert_ptr_equal(channel_find(name, strlen(name)),
+                         channel_exact[count]);
         assert_null(channel_find(name, strlen(name) - 1));
         assert_null(channel_find(name, strlen(name) + 1));
-        assert_true(strlen(channel_at(count)->promise) > 0);
-        assert_int_equal(channel_at(count)->own_size % 8, 0);
+        assert_true(strlen(channel_exact[count]->promise) > 0);
+        assert_int_equal(channel_exact[count]->own_size % 8, 0);
     }
     assert_true(count >= 3);
     assert_null(channel_find("", 0));
@@ -150,9 +151,10 @@ static void
 test_budget_limits(void **state)
 {
     (void)state;
-    for (size_t i = 0; channel_at(i) != NULL; i++) {
-        const char *name = channel_at(i)->name;
-        uint32_t size = size_for(channel_at(i), 2), l = l_for(channel_at(i));
+    for (size_t i = 0; channel_exact[i] != NULL; i++) {
+        const char *name = channel_exact[i]->name;
+        uint32_t size = size_for(channel_exact[i], 2),
+                 l = l_for(channel_exact[i]);
         check_limit(name, size, l, 0, SOTTO_STATUS_BUDGET);
         check_limit(name, size, l, DECIMAL_EPS_MIN - 1, SOTTO_STATUS_BUDGET);
         check_limit(name, size, l, DECIMAL_EPS_MIN, SOTTO_STATUS_OK);

@@ -63,10 +63,11 @@ static void
 test_every_channel_has_a_likelihood(void **state)
 {
     (void)state;
-    for (size_t i = 0; channel_at(i) != NULL; i++) {
-        const struct likelihood *found = likelihood_find(channel_at(i)->name);
+    for (size_t i = 0; channel_exact[i] != NULL; i++) {
+        const struct likelihood *found =
+            likelihood_find(channel_exact[i]->name);
         assert_non_null(found);
-        assert_string_equal(found->name, channel_at(i)->name);
+        assert_string_equal(found->name, channel_exact[i]->name);
     }
     assert_null(likelihood_find(""));
     assert_null(likelihood_find("fli"));
@@ -399,9 +400,10 @@ test_eps_exact_is_the_stated_one_and_never_above(void **state)
     for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
         double stated = (double)eps[i] / (double)DECIMAL_UNIT;
         for (size_t j = 0; j < sizeof size / sizeof size[0]; j++) {
-            for (size_t m = 0; channel_at(m) != NULL; m++) {
-                set_up(channel_at(m)->name, size_for(channel_at(m), size[j]),
-                       l_for(channel_at(m)), eps[i]);
+            for (size_t m = 0; channel_exact[m] != NULL; m++) {
+                set_up(channel_exact[m]->name,
+                       size_for(channel_exact[m], size[j]),
+                       l_for(channel_exact[m]), eps[i]);
                 assert_true(at.eps_exact <= stated);
                 assert_true(at.eps_exact >= stated * (1 - 1e-15));
                 assert_true(at.bias >= 0);
