@@ -311,7 +311,8 @@ run_ours(const struct job *job, double *ret_seconds,
 }
 
 static enum sotto_status
-measure(struct job *job, struct sotto_bench_row *row, struct sotto_error *err)
+measure_fit(struct job *job, struct sotto_bench_row *row,
+            struct sotto_error *err)
 {
     struct sotto_fit_info info;
     struct peer_result peer = {0, 0, 0};
@@ -371,7 +372,7 @@ bench_fit_run(const struct bench_fit_size *size,
         status = make_reports(&job, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = measure(&job, &result, err);
+        status = measure_fit(&job, &result, err);
     }
     if (status == SOTTO_STATUS_OK) {
         result.microseconds = 1e6 * result.ours;

@@ -149,9 +149,9 @@ median(double *values, size_t count)
 }
 
 static void
-tell(struct setting *setting, size_t batch,
-     void (*row)(void *context, const struct sotto_bench_row *row),
-     void *context)
+tell_collector(struct setting *setting, size_t batch,
+               void (*row)(void *context, const struct sotto_bench_row *row),
+               void *context)
 {
     char text[64];
     struct sotto_bench_row line = {.name = "collector",
@@ -194,7 +194,7 @@ run_setting(const struct collector_bench_size *size, size_t batch,
         status = run_round(&setting, batch, i, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        tell(&setting, batch, row, context);
+        tell_collector(&setting, batch, row, context);
     }
     free(setting.ours_url);
     free(setting.limit_url);

@@ -518,7 +518,7 @@ turn(struct load *load, struct sotto_error *err)
 }
 
 static enum sotto_status
-run(struct load *load, struct sotto_error *err)
+run_load(struct load *load, struct sotto_error *err)
 {
     enum sotto_status status = open_lines(load, err);
     load->begun = load->heard = host_seconds();
@@ -579,8 +579,8 @@ load_run(const struct load_options *options, struct load_tally *tally,
         load.line[i].fd = -1;
     }
     load.epoll = epoll_create1(EPOLL_CLOEXEC);
-    status =
-        load.epoll >= 0 ? run(&load, err) : fail_line("cannot be watched", err);
+    status = load.epoll >= 0 ? run_load(&load, err)
+                             : fail_line("cannot be watched", err);
     close_lines(&load);
     return status;
 }

@@ -98,8 +98,8 @@ time_runs(const struct timing_subject *subject, struct samples *samples,
 }
 
 static void
-judge(const struct samples *samples, size_t runs, double microseconds_a_tick,
-      struct timing_result *ret_result)
+judge_timing(const struct samples *samples, size_t runs,
+             double microseconds_a_tick, struct timing_result *ret_result)
 {
     ret_result->t =
         welch_cropped(samples->ticks, samples->class_of, runs, samples->sorted);
@@ -126,8 +126,8 @@ timing_compare(const struct timing_subject *subject, size_t runs, uint64_t seed,
         first = ticks();
         time_runs(subject, &samples, 0, runs);
         spent = host_seconds() - start;
-        judge(&samples, runs, 1e6 * spent / (double)(ticks() - first),
-              ret_result);
+        judge_timing(&samples, runs, 1e6 * spent / (double)(ticks() - first),
+                     ret_result);
     }
     free(samples.ticks);
     free(samples.sorted);

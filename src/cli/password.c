@@ -69,7 +69,7 @@ read_line(int fd, const sigset_t *heard, char password[PASSWORD_SIZE])
 }
 
 static int
-check(const char *where, const char *password)
+check_password(const char *where, const char *password)
 {
     if (password[0] == '\0') {
         return cli_bad("the password %s is empty", where);
@@ -94,7 +94,7 @@ password_read(const char *path, char password[PASSWORD_SIZE])
                        "at most 1024 bytes, none of them zero",
                        path);
     }
-    return check("in the file", password);
+    return check_password("in the file", password);
 }
 
 /* One line from the terminal at `fd` with echo off. */
@@ -148,7 +148,7 @@ password_ask(bool repeat, char password[PASSWORD_SIZE])
     } else if (repeat && strcmp(password, again) != 0) {
         status = cli_bad("the two passwords differ: try again");
     } else {
-        status = check("typed", password);
+        status = check_password("typed", password);
     }
     explicit_bzero(again, sizeof again);
     (void)close(fd);

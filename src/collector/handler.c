@@ -141,7 +141,7 @@ forget(struct request *request, size_t answer_most)
 /* Room for `more` bytes, doubled but never beyond what was announced: memory
    is for what came, not for what a client says will come. */
 static bool
-grow(struct request *request, size_t more)
+grow_handling(struct request *request, size_t more)
 {
     size_t most = request->plan.length, need = request->size + more;
     size_t room = 2 * request->room > HELD_FREE ? 2 * request->room : HELD_FREE;
@@ -195,7 +195,7 @@ take_piece(struct request *request, const char *data, size_t size)
     if (request->drop || request->plan.task != ROUTES_BODY) {
         return;
     }
-    if (!grow(request, size)) {
+    if (!grow_handling(request, size)) {
         refuse(request, 503, full);
         return;
     }
@@ -452,8 +452,8 @@ plan_request(struct request *request, const char *path, const char *method,
 }
 
 static enum MHD_Result
-begin(struct request *request, const char *path, const char *method,
-      const char *version)
+begin_handling(struct request *request, const char *path, const char *method,
+               const char *version)
 {
     atomic_fetch_add(&request->collector->active, 1);
     request->stage = ARRIVING;
@@ -501,7 +501,7 @@ handler_access(void *collector, struct MHD_Connection *connection,
         return MHD_queue_response(connection, 503, all->busy);
     }
     if (own->stage == LINE) {
-        return begin(own, path, method, version);
+        return begin_handling(own, path, method, version);
     }
     if (*data_size > 0) {
         take_piece(own, data, *data_size);

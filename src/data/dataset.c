@@ -271,8 +271,8 @@ keep(struct filling *filling, size_t i, const uint8_t *data, size_t size,
 }
 
 static enum sotto_status
-take(void *context, const char *name, size_t name_size, const uint8_t *data,
-     size_t size, struct sotto_error *err)
+take_file(void *context, const char *name, size_t name_size,
+          const uint8_t *data, size_t size, struct sotto_error *err)
 {
     struct filling *filling = context;
     const struct sotto_watch *watch = filling->watch;
@@ -375,7 +375,7 @@ dataset_fill(const struct sotto_dataset *set, const char *folder,
              struct sotto_error *err)
 {
     struct filling filling = {.set = set, .folder = folder, .watch = watch};
-    const struct source_taker taker = {wants, take, &filling};
+    const struct source_taker taker = {wants, take_file, &filling};
     enum sotto_status status =
         look_at_all(set, folder, watch, filling.right, &filling.lacking, err);
     if (status != SOTTO_STATUS_OK || filling.lacking == 0) {

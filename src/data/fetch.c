@@ -89,7 +89,7 @@ start(char *const *argv, const char *folder, pid_t *ret_pid)
 
 /* Bytes of all files in the folder. */
 static uint64_t
-measure(const char *folder)
+measure_fetch(const char *folder)
 {
     uint64_t size = 0;
     DIR *dir = opendir(folder);
@@ -134,7 +134,7 @@ wait_for(pid_t pid, const char *folder, const struct sotto_watch *watch,
             (void)nanosleep(&pause, NULL);
         }
         if (status == SOTTO_STATUS_OK) {
-            uint64_t size = measure(folder);
+            uint64_t size = measure_fetch(folder);
             status = !is_going(watch, size)    ? SOTTO_STATUS_STOPPED
                      : size > SOURCE_BYTES_MAX ? SOTTO_STATUS_LIMIT
                                                : SOTTO_STATUS_OK;
@@ -189,8 +189,8 @@ fail_start(const char *program, const char *what, int error,
 
 /* Runs a program to its end; `what` is what it fetches. */
 static enum sotto_status
-run(char *const *argv, const char *what, const char *folder,
-    const struct sotto_watch *watch, struct sotto_error *err)
+run_fetch(char *const *argv, const char *what, const char *folder,
+          const struct sotto_watch *watch, struct sotto_error *err)
 {
     char said[SAID_SHOWN + 1];
     pid_t pid = 0;
@@ -253,7 +253,7 @@ fetch_package(const char *package, const char *folder,
     if (name == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = run(argv, package, folder, watch, err);
+    enum sotto_status status = run_fetch(argv, package, folder, watch, err);
     free(name);
     if (status != SOTTO_STATUS_OK) {
         return status;

@@ -442,7 +442,7 @@ tell_story(struct demo_story *story)
 }
 
 static int
-run(const struct cli_args *args)
+run_demo(const struct cli_args *args)
 {
     struct demo_story *story = calloc(1, sizeof *story);
     if (story == NULL) {
@@ -500,5 +500,5 @@ const struct cli_verb cmd_demo = {
     .example = "sotto demo --quick -o my-demo\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_demo,
 };

@@ -125,7 +125,7 @@ demo_folder_make(const char *path)
 }
 
 static void
-clear(DIR *folder, const char *path, const char *prefix)
+clear_folder(DIR *folder, const char *path, const char *prefix)
 {
     char file[DEMO_PATH_SIZE];
     const struct dirent *entry;
@@ -150,7 +150,7 @@ demo_folder_clear(const struct demo *demo, const char *name, const char *prefix)
         cli_error("cannot make the folder '%.240s': %s", path, strerror(errno));
         return CLI_EXIT_FAILED;
     }
-    clear(folder, path, prefix);
+    clear_folder(folder, path, prefix);
     (void)closedir(folder);
     return CLI_EXIT_DONE;
 }

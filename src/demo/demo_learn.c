@@ -49,8 +49,8 @@ demo_fit_options(const struct demo *demo, const struct demo_budget *budget,
 
 /* Writes a model and measures it on clean test records. */
 static int
-measure(const struct demo_story *story, struct sotto_model *model,
-        const char *name, double *ret_accuracy)
+measure_model(const struct demo_story *story, struct sotto_model *model,
+              const char *name, double *ret_accuracy)
 {
     char path[DEMO_PATH_SIZE];
     struct sotto_evaluation evaluation;
@@ -85,10 +85,10 @@ demo_learn(struct demo_story *story, struct demo_budget *budget,
                   &err) != SOTTO_STATUS_OK) {
         return demo_fail(&err);
     }
-    int status =
-        measure(story, model,
-                demo_name(demo_learner_name[learner], budget, "model", name),
-                &budget->accuracy[learner]);
+    int status = measure_model(
+        story, model,
+        demo_name(demo_learner_name[learner], budget, "model", name),
+        &budget->accuracy[learner]);
     if (status == CLI_EXIT_DONE && ret_model != NULL) {
         *ret_model = model;
     } else {
@@ -111,7 +111,7 @@ demo_learn_clean(struct demo_story *story, struct sotto_mechanism *mechanism)
                         &err) != SOTTO_STATUS_OK) {
         return demo_fail(&err);
     }
-    int status = measure(story, model, "clean.model", &story->demo.clean);
+    int status = measure_model(story, model, "clean.model", &story->demo.clean);
     sotto_model_free(model);
     return status;
 }

@@ -312,7 +312,7 @@ cheaper(const void *left, const void *right)
 }
 
 static void
-grow(struct tree *tree)
+grow_clustering(struct tree *tree)
 {
     size_t length = 0, found = 0;
     while (found + 1 < tree->cells) {
@@ -361,7 +361,7 @@ build_tree(struct clustering *clustering, struct sotto_error *err)
         tree.centre[i] = (double)clustering->centre[i];
     }
     memcpy(tree.weight, clustering->weight, cells * sizeof *tree.weight);
-    grow(&tree);
+    grow_clustering(&tree);
     for (size_t i = 0; i + 1 < cells; i++) {
         clustering->merged[2 * i] = tree.merge[i].a;
         clustering->merged[2 * i + 1] = tree.merge[i].b;

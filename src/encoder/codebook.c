@@ -132,7 +132,7 @@ find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
 /* ---- All of it ----------------------------------------------------------- */
 
 static enum sotto_status
-measure(struct sotto_codebook *codebook, struct sotto_error *err)
+measure_codebook(struct sotto_codebook *codebook, struct sotto_error *err)
 {
     const struct shape *shape = &codebook->encoder->shape;
     codebook->n = sotto_table_rows(codebook->table);
@@ -172,12 +172,12 @@ count_cells(const struct sotto_codebook *codebook)
 }
 
 static enum sotto_status
-fill(struct sotto_codebook *codebook, const struct sotto_mechanism *encoder,
-     struct sotto_error *err)
+fill_codebook(struct sotto_codebook *codebook,
+              const struct sotto_mechanism *encoder, struct sotto_error *err)
 {
     enum sotto_status status = mechanism_copy(encoder, &codebook->encoder, err);
     if (status == SOTTO_STATUS_OK) {
-        status = measure(codebook, err);
+        status = measure_codebook(codebook, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = decompose_init(&codebook->parts, codebook->encoder, err);
@@ -218,7 +218,7 @@ sotto_codebook_new(const struct sotto_table *table,
     codebook->table = table;
     codebook->options = *options;
     codebook->label = SIZE_MAX;
-    status = fill(codebook, encoder, err);
+    status = fill_codebook(codebook, encoder, err);
     if (status != SOTTO_STATUS_OK) {
         sotto_codebook_free(codebook);
         return status;

@@ -149,7 +149,8 @@ check_no_base(const struct sotto_train_options *options,
 
 /* Finds what is wrong before an encoder is trained for it. */
 static enum sotto_status
-check(const struct encoder_job *job, void *own, struct sotto_error *err)
+check_codebook(const struct encoder_job *job, void *own,
+               struct sotto_error *err)
 {
     const struct settings *set = own;
     const char *channel = set->channel;
@@ -314,7 +315,7 @@ make_codes(const struct encoder_job *job, const struct settings *set,
 }
 
 static enum sotto_status
-fit(const struct encoder_job *job, void *own, struct sotto_error *err)
+fit_codebook(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     const struct settings *set = own;
     struct sotto_mechanism *encoder = NULL;
@@ -343,6 +344,6 @@ const struct encoder encoder_codebook = {
     .settings = settings,
     .own_size = sizeof(struct settings),
     .base = BASE,
-    .check = check,
-    .fit = fit,
+    .check = check_codebook,
+    .fit = fit_codebook,
 };

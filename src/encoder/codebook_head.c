@@ -32,7 +32,7 @@ struct training {
 /* ---- Before the first step ----------------------------------------------- */
 
 static void
-measure(struct training *training)
+measure_head(struct training *training)
 {
     size_t size = training->n * training->d;
     double sum = 0;
@@ -44,7 +44,7 @@ measure(struct training *training)
 
 /* The nearest mean, as scores of the scaled z. */
 static enum sotto_status
-begin(struct training *training, struct sotto_error *err)
+begin_head(struct training *training, struct sotto_error *err)
 {
     size_t n = training->n, d = training->d, k = training->k;
     float *weight =
@@ -95,7 +95,7 @@ prepare(struct training *training, struct sotto_error *err)
     if (training->batch == NULL || training->target == NULL) {
         return host_fail_memory(err);
     }
-    measure(training);
+    measure_head(training);
     status = nn_graph_plan(&training->stack, &training->arena, "head",
                            training->d, &layer, 1, err);
     if (status == SOTTO_STATUS_OK) {
@@ -104,7 +104,7 @@ prepare(struct training *training, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         status = nn_graph_reserve(&training->stack, BATCH, err);
     }
-    return status == SOTTO_STATUS_OK ? begin(training, err) : status;
+    return status == SOTTO_STATUS_OK ? begin_head(training, err) : status;
 }
 
 /* ---- Steps --------------------------------------------------------------- */

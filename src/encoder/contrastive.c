@@ -159,14 +159,14 @@ train_and_write(const struct learnt *learnt,
 }
 
 static enum sotto_status
-check(const struct encoder_job *job, void *own, struct sotto_error *err)
+check_clm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     (void)job;
     return contrastive_settings_check(own, err);
 }
 
 static enum sotto_status
-fit(const struct encoder_job *job, void *own, struct sotto_error *err)
+fit_clm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     struct contrastive_settings *set = own;
     struct learnt learnt = {0};
@@ -192,6 +192,6 @@ const struct encoder encoder_clm = {
          .trains = true},
     .settings = contrastive_settings,
     .own_size = sizeof(struct contrastive_settings),
-    .check = check,
-    .fit = fit,
+    .check = check_clm,
+    .fit = fit_clm,
 };

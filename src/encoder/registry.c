@@ -116,8 +116,8 @@ read_settings(const struct encoder *const *registry,
 }
 
 static enum sotto_status
-begin(const struct encoder *const *registry, const char *kind,
-      struct encoder_job *job, void **ret_own, struct sotto_error *err)
+begin_encoder(const struct encoder *const *registry, const char *kind,
+              struct encoder_job *job, void **ret_own, struct sotto_error *err)
 {
     uint64_t units = 0;
     enum sotto_status status;
@@ -158,7 +158,7 @@ encoder_train(const struct encoder *const *registry, const char *kind,
     void *own = NULL;
     enum sotto_status status;
     job.facts = facts;
-    status = facts != NULL ? begin(registry, kind, &job, &own, err)
+    status = facts != NULL ? begin_encoder(registry, kind, &job, &own, err)
                            : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         status = job.encoder->fit(&job, own, err);
@@ -197,7 +197,8 @@ sotto_train_check(const char *kind, const struct sotto_train_options *options,
 {
     struct encoder_job job = {.options = options};
     void *own = NULL;
-    enum sotto_status status = begin(encoder_registry, kind, &job, &own, err);
+    enum sotto_status status =
+        begin_encoder(encoder_registry, kind, &job, &own, err);
     free(own);
     return status;
 }

@@ -106,7 +106,7 @@ static const struct setting settings[] = {
     SETTING_END};
 
 static enum sotto_status
-check(const struct encoder_job *job, void *own, struct sotto_error *err)
+check_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     static const struct setting_list hidden = {{400, 150, 50}, 3};
     struct variational_settings *set = own;
@@ -279,7 +279,7 @@ train_and_write(const struct learnt *learnt,
 }
 
 static enum sotto_status
-fit(const struct encoder_job *job, void *own, struct sotto_error *err)
+fit_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     const struct variational_settings *set = own;
     struct learnt learnt = {0};
@@ -304,6 +304,6 @@ const struct encoder encoder_vlm = {
              .trains = true},
     .settings = settings,
     .own_size = sizeof(struct variational_settings),
-    .check = check,
-    .fit = fit,
+    .check = check_vlm,
+    .fit = fit_vlm,
 };

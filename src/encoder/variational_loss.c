@@ -31,8 +31,8 @@ variational_kl(double mu, double b)
 /* Columns [from, from + count) of n rows of width, to a matrix of their own and
    back. */
 static void
-take(const float *all, size_t n, size_t width, size_t from, size_t count,
-     float *ret)
+take_variational_loss(const float *all, size_t n, size_t width, size_t from,
+                      size_t count, float *ret)
 {
     for (size_t i = 0; i < n; i++) {
         memcpy(ret + i * count, all + i * width + from, count * sizeof *ret);
@@ -81,8 +81,8 @@ variational_likelihood(struct tensor_backend *backend,
     }
     for (size_t i = 0; i < blocks; i++) {
         size_t from = block[i].from, count = block[i].count;
-        take(logits, n, width, from, count, own);
-        take(x, n, width, from, count, own_x);
+        take_variational_loss(logits, n, width, from, count, own);
+        take_variational_loss(x, n, width, from, count, own_x);
         loss += block_loss(backend, &block[i], n, own, own_x, scale, down);
         put(down, n, width, from, count, dlogits);
     }

@@ -216,7 +216,7 @@ parse_line(const char *line, const char *end, struct row *ret_row)
 
 /* Room for one more. */
 static bool
-grow(struct row_store *store)
+grow_rows(struct row_store *store)
 {
     if (store->count < store->room) {
         return true;
@@ -257,7 +257,7 @@ take_lines(struct row_store *store, const char *text, const char *end,
             bool same = (size_t)(stop + 1 - line) == sizeof header - 1 &&
                         memcmp(line, header, sizeof header - 1) == 0;
             status = same ? SOTTO_STATUS_OK : SOTTO_STATUS_FORMAT;
-        } else if (grow(store)) {
+        } else if (grow_rows(store)) {
             status = parse_line(line, stop, &store->row[store->count]);
         }
         if (status == SOTTO_STATUS_MEMORY) {
@@ -468,7 +468,7 @@ row_store_add(struct row_store *store, const struct row_key *key,
     host_text_init(&text, LINE_MOST);
     add_key(&text, key);
     add_value(&text, value);
-    if (!text.failed && grow(store)) {
+    if (!text.failed && grow_rows(store)) {
         status = parse_line(text.data, text.data + text.size - 1, &row);
     }
     if (status == SOTTO_STATUS_MEMORY) {

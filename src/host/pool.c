@@ -67,7 +67,7 @@ pause_a_moment(void)
 
 /* Takes one task and calls it; false if there was none. */
 static bool
-take(struct host_pool *pool, unsigned number)
+take_pool(struct host_pool *pool, unsigned number)
 {
     size_t r = atomic_load(&pool->remaining);
     do {
@@ -104,7 +104,7 @@ work(void *context)
     struct host_pool *pool = self->pool;
     while (!atomic_load(&pool->stop)) {
         unsigned spins = 0;
-        while (take(pool, self->number)) {
+        while (take_pool(pool, self->number)) {
         }
         while (spins < pool->spins &&
                atomic_load_explicit(&pool->remaining, memory_order_relaxed) ==
@@ -158,7 +158,7 @@ host_pool_run(struct host_pool *pool, size_t tasks,
         (void)pthread_cond_broadcast(&pool->work);
         (void)pthread_mutex_unlock(&pool->lock);
     }
-    while (take(pool, 0)) {
+    while (take_pool(pool, 0)) {
     }
     wait_for_the_others(pool);
 }

@@ -162,7 +162,7 @@ fail_value(const struct setting *setting, const char *text,
 
 /* Fills the field at `at`; false if the text does not suit. */
 static bool
-fill(const struct setting *setting, const char *text, void *at)
+fill_settings(const struct setting *setting, const char *text, void *at)
 {
     uint64_t whole = 0;
     double number = 0;
@@ -216,7 +216,7 @@ settings_init(const struct setting *table, void *own)
         void *at = (char *)own + table->offset;
         memset(at, 0, sizes[table->kind]);
         if (table->initial != NULL) {
-            (void)fill(table, table->initial, at);
+            (void)fill_settings(table, table->initial, at);
         }
     }
 }
@@ -233,7 +233,7 @@ settings_put(const struct setting *table, void *own, const char *name,
     if (text == NULL) {
         return settings_fail(err, name, "needs a value");
     }
-    return fill(setting, text, (char *)own + setting->offset)
+    return fill_settings(setting, text, (char *)own + setting->offset)
                ? SOTTO_STATUS_OK
                : fail_value(setting, text, err);
 }

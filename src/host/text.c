@@ -27,7 +27,7 @@ host_text_clear(struct host_text *text)
 
 /* Makes room for `more` bytes and a NUL. */
 static bool
-grow(struct host_text *text, size_t more)
+grow_text(struct host_text *text, size_t more)
 {
     size_t room;
     char *data;
@@ -52,7 +52,7 @@ grow(struct host_text *text, size_t more)
 void
 host_text_add(struct host_text *text, const void *data, size_t size)
 {
-    if (grow(text, size)) {
+    if (grow_text(text, size)) {
         if (size > 0) {
             memcpy(text->data + text->size, data, size);
         }
@@ -69,7 +69,7 @@ print(struct host_text *text, const char *format, va_list args)
     va_copy(again, args);
     size = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (size < 0 || !grow(text, (size_t)size)) {
+    if (size < 0 || !grow_text(text, (size_t)size)) {
         text->failed = true;
         return;
     }

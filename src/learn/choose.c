@@ -162,8 +162,8 @@ least_people(size_t candidates)
 }
 
 static enum sotto_status
-check(const struct sotto_model *model, const struct sotto_table *people,
-      struct sotto_error *err)
+check_choose(const struct sotto_model *model, const struct sotto_table *people,
+             struct sotto_error *err)
 {
     size_t rows = sotto_table_rows(people), nets = sotto_model_networks(model);
     size_t least = least_people(nets);
@@ -219,7 +219,7 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
         .model = model, .people = people, .seed = seed, .left = nets};
     enum sotto_status status = set_flip(&choosing, eps, err);
     if (status == SOTTO_STATUS_OK) {
-        status = check(model, people, err);
+        status = check_choose(model, people, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = find_right(&choosing, err);

@@ -137,8 +137,9 @@ find_group(const struct labels_part *part, const uint8_t *const *first,
 }
 
 static void
-fill(struct labels *labels, const struct labels_part *part,
-     const uint8_t *const *report, const uint8_t *const *first, double *room)
+fill_labels(struct labels *labels, const struct labels_part *part,
+            const uint8_t *const *report, const uint8_t *const *first,
+            double *room)
 {
     for (size_t g = 0; g < labels->groups; g++) {
         set_t(labels, part, g, first[g] + part->offset);
@@ -179,7 +180,7 @@ labels_init(struct labels *labels, const struct labels_part *part,
                       count_groups(part, sorted, reports), err);
     if (status == SOTTO_STATUS_OK) {
         first_of_groups(part, sorted, reports);
-        fill(labels, part, report, sorted, room);
+        fill_labels(labels, part, report, sorted, room);
         for (size_t g = 0; g < labels->groups; g++) {
             finish_t(labels, g, plain, smoothing);
         }

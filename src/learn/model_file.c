@@ -27,7 +27,7 @@
 /* ---- Writing ------------------------------------------------------------ */
 
 static bool
-grow(struct model_tensors *tensors)
+grow_model(struct model_tensors *tensors)
 {
     size_t room = tensors->room > 0 ? 2 * tensors->room : ROOM_FIRST;
     void *entry = realloc(tensors->entry, room * sizeof *tensors->entry);
@@ -49,7 +49,7 @@ model_tensors_add(struct model_tensors *tensors, const char *name,
                   const void *data)
 {
     size_t i = tensors->count;
-    if (tensors->failed || (i == tensors->room && !grow(tensors))) {
+    if (tensors->failed || (i == tensors->room && !grow_model(tensors))) {
         tensors->failed = true;
         return;
     }

@@ -143,9 +143,9 @@ copy_floats(float *to, const struct safetensors_entry *entry)
 }
 
 static void
-fill(const struct safetensors_entry *const entry[ENTRIES],
-     struct nn_arena *arena, struct nn_stopping *stopping,
-     struct nn_progress *progress)
+fill_checkpoint(const struct safetensors_entry *const entry[ENTRIES],
+                struct nn_arena *arena, struct nn_stopping *stopping,
+                struct nn_progress *progress)
 {
     const uint64_t *counters = entry[4]->data;
     const double *scores = entry[5]->data;
@@ -222,7 +222,7 @@ nn_checkpoint_read(const char *path, const char *key, struct nn_arena *arena,
         status = check_entries(file, arena, kept ? arena->size : 0, entry, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        fill(entry, arena, stopping, progress);
+        fill_checkpoint(entry, arena, stopping, progress);
         *ret_found = true;
     }
     safetensors_free(file);

@@ -158,7 +158,7 @@ run_epochs(struct run *run, struct sotto_error *err)
 
 /* Makes room, and goes back to where a checkpoint was written. */
 static enum sotto_status
-begin(struct run *run, bool *ret_resumed, struct sotto_error *err)
+begin_training(struct run *run, bool *ret_resumed, struct sotto_error *err)
 {
     const struct nn_plan *plan = run->plan;
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -197,7 +197,7 @@ nn_train(const struct nn_task *task, const struct nn_plan *plan,
                       .backend = backend,
                       .stopping = {.best = INFINITY}};
     bool resumed = false;
-    enum sotto_status status = begin(&run, &resumed, err);
+    enum sotto_status status = begin_training(&run, &resumed, err);
     if (status == SOTTO_STATUS_OK) {
         status = run_epochs(&run, err);
     }

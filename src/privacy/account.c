@@ -113,8 +113,8 @@ sotto_units_write(uint64_t units, char text[SOTTO_UNITS_SIZE])
 /* ---- Basic: sums -------------------------------------------------------- */
 
 static enum sotto_status
-check(const struct sotto_account_budget *budgets, size_t count,
-      struct sotto_error *err)
+check_budgets(const struct sotto_account_budget *budgets, size_t count,
+              struct sotto_error *err)
 {
     if (count == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -150,7 +150,7 @@ sotto_account_basic(const struct sotto_account_budget *budgets, size_t count,
                     struct sotto_error *err)
 {
     struct sotto_account_cost sum = {0, 0};
-    enum sotto_status status = check(budgets, count, err);
+    enum sotto_status status = check_budgets(budgets, count, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -282,7 +282,7 @@ struct candidate {
 };
 
 static void
-clear(struct enumeration *e)
+clear_enumerate(struct enumeration *e)
 {
     weights_clear(&e->weights);
     mpz_clear(e->whole);
@@ -293,8 +293,8 @@ clear(struct enumeration *e)
 }
 
 static enum sotto_status
-set_up(struct enumeration *e, const struct request *request,
-       const struct candidate *candidate, struct sotto_error *err)
+set_up_enumerate(struct enumeration *e, const struct request *request,
+                 const struct candidate *candidate, struct sotto_error *err)
 {
     const struct channel *channel = request->channel;
     enum sotto_status status;
@@ -450,7 +450,7 @@ run_candidate(const struct request *request, const struct candidate *candidate,
                                       .within = true};
     struct enumeration e = {
         .result = &result, .step = request->step, .context = request->context};
-    enum sotto_status status = set_up(&e, request, candidate, err);
+    enum sotto_status status = set_up_enumerate(&e, request, candidate, err);
     bool done = status == SOTTO_STATUS_OK &&
                 fits(&e, candidate->points_least, request->branches_most);
     if (done && all != NULL) {
@@ -461,7 +461,7 @@ run_candidate(const struct request *request, const struct candidate *candidate,
         merge(all, &result);
     }
     *ret_done = done;
-    clear(&e);
+    clear_enumerate(&e);
     return status;
 }
 

@@ -321,7 +321,7 @@ compare_all(struct independence *in)
 
 /* `worst` is the smaller of two tails: twice that is its chance. */
 static void
-judge(struct independence *in)
+judge_independence(struct independence *in)
 {
     const struct signal *a = in->first, *b = in->second;
     double power = in->worst / log(10);
@@ -415,7 +415,7 @@ search(struct independence *in)
     }
     turn(in);
     compare_all(in);
-    judge(in);
+    judge_independence(in);
 }
 
 static size_t
@@ -430,7 +430,7 @@ most_values(const struct sotto_mechanism *mechanism)
 }
 
 static bool
-set_up(struct independence *in)
+set_up_independence(struct independence *in)
 {
     in->q = calloc(stages_points_width(in->mechanism), sizeof *in->q);
     in->values = calloc(most_values(in->mechanism), sizeof *in->values);
@@ -443,7 +443,7 @@ set_up(struct independence *in)
 }
 
 static void
-clear(struct independence *in)
+clear_independence(struct independence *in)
 {
     free(in->q);
     free(in->values);
@@ -461,7 +461,7 @@ audit_independence(struct sotto_audit *audit, struct sotto_error *err)
     uint8_t *report = malloc(in.mechanism->shape.report_size);
     enum sotto_status status = SOTTO_STATUS_OK;
     bool valid = false;
-    if (!set_up(&in) || hostile == NULL || report == NULL) {
+    if (!set_up_independence(&in) || hostile == NULL || report == NULL) {
         status = host_fail_memory(err);
     } else {
         add_signals(&in);
@@ -470,7 +470,7 @@ audit_independence(struct sotto_audit *audit, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK && valid) {
         search(&in);
     }
-    clear(&in);
+    clear_independence(&in);
     free(report);
     hostile_free(hostile);
     return status;

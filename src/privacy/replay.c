@@ -272,7 +272,7 @@ try_outputs(struct replay *replay)
 /* ---- All of it ----------------------------------------------------------- */
 
 static void
-judge(struct replay *replay)
+judge_replay(struct replay *replay)
 {
     struct sotto_audit *audit = replay->audit;
     if (replay->outside > 0) {
@@ -299,7 +299,7 @@ judge(struct replay *replay)
 }
 
 static bool
-set_up(struct replay *replay)
+set_up_replay(struct replay *replay)
 {
     const struct shape *shape = &replay->mechanism->shape;
     bool good;
@@ -318,7 +318,7 @@ set_up(struct replay *replay)
 }
 
 static void
-clear(struct replay *replay)
+clear_replay(struct replay *replay)
 {
     for (uint32_t i = 0;
          replay->archive != NULL && i < replay->mechanism->shape.parts; i++) {
@@ -334,7 +334,7 @@ audit_replay(struct sotto_audit *audit, struct sotto_error *err)
 {
     struct replay replay = {.audit = audit, .mechanism = audit->mechanism};
     enum sotto_status status =
-        set_up(&replay) ? SOTTO_STATUS_OK : host_fail_memory(err);
+        set_up_replay(&replay) ? SOTTO_STATUS_OK : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         status = try_records(&replay, err);
     }
@@ -345,8 +345,8 @@ audit_replay(struct sotto_audit *audit, struct sotto_error *err)
     }
     if (status == SOTTO_STATUS_OK) {
         try_outputs(&replay);
-        judge(&replay);
+        judge_replay(&replay);
     }
-    clear(&replay);
+    clear_replay(&replay);
     return status;
 }

@@ -454,7 +454,7 @@ try_ledger(struct restart *r)
 /* ---- All of it ----------------------------------------------------------- */
 
 static bool
-set_up(struct restart *r)
+set_up_restart(struct restart *r)
 {
     void *shared;
     r->size = r->mechanism->shape.report_size;
@@ -471,7 +471,7 @@ set_up(struct restart *r)
 }
 
 static void
-clear(struct restart *r)
+clear_restart(struct restart *r)
 {
     if (r->shared != NULL) {
         (void)munmap(r->shared, r->room * r->size);
@@ -510,8 +510,8 @@ audit_restart(struct sotto_audit *audit, struct sotto_error *err)
     struct sigaction ours = {.sa_handler = SIG_DFL}, theirs;
     enum sotto_status status;
     (void)sigaction(SIGCHLD, &ours, &theirs);
-    status = set_up(&r) ? try_all(&r, err) : host_fail_memory(err);
+    status = set_up_restart(&r) ? try_all(&r, err) : host_fail_memory(err);
     (void)sigaction(SIGCHLD, &theirs, NULL);
-    clear(&r);
+    clear_restart(&r);
     return status;
 }

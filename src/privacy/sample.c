@@ -264,7 +264,8 @@ happened(const struct sampling *s, const struct event *event)
 }
 
 static enum sotto_status
-judge(struct sampling *s, const struct event *event, struct sotto_error *err)
+judge_sample(struct sampling *s, const struct event *event,
+             struct sotto_error *err)
 {
     struct sotto_audit *audit = s->audit;
     uint64_t count[2] = {0, 0};
@@ -293,7 +294,7 @@ judge(struct sampling *s, const struct event *event, struct sotto_error *err)
 /* ---- All of it ----------------------------------------------------------- */
 
 static bool
-set_up(struct sampling *s)
+set_up_sample(struct sampling *s)
 {
     size_t size = s->mechanism->shape.report_size,
            payload = size - REPORT_HEADER_SIZE;
@@ -313,7 +314,7 @@ set_up(struct sampling *s)
 }
 
 static void
-clear(struct sampling *s)
+clear_sample(struct sampling *s)
 {
     for (int i = 0; i < 2; i++) {
         free(s->world[i].ratio);
@@ -351,7 +352,7 @@ audit_sample(struct sotto_audit *audit, struct sotto_error *err)
                          .total = 4 * audit->options.samples};
     struct event event = {.kind = EVENT_RATIO_ABOVE, .score = -INFINITY};
     enum sotto_status status =
-        set_up(&s) ? explore(&s, err) : host_fail_memory(err);
+        set_up_sample(&s) ? explore(&s, err) : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         choose_pair(&s);
         status = limit_samples(&s, err);
@@ -362,8 +363,8 @@ audit_sample(struct sotto_audit *audit, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         consider_ratios(&s, &event);
         consider_bytes(&s, &event);
-        status = judge(&s, &event, err);
+        status = judge_sample(&s, &event, err);
     }
-    clear(&s);
+    clear_sample(&s);
     return status;
 }

@@ -181,7 +181,7 @@ median_of(struct stopwatch *watch, size_t runs, unsigned class_of)
 }
 
 static void
-judge(struct stopwatch *watch, size_t runs)
+judge_stopwatch(struct stopwatch *watch, size_t runs)
 {
     double t =
         welch_cropped(watch->seconds, watch->class_of, runs, watch->sorted);
@@ -224,7 +224,7 @@ compare(struct stopwatch *watch, const uint64_t extreme[2],
         }
         audit_progress(watch->audit, "time", runs + i + 1, 2 * runs);
     }
-    judge(watch, runs);
+    judge_stopwatch(watch, runs);
     return SOTTO_STATUS_OK;
 }
 

@@ -127,7 +127,7 @@ struct told {
 };
 
 static bool
-tell(pid_t child, struct told *told, size_t size)
+tell_trace(pid_t child, struct told *told, size_t size)
 {
     uint8_t bytes[4096];
     while (size > 0) {
@@ -161,7 +161,7 @@ at_system_call(pid_t child, struct told *told)
         told->buffer = info.entry.nr == SYS_getrandom ? info.entry.args[0] : 0;
     } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && told->buffer != 0 &&
                info.exit.rval > 0) {
-        return tell(child, told, (size_t)info.exit.rval);
+        return tell_trace(child, told, (size_t)info.exit.rval);
     }
     return true;
 }

@@ -71,7 +71,7 @@ put_slot(struct weights *weights, uint32_t row)
 }
 
 static enum sotto_status
-grow(struct weights *weights)
+grow_weights(struct weights *weights)
 {
     uint32_t room = weights->room == 0 ? 64 : 2 * weights->room;
     struct weights_row *row = realloc(weights->row, room * sizeof *row);
@@ -121,7 +121,7 @@ add_row(struct weights *weights, const uint8_t *wire, uint64_t hash)
         return SOTTO_STATUS_LIMIT;
     }
     if (weights->rows == weights->room) {
-        status = grow(weights);
+        status = grow_weights(weights);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;

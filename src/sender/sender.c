@@ -86,8 +86,9 @@ draw_due(struct sotto_sender *sender, unsigned spread_s,
 }
 
 static enum sotto_status
-set_up(struct sotto_sender *sender, const struct sotto_sender_options *options,
-       struct sotto_error *err)
+set_up_sender(struct sotto_sender *sender,
+              const struct sotto_sender_options *options,
+              struct sotto_error *err)
 {
     enum sotto_status status = address_parse(
         options->url != NULL ? options->url : "", &sender->address, err);
@@ -124,7 +125,7 @@ sotto_sender_open(const struct sotto_sender_options *options,
     if (sender == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = set_up(sender, options, err);
+    enum sotto_status status = set_up_sender(sender, options, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_sender = sender;
     } else {
@@ -248,8 +249,8 @@ is_of(const struct queue_batch *batch, const struct sotto_mechanism *mechanism)
 /* Whether a batch, which is of one mechanism, is what devices make: of any
    mechanism its kind, of the one at hand every bit. */
 static enum sotto_status
-judge(const struct sotto_sender *sender, const struct queue_batch *batch,
-      const struct sotto_mechanism *mechanism, struct sotto_error *err)
+judge_sender(const struct sotto_sender *sender, const struct queue_batch *batch,
+             const struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
     struct sotto_report_reader *reader = NULL;
     for (size_t i = 0; i < batch->count; i++) {
@@ -276,7 +277,7 @@ static enum sotto_status
 check_batch(const struct sotto_sender *sender, const struct queue_batch *batch,
             const struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
-    enum sotto_status status = judge(sender, batch, mechanism, err);
+    enum sotto_status status = judge_sender(sender, batch, mechanism, err);
     return status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY
                ? status
                : host_fail(err, SOTTO_STATUS_FORMAT, 0,

@@ -115,8 +115,8 @@ take_header(char *line, size_t one, size_t size, void *context)
 }
 
 static int
-tell(void *context, curl_off_t due, curl_off_t came, curl_off_t up_total,
-     curl_off_t up)
+tell_transport(void *context, curl_off_t due, curl_off_t came,
+               curl_off_t up_total, curl_off_t up)
 {
     struct transport *transport = context;
     const struct sotto_watch *watch = transport->settings.watch;
@@ -154,7 +154,7 @@ set_calls(struct transport *transport)
     const CURLcode code[] = {
         curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body),
         curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header),
-        curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, tell),
+        curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, tell_transport),
         curl_easy_setopt(easy, CURLOPT_WRITEDATA, transport),
         curl_easy_setopt(easy, CURLOPT_HEADERDATA, transport),
         curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transport),

@@ -335,8 +335,8 @@ look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
 }
 
 static enum sotto_status
-begin(void *context, const struct sotto_charge *charge, uint8_t *report,
-      size_t size, int *ret_found, struct sotto_error *err)
+begin_ledger(void *context, const struct sotto_charge *charge, uint8_t *report,
+             size_t size, int *ret_found, struct sotto_error *err)
 {
     struct sotto_ledger *ledger = context;
     int found = 0;
@@ -433,7 +433,7 @@ cancel(void *context)
 struct sotto_ledger_port
 sotto_ledger_port(struct sotto_ledger *ledger)
 {
-    struct sotto_ledger_port port = {ledger, begin, commit, cancel};
+    struct sotto_ledger_port port = {ledger, begin_ledger, commit, cancel};
     return port;
 }
 

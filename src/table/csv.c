@@ -275,7 +275,7 @@ scan_quoted(struct scan *s, size_t open, struct table_cell *cell)
 
 /* Room for one more item in an array that doubles. */
 static bool
-grow(void **array, size_t item, size_t count, size_t *capacity)
+grow_csv(void **array, size_t item, size_t count, size_t *capacity)
 {
     if (count < *capacity) {
         return true;
@@ -297,7 +297,7 @@ static bool
 add_cell(struct scan *s, struct table_cell cell)
 {
     void *cells = s->block->cells;
-    if (!grow(&cells, sizeof cell, s->cells, &s->cell_capacity)) {
+    if (!grow_csv(&cells, sizeof cell, s->cells, &s->cell_capacity)) {
         return false;
     }
     s->block->cells = cells;
@@ -309,7 +309,7 @@ static bool
 add_row(struct scan *s)
 {
     void *lines = s->block->lines;
-    if (!grow(&lines, sizeof(uint32_t), s->rows, &s->row_capacity)) {
+    if (!grow_csv(&lines, sizeof(uint32_t), s->rows, &s->row_capacity)) {
         return false;
     }
     s->block->lines = lines;

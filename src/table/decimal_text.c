@@ -45,7 +45,7 @@ skip_blanks(struct cursor *c)
 }
 
 static bool
-take(struct cursor *c, char wanted)
+take_decimal(struct cursor *c, char wanted)
 {
     bool found = c->at < c->end && *c->at == wanted;
     if (found) {
@@ -58,10 +58,10 @@ take(struct cursor *c, char wanted)
 static bool
 take_sign(struct cursor *c)
 {
-    if (take(c, '+')) {
+    if (take_decimal(c, '+')) {
         return false;
     }
-    return take(c, '-');
+    return take_decimal(c, '-');
 }
 
 static bool
@@ -94,7 +94,7 @@ take_mantissa(struct cursor *c, struct decimal *d)
         any = true;
         add_digit(d, digit);
     }
-    if (take(c, '.')) {
+    if (take_decimal(c, '.')) {
         while (take_digit(c, &digit)) {
             any = true;
             add_digit(d, digit);
@@ -107,7 +107,7 @@ take_mantissa(struct cursor *c, struct decimal *d)
 static bool
 take_exponent(struct cursor *c, struct decimal *d)
 {
-    if (!take(c, 'e') && !take(c, 'E')) {
+    if (!take_decimal(c, 'e') && !take_decimal(c, 'E')) {
         return true;
     }
 

@@ -69,7 +69,7 @@ release(voidpf opaque, voidpf memory)
 /* Makes room for at least one more byte, up to one above the limit: that one
    tells a stream that is too long from one that just fits. */
 static enum sotto_status
-grow(struct gunzip *g, struct sotto_error *err)
+grow_gunzip(struct gunzip *g, struct sotto_error *err)
 {
     if (g->out_size < g->capacity) {
         return SOTTO_STATUS_OK;
@@ -160,7 +160,7 @@ inflate_all(struct gunzip *g, struct sotto_error *err)
 {
     bool ended = false;
     while (!ended || g->in_at < g->in_size) {
-        enum sotto_status status = grow(g, err);
+        enum sotto_status status = grow_gunzip(g, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }

@@ -81,7 +81,7 @@ skip_blanks(struct npy *npy)
 
 /* Takes `word` if it comes next, after blanks. */
 static bool
-take(struct npy *npy, const char *word)
+take_npy(struct npy *npy, const char *word)
 {
     size_t size = strlen(word);
     skip_blanks(npy);
@@ -182,10 +182,10 @@ check_type(struct npy *npy, size_t at, size_t size)
 static enum sotto_status
 read_type(struct npy *npy)
 {
-    if (take(npy, "[")) {
+    if (take_npy(npy, "[")) {
         return fail_type(npy, npy->at - 1, "records of several fields");
     }
-    if (!take(npy, "'")) {
+    if (!take_npy(npy, "'")) {
         return fail_header(npy, "a type in quotes");
     }
     size_t at = npy->at;
@@ -194,7 +194,7 @@ read_type(struct npy *npy)
         npy->at++;
     }
     size_t size = npy->at - at;
-    if (!take(npy, "'")) {
+    if (!take_npy(npy, "'")) {
         return fail_header(npy, "the end of a type");
     }
     npy->descr = true;
@@ -207,24 +207,24 @@ static enum sotto_status
 read_order(struct npy *npy)
 {
     npy->order = true;
-    if (take(npy, "True")) {
+    if (take_npy(npy, "True")) {
         return host_fail(npy->err, SOTTO_STATUS_INPUT, npy->at - 4,
                          "%s: a .npy file in Fortran's order: only C's is "
                          "read; save numpy.ascontiguousarray(a)",
                          npy->name);
     }
-    return take(npy, "False") ? SOTTO_STATUS_OK
-                              : fail_header(npy, "True or False");
+    return take_npy(npy, "False") ? SOTTO_STATUS_OK
+                                  : fail_header(npy, "True or False");
 }
 
 static enum sotto_status
 read_dimensions(struct npy *npy)
 {
     npy->dimensions = true;
-    if (!take(npy, "(")) {
+    if (!take_npy(npy, "(")) {
         return fail_header(npy, "a shape in parentheses");
     }
-    while (!take(npy, ")")) {
+    while (!take_npy(npy, ")")) {
         if (npy->rank == DIMENSIONS_MAX) {
             return host_fail(npy->err, SOTTO_STATUS_INPUT, npy->at,
                              "%s: a .npy file of more than %u dimensions: "
@@ -235,10 +235,10 @@ read_dimensions(struct npy *npy)
             return fail_header(npy, "a dimension below 2^32");
         }
         npy->rank++;
-        if (take(npy, ")")) {
+        if (take_npy(npy, ")")) {
             return SOTTO_STATUS_OK;
         }
-        if (!take(npy, ",")) {
+        if (!take_npy(npy, ",")) {
             return fail_header(npy, "a comma or a parenthesis");
         }
     }
@@ -249,13 +249,15 @@ static enum sotto_status
 read_entry(struct npy *npy)
 {
     enum sotto_status status;
-    if (!npy->descr && take(npy, "'descr'")) {
-        status = take(npy, ":") ? read_type(npy) : fail_header(npy, "a colon");
-    } else if (!npy->order && take(npy, "'fortran_order'")) {
-        status = take(npy, ":") ? read_order(npy) : fail_header(npy, "a colon");
-    } else if (!npy->dimensions && take(npy, "'shape'")) {
+    if (!npy->descr && take_npy(npy, "'descr'")) {
         status =
-            take(npy, ":") ? read_dimensions(npy) : fail_header(npy, "a colon");
+            take_npy(npy, ":") ? read_type(npy) : fail_header(npy, "a colon");
+    } else if (!npy->order && take_npy(npy, "'fortran_order'")) {
+        status =
+            take_npy(npy, ":") ? read_order(npy) : fail_header(npy, "a colon");
+    } else if (!npy->dimensions && take_npy(npy, "'shape'")) {
+        status = take_npy(npy, ":") ? read_dimensions(npy)
+                                    : fail_header(npy, "a colon");
     } else {
         status = fail_header(npy, "descr, fortran_order and shape, each once");
     }
@@ -269,14 +271,14 @@ read_dictionary(struct npy *npy)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     bool more = true;
-    if (!take(npy, "{")) {
+    if (!take_npy(npy, "{")) {
         return fail_header(npy, "{");
     }
-    while (status == SOTTO_STATUS_OK && more && !take(npy, "}")) {
+    while (status == SOTTO_STATUS_OK && more && !take_npy(npy, "}")) {
         status = read_entry(npy);
-        more = status == SOTTO_STATUS_OK && take(npy, ",");
+        more = status == SOTTO_STATUS_OK && take_npy(npy, ",");
     }
-    if (status == SOTTO_STATUS_OK && !more && !take(npy, "}")) {
+    if (status == SOTTO_STATUS_OK && !more && !take_npy(npy, "}")) {
         status = fail_header(npy, "a comma or }");
     }
     if (status == SOTTO_STATUS_OK &&

@@ -47,8 +47,8 @@ check_size(const png_image *png, size_t size, const char *name,
 
 /* On success `png` must be freed. */
 static enum sotto_status
-begin(const uint8_t *bytes, size_t size, const char *name, png_image *png,
-      struct sotto_error *err)
+begin_png(const uint8_t *bytes, size_t size, const char *name, png_image *png,
+          struct sotto_error *err)
 {
     memset(png, 0, sizeof *png);
     png->version = PNG_IMAGE_VERSION;
@@ -67,7 +67,7 @@ png_file_header(const uint8_t *bytes, size_t size, const char *name,
                 struct sotto_image *ret_image, struct sotto_error *err)
 {
     png_image png;
-    enum sotto_status status = begin(bytes, size, name, &png, err);
+    enum sotto_status status = begin_png(bytes, size, name, &png, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -85,7 +85,7 @@ png_file_decode(const uint8_t *bytes, size_t size, const char *name,
 {
     const png_color black = {0, 0, 0};
     png_image png;
-    enum sotto_status status = begin(bytes, size, name, &png, err);
+    enum sotto_status status = begin_png(bytes, size, name, &png, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -62,8 +62,8 @@ column_select(const struct table_column *column, const size_t *rows,
 
 /* Columns of one block, which lie side by side, share one here too. */
 static bool
-fill(struct sotto_table *table, const struct sotto_table *from,
-     const size_t *rows)
+fill_selection(struct sotto_table *table, const struct sotto_table *from,
+               const size_t *rows)
 {
     for (size_t i = 0; i < from->count; i++) {
         const struct table_column *column = &from->columns[i];
@@ -110,7 +110,7 @@ sotto_table_select(const struct sotto_table *table, const size_t *rows,
     }
     selected->rows = count;
     selected->columns = columns;
-    if (!fill(selected, table, rows)) {
+    if (!fill_selection(selected, table, rows)) {
         sotto_table_free(selected);
         return host_fail_memory(err);
     }

@@ -284,7 +284,7 @@ read_question(const struct cli_args *args, struct question *q)
 }
 
 static int
-run(const struct cli_args *args)
+run_account(const struct cli_args *args)
 {
     struct question q = {0};
     struct answer answers[METHODS] = {0};
@@ -349,5 +349,5 @@ const struct cli_verb cmd_account = {
     .optional = 1,
     .more = true,
     .options = options,
-    .run = run,
+    .run = run_account,
 };

@@ -20,7 +20,7 @@
 #define INDENT 21u /* of what an attack found */
 
 /* What the library calls back with. */
-struct job {
+struct audit_job {
     const char *path;
     struct progress bar;
     const char *attack;
@@ -35,7 +35,7 @@ struct job {
 static void
 show_progress(void *context, const char *attack, uint64_t done, uint64_t total)
 {
-    struct job *job = context;
+    struct audit_job *job = context;
     if (job->attack == NULL || strcmp(job->attack, attack) != 0) {
         progress_end(&job->bar);
         (void)snprintf(job->label, sizeof job->label, "audit: %s", attack);
@@ -68,7 +68,7 @@ read_hexadecimal(FILE *from, uint8_t *report, size_t size)
 
 /* This program again, in a process of its own, with --one. */
 static pid_t
-start_again(const struct job *job, int output)
+start_again(const struct audit_job *job, int output)
 {
     char program[] = "sotto", verb[] = "audit", one[] = "--one", end[] = "--";
     char *path = strdup(job->path);
@@ -93,7 +93,7 @@ start_again(const struct job *job, int output)
 static int
 make_fresh(void *context, uint8_t *report, size_t size)
 {
-    const struct job *job = context;
+    const struct audit_job *job = context;
     int ends[2], status = -1, result = -1;
     pid_t child;
     FILE *from;
@@ -126,7 +126,7 @@ static const char *const ledger_ends[] = {"", ".secret", "-journal"};
 static char litter[LEDGER_FILES + 1][PATH_SIZE];
 
 static void
-ledger_path(const struct job *job, const char *end, char path[PATH_SIZE])
+ledger_path(const struct audit_job *job, const char *end, char path[PATH_SIZE])
 {
     (void)snprintf(path, PATH_SIZE, "%s/ledger%s", job->folder, end);
 }
@@ -164,7 +164,7 @@ catch_signals(void (*handler)(int))
 }
 
 static void
-ledger_make(struct job *job)
+ledger_make(struct audit_job *job)
 {
     const char *temporary = getenv("TMPDIR");
     struct sotto_ledger_caps caps = {"1000000", "1", NULL, NULL};
@@ -190,7 +190,7 @@ ledger_make(struct job *job)
 static const struct sotto_ledger_port *
 ledger_open(void *context)
 {
-    struct job *job = context;
+    struct audit_job *job = context;
     char path[PATH_SIZE];
     sotto_ledger_free(job->ledger);
     job->ledger = NULL;
@@ -204,7 +204,7 @@ ledger_open(void *context)
 }
 
 static void
-ledger_remove(struct job *job)
+ledger_remove(struct audit_job *job)
 {
     sotto_ledger_free(job->ledger);
     if (job->folder[0] != '\0') {
@@ -216,7 +216,8 @@ ledger_remove(struct job *job)
 /* ---- What it found ------------------------------------------------------- */
 
 static void
-tell_json(const struct sotto_audit *audit, const struct sotto_audit_info *info)
+tell_json_audit(const struct sotto_audit *audit,
+                const struct sotto_audit_info *info)
 {
     for (size_t i = 0; i < info->parts; i++) {
         struct sotto_audit_part part;
@@ -375,7 +376,7 @@ print_one(struct sotto_mechanism *mechanism)
 static int
 audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
 {
-    struct job job = {.path = args->word[0]};
+    struct audit_job job = {.path = args->word[0]};
     struct sotto_audit_options options = {.progress = show_progress,
                                           .ledger = ledger_open,
                                           .fresh = make_fresh,
@@ -405,7 +406,7 @@ audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
     }
     sotto_audit_info(found, &info);
     if (cli_given(args, "json")) {
-        tell_json(found, &info);
+        tell_json_audit(found, &info);
     } else {
         tell_text(found, &info);
     }
@@ -414,7 +415,7 @@ audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
 }
 
 static int
-run(const struct cli_args *args)
+run_audit(const struct cli_args *args)
 {
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_error err = {0};
@@ -468,5 +469,5 @@ const struct cli_verb cmd_audit = {
     .example = "sotto audit wdbc.sotto\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_audit,
 };

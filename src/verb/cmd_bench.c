@@ -174,7 +174,7 @@ row_text(void *context, const struct sotto_bench_row *row)
 }
 
 static int
-run(const struct cli_args *args)
+run_bench(const struct cli_args *args)
 {
     const char *name = args->words > 0 ? args->word[0] : NULL;
     bool started = false;
@@ -225,5 +225,5 @@ const struct cli_verb cmd_bench = {
     .wanted = wanted,
     .optional = 1,
     .options = options,
-    .run = run,
+    .run = run_bench,
 };

@@ -109,7 +109,7 @@ run_get(const struct cli_args *args)
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-run(const struct cli_args *args)
+run_data(const struct cli_args *args)
 {
     static const char *const actions[] = {"list", "get"};
     const char *action = args->word[0];
@@ -154,5 +154,5 @@ const struct cli_verb cmd_data = {
     .wanted = wanted,
     .optional = 1,
     .options = options,
-    .run = run,
+    .run = run_data,
 };

@@ -17,7 +17,7 @@
 #define NAME_WIDTH_MAX 40
 #define REPORTS_LEAST 2u /* for an interval */
 
-struct job {
+struct decode_job {
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
     struct sotto_report_reader *reader;
@@ -29,7 +29,7 @@ struct job {
 
 /* Calls for every integer of a report, in order; a header if it is NULL. */
 static bool
-put_integers(const struct job *job, const uint8_t *report, FILE *to)
+put_integers(const struct decode_job *job, const uint8_t *report, FILE *to)
 {
     for (size_t p = 0; p < job->info.parts; p++) {
         struct sotto_part_info part;
@@ -57,7 +57,7 @@ put_integers(const struct job *job, const uint8_t *report, FILE *to)
 }
 
 static bool
-put_csv(const struct job *job, const uint8_t *report, FILE *to)
+put_csv(const struct decode_job *job, const uint8_t *report, FILE *to)
 {
     if (report == NULL) {
         (void)fputs("id,simulated", to);
@@ -72,7 +72,7 @@ put_csv(const struct job *job, const uint8_t *report, FILE *to)
 }
 
 static bool
-put_json(const struct job *job, const uint8_t *report, FILE *to)
+put_json(const struct decode_job *job, const uint8_t *report, FILE *to)
 {
     char *text = NULL;
     if (report == NULL) {
@@ -95,10 +95,10 @@ ends_in(const char *path, const char *end)
 }
 
 static int
-write_lines(const struct job *job, const char *path)
+write_lines(const struct decode_job *job, const char *path)
 {
     size_t count = sotto_report_reader_count(job->reader);
-    bool (*put)(const struct job *, const uint8_t *, FILE *) =
+    bool (*put)(const struct decode_job *, const uint8_t *, FILE *) =
         ends_in(path, ".jsonl") ? put_json : put_csv;
     struct output_file file;
     struct progress bar;
@@ -129,7 +129,7 @@ kind_of(const struct sotto_estimate_row *row)
 }
 
 static void
-put_row_json(const struct job *job, const struct sotto_estimate_row *row,
+put_row_json(const struct decode_job *job, const struct sotto_estimate_row *row,
              double confidence, FILE *to)
 {
     json_begin(to);
@@ -157,7 +157,7 @@ row_name(const struct sotto_estimate_row *row, char *text, size_t size)
 }
 
 static int
-name_width(const struct job *job, double z)
+name_width(const struct decode_job *job, double z)
 {
     int width = 4;
     for (size_t i = 0; i < sotto_estimate_rows(job->estimate); i++) {
@@ -184,7 +184,7 @@ put_row_text(const struct sotto_estimate_row *row, int width, FILE *to)
 }
 
 static void
-put_estimates(const struct cli_args *args, const struct job *job,
+put_estimates(const struct cli_args *args, const struct decode_job *job,
               double confidence, FILE *to)
 {
     double z = confidence_z(confidence);
@@ -216,7 +216,7 @@ put_estimates(const struct cli_args *args, const struct job *job,
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-read_reports(const struct cli_args *args, struct job *job)
+read_reports(const struct cli_args *args, struct decode_job *job)
 {
     struct sotto_error err = {0};
     struct progress bar;
@@ -247,7 +247,7 @@ read_reports(const struct cli_args *args, struct job *job)
 }
 
 static void
-note_reports(const struct job *job)
+note_reports(const struct decode_job *job)
 {
     size_t count = sotto_report_reader_count(job->reader);
     size_t repeated = sotto_report_reader_repeated(job->reader);
@@ -282,11 +282,11 @@ check_output(const struct cli_args *args, const char *path)
 }
 
 static int
-run(const struct cli_args *args)
+run_decode(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
     double confidence = 0.95;
-    struct job job = {0};
+    struct decode_job job = {0};
     if (!cli_number(args, "confidence", 0.5, 0.999999, &confidence)) {
         return CLI_EXIT_BAD;
     }
@@ -346,5 +346,5 @@ const struct cli_verb cmd_decode = {
     .example = "sotto decode wdbc.sotto wdbc.reports -o wdbc.decoded.csv\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_decode,
 };

@@ -28,8 +28,9 @@ interval(double share, size_t n, double *ret_low, double *ret_high)
 }
 
 static void
-tell_json(const struct sotto_model *model,
-          const struct sotto_evaluation *evaluation, bool private_records)
+tell_json_evaluate(const struct sotto_model *model,
+                   const struct sotto_evaluation *evaluation,
+                   bool private_records)
 {
     size_t classes = sotto_model_classes(model);
     double low, high;
@@ -106,8 +107,8 @@ put_matrix(const struct sotto_model *model,
 }
 
 static void
-tell(const struct sotto_model *model, const struct sotto_evaluation *evaluation,
-     bool private_records)
+tell_evaluate(const struct sotto_model *model,
+              const struct sotto_evaluation *evaluation, bool private_records)
 {
     double low, high;
     interval(evaluation->accuracy, evaluation->rows, &low, &high);
@@ -160,7 +161,7 @@ evaluate(const struct cli_args *args, struct sotto_model *model,
 }
 
 static int
-run(const struct cli_args *args)
+run_evaluate(const struct cli_args *args)
 {
     const char *data = cli_value(args, "data");
     bool private_records = cli_given(args, "private");
@@ -186,9 +187,9 @@ run(const struct cli_args *args)
     }
     if (status == CLI_EXIT_DONE) {
         if (cli_given(args, "json")) {
-            tell_json(model, &evaluation, private_records);
+            tell_json_evaluate(model, &evaluation, private_records);
         } else {
-            tell(model, &evaluation, private_records);
+            tell_evaluate(model, &evaluation, private_records);
         }
         tell_left_out(sotto_table_rows(table) - evaluation.rows);
     }
@@ -228,5 +229,5 @@ const struct cli_verb cmd_evaluate = {
     .example = "sotto evaluate wdbc.model --data data/wdbc.csv\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_evaluate,
 };

@@ -273,7 +273,7 @@ run_experiment(struct sotto_experiment_options *options, struct output *output)
 }
 
 static int
-run(const struct cli_args *args)
+run_verb(const struct cli_args *args)
 {
     double eps[EPS_MOST];
     char command[COMMAND_SIZE];
@@ -360,5 +360,5 @@ const struct cli_verb cmd_experiment = {
     .example = "sotto experiment mnist-collection --plan\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_verb,
 };

@@ -36,7 +36,7 @@ write_reports(const struct sotto_mechanism *mechanism,
 }
 
 static void
-tell(const struct cli_args *args, const char *path, size_t count)
+tell_export(const struct cli_args *args, const char *path, size_t count)
 {
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
@@ -99,7 +99,7 @@ open_reports(const struct cli_args *args,
 }
 
 static int
-run(const struct cli_args *args)
+run_export(const struct cli_args *args)
 {
     const char *store = cli_value(args, "store");
     const char *path = cli_value(args, "output");
@@ -125,7 +125,7 @@ run(const struct cli_args *args)
         status = write_reports(mechanism, reader, path);
     }
     if (status == CLI_EXIT_DONE) {
-        tell(args, path, sotto_report_reader_count(reader));
+        tell_export(args, path, sotto_report_reader_count(reader));
     }
     sotto_report_reader_free(reader);
     sotto_mechanism_free(mechanism);
@@ -170,5 +170,5 @@ const struct cli_verb cmd_export = {
                "wdbc.reports\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_export,
 };

@@ -16,7 +16,7 @@
 #define HIDDEN_MAX 8u
 #define PATH_SIZE 4200u
 
-struct job {
+struct fit_job {
     struct sotto_mechanism *mechanism;
     struct sotto_report_reader *reader;
     struct sotto_analyst *analyst;
@@ -58,7 +58,7 @@ read_word(const struct cli_args *args, const char *name,
 }
 
 static int
-read_options(const struct cli_args *args, struct job *job)
+read_options(const struct cli_args *args, struct fit_job *job)
 {
     struct sotto_fit_options *options = &job->options;
     unsigned objective = 0, level = 0;
@@ -111,7 +111,7 @@ read_options(const struct cli_args *args, struct job *job)
 /* --analyst, or M with .analyst in place of .sotto, if that is there; NULL:
    neither. */
 static const char *
-find_analyst(const struct cli_args *args, struct job *job)
+find_analyst(const struct cli_args *args, struct fit_job *job)
 {
     const char *path = args->word[0], *given = cli_value(args, "analyst");
     size_t size = strlen(path);
@@ -125,7 +125,7 @@ find_analyst(const struct cli_args *args, struct job *job)
 }
 
 static int
-read_reports(const struct cli_args *args, struct job *job)
+read_reports(const struct cli_args *args, struct fit_job *job)
 {
     struct sotto_error err = {0};
     const char *path = args->word[1];
@@ -147,7 +147,7 @@ read_reports(const struct cli_args *args, struct job *job)
 }
 
 static int
-read_inputs(const struct cli_args *args, struct job *job)
+read_inputs(const struct cli_args *args, struct fit_job *job)
 {
     struct sotto_error err = {0};
     const char *aux = cli_value(args, "aux");
@@ -177,7 +177,7 @@ read_inputs(const struct cli_args *args, struct job *job)
 
 /* Points of the prior that there are to be used. */
 static size_t
-prior_points(const struct job *job)
+prior_points(const struct fit_job *job)
 {
     if (job->aux != NULL) {
         return sotto_table_rows(job->aux);
@@ -188,7 +188,7 @@ prior_points(const struct job *job)
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-fit(const struct cli_args *args, struct job *job)
+fit(const struct cli_args *args, struct fit_job *job)
 {
     const char *path = cli_value(args, "output");
     struct sotto_error err = {0};
@@ -212,7 +212,7 @@ fit(const struct cli_args *args, struct job *job)
 }
 
 static void
-tell_json(const struct job *job, const char *path, FILE *to)
+tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
 {
     const struct sotto_fit_info *info = &job->info;
     json_begin(to);
@@ -234,7 +234,7 @@ tell_json(const struct job *job, const char *path, FILE *to)
 
 /* Whether a report is about record and label together. */
 static bool
-covers_both(const struct job *job)
+covers_both(const struct fit_job *job)
 {
     struct sotto_part_info part;
     sotto_mechanism_part(job->mechanism, 0, &part);
@@ -242,13 +242,13 @@ covers_both(const struct job *job)
 }
 
 static void
-tell(const struct cli_args *args, const struct job *job)
+tell_fit(const struct cli_args *args, const struct fit_job *job)
 {
     const char *path = cli_value(args, "output");
     const struct sotto_fit_info *info = &job->info;
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
-        tell_json(job, path, to);
+        tell_json_fit(job, path, to);
         return;
     }
     (void)fprintf(to, "Wrote ");
@@ -271,9 +271,9 @@ tell(const struct cli_args *args, const struct job *job)
 }
 
 static int
-run(const struct cli_args *args)
+run_fit(const struct cli_args *args)
 {
-    struct job job = {0};
+    struct fit_job job = {0};
     const char *const inputs[] = {
         args->word[0], args->word[1], cli_value(args, "aux"),
         cli_value(args, "labels"), find_analyst(args, &job)};
@@ -289,7 +289,7 @@ run(const struct cli_args *args)
         status = fit(args, &job);
     }
     if (status == CLI_EXIT_DONE) {
-        tell(args, &job);
+        tell_fit(args, &job);
     }
     if (status == CLI_EXIT_DONE && job.info.points > 0) {
         learning_note_thinned(prior_points(&job), job.options.prior_most,
@@ -376,5 +376,5 @@ const struct cli_verb cmd_fit = {
                "-o wdbc.model\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_fit,
 };

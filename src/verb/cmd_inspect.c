@@ -20,7 +20,7 @@ put_lines(const char *text)
 }
 
 static int
-run(const struct cli_args *args)
+run_inspect(const struct cli_args *args)
 {
     struct sotto_mechanism *mechanism = NULL;
     char *text = NULL;
@@ -56,5 +56,5 @@ const struct cli_verb cmd_inspect = {
     .example = "sotto inspect wdbc.sotto\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_inspect,
 };

@@ -8,7 +8,7 @@
 #include "cli/password.h"
 
 static void
-tell(const struct cli_args *args, const char *prefix, bool encrypted)
+tell_keygen(const struct cli_args *args, const char *prefix, bool encrypted)
 {
     char path[4200];
     if (cli_given(args, "json")) {
@@ -30,7 +30,7 @@ tell(const struct cli_args *args, const char *prefix, bool encrypted)
 }
 
 static int
-run(const struct cli_args *args)
+run_keygen(const struct cli_args *args)
 {
     const char *prefix = cli_value(args, "output");
     const char *file = cli_value(args, "password-file");
@@ -54,7 +54,7 @@ run(const struct cli_args *args)
     }
     explicit_bzero(password, sizeof password);
     if (status == CLI_EXIT_DONE) {
-        tell(args, prefix, encrypted);
+        tell_keygen(args, prefix, encrypted);
     }
     return status;
 }
@@ -81,5 +81,5 @@ const struct cli_verb cmd_keygen = {
     .example = "sotto keygen -o collector\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_keygen,
 };

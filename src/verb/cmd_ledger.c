@@ -255,7 +255,7 @@ run_show(const struct cli_args *args, const char *path)
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-run(const struct cli_args *args)
+run_ledger(const struct cli_args *args)
 {
     static const char *const actions[] = {"new", "show"};
     const char *action = args->word[0];
@@ -312,5 +312,5 @@ const struct cli_verb cmd_ledger = {
         "sotto ledger show my.ledger --person ann\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_ledger,
 };

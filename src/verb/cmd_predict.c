@@ -14,7 +14,7 @@
 #include "verb/records.h"
 #include "verb/report_source.h"
 
-struct job {
+struct predict_job {
     struct sotto_model *model;
     struct sotto_mechanism *mechanism; /* of the reports; NULL: the model's */
     size_t rows, classes;
@@ -42,7 +42,7 @@ holds_reports(const char *path)
 }
 
 static int
-allocate(struct job *job, size_t rows)
+allocate(struct predict_job *job, size_t rows)
 {
     job->rows = rows;
     job->classes = sotto_model_classes(job->model);
@@ -55,7 +55,7 @@ allocate(struct job *job, size_t rows)
 }
 
 static int
-predict_records(const struct cli_args *args, struct job *job)
+predict_records(const struct cli_args *args, struct predict_job *job)
 {
     struct sotto_table *table = NULL;
     struct sotto_error err = {0};
@@ -74,7 +74,7 @@ predict_records(const struct cli_args *args, struct job *job)
 }
 
 static int
-predict_reports(const struct cli_args *args, struct job *job)
+predict_reports(const struct cli_args *args, struct predict_job *job)
 {
     struct sotto_mechanism *mechanism = job->mechanism != NULL
                                             ? job->mechanism
@@ -125,7 +125,7 @@ largest(const double *p, size_t count)
 }
 
 static void
-put_csv(const struct job *job, FILE *to)
+put_csv(const struct predict_job *job, FILE *to)
 {
     (void)fputs("row,class", to);
     for (size_t y = 0; y < job->classes; y++) {
@@ -145,7 +145,7 @@ put_csv(const struct job *job, FILE *to)
 }
 
 static void
-put_json(const struct job *job, FILE *to)
+put_json(const struct predict_job *job, FILE *to)
 {
     for (size_t i = 0; i < job->rows; i++) {
         const double *p = job->p + i * job->classes;
@@ -160,7 +160,7 @@ put_json(const struct job *job, FILE *to)
 
 /* How many rows each class got. */
 static void
-put_counts(const struct job *job, FILE *to)
+put_counts(const struct predict_job *job, FILE *to)
 {
     (void)fprintf(to, "%zu %s\n", job->rows,
                   job->reports ? "reports" : "records");
@@ -177,7 +177,7 @@ put_counts(const struct job *job, FILE *to)
 }
 
 static int
-put(const struct cli_args *args, const struct job *job)
+put(const struct cli_args *args, const struct predict_job *job)
 {
     const char *path = cli_value(args, "output");
     struct output_file file;
@@ -199,14 +199,14 @@ put(const struct cli_args *args, const struct job *job)
 }
 
 static int
-run(const struct cli_args *args)
+run_predict(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
     const char *other = cli_value(args, "mechanism");
     const char *const inputs[] = {args->word[0], args->word[1],
                                   cli_value(args, "labels"), other};
     struct sotto_error err = {0};
-    struct job job = {0};
+    struct predict_job job = {0};
     int status = output_file_check(path, inputs, 4);
     if (status == CLI_EXIT_DONE &&
         sotto_model_read(args->word[0], &job.model, &err) != SOTTO_STATUS_OK) {
@@ -264,5 +264,5 @@ const struct cli_verb cmd_predict = {
     .example = "sotto predict wdbc.model data/wdbc.csv -o wdbc.classes.csv\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_predict,
 };

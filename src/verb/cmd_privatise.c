@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "verb/inquiry.h"
 
-struct job {
+struct privatise_job {
     struct sotto_mechanism *mechanism;
     struct inquiry inquiry;
     size_t reports; /* written */
@@ -21,7 +21,7 @@ struct job {
 
 /* Opens the mechanism; with --pub, only if the signature is right. */
 static int
-open_mechanism(const struct cli_args *args, struct job *job)
+open_mechanism(const struct cli_args *args, struct privatise_job *job)
 {
     const char *path = args->word[0], *pub = cli_value(args, "pub");
     struct sotto_error err = {0};
@@ -37,7 +37,7 @@ open_mechanism(const struct cli_args *args, struct job *job)
 
 /* Without a ledger: a new report every time. */
 static enum sotto_status
-make_report(struct job *job, size_t row, uint8_t *report,
+make_report(struct privatise_job *job, size_t row, uint8_t *report,
             struct sotto_error *err)
 {
     const struct sotto_value *values =
@@ -62,7 +62,7 @@ make_report(struct job *job, size_t row, uint8_t *report,
 
 /* The report of one row into the file; none if it was refused. */
 static enum sotto_status
-add_row(struct job *job, size_t row, uint8_t *report,
+add_row(struct privatise_job *job, size_t row, uint8_t *report,
         struct sotto_report_writer *writer, struct sotto_error *err)
 {
     bool given = true;
@@ -79,7 +79,7 @@ add_row(struct job *job, size_t row, uint8_t *report,
 
 /* All rows, in order, into the file at `path`. */
 static int
-write_reports(struct job *job, size_t rows, const char *path)
+write_reports(struct privatise_job *job, size_t rows, const char *path)
 {
     struct sotto_report_writer *writer = NULL;
     struct progress bar;
@@ -107,8 +107,8 @@ write_reports(struct job *job, size_t rows, const char *path)
 }
 
 static void
-tell_json(const struct cli_args *args, const struct job *job, const char *path,
-          FILE *to)
+tell_json_privatise(const struct cli_args *args,
+                    const struct privatise_job *job, const char *path, FILE *to)
 {
     const struct sotto_mechanism_info *info = &job->inquiry.info;
     const struct people *people = &job->inquiry.people;
@@ -130,13 +130,14 @@ tell_json(const struct cli_args *args, const struct job *job, const char *path,
 }
 
 static void
-tell(const struct cli_args *args, const struct job *job, const char *path)
+tell_privatise(const struct cli_args *args, const struct privatise_job *job,
+               const char *path)
 {
     const struct sotto_mechanism_info *info = &job->inquiry.info;
     const struct people *people = &job->inquiry.people;
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
-        tell_json(args, job, path, to);
+        tell_json_privatise(args, job, path, to);
         return;
     }
     (void)fprintf(to, "Wrote ");
@@ -177,10 +178,10 @@ check_output(const struct cli_args *args)
 }
 
 static int
-run(const struct cli_args *args)
+run_privatise(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
-    struct job job = {.simulated = cli_given(args, "seed")};
+    struct privatise_job job = {.simulated = cli_given(args, "seed")};
     if (!cli_whole(args, "seed", &job.seed)) {
         return CLI_EXIT_BAD;
     }
@@ -202,7 +203,7 @@ run(const struct cli_args *args)
         status = write_reports(&job, sotto_table_rows(job.inquiry.table), path);
     }
     if (status == CLI_EXIT_DONE) {
-        tell(args, &job, path);
+        tell_privatise(args, &job, path);
         status = people_exit(&job.inquiry.people);
     }
     inquiry_clear(&job.inquiry);
@@ -252,5 +253,5 @@ const struct cli_verb cmd_privatise = {
                "-o wdbc.reports\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_privatise,
 };

@@ -28,7 +28,7 @@
 #define GRID_S 1
 #define SPREAD_S 10
 
-struct job {
+struct send_job {
     char *queue; /* its path */
     struct sotto_ledger *ledger;
     struct sotto_sender *sender;
@@ -107,7 +107,7 @@ check_queue(const struct cli_args *args, const char *queue)
 
 /* What can be said before anything is opened. */
 static int
-check_words(const struct cli_args *args, struct job *job)
+check_words(const struct cli_args *args, struct send_job *job)
 {
     job->queue = queue_path(args);
     if (job->queue == NULL) {
@@ -131,7 +131,7 @@ check_words(const struct cli_args *args, struct job *job)
 
 /* Before the queue is made: a name that is wrong leaves nothing behind. */
 static int
-open_ledger(const struct cli_args *args, struct job *job)
+open_ledger(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0};
     return cli_given(args, "dry-run") ||
@@ -142,7 +142,7 @@ open_ledger(const struct cli_args *args, struct job *job)
 }
 
 static int
-open_sender(const struct cli_args *args, struct job *job)
+open_sender(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0};
     uint64_t batch = 0, tries = 0, timeout = 0;
@@ -178,7 +178,7 @@ open_sender(const struct cli_args *args, struct job *job)
 /* Fetched if it is not there, and then pinned; signed and, if asked for,
    pinned, whoever brought it. */
 static int
-open_mechanism(const struct cli_args *args, struct job *job)
+open_mechanism(const struct cli_args *args, struct send_job *job)
 {
     const char *path = args->word[0], *pub = cli_value(args, "pub");
     const char *pin = cli_value(args, "pin");
@@ -212,14 +212,15 @@ open_mechanism(const struct cli_args *args, struct job *job)
 /* ---- Queueing and sending ----------------------------------------------- */
 
 static bool
-is_going(struct job *job, size_t done, size_t total)
+is_going(struct send_job *job, size_t done, size_t total)
 {
     struct sotto_watch port = watch_port(&job->watch);
     return port.tick(port.context, "privatising", done, total);
 }
 
 static enum sotto_status
-queue_row(struct job *job, size_t row, uint8_t *report, struct sotto_error *err)
+queue_row(struct send_job *job, size_t row, uint8_t *report,
+          struct sotto_error *err)
 {
     bool given = false;
     enum sotto_status status =
@@ -231,7 +232,7 @@ queue_row(struct job *job, size_t row, uint8_t *report, struct sotto_error *err)
 }
 
 static int
-queue_rows(struct job *job)
+queue_rows(struct send_job *job)
 {
     size_t rows = sotto_table_rows(job->inquiry.table);
     struct sotto_error err = {0};
@@ -266,7 +267,7 @@ queue_rows(struct job *job)
 }
 
 static void
-tell_json(const struct job *job, const char *why)
+tell_json_send(const struct send_job *job, const char *why)
 {
     json_begin(stdout);
     json_size(stdout, "accepted", job->sent.accepted);
@@ -290,7 +291,7 @@ tell_json(const struct job *job, const char *why)
 
 /* Without a terminal only what is wrong is worth a line: cron mails it. */
 static void
-tell(const struct job *job)
+tell_send(const struct send_job *job)
 {
     const struct sotto_sent *sent = &job->sent;
     if (isatty(STDOUT_FILENO) == 1) {
@@ -320,20 +321,20 @@ tell(const struct job *job)
 }
 
 static void
-tell_all(const struct cli_args *args, const struct job *job,
+tell_all(const struct cli_args *args, const struct send_job *job,
          const struct sotto_error *failure)
 {
     if (cli_given(args, "json")) {
-        tell_json(job, failure != NULL ? failure->message : NULL);
+        tell_json_send(job, failure != NULL ? failure->message : NULL);
     } else {
-        tell(job);
+        tell_send(job);
     }
 }
 
 /* Before a record is read: else people were charged for what the collector does
    not want. */
 static int
-check_collector(const struct cli_args *args, struct job *job)
+check_collector(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0}, inner = {0};
     enum sotto_status status = sotto_sender_check(job->sender, job->mechanism,
@@ -356,7 +357,7 @@ check_collector(const struct cli_args *args, struct job *job)
 }
 
 static int
-flush(const struct cli_args *args, struct job *job)
+flush(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0};
     enum sotto_status status = cli_given(args, "retry-refused")
@@ -381,7 +382,7 @@ flush(const struct cli_args *args, struct job *job)
 
 /* Notes about columns would come with every run of cron. */
 static int
-ask_people(const struct cli_args *args, struct job *job)
+ask_people(const struct cli_args *args, struct send_job *job)
 {
     cli_hush(isatty(STDERR_FILENO) != 1);
     int status = inquiry_open(args, job->mechanism, args->word[1], job->ledger,
@@ -391,7 +392,7 @@ ask_people(const struct cli_args *args, struct job *job)
 }
 
 static int
-send_records(const struct cli_args *args, struct job *job)
+send_records(const struct cli_args *args, struct send_job *job)
 {
     int status = check_collector(args, job);
     if (status == CLI_EXIT_DONE) {
@@ -404,9 +405,9 @@ send_records(const struct cli_args *args, struct job *job)
 }
 
 static int
-run(const struct cli_args *args)
+run_send(const struct cli_args *args)
 {
-    struct job job;
+    struct send_job job;
     memset(&job, 0, sizeof job);
     watch_start(&job.watch);
     int status = check_words(args, &job);
@@ -511,5 +512,5 @@ const struct cli_verb cmd_send = {
                "    --to http://127.0.0.1:8470/v1/campaigns/wdbc\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_send,
 };

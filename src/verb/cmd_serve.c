@@ -228,7 +228,7 @@ read_options(const struct cli_args *args,
 }
 
 static int
-run(const struct cli_args *args)
+run_serve(const struct cli_args *args)
 {
     struct speaker speaker = {.json = cli_given(args, "json")};
     struct sotto_collector_options options;
@@ -312,5 +312,5 @@ const struct cli_verb cmd_serve = {
                "    --store sqlite:reports.db\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_serve,
 };

@@ -37,8 +37,8 @@ get_password(const struct cli_args *args, const char *key,
 }
 
 static void
-tell(const struct cli_args *args, const char *path,
-     const struct sotto_mechanism *mechanism)
+tell_sign(const struct cli_args *args, const char *path,
+          const struct sotto_mechanism *mechanism)
 {
     struct sotto_mechanism_info info;
     sotto_mechanism_info(mechanism, &info);
@@ -59,7 +59,7 @@ tell(const struct cli_args *args, const char *path,
 }
 
 static int
-run(const struct cli_args *args)
+run_sign(const struct cli_args *args)
 {
     const char *path = args->word[0], *key = cli_value(args, "key");
     char password[PASSWORD_SIZE] = "";
@@ -77,7 +77,7 @@ run(const struct cli_args *args)
     }
     explicit_bzero(password, sizeof password);
     if (status == CLI_EXIT_DONE) {
-        tell(args, path, mechanism);
+        tell_sign(args, path, mechanism);
     }
     sotto_mechanism_free(mechanism);
     return status;
@@ -104,5 +104,5 @@ const struct cli_verb cmd_sign = {
     .example = "sotto sign wdbc.sotto --key collector.key\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_sign,
 };

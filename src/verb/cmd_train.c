@@ -85,9 +85,9 @@ put_fact(FILE *to, const struct sotto_fact *fact)
 }
 
 static void
-tell(const struct cli_args *args, const struct plan *plan,
-     const struct sotto_mechanism *mechanism,
-     const struct sotto_train_facts *facts)
+tell_train(const struct cli_args *args, const struct plan *plan,
+           const struct sotto_mechanism *mechanism,
+           const struct sotto_train_facts *facts)
 {
     struct sotto_mechanism_info info;
     FILE *to = cli_summary(plan->path);
@@ -400,7 +400,7 @@ train(const struct cli_args *args, const struct sotto_table *table,
     if (status != SOTTO_STATUS_OK) {
         return fail_train(plan, &err);
     }
-    tell(args, plan, mechanism, &facts);
+    tell_train(args, plan, mechanism, &facts);
     sotto_mechanism_free(mechanism);
     return CLI_EXIT_DONE;
 }

@@ -23,8 +23,8 @@ put_comment(const char *comment)
 }
 
 static void
-tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
-     const char *comment)
+tell_verify(const struct cli_args *args,
+            const struct sotto_mechanism *mechanism, const char *comment)
 {
     const char *path = args->word[0], *pub = cli_value(args, "pub");
     struct sotto_mechanism_info info;
@@ -56,7 +56,7 @@ tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
 }
 
 static int
-run(const struct cli_args *args)
+run_verify(const struct cli_args *args)
 {
     struct sotto_mechanism *mechanism = NULL;
     char *comment = NULL;
@@ -67,7 +67,7 @@ run(const struct cli_args *args)
                                       &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {
-        tell(args, mechanism, comment);
+        tell_verify(args, mechanism, comment);
     }
     sotto_mechanism_free(mechanism);
     free(comment);
@@ -93,5 +93,5 @@ const struct cli_verb cmd_verify = {
     .example = "sotto verify wdbc.sotto --pub collector.pub\n",
     .wanted = wanted,
     .options = options,
-    .run = run,
+    .run = run_verify,
 };

@@ -8,8 +8,8 @@
 #include "verb/train_kinds.h"
 
 static void
-tell(const struct cli_args *args, const char *path,
-     const struct sotto_mechanism *mechanism)
+tell_from(const struct cli_args *args, const char *path,
+          const struct sotto_mechanism *mechanism)
 {
     struct sotto_mechanism_info info;
     FILE *to = cli_summary(path);
@@ -74,7 +74,7 @@ train_from(const struct cli_args *args)
         status = cli_fail(&err);
     }
     if (status == CLI_EXIT_DONE) {
-        tell(args, path, mechanism);
+        tell_from(args, path, mechanism);
     }
     sotto_mechanism_free(old);
     sotto_mechanism_free(mechanism);

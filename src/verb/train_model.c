@@ -9,8 +9,8 @@
 #include "verb/train_kinds.h"
 
 static void
-tell(const struct cli_args *args, const struct sotto_mechanism *mechanism,
-     double expected)
+tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
+           double expected)
 {
     const char *path = cli_value(args, "output");
     FILE *to = cli_summary(path);
@@ -59,7 +59,7 @@ train_model(const struct cli_args *args)
     }
     sotto_model_free(model);
     if (status == SOTTO_STATUS_OK) {
-        tell(args, mechanism, expected);
+        tell_model(args, mechanism, expected);
     }
     sotto_mechanism_free(mechanism);
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE

@@ -75,8 +75,8 @@ move_cell(struct field *field, size_t c)
 }
 
 static enum sotto_status
-run(struct field *field, const struct sotto_watch *watch,
-    struct sotto_error *err)
+run_cells_field(struct field *field, const struct sotto_watch *watch,
+                struct sotto_error *err)
 {
     struct codes *codes = field->codes;
     size_t classes = codes->classes;
@@ -126,7 +126,7 @@ cells_field(struct codes *codes, const double *pi,
     for (size_t p = 0; p < pairs; p++) {
         field.q[p] = options->share[p % classes];
     }
-    enum sotto_status status = run(&field, options->watch, err);
+    enum sotto_status status = run_cells_field(&field, options->watch, err);
     for (size_t p = 0; p < pairs && status == SOTTO_STATUS_OK; p++) {
         ret_tau[p] = field.rest + field.gap * field.q[p];
     }

@@ -58,7 +58,7 @@ fit_clear(struct fit *fit)
 /* ---- What is known ------------------------------------------------------- */
 
 static enum sotto_status
-check(const struct fit *fit, struct sotto_error *err)
+check_classifier(const struct fit *fit, struct sotto_error *err)
 {
     const struct classifier_aux *aux = fit->aux;
     if (fit->shape->symbols < 2) {
@@ -270,7 +270,7 @@ static enum sotto_status
 fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 {
     const struct sotto_fit_options *options = fit->options;
-    enum sotto_status status = check(fit, err);
+    enum sotto_status status = check_classifier(fit, err);
     fit->own = (struct classifier_options){.rate = options->rate,
                                            .decay = options->decay,
                                            .epochs = options->epochs,

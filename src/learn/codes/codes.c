@@ -223,7 +223,8 @@ check_size(const struct codes_shape *shape, size_t reports, size_t blocks,
 }
 
 static enum sotto_status
-fill(struct codes *codes, struct filling *filling, struct sotto_error *err)
+fill_codes(struct codes *codes, struct filling *filling,
+           struct sotto_error *err)
 {
     enum sotto_status status;
     host_pool_run(codes->pool, codes->blocks, measure_block, filling);
@@ -280,7 +281,7 @@ codes_init(struct codes *codes, const struct codes_shape *shape,
         status = host_fail_memory(err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = fill(codes, &filling, err);
+        status = fill_codes(codes, &filling, err);
     }
     free(q);
     free(filling.room);

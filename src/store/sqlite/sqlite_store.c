@@ -382,7 +382,7 @@ fail_others(const struct sqlite_store *store, struct sotto_error *err)
 }
 
 static enum sotto_status
-begin(void *own, struct sotto_error *err)
+begin_store(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
     if (sqlite3_get_autocommit(store->sql.db) == 0 || store->failed) {
@@ -460,7 +460,7 @@ const struct store_backend store_sqlite = {
     .open = open_store,
     .close = close_store,
     .campaign = note_campaign,
-    .begin = begin,
+    .begin = begin_store,
     .put = sqlite_put,
     .commit = commit,
     .rollback = rollback,
