@@ -173,7 +173,6 @@ struct tensor_ops {
 /* What every back-end begins with. */
 struct tensor_backend {
     const struct tensor_ops *ops;
-    struct host_pool *pool; /* for the back-end's own work; NULL: one thread */
 };
 
 /*

@@ -1,26 +1,45 @@
 /*
- * test_tensor.c: every operation's gradient against central differences, on
- * both back-ends; and what all back-ends share.
+ * test_tensor.c: one table of operations, and three things that are asked of
+ * every row on every back-end:
  *
- * An operation y = f(p) is tried by the scalar sum_i r_i y_i with random r, in
- * double precision, of which the gradient in p is what the way back gives for
- * dy = r.
+ *   check     the values and gradients of the plain loops, at a small and at a
+ *             large shape, and the same bits at any number of threads
+ *   gradient  central differences, at the small shape
+ *   time      `test_tensor time`: microseconds of each way, at the large shape
+ *
+ * An operation y = f(p_0, p_1, p_2) is tried by the scalar sum_i r_i y_i with
+ * random r, in double precision, of which the gradients are what the way back
+ * gives for dy = r. A loss is its own scalar. A new operation is a row here, a
+ * new back-end one more in tensor_fixture.h.
  */
 #include "fail_alloc.h"
 #include "tensor_fixture.h"
+
+#include <stdio.h>
+#include <time.h>
 
 #include "host/pool.h"
 
 #define STEP 4e-3F
 #define TOLERANCE 2e-3
+#define PARAMETERS 3u
+#define ROOM 4u /* of a norm's moments, widths */
 
-/* What is tried: `forward` fills y from `p`, whatever of it that is. */
-struct trial {
-    struct tensor_backend *backend;
-    size_t n, in, out;
+struct work {
     enum activation activation;
-    float *x, *weight, *bias, *y, *r;
-    double (*forward)(struct trial *trial);
+    size_t n, in, out; /* rows, and entries of one before and behind */
+    struct tensor_window window;
+    size_t size[PARAMETERS]; /* 0: there is none */
+    float *p[PARAMETERS], *g[PARAMETERS];
+    float *y, *r, *dy, *room;
+};
+
+struct op {
+    const char *name;
+    bool (*shape)(struct work *work, bool large); /* false: not there */
+    double (*forward)(struct tensor_backend *backend, struct work *work);
+    void (*back)(struct tensor_backend *backend, struct work *work);
+    double tolerance; /* of cpu against plain */
 };
 
 static double
@@ -33,216 +52,436 @@ dot(const float *a, const float *b, size_t size)
     return sum;
 }
 
-static void
-check_gradient(struct trial *trial, float *p, const float *gradient,
-               size_t size)
+static double
+scalar(const struct work *w)
 {
-    for (size_t i = 0; i < size; i++) {
-        float kept = p[i];
-        p[i] = kept + STEP;
-        double above = p[i];
-        double high = trial->forward(trial);
-        p[i] = kept - STEP;
-        double below = p[i];
-        double low = trial->forward(trial);
-        p[i] = kept;
-        assert_near((high - low) / (above - below), gradient[i], TOLERANCE);
+    return dot(w->y, w->r, w->n * w->out);
+}
+
+/* ---- Dense, convolution, pools, sums --------------------------------------
+ */
+
+static bool
+shape_dense(struct work *w, bool large)
+{
+    w->n = large ? 65 : 5;
+    w->in = large ? 300 : 4;
+    w->out = large ? 150 : 3;
+    w->size[0] = w->n * w->in;
+    w->size[1] = w->out * w->in;
+    w->size[2] = w->out;
+    return true;
+}
+
+static double
+forward_dense(struct tensor_backend *b, struct work *w)
+{
+    b->ops->dense(b, w->n, w->in, w->out, w->p[0], w->p[1], w->p[2],
+                  w->activation, w->y);
+    return scalar(w);
+}
+
+static void
+back_dense(struct tensor_backend *b, struct work *w)
+{
+    b->ops->dense_back(b, w->n, w->in, w->out, w->p[0], w->p[1], w->y,
+                       w->activation, w->dy, w->g[1], w->g[2], w->g[0]);
+}
+
+static bool
+shape_conv(struct work *w, bool large)
+{
+    w->window = large ? (struct tensor_window){14, 14, 16, 32, 3, 1, 1}
+                      : (struct tensor_window){4, 3, 2, 3, 3, 2, 1};
+    w->n = large ? 33 : 2;
+    w->in = w->window.height * w->window.width * w->window.channels;
+    w->out = tensor_window_places(&w->window) * w->window.filters;
+    w->size[0] = w->n * w->in;
+    w->size[1] = w->window.filters * w->window.kernel * w->window.kernel *
+                 w->window.channels;
+    w->size[2] = w->window.filters;
+    return true;
+}
+
+static double
+forward_conv(struct tensor_backend *b, struct work *w)
+{
+    b->ops->conv(b, w->n, &w->window, w->p[0], w->p[1], w->p[2], w->activation,
+                 w->y);
+    return scalar(w);
+}
+
+static void
+back_conv(struct tensor_backend *b, struct work *w)
+{
+    b->ops->conv_back(b, w->n, &w->window, w->p[0], w->p[1], w->y,
+                      w->activation, w->dy, w->g[1], w->g[2], w->g[0]);
+}
+
+static bool
+shape_pool(struct work *w, bool large)
+{
+    (void)shape_conv(w, large);
+    w->window.filters = w->window.channels;
+    w->window.kernel = w->window.stride = 2;
+    w->out = tensor_window_places(&w->window) * w->window.channels;
+    w->size[1] = w->size[2] = 0;
+    return w->activation == ACTIVATION_NONE;
+}
+
+static double
+forward_largest(struct tensor_backend *b, struct work *w)
+{
+    b->ops->pool(b, w->n, &w->window, TENSOR_POOL_MAX, w->p[0], w->y);
+    return scalar(w);
+}
+
+static void
+back_largest(struct tensor_backend *b, struct work *w)
+{
+    b->ops->pool_back(b, w->n, &w->window, TENSOR_POOL_MAX, w->p[0], w->y,
+                      w->dy, w->g[0]);
+}
+
+static double
+forward_mean(struct tensor_backend *b, struct work *w)
+{
+    b->ops->pool(b, w->n, &w->window, TENSOR_POOL_MEAN, w->p[0], w->y);
+    return scalar(w);
+}
+
+static void
+back_mean(struct tensor_backend *b, struct work *w)
+{
+    b->ops->pool_back(b, w->n, &w->window, TENSOR_POOL_MEAN, w->p[0], w->y,
+                      w->dy, w->g[0]);
+}
+
+static bool
+shape_rows(struct work *w, bool large)
+{
+    w->n = large ? 700 : 5;
+    w->in = w->out = large ? 300 : 4;
+    w->size[0] = w->n * w->in;
+    return w->activation == ACTIVATION_NONE;
+}
+
+static bool
+shape_add(struct work *w, bool large)
+{
+    (void)shape_rows(w, large);
+    return true;
+}
+
+static double
+forward_add(struct tensor_backend *b, struct work *w)
+{
+    memcpy(w->y, w->r, w->n * w->out * sizeof *w->y);
+    b->ops->add(b, w->n * w->out, w->p[0], w->activation, w->y);
+    return scalar(w);
+}
+
+/* ---- Batch norm: gain is p[1], shift p[2] ---------------------------------
+ */
+
+static bool
+shape_norm(struct work *w, bool large)
+{
+    w->n = large ? 300 : 6;
+    w->in = w->out = large ? 150 : 4;
+    w->size[0] = w->n * w->in;
+    w->size[1] = w->size[2] = w->out;
+    return true;
+}
+
+static double
+forward_norm(struct tensor_backend *b, struct work *w)
+{
+    float *room = w->room;
+    b->ops->norm(b, w->n, w->out, true, 0.1F, w->p[0], w->p[1], w->p[2], room,
+                 room + w->out, w->activation, room + 2 * w->out,
+                 room + 3 * w->out, w->y);
+    return scalar(w);
+}
+
+static void
+back_norm(struct tensor_backend *b, struct work *w)
+{
+    b->ops->norm_back(b, w->n, w->out, w->p[0], w->p[1], w->room + 2 * w->out,
+                      w->room + 3 * w->out, w->y, w->activation, w->dy, w->g[1],
+                      w->g[2], w->g[0]);
+}
+
+/* ---- Rows, and losses against r -------------------------------------------
+ */
+
+static double
+forward_softmax(struct tensor_backend *b, struct work *w)
+{
+    b->ops->softmax(b, w->n, w->out, w->p[0], w->y);
+    return scalar(w);
+}
+
+static void
+back_softmax(struct tensor_backend *b, struct work *w)
+{
+    b->ops->softmax_back(b, w->n, w->out, w->y, w->dy, w->g[0]);
+}
+
+static double
+forward_clip(struct tensor_backend *b, struct work *w)
+{
+    b->ops->clip_l1(b, w->n, w->out, 1.5F, w->p[0], w->y);
+    return scalar(w);
+}
+
+static void
+back_clip(struct tensor_backend *b, struct work *w)
+{
+    b->ops->clip_l1_back(b, w->n, w->out, 1.5F, w->p[0], w->dy, w->g[0]);
+}
+
+static double
+forward_gather(struct tensor_backend *b, struct work *w)
+{
+    uint32_t *row = malloc(w->n * sizeof *row);
+    assert_non_null(row);
+    for (size_t i = 0; i < w->n; i++) {
+        row[i] = (uint32_t)((i * 7 + 3) % w->n);
     }
+    b->ops->gather(b, w->n, w->out, w->p[0], row, w->y);
+    free(row);
+    return scalar(w);
 }
 
-static void
-trial_make(struct trial *trial, struct tensor_backend *backend, size_t n,
-           size_t in, size_t out)
-{
-    *trial = (struct trial){.backend = backend,
-                            .n = n,
-                            .in = in,
-                            .out = out,
-                            .x = numbers(n * in, 21, 1),
-                            .weight = numbers(out * in, 22, 1),
-                            .bias = numbers(out, 23, 1),
-                            .y = numbers(n * out, 24, 1),
-                            .r = numbers(n * out, 25, 1)};
-}
-
-static void
-trial_free(struct trial *trial)
-{
-    free(trial->r);
-    free(trial->y);
-    free(trial->bias);
-    free(trial->weight);
-    free(trial->x);
-}
-
-/* ---- Dense -------------------------------------------------------------- */
-
-static double
-dense_forward(struct trial *t)
-{
-    t->backend->ops->dense(t->backend, t->n, t->in, t->out, t->x, t->weight,
-                           t->bias, t->activation, t->y);
-    return dot(t->y, t->r, t->n * t->out);
-}
-
-static void
-check_dense(struct tensor_backend *backend, enum activation activation)
-{
-    struct trial t;
-    trial_make(&t, backend, 5, 4, 3);
-    float *dy = copied(t.r, 15);
-    float dweight[12];
-    float dbias[3];
-    float dx[20];
-    t.activation = activation;
-    t.forward = dense_forward;
-    (void)t.forward(&t);
-    backend->ops->dense_back(backend, 5, 4, 3, t.x, t.weight, t.y, activation,
-                             dy, dweight, dbias, dx);
-    check_gradient(&t, t.weight, dweight, 12);
-    check_gradient(&t, t.bias, dbias, 3);
-    check_gradient(&t, t.x, dx, 20);
-    free(dy);
-    trial_free(&t);
-}
-
-static void
-test_dense(void **state)
-{
-    (void)state;
-    for (int a = ACTIVATION_NONE; a <= ACTIVATION_TANH; a++) {
-        check_dense(plain, (enum activation)a);
-        check_dense(cpu[1], (enum activation)a);
+#define LOSS(name)                                                             \
+    static double forward_##name(struct tensor_backend *b, struct work *w)     \
+    {                                                                          \
+        return b->ops->name(b, w->n, w->out, w->p[0], w->r, 1, NULL);          \
+    }                                                                          \
+    static void back_##name(struct tensor_backend *b, struct work *w)          \
+    {                                                                          \
+        (void)b->ops->name(b, w->n, w->out, w->p[0], w->r, 1, w->g[0]);        \
     }
-}
-
-/* ---- Batch norm: gain is `weight`, shift `bias` ------------------------- */
-
-static float moments[4][4];
+LOSS(bernoulli)
+LOSS(gaussian)
+LOSS(categorical)
 
 static double
-norm_forward(struct trial *t)
+forward_multiply(struct tensor_backend *b, struct work *w)
 {
-    t->backend->ops->norm(t->backend, t->n, t->out, true, 0.1F, t->x, t->weight,
-                          t->bias, moments[0], moments[1], t->activation,
-                          moments[2], moments[3], t->y);
-    return dot(t->y, t->r, t->n * t->out);
+    b->ops->multiply(b, false, true, w->n, w->out, w->in, 1, w->p[0], w->p[1],
+                     0, w->y);
+    return scalar(w);
 }
 
-static void
-check_norm(struct tensor_backend *backend, enum activation activation)
+static bool
+shape_multiply(struct work *w, bool large)
 {
-    struct trial t;
-    trial_make(&t, backend, 6, 4, 4);
-    float *dy = copied(t.r, 24);
-    float dgain[4];
-    float dshift[4];
-    float dx[24];
-    t.activation = activation;
-    t.forward = norm_forward;
-    (void)t.forward(&t);
-    backend->ops->norm_back(backend, 6, 4, t.x, t.weight, moments[2],
-                            moments[3], t.y, activation, dy, dgain, dshift, dx);
-    check_gradient(&t, t.weight, dgain, 4);
-    check_gradient(&t, t.bias, dshift, 4);
-    check_gradient(&t, t.x, dx, 24);
-    free(dy);
-    trial_free(&t);
+    return shape_dense(w, large) && w->activation == ACTIVATION_NONE;
 }
 
-static void
-test_norm(void **state)
+/* ---- The table ------------------------------------------------------------
+ */
+
+static const struct op ops[] = {
+    {"multiply", shape_multiply, forward_multiply, NULL, 1e-5},
+    {"dense", shape_dense, forward_dense, back_dense, 2e-5},
+    {"conv", shape_conv, forward_conv, back_conv, 5e-5},
+    {"pool max", shape_pool, forward_largest, back_largest, 1e-6},
+    {"pool mean", shape_pool, forward_mean, back_mean, 1e-6},
+    {"add", shape_add, forward_add, NULL, 1e-6},
+    {"norm", shape_norm, forward_norm, back_norm, 2e-5},
+    {"softmax", shape_rows, forward_softmax, back_softmax, 1e-6},
+    {"clip", shape_rows, forward_clip, back_clip, 1e-6},
+    {"gather", shape_rows, forward_gather, NULL, 0},
+    {"bernoulli", shape_rows, forward_bernoulli, back_bernoulli, 1e-6},
+    {"gaussian", shape_rows, forward_gaussian, back_gaussian, 1e-6},
+    {"categorical", shape_rows, forward_categorical, back_categorical, 1e-6},
+};
+#define OPS (sizeof ops / sizeof *ops)
+
+/* False: the operation has no such activation. */
+static bool
+work_make(struct work *w, const struct op *op, bool large, int activation)
 {
-    (void)state;
-    for (int a = ACTIVATION_NONE; a <= ACTIVATION_TANH; a++) {
-        check_norm(plain, (enum activation)a);
-        check_norm(cpu[1], (enum activation)a);
+    memset(w, 0, sizeof *w);
+    w->activation = (enum activation)activation;
+    if (!op->shape(w, large)) {
+        return false;
     }
-}
-
-/* ---- Softmax and clipping ----------------------------------------------- */
-
-static double
-softmax_forward(struct trial *t)
-{
-    t->backend->ops->softmax(t->backend, t->n, t->out, t->x, t->y);
-    return dot(t->y, t->r, t->n * t->out);
-}
-
-static double
-clip_forward(struct trial *t)
-{
-    t->backend->ops->clip_l1(t->backend, t->n, t->out, 1.5F, t->x, t->y);
-    return dot(t->y, t->r, t->n * t->out);
-}
-
-static void
-test_rowwise(void **state)
-{
-    struct tensor_backend *all[] = {plain, cpu[1]};
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        struct trial t;
-        float dx[20];
-        trial_make(&t, all[i], 5, 4, 4);
-        t.forward = softmax_forward;
-        (void)t.forward(&t);
-        all[i]->ops->softmax_back(all[i], 5, 4, t.y, t.r, dx);
-        check_gradient(&t, t.x, dx, 20);
-        t.forward = clip_forward;
-        all[i]->ops->clip_l1_back(all[i], 5, 4, 1.5F, t.x, t.r, dx);
-        check_gradient(&t, t.x, dx, 20);
-        trial_free(&t);
+    for (uint32_t i = 0; i < PARAMETERS; i++) {
+        w->p[i] = numbers(w->size[i], 21 + i, 1);
+        w->g[i] = numbers(w->size[i], 31 + i, 1);
     }
-}
-
-/* ---- Losses: targets in `y` --------------------------------------------- */
-
-static double
-bernoulli_forward(struct trial *t)
-{
-    return t->backend->ops->bernoulli(t->backend, t->n, t->in, t->x, t->y, 1,
-                                      NULL);
-}
-
-static double
-gaussian_forward(struct trial *t)
-{
-    return t->backend->ops->gaussian(t->backend, t->n, t->in, t->x, t->y, 1,
-                                     NULL);
-}
-
-static double
-categorical_forward(struct trial *t)
-{
-    return t->backend->ops->categorical(t->backend, t->n, t->in, t->x, t->y, 1,
-                                        NULL);
+    w->y = numbers(w->n * w->out, 24, 1);
+    w->r = numbers(w->n * w->out, 25, 1);
+    w->room = numbers(ROOM * w->out, 26, 1);
+    for (size_t i = 0; i < w->n * w->out; i++) {
+        w->r[i] = fabsf(w->r[i]); /* a target, too */
+    }
+    w->dy = copied(w->r, w->n * w->out);
+    return true;
 }
 
 static void
-test_losses(void **state)
+work_free(struct work *w)
 {
-    struct tensor_backend *all[] = {plain, cpu[1]};
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        struct trial t;
-        float dx[20];
-        trial_make(&t, all[i], 5, 4, 4);
-        for (size_t j = 0; j < 20; j++) {
-            t.y[j] = fabsf(t.y[j]);
-            t.x[j] *= 3;
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        free(w->p[i]);
+        free(w->g[i]);
+    }
+    free(w->y);
+    free(w->r);
+    free(w->dy);
+    free(w->room);
+}
+
+static double
+work_run(struct work *w, const struct op *op, struct tensor_backend *backend)
+{
+    double value = op->forward(backend, w);
+    if (op->back != NULL) {
+        op->back(backend, w);
+    }
+    return value;
+}
+
+/* ---- Check ----------------------------------------------------------------
+ */
+
+static void
+check_op(const struct op *op, bool large, int activation)
+{
+    struct work slow, one;
+    if (!work_make(&slow, op, large, activation)) {
+        return;
+    }
+    double expected = work_run(&slow, op, plain);
+    (void)work_make(&one, op, large, activation);
+    double value = work_run(&one, op, cpu[0]);
+    assert_near(value, expected, 1e-4);
+    assert_close(one.y, slow.y, one.n * one.out, op->tolerance);
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        assert_close(one.g[i], slow.g[i], one.size[i], op->tolerance);
+    }
+    for (unsigned t = 1; t < CPUS; t++) {
+        struct work more;
+        (void)work_make(&more, op, large, activation);
+        assert_true(work_run(&more, op, cpu[t]) == value);
+        assert_same(more.y, one.y, one.n * one.out);
+        for (size_t i = 0; i < PARAMETERS; i++) {
+            assert_same(more.g[i], one.g[i], one.size[i]);
         }
-        (void)all[i]->ops->bernoulli(all[i], 5, 4, t.x, t.y, 1, dx);
-        t.forward = bernoulli_forward;
-        check_gradient(&t, t.x, dx, 20);
-        (void)all[i]->ops->gaussian(all[i], 5, 4, t.x, t.y, 1, dx);
-        t.forward = gaussian_forward;
-        check_gradient(&t, t.x, dx, 20);
-        (void)all[i]->ops->categorical(all[i], 5, 4, t.x, t.y, 1, dx);
-        t.forward = categorical_forward;
-        check_gradient(&t, t.x, dx, 20);
-        trial_free(&t);
+        work_free(&more);
     }
+    work_free(&one);
+    work_free(&slow);
+}
+
+static void
+test_check(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * OPS; i++) {
+        for (int a = 0; a < ACTIVATION_COUNT; a++) {
+            check_op(&ops[i / 2], i % 2 == 1, a);
+        }
+    }
+}
+
+/* ---- Gradient -------------------------------------------------------------
+ */
+
+static void
+check_gradient(const struct op *op, struct tensor_backend *backend,
+               int activation)
+{
+    struct work w;
+    if (op->back == NULL || !work_make(&w, op, false, activation)) {
+        return;
+    }
+    (void)work_run(&w, op, backend);
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        for (size_t j = 0; j < w.size[i]; j++) {
+            float kept = w.p[i][j];
+            w.p[i][j] = kept + STEP;
+            double above = w.p[i][j];
+            double high = op->forward(backend, &w);
+            w.p[i][j] = kept - STEP;
+            double below = w.p[i][j];
+            double low = op->forward(backend, &w);
+            w.p[i][j] = kept;
+            double slope = (high - low) / (above - below);
+            if (!(fabs(slope - w.g[i][j]) <= TOLERANCE * (1 + fabs(slope)))) {
+                fail_msg("%s, %s on %s: p%zu[%zu] has %g, not %g", op->name,
+                         activation_name(w.activation), backend->ops->name, i,
+                         j, (double)w.g[i][j], slope);
+            }
+        }
+    }
+    work_free(&w);
+}
+
+static void
+test_gradients(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OPS; i++) {
+        for (int a = 0; a < ACTIVATION_COUNT; a++) {
+            check_gradient(&ops[i], plain, a);
+            check_gradient(&ops[i], cpu[1], a);
+        }
+    }
+}
+
+/* ---- Time -----------------------------------------------------------------
+ */
+
+static double
+microseconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* The fastest of several runs of one way. */
+static double
+time_way(struct work *w, const struct op *op, struct tensor_backend *backend,
+         bool back)
+{
+    double least = INFINITY;
+    for (int i = 0; i < 20; i++) {
+        double start = microseconds();
+        if (back) {
+            op->back(backend, w);
+        } else {
+            (void)op->forward(backend, w);
+        }
+        least = fmin(least, microseconds() - start);
+    }
+    return least;
+}
+
+static int
+print_times(void)
+{
+    void *none = NULL;
+    int failed = backends_make(&none);
+    for (size_t i = 0; failed == 0 && i < 2 * OPS; i++) {
+        struct tensor_backend *backend = i % 2 == 0 ? plain : cpu[1];
+        const struct op *op = &ops[i / 2];
+        struct work w;
+        (void)work_make(&w, op, true, ACTIVATION_NONE);
+        double forward = time_way(&w, op, backend, false);
+        double back = op->back != NULL ? time_way(&w, op, backend, true) : 0;
+        print_message("%-12s %-6s %10.1f %10.1f us\n", op->name,
+                      backend->ops->name, forward, back);
+        work_free(&w);
+    }
+    (void)backends_free(&none);
+    return failed;
 }
 
 /* ---- What back-ends share ----------------------------------------------- */
@@ -286,12 +525,16 @@ test_failures(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dense),   cmocka_unit_test(test_norm),
-        cmocka_unit_test(test_rowwise), cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_failures),
     };
+    if (argc == 2 && strcmp(argv[1], "time") == 0) {
+        return print_times();
+    }
     return cmocka_run_group_tests(tests, backends_make, backends_free);
 }

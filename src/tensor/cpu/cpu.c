@@ -64,7 +64,7 @@ cpu_run(struct tensor_backend *self, size_t tasks,
         void (*task)(void *context, size_t i, unsigned worker), void *context)
 {
     struct run run = {task, context};
-    host_pool_run(self->pool, tasks, run_flushed, &run);
+    host_pool_run(((struct cpu_backend *)self)->pool, tasks, run_flushed, &run);
 }
 
 /* ---- The table ---------------------------------------------------------- */
@@ -125,7 +125,7 @@ cpu_new(struct host_pool *pool, struct tensor_backend **ret,
         return host_fail_memory(err);
     }
     backend->base.ops = &cpu;
-    backend->base.pool = pool;
+    backend->pool = pool;
     backend->direct = multiplies_directly();
     openblas_set_num_threads(1); /* the threads are ours */
     *ret = &backend->base;

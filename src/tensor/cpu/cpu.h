@@ -18,6 +18,7 @@ struct primitive_store;
 
 struct cpu_backend {
     struct tensor_backend base;
+    struct host_pool *pool;             /* the caller's; NULL: one thread */
     bool direct;                        /* see tiling.h */
     struct primitive_store *primitives; /* see primitive.h; NULL at first */
 };

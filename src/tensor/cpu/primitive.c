@@ -211,7 +211,7 @@ make_store(struct cpu_backend *cpu)
         return false;
     }
     cpu->primitives = store;
-    store->threads = host_pool_threads(cpu->base.pool);
+    store->threads = host_pool_threads(cpu->pool);
     find_openmp(store);
     store->stream = calloc(store->threads, sizeof(dnnl_stream_t));
     if (store->stream == NULL ||
