@@ -1,30 +1,31 @@
 # Writes files as C arrays, for a program that carries them with it:
 #
-#   cmake -DOUTPUT=digits.c -DFILES="a.gz;b.gz" -P scripts/embed.cmake
+#   cmake -DARRAY=demo_data -DFILES="a.gz;b.gz" -P scripts/embed.cmake
 #
-# makes digits.c with the rows of demo_data (src/demo/demo.h), a file each; a
-# name in the data folder loses its "digits-".
+# makes demo_data.c with the array demo_data of struct demo_data
+# (src/demo/demo.h), a row a file; a name in the data folder loses its "digits-"
+# or "demo-". A NUL, which does not count, makes a text a C string.
 set(arrays "")
 set(rows "")
 set(count 0)
 foreach(file ${FILES})
     get_filename_component(name ${file} NAME)
-    string(REGEX REPLACE "^digits-" "" name ${name})
+    string(REGEX REPLACE "^(digits|demo)-" "" name ${name})
     file(READ ${file} bytes HEX)
     string(REGEX REPLACE "(................................)" "\\1\n    "
            bytes "${bytes}")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
     string(APPEND arrays
-           "static const uint8_t file_${count}[] = {\n    ${bytes}\n};\n\n")
+           "static const uint8_t file_${count}[] = {\n    ${bytes}0x00\n};\n\n")
     string(APPEND rows
-           "    {\"${name}\", file_${count}, sizeof file_${count}},\n")
+           "    {\"${name}\", file_${count}, sizeof file_${count} - 1},\n")
     math(EXPR count "${count} + 1")
 endforeach()
-file(WRITE ${OUTPUT} "/* Made by scripts/embed.cmake from the data folder. */
+file(WRITE ${ARRAY}.c "/* Made by scripts/embed.cmake from the data folder. */
 #include \"demo/demo.h\"
 
-${arrays}const struct demo_data demo_data[] = {
+${arrays}const struct demo_data ${ARRAY}[] = {
 ${rows}};
 
-const size_t demo_data_count = sizeof demo_data / sizeof *demo_data;
+const size_t ${ARRAY}_count = sizeof ${ARRAY} / sizeof *${ARRAY};
 ")

@@ -16,7 +16,6 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
-#include "cli/output_file.h"
 #include "demo/demo.h"
 
 #define SEED 1
@@ -326,20 +325,6 @@ step_budgets(struct demo_story *story)
 /* ---- The page ------------------------------------------------------------ */
 
 static int
-write_commands(const struct demo *demo)
-{
-    char path[DEMO_PATH_SIZE];
-    struct output_file file;
-    if (!output_file_open(&file, demo_place(demo, "by-hand.sh", path))) {
-        return CLI_EXIT_FAILED;
-    }
-    (void)fprintf(file.stream, "#!/bin/sh -e\n# The demo by hand, in its "
-                               "folder, with sotto on the PATH.\n");
-    demo_commands(file.stream, demo);
-    return output_file_commit(&file) ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
-}
-
-static int
 list_files(struct demo *demo)
 {
     static const struct {
@@ -384,18 +369,8 @@ list_files(struct demo *demo)
 static int
 step_page(struct demo_story *story)
 {
-    char path[DEMO_PATH_SIZE];
-    struct demo *demo = &story->demo;
-    int status = write_commands(demo);
-    if (status == CLI_EXIT_DONE) {
-        status = list_files(demo);
-    }
-    if (status != CLI_EXIT_DONE) {
-        return status;
-    }
-    return demo_html_write(demo, demo_place(demo, "report.html", path))
-               ? CLI_EXIT_DONE
-               : CLI_EXIT_FAILED;
+    int status = list_files(&story->demo);
+    return status == CLI_EXIT_DONE ? demo_page_write(&story->demo) : status;
 }
 
 static void

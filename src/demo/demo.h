@@ -9,11 +9,9 @@
  *     demo_devices.c     people's devices, which send to it
  *     demo_learn.c       classifiers from the reports, and their accuracy
  *     demo_people.c      what a few people's reports say, and all of them
- *     demo_html.c        writes report.html from struct demo
- *     demo_style.c       the page's style
- *     demo_plot.c        the page's pictures
- *     demo_commands.c    the same by hand, with the other verbs
- *     demo_data.c        the digits; scripts/embed.cmake makes it
+ *     demo_page.c        report.html and by-hand.sh from struct demo
+ *     demo_data.c        the digits, and the templates of these two;
+ *     demo_template.c    scripts/embed.cmake makes both
  */
 #ifndef SOTTO_DEMO_DEMO_H
 #define SOTTO_DEMO_DEMO_H
@@ -37,14 +35,16 @@
 #define DEMO_CAMPAIGNS "campaigns" /* the collector's folder of mechanisms */
 #define DEMO_STORE "collected.db"
 
-/* An embedded file. */
+/* An embedded file; behind its bytes is a NUL. */
 struct demo_data {
     const char *name;
     const uint8_t *bytes;
     size_t size;
 };
-extern const struct demo_data demo_data[];
+extern const struct demo_data demo_data[]; /* digits */
 extern const size_t demo_data_count;
+extern const struct demo_data demo_template[]; /* by-hand.sh, page.html */
+extern const size_t demo_template_count;
 
 /* Who learnt: from reports of a code and a label in one, knowing the channel;
    from reports of eight numbers and a label, knowing the noise; and from these
@@ -268,22 +268,8 @@ int demo_cells(struct demo_story *story, size_t budget,
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* Writes DIR/report.html. False, with the message printed, if it cannot. */
-bool demo_html_write(const struct demo *demo, const char *path);
-/* Text with &, <, > and quotes escaped. */
-void demo_html_text(FILE *to, const char *text);
-void demo_style(FILE *to);
-/* Inline SVG, coloured by the page's style. */
-void demo_plot_accuracy(FILE *to, const struct demo *demo);
-void demo_plot_digit(FILE *to, const float image[DEMO_PIXELS],
-                     const char *title);
-/* The pairs that a report names, a column a code and a row a label, that of
-   `symbol` marked. */
-void demo_plot_report(FILE *to, const struct demo_report *report, size_t k,
-                      size_t symbol);
-/* The probability that the true pair is among those a report names. */
-double demo_keep(const struct demo_budget *budget);
-/* The commands that do all this again, to files of their own. */
-void demo_commands(FILE *to, const struct demo *demo);
+/* Writes DIR/by-hand.sh, the commands that do all this again, to files of their
+   own, and DIR/report.html. Returns the exit status. */
+int demo_page_write(const struct demo *demo);
 
 #endif
