@@ -59,6 +59,10 @@ void forward_run(struct encode_plan *plan);
    may write over x: schema_apply comes before each. */
 void forward_run_to(struct encode_plan *plan, uint32_t layers);
 
+/* A dense layer alone: x to y. `added` is NULL or what is added. */
+void forward_dense(const struct layer *layer, const float *x,
+                   const float *added, float *y);
+
 /* image.c: layers over images. `added` is NULL or what is added. */
 void image_conv(const struct layer *layer, const float *x, const float *added,
                 float *y);

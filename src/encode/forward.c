@@ -28,9 +28,9 @@ float (*forward_activation(enum activation activation))(float)
     return functions[activation];
 }
 
-static void
-run_dense(const struct layer *layer, const float *x, const float *added,
-          float *y)
+void
+forward_dense(const struct layer *layer, const float *x, const float *added,
+              float *y)
 {
     float (*activation)(float) = forward_activation(layer->activation);
     for (uint32_t i = 0; i < layer->out; i++) {
@@ -86,7 +86,7 @@ run_layer(struct encode_plan *plan, uint32_t i)
         break;
 #endif
     default:
-        run_dense(layer, plan->input, added, plan->z);
+        forward_dense(layer, plan->input, added, plan->z);
         break;
     }
 }

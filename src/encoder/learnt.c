@@ -18,7 +18,7 @@
 #include "host/error.h"
 #include "host/wipe.h"
 #include "mechanism/rebudget.h"
-#include "mechanism/rows.h"
+#include "schema/matrix.h"
 
 #define LAMBDA_DEFAULT 0.7
 
@@ -144,42 +144,9 @@ find_blocks(struct learnt *learnt, struct sotto_error *err)
 
 /* ---- The matrix ---------------------------------------------------------- */
 
-/* A mechanism without an encoder, for its schema: what its part does is of no
-   interest. */
-static enum sotto_status
-compose_schema(const struct learnt *learnt, struct sotto_mechanism **ret,
-               struct sotto_error *err)
-{
-    static const struct compose_part part = {.covers = "features",
-                                             .channel = "laplace",
-                                             .eps = DECIMAL_UNIT,
-                                             .blocks = 1,
-                                             .d = 1,
-                                             .l = 1};
-    struct compose_spec spec = {.name = "schema",
-                                .campaign = "schema",
-                                .auxiliary = "none",
-                                .eps = DECIMAL_UNIT,
-                                .column = learnt->column,
-                                .columns = learnt->choice.columns,
-                                .part = &part,
-                                .parts = 1};
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status = compose_mechanism(&spec, &data, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(data, size, "the schema", ret, err);
-    }
-    free(data);
-    return status;
-}
-
 static enum sotto_status
 fill_x(struct learnt *learnt, struct sotto_error *err)
 {
-    struct sotto_mechanism *schema = NULL;
-    struct rows rows = {0};
-    enum sotto_status status;
     learnt->n = sotto_table_rows(learnt->job->table);
     if (learnt->n < 2 || learnt->n > UINT32_MAX) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -187,19 +154,10 @@ fill_x(struct learnt *learnt, struct sotto_error *err)
                          learnt->n, learnt->n == 1 ? "" : "s");
     }
     learnt->x = calloc(learnt->n, learnt->width * sizeof *learnt->x);
-    if (learnt->x == NULL) {
-        return host_fail_memory(err);
-    }
-    status = compose_schema(learnt, &schema, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = rows_init(&rows, schema, learnt->job->table, err);
-    }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < learnt->n; i++) {
-        rows_encode(&rows, i, learnt->x + i * learnt->width, NULL);
-    }
-    rows_clear(&rows);
-    sotto_mechanism_free(schema);
-    return status;
+    return learnt->x != NULL
+               ? matrix_fill(learnt->column, learnt->choice.columns,
+                             learnt->job->table, learnt->x, err)
+               : host_fail_memory(err);
 }
 
 enum sotto_status

@@ -16,6 +16,7 @@
 #include "host/error.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
+#include "schema/matrix.h"
 
 #define FILE_MOST ((size_t)1 << 31)
 
@@ -193,15 +194,7 @@ layers_fit(const struct compose_spec *spec, uint32_t version)
 {
     struct wiring wiring;
     struct reader reader;
-    uint64_t width = 0;
-    for (size_t i = 0; i < spec->columns; i++) {
-        const struct schema_column *column = &spec->column[i];
-        width += column->kind == SOTTO_COLUMN_NUMBER
-                     ? 1 + (size_t)column->missing
-                 : column->kind == SOTTO_COLUMN_BYTES || column->input
-                     ? column->count
-                     : 0;
-    }
+    size_t width = matrix_width(spec->column, spec->columns);
     reader_init(&reader, (const uint8_t *)"", 0);
     wiring_start(&wiring, (uint32_t)width);
     for (size_t i = 0; i < spec->layers; i++) {
@@ -321,9 +314,7 @@ add_floats(struct tensors *tensors, const char *name, const char *shape,
     }
 }
 
-/* Shifts and scales. One so small that devices refuse it (flush.h) becomes 0 if
-   it is a shift; a scale the least that they take, for columns that reach
-   beyond 2^480: those are cut off there, and are no constants. */
+/* Shifts and scales. */
 static void
 add_scaling(struct tensors *tensors, const struct compose_spec *spec,
             const char *name, bool scale)
@@ -332,11 +323,9 @@ add_scaling(struct tensors *tensors, const struct compose_spec *spec,
     char shape[32];
     host_text_init(&values, FILE_MOST);
     for (size_t i = 0; i < spec->columns; i++) {
-        double value = scale ? spec->column[i].scale : spec->column[i].shift;
-        if (value != 0 && fabs(value) < FLUSH_COLUMN_LEAST) {
-            value = scale ? copysign(FLUSH_COLUMN_LEAST, value) : 0;
-        }
-        host_text_add(&values, &value, sizeof value);
+        double value[2];
+        schema_column_scaling(&spec->column[i], &value[0], &value[1]);
+        host_text_add(&values, &value[scale], sizeof value[scale]);
     }
     (void)snprintf(shape, sizeof shape, "%zu", spec->columns);
     tensors->data.failed |= values.failed;

@@ -126,6 +126,12 @@ fit_category(const struct sotto_table *table, size_t column,
     return status;
 }
 
+static size_t
+count_inputs(const struct schema_column *column)
+{
+    return column->input ? column->count : 0;
+}
+
 /* A class may be named by a number. */
 static struct sotto_value
 read_category(struct sotto_value value)
@@ -173,6 +179,7 @@ draw_category(const struct schema_field *field, struct random *random)
 const struct schema_kind schema_category = {
     .name = "category",
     .symbols = true,
+    .inputs = count_inputs,
     .fit = fit_category,
     .read = read_category,
     .write = write_category,

@@ -3,8 +3,10 @@
  */
 #include "schema/column.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "encode/flush.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
@@ -37,6 +39,21 @@ schema_column_clear(struct schema_column *column)
 {
     free((void *)(uintptr_t)column->values); /* its const is the reader's */
     column->values = NULL;
+}
+
+void
+schema_column_scaling(const struct schema_column *column, double *ret_shift,
+                      double *ret_scale)
+{
+    double shift = column->shift, scale = column->scale;
+    if (fabs(shift) < FLUSH_COLUMN_LEAST && shift != 0) {
+        shift = 0;
+    }
+    if (fabs(scale) < FLUSH_COLUMN_LEAST && scale != 0) {
+        scale = copysign(FLUSH_COLUMN_LEAST, scale);
+    }
+    *ret_shift = shift;
+    *ret_scale = scale;
 }
 
 enum sotto_status

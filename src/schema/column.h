@@ -51,6 +51,8 @@ struct schema_kind {
     bool symbols;     /* a value is one of several; else it is a number, or
                          several */
     bool bytes;       /* a value is `count` samples: schema_field has room */
+    /* Entries of x that a column fills. */
+    size_t (*inputs)(const struct schema_column *column);
     /* Fills all but name and kind from a column of a table. `values` is one
        block, for one free(). Statuses: INPUT, MEMORY. */
     enum sotto_status (*fit)(const struct sotto_table *table, size_t column,
@@ -82,6 +84,12 @@ schema_column_fit(const struct sotto_table *table, size_t column,
                   struct sotto_error *err);
 /* Frees `values` of columns that were fitted. */
 void schema_column_clear(struct schema_column *column);
+
+/* Shift and scale as devices take them (encode/flush.h): a shift too small for
+   that is 0, a scale the least they take, for columns that reach beyond 2^480:
+   those are cut off there, and are no constants. */
+void schema_column_scaling(const struct schema_column *column,
+                           double *ret_shift, double *ret_scale);
 
 /* Fails with a sentence about a column, whose name is made printable. */
 SOTTO_CHECKED enum sotto_status schema_column_fail(enum sotto_status status,

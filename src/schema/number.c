@@ -72,6 +72,12 @@ fit_number(const struct sotto_table *table, size_t column,
     return SOTTO_STATUS_OK;
 }
 
+static size_t
+count_inputs(const struct schema_column *column)
+{
+    return column->missing ? 2 : 1;
+}
+
 /* One stray word makes a column text, and the numbers around it are numbers
    still. */
 static struct sotto_value
@@ -128,6 +134,7 @@ draw_number(const struct schema_field *field, struct random *random)
 
 const struct schema_kind schema_number = {
     .name = "number",
+    .inputs = count_inputs,
     .fit = fit_number,
     .read = read_number,
     .write = write_number,

@@ -18,6 +18,12 @@ fit_bytes(const struct sotto_table *table, size_t column,
     return SOTTO_STATUS_OK;
 }
 
+static size_t
+count_inputs(const struct schema_column *column)
+{
+    return column->count;
+}
+
 static struct sotto_value
 read_bytes(struct sotto_value value)
 {
@@ -64,6 +70,7 @@ draw_bytes(const struct schema_field *field, struct random *random)
 const struct schema_kind schema_bytes = {
     .name = "bytes",
     .bytes = true,
+    .inputs = count_inputs,
     .fit = fit_bytes,
     .read = read_bytes,
     .write = write_bytes,
