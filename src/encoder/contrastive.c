@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "host/error.h"
-#include "host/pool.h"
 #include "host/sort.h"
 #include "host/wipe.h"
 #include "nn/train.h"
@@ -90,13 +89,13 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
             const struct contrastive_settings *set,
             struct contrastive_info *info, struct sotto_error *err)
 {
-    struct contrastive_layers layers = {.count = 0};
+    struct learnt_layers layers = {.count = 0};
     json_t *facts = NULL;
     double scale = 1;
     enum sotto_status status =
         find_scale(net, learnt, set->inside, info, &scale, err);
     if (status == SOTTO_STATUS_OK) {
-        status = contrastive_layers_init(&layers, net, scale, err);
+        status = learnt_layers_init(&layers, &net->encoder, scale, err);
     }
     if (status == SOTTO_STATUS_OK) {
         facts = pack_facts(set, info, learnt->n);
@@ -109,7 +108,7 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
         status = learnt_finish(learnt, &result, err);
     }
     json_decref(facts);
-    contrastive_layers_clear(&layers);
+    free(layers.memory);
     return status;
 }
 
@@ -128,37 +127,6 @@ tell_facts(const struct contrastive_info *info, struct sotto_train_facts *facts)
 }
 
 static enum sotto_status
-train_and_write(const struct learnt *learnt,
-                const struct contrastive_settings *set, struct sotto_error *err)
-{
-    struct host_pool *pool = NULL;
-    struct tensor_backend *backend = NULL;
-    struct contrastive_net net = {0};
-    struct contrastive_info info = {0};
-    enum sotto_status status =
-        host_pool_new(learnt->job->options->threads, &pool, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", pool, &backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_net_init(&net, learnt, set, pool, backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_train(&net, learnt, set, &info, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_files(&net, learnt, set, &info, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        tell_facts(&info, learnt->job->facts);
-    }
-    contrastive_net_clear(&net);
-    tensor_backend_free(backend);
-    host_pool_free(pool);
-    return status;
-}
-
-static enum sotto_status
 check_clm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     (void)job;
@@ -170,13 +138,26 @@ fit_clm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     struct contrastive_settings *set = own;
     struct learnt learnt = {0};
+    struct contrastive_net net = {0};
+    struct contrastive_info info = {0};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     if (status == SOTTO_STATUS_OK) {
         status = contrastive_settings_suit(set, &learnt, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = train_and_write(&learnt, set, err);
+        status = contrastive_net_init(&net, &learnt, set, learnt.pool,
+                                      learnt.backend, err);
     }
+    if (status == SOTTO_STATUS_OK) {
+        status = contrastive_train(&net, &learnt, set, &info, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = write_files(&net, &learnt, set, &info, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        tell_facts(&info, job->facts);
+    }
+    contrastive_net_clear(&net);
     learnt_clear(&learnt);
     return status;
 }

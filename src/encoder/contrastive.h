@@ -138,19 +138,6 @@ double contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
 void contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
                         float *ret_z);
 
-/* The encoder as a device gets it, z multiplied by `scale`. */
-struct contrastive_layers {
-    struct layer layer[LEARNT_LAYERS_MAX];
-    size_t count;
-    float *memory;
-};
-/* Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status
-contrastive_layers_init(struct contrastive_layers *layers,
-                        const struct contrastive_net *net, double scale,
-                        struct sotto_error *err);
-void contrastive_layers_clear(struct contrastive_layers *layers);
-
 /* ---- contrastive_train.c: the epochs --------------------------------------
  */
 

@@ -272,33 +272,3 @@ contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
         memcpy(ret_z + i * net->d, h, count * net->d * sizeof *ret_z);
     }
 }
-
-/* ---- For devices --------------------------------------------------------- */
-
-enum sotto_status
-contrastive_layers_init(struct contrastive_layers *layers,
-                        const struct contrastive_net *net, double scale,
-                        struct sotto_error *err)
-{
-    const struct nn_graph *graph = &net->encoder;
-    const struct nn_place *last = &graph->layer[graph->layers - 1];
-    size_t total = nn_graph_floats(graph);
-    memset(layers, 0, sizeof *layers);
-    layers->memory = calloc(total + 1, sizeof *layers->memory);
-    if (layers->memory == NULL) {
-        return host_fail_memory(err);
-    }
-    nn_graph_export(graph, layers->memory, layers->layer);
-    for (size_t i = total - last->width * (last->fan + 1); i < total; i++) {
-        layers->memory[i] = (float)(scale * layers->memory[i]);
-    }
-    layers->count = graph->layers;
-    return SOTTO_STATUS_OK;
-}
-
-void
-contrastive_layers_clear(struct contrastive_layers *layers)
-{
-    free(layers->memory);
-    memset(layers, 0, sizeof *layers);
-}

@@ -16,6 +16,7 @@
 #include "base/decimal.h"
 #include "client/device.h"
 #include "host/error.h"
+#include "host/pool.h"
 #include "host/wipe.h"
 #include "mechanism/rebudget.h"
 #include "schema/matrix.h"
@@ -184,6 +185,12 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
     if (status == SOTTO_STATUS_OK) {
         status = fill_x(learnt, err);
     }
+    if (status == SOTTO_STATUS_OK) {
+        status = host_pool_new(options->threads, &learnt->pool, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = tensor_new("cpu", learnt->pool, &learnt->backend, err);
+    }
     return status;
 }
 
@@ -198,6 +205,8 @@ learnt_clear(struct learnt *learnt)
     free(learnt->column);
     free(learnt->block);
     schema_fit_choice_clear(&learnt->choice);
+    tensor_backend_free(learnt->backend);
+    host_pool_free(learnt->pool);
 }
 
 /* ---- The key ------------------------------------------------------------- */

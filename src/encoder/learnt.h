@@ -13,6 +13,7 @@
 #include "channel/channel.h"
 #include "encoder/analyst.h"
 #include "encoder/encoder.h"
+#include "nn/graph.h"
 #include "schema/schema_fit.h"
 #include "sotto/sotto.h"
 
@@ -41,6 +42,8 @@ struct learnt_settings {
      CHANNEL_L_MAX, "4096", "the lattice's radius", .late = true}
 /* clang-format on */
 
+struct host_pool;
+
 struct learnt {
     const struct encoder_job *job;
     struct learnt_settings set; /* defaults filled in */
@@ -52,10 +55,13 @@ struct learnt {
     size_t blocks;
     float *x; /* n rows of width: people's records, wiped at the end */
     size_t n, width;
+    struct host_pool *pool;
+    struct tensor_backend *backend;
 };
 
-/* Checks the options, fits the columns, fills x; `job` must outlive it. Clear
-   it in any case. Statuses: USAGE, BUDGET, FORMAT, LIMIT, INPUT, MEMORY. */
+/* Checks the options, fits the columns, fills x, starts the job's threads;
+   `job` must outlive it. Clear it in any case. Statuses: USAGE, BUDGET, FORMAT,
+   LIMIT, INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status learnt_begin(struct learnt *learnt,
                                              const struct encoder_job *job,
                                              const struct learnt_settings *set,
@@ -76,6 +82,18 @@ SOTTO_CHECKED enum sotto_status learnt_key(const struct learnt *learnt,
                                            const char *version,
                                            char ret_key[LEARNT_KEY_SIZE],
                                            struct sotto_error *err);
+
+/* A trained graph's layers as a device gets them, in one block of floats. */
+struct learnt_layers {
+    struct layer layer[LEARNT_LAYERS_MAX];
+    size_t count;
+    float *memory; /* to be freed */
+};
+/* The last layer's outputs are multiplied by `scale`. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status learnt_layers_init(struct learnt_layers *layers,
+                                                   const struct nn_graph *graph,
+                                                   double scale,
+                                                   struct sotto_error *err);
 
 /* What training came to. */
 struct learnt_result {

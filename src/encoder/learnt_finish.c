@@ -9,7 +9,6 @@
 
 #include "encoder/learnt.h"
 #include "host/error.h"
-#include "host/pool.h"
 #include "host/wipe.h"
 #include "mechanism/crew.h"
 #include "mechanism/mechanism.h"
@@ -71,17 +70,12 @@ find_points(const struct learnt *learnt, struct sotto_mechanism *mechanism,
             int32_t **ret_q, struct sotto_error *err)
 {
     struct points points = {.d = learnt->set.d};
-    struct host_pool *pool = NULL;
     struct crew crew = {0};
-    enum sotto_status status =
-        host_pool_new(learnt->job->options->threads, &pool, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
+    enum sotto_status status;
     points.q = calloc(learnt->n, points.d * sizeof *points.q);
-    status = points.q != NULL
-                 ? crew_init(&crew, mechanism, learnt->job->table, pool, err)
-                 : host_fail_memory(err);
+    status = points.q != NULL ? crew_init(&crew, mechanism, learnt->job->table,
+                                          learnt->pool, err)
+                              : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         status =
             crew_run_watched(&crew, learnt->n, &learnt->job->options->watch,
@@ -93,8 +87,27 @@ find_points(const struct learnt *learnt, struct sotto_mechanism *mechanism,
         host_wipe_free(points.q, learnt->n * points.d * sizeof *points.q);
     }
     crew_clear(&crew);
-    host_pool_free(pool);
     return status;
+}
+
+/* ---- Layers -------------------------------------------------------------- */
+
+enum sotto_status
+learnt_layers_init(struct learnt_layers *layers, const struct nn_graph *graph,
+                   double scale, struct sotto_error *err)
+{
+    const struct nn_place *last = &graph->layer[graph->layers - 1];
+    size_t total = nn_graph_floats(graph);
+    layers->count = graph->layers;
+    layers->memory = calloc(total + 1, sizeof *layers->memory);
+    if (layers->memory == NULL) {
+        return host_fail_memory(err);
+    }
+    nn_graph_export(graph, layers->memory, layers->layer);
+    for (size_t i = total - last->width * (last->fan + 1); i < total; i++) {
+        layers->memory[i] = (float)(scale * layers->memory[i]);
+    }
+    return SOTTO_STATUS_OK;
 }
 
 /* ---- The files ----------------------------------------------------------- */

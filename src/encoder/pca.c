@@ -14,7 +14,6 @@
 
 #include "encoder/learnt.h"
 #include "host/error.h"
-#include "host/pool.h"
 #include "host/sort.h"
 #include "host/wipe.h"
 #include "tensor/symmetric.h"
@@ -58,8 +57,6 @@ static const struct setting settings[] = {
 struct pca {
     const struct learnt *learnt;
     const struct settings *set;
-    struct host_pool *pool;
-    struct tensor_backend *backend;
     double *mean;     /* width */
     double *vector;   /* C, then its eigenvectors, one a row */
     double *variance; /* eigenvalues, falling */
@@ -103,8 +100,9 @@ find_covariance(struct pca *pca, struct sotto_error *err)
         for (size_t i = 0; i < rows * width; i++) {
             centred[i] = (float)(x[i] - pca->mean[i % width]);
         }
-        pca->backend->ops->multiply(pca->backend, true, false, width, width,
-                                    rows, 1, centred, centred, 0, product);
+        learnt->backend->ops->multiply(learnt->backend, true, false, width,
+                                       width, rows, 1, centred, centred, 0,
+                                       product);
         for (size_t i = 0; i < width * width; i++) {
             pca->vector[i] += (double)product[i] / (double)n;
         }
@@ -302,8 +300,6 @@ pca_clear(struct pca *pca)
     free(pca->variance);
     free(pca->encoder);
     free(pca->decoder);
-    tensor_backend_free(pca->backend);
-    host_pool_free(pca->pool);
 }
 
 static enum sotto_status
@@ -313,12 +309,6 @@ fit_pca(const struct encoder_job *job, void *own, struct sotto_error *err)
     const struct settings *set = own;
     struct pca pca = {.learnt = &learnt, .set = set};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(job->options->threads, &pca.pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", pca.pool, &pca.backend, err);
-    }
     if (status == SOTTO_STATUS_OK) {
         status = fit(&pca, err);
     }

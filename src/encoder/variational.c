@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "host/error.h"
-#include "host/pool.h"
 
 #define EPS_PRE_SHARE 3.3 /* of epsilon, as the papers chose it for images */
 #define EPS_PRE_LEAST 7.0
@@ -130,56 +129,22 @@ check_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
 
 /* ---- Layers -------------------------------------------------------------- */
 
-/* Copies of a graph's layers in one block: weights, then biases, of each. */
-struct layers {
-    struct layer layer[LEARNT_LAYERS_MAX];
-    size_t count;
-    float *memory;
-    float *last; /* weights and biases of the last layer */
-    size_t last_size;
-};
-
-static enum sotto_status
-copy_layers(const struct nn_graph *graph, struct layers *ret,
-            struct sotto_error *err)
-{
-    const struct nn_place *last = &graph->layer[graph->layers - 1];
-    size_t total = nn_graph_floats(graph);
-    ret->memory = calloc(total + 1, sizeof *ret->memory);
-    if (ret->memory == NULL) {
-        return host_fail_memory(err);
-    }
-    nn_graph_export(graph, ret->memory, ret->layer);
-    ret->last_size = last->out * (last->in + 1);
-    ret->last = ret->memory + total - ret->last_size;
-    ret->count = graph->layers;
-    return SOTTO_STATUS_OK;
-}
-
-static void
-scale(float *value, size_t count, double factor)
-{
-    for (size_t i = 0; i < count; i++) {
-        value[i] = (float)(value[i] * factor);
-    }
-}
-
 /* Encoder and decoder in units of the domain. */
 static enum sotto_status
-take_layers(const struct variational_net *net, struct layers *encoder,
-            struct layers *decoder, struct sotto_error *err)
+take_layers(const struct variational_net *net, struct learnt_layers *encoder,
+            struct learnt_layers *decoder, struct sotto_error *err)
 {
     const struct nn_place *first = &net->decoder.layer[0];
-    enum sotto_status status = copy_layers(&net->encoder, encoder, err);
+    enum sotto_status status =
+        learnt_layers_init(encoder, &net->encoder, 1 / net->l, err);
     if (status == SOTTO_STATUS_OK) {
-        status = copy_layers(&net->decoder, decoder, err);
+        status = learnt_layers_init(decoder, &net->decoder, 1, err);
     }
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < first->in * first->out;
+         i++) {
+        decoder->memory[i] = (float)(net->l * decoder->memory[i]);
     }
-    scale(encoder->last, encoder->last_size, 1 / net->l);
-    scale(decoder->memory, first->in * first->out, net->l);
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -207,7 +172,7 @@ write_files(const struct variational_net *net, const struct learnt *learnt,
             const struct variational_settings *set,
             const struct variational_info *info, struct sotto_error *err)
 {
-    struct layers encoder = {.count = 0}, decoder = {.count = 0};
+    struct learnt_layers encoder = {.count = 0}, decoder = {.count = 0};
     json_t *facts = pack_facts(set, info, learnt->n);
     enum sotto_status status = facts != NULL
                                    ? take_layers(net, &encoder, &decoder, err)
@@ -248,45 +213,26 @@ tell_facts(const struct variational_info *info, struct sotto_train_facts *facts)
 }
 
 static enum sotto_status
-train_and_write(const struct learnt *learnt,
-                const struct variational_settings *set, struct sotto_error *err)
-{
-    struct host_pool *pool = NULL;
-    struct tensor_backend *backend = NULL;
-    struct variational_net net = {0};
-    struct variational_info info = {0};
-    enum sotto_status status =
-        host_pool_new(learnt->job->options->threads, &pool, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", pool, &backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = variational_net_init(&net, learnt, set, backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = variational_train(&net, learnt, set, &info, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_files(&net, learnt, set, &info, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        tell_facts(&info, learnt->job->facts);
-    }
-    variational_net_clear(&net);
-    tensor_backend_free(backend);
-    host_pool_free(pool);
-    return status;
-}
-
-static enum sotto_status
 fit_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     const struct variational_settings *set = own;
     struct learnt learnt = {0};
+    struct variational_net net = {0};
+    struct variational_info info = {0};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     if (status == SOTTO_STATUS_OK) {
-        status = train_and_write(&learnt, set, err);
+        status = variational_net_init(&net, &learnt, set, learnt.backend, err);
     }
+    if (status == SOTTO_STATUS_OK) {
+        status = variational_train(&net, &learnt, set, &info, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = write_files(&net, &learnt, set, &info, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        tell_facts(&info, job->facts);
+    }
+    variational_net_clear(&net);
     learnt_clear(&learnt);
     return status;
 }
