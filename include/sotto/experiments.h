@@ -114,7 +114,7 @@ struct sotto_bench_row {
     double t;
     const char *verdict;
     /* What is timed beside the same by a peer: a fit ("fit"), or one training
-       step ("train-vlm", "train-clm"); `batch` is 0 elsewhere. Seconds of one;
+       step ("train-vlm" and its like); `batch` is 0 elsewhere. Seconds of one;
        how many times as long the peer takes, and what share of ours the limit
        is; the most memory of each, in bytes. */
     size_t batch; /* records that go through at a time */

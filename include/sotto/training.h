@@ -79,7 +79,7 @@ double sotto_train_fact(const struct sotto_train_facts *facts,
                         const char *name);
 
 /*
- * Makes a mechanism of a kind ("vlm", "clm", "pca", "codebook", "direct") from
+ * Makes a mechanism of a kind (sotto_train_kind_at tells which there are) from
  * a table of auxiliary records: writes it to `path` (for devices) and what only
  * the analyst may have to `analyst_path` (mode 0600; a kind that has nothing
  * for the analyst writes no such file). Either may be NULL: nowhere; without
@@ -88,7 +88,7 @@ double sotto_train_fact(const struct sotto_train_facts *facts,
  *     struct sotto_setting set[] = {{"d", "8"}, {"epochs", "12"}};
  *     struct sotto_train_options options = {
  *         .eps = "2", .label = "digit", .set = set, .sets = 2};
- *     sotto_train(table, "clm", &options, "M.sotto", "M.analyst", NULL, NULL,
+ *     sotto_train(table, "vlm", &options, "M.sotto", "M.analyst", NULL, NULL,
  *                 &err);
  *
  * The auxiliary data gets no guarantee, and both files say so (but for direct,
@@ -242,12 +242,12 @@ SOTTO_CHECKED enum sotto_status sotto_codebook_write(
 
 /*
  * The same schema, encoder and domains at another budget, written to `path`
- * (NULL: nowhere): it needs no training, and the analyst file of the one serves the other.
- * `lambda` splits eps between record and label, in units of 10^-12 that add up
- * to it exactly; 0: in proportion as it was. `label_channel` is "flip" or
- * "subset"; NULL: as it was. Neither is for a mechanism without a label. For
- * mechanisms of one part for the record and at most one for the label.
- * Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
+ * (NULL: nowhere): it needs no training, and the analyst file of the one serves
+ * the other. `lambda` splits eps between record and label, in units of 10^-12
+ * that add up to it exactly; 0: in proportion as it was. `label_channel` is
+ * "flip" or "subset"; NULL: as it was. Neither is for a mechanism without a
+ * label. For mechanisms of one part for the record and at most one for the
+ * label. Statuses: USAGE, BUDGET, FORMAT, LIMIT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_mechanism_rebudget(
     const struct sotto_mechanism *mechanism, const char *eps, double lambda,

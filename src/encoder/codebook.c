@@ -139,8 +139,8 @@ measure_codebook(struct sotto_codebook *codebook, struct sotto_error *err)
     codebook->layers = (uint32_t)shape->z_layers;
     if (codebook->layers == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "the mechanism has no encoder: take one of clm, vlm "
-                         "or pca");
+                         "the mechanism has no encoder: take one that was "
+                         "learnt");
     }
     codebook->d = shape->width[codebook->layers];
     if (codebook->d > DEVICE_COLUMNS_MAX) {

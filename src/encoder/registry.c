@@ -55,23 +55,21 @@ encoder_setting_at(const struct encoder *const *registry,
 
 /* ---- Training ------------------------------------------------------------ */
 
-static enum sotto_status
+static void
 fail_kind(const struct encoder *const *registry, const char *kind,
           struct sotto_error *err)
 {
     struct host_text there;
-    enum sotto_status status;
     host_text_init(&there, 400);
     for (; *registry != NULL; registry++) {
         host_text_print(&there, "%s%s", there.size > 0 ? ", " : "",
                         (*registry)->kind.name);
     }
-    status =
-        host_fail(err, SOTTO_STATUS_USAGE, 0,
-                  "there is no kind '%s': this version has %s",
-                  host_shown(kind), there.data != NULL ? there.data : "others");
+    (void)host_fail(err, SOTTO_STATUS_USAGE, 0,
+                    "there is no kind '%s': this version has %s",
+                    host_shown(kind),
+                    there.data != NULL ? there.data : "others");
     host_text_clear(&there);
-    return status;
 }
 
 /* Reads the options' settings into a new block, for the caller to free. What is
@@ -123,7 +121,8 @@ begin_encoder(const struct encoder *const *registry, const char *kind,
     enum sotto_status status;
     job->encoder = encoder_find(registry, kind);
     if (job->encoder == NULL) {
-        return fail_kind(registry, kind, err);
+        fail_kind(registry, kind, err);
+        return SOTTO_STATUS_USAGE;
     }
     if (job->options->eps == NULL) {
         return settings_fail(err, "eps",
