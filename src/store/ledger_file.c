@@ -52,34 +52,16 @@ static const struct sql_kind kind = {
     .version = 1,
     .schema = TABLE_CHARGE ";" TABLE_LEDGER,
     .none = "; check the name, or make one with 'sotto ledger new'",
-    .other = "; make one with 'sotto ledger new'"};
+    .other = "; make one with 'sotto ledger new'",
+    .options = "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
+               "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON",
+    .settings = (const struct sql_setting[]){
+        {"PRAGMA journal_mode=DELETE", "delete",
+         "it cannot be given a rollback journal"},
+        {"PRAGMA synchronous", "3", "what it keeps cannot be flushed"},
+        {NULL, NULL, NULL}}};
 
 /* ---- Making ------------------------------------------------------------- */
-
-static enum sotto_status
-insert_settings(const struct sql *sql, const struct ledger_caps *caps,
-                const uint8_t check[LEDGER_CHECK_SIZE], struct sotto_error *err)
-{
-    const uint64_t units[] = {caps->lifetime.eps, caps->lifetime.delta,
-                              caps->campaign.eps, caps->campaign.delta};
-    sqlite3_stmt *insert = NULL;
-    enum sotto_status status = sql_prepare(
-        sql, "INSERT INTO ledger VALUES (1, ?1, ?2, ?3, ?4, ?5)", &insert, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code =
-        sqlite3_bind_blob(insert, 1, check, LEDGER_CHECK_SIZE, SQLITE_STATIC);
-    for (int i = 0; i < 4 && code == SQLITE_OK; i++) {
-        code = sqlite3_bind_int64(insert, i + 2, (sqlite3_int64)units[i]);
-    }
-    code = code == SQLITE_OK ? sqlite3_step(insert) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(sql, code, err);
-    }
-    (void)sqlite3_finalize(insert);
-    return status;
-}
 
 enum sotto_status
 ledger_file_create(const char *path, const struct ledger_caps *caps,
@@ -89,7 +71,14 @@ ledger_file_create(const char *path, const struct ledger_caps *caps,
     struct sql sql = {NULL, path, "ledger"};
     enum sotto_status status = sql_file_build(&sql, &kind, err);
     if (status == SOTTO_STATUS_OK) {
-        status = insert_settings(&sql, caps, check, err);
+        status = sql_execute(
+            &sql, "INSERT INTO ledger VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+            SQL_VALUES(SQL_BLOB(check, LEDGER_CHECK_SIZE),
+                       SQL_NUMBER(caps->lifetime.eps),
+                       SQL_NUMBER(caps->lifetime.delta),
+                       SQL_NUMBER(caps->campaign.eps),
+                       SQL_NUMBER(caps->campaign.delta)),
+            err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = sql_file_write(&sql, err);
@@ -100,50 +89,18 @@ ledger_file_create(const char *path, const struct ledger_caps *caps,
 
 /* ---- Opening ------------------------------------------------------------ */
 
-/* Each setting is made and then read back: SQLite ignores what it cannot do. */
-static enum sotto_status
-set_durable(const struct sql *sql, struct sotto_error *err)
-{
-    enum sotto_status status =
-        sql_run(sql,
-                "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
-                "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON",
-                err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA journal_mode=DELETE", "delete",
-                            "it cannot be given a rollback journal", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA synchronous", "3",
-                            "what it keeps cannot be flushed", err);
-    }
-    return status;
-}
-
-static enum sotto_status
-check_whole(const struct sql *sql, struct sotto_error *err)
-{
-    enum sotto_status status = sql_file_tables(sql, &kind, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
-                            "its parts contradict each other", err);
-    }
-    return status;
-}
-
 static enum sotto_status
 read_settings(const struct sql *sql, struct ledger_caps *ret_caps,
               uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
-    enum sotto_status status = sql_prepare(
+    bool found = false;
+    enum sotto_status status = sql_first(
         sql,
         "SELECT secret_check, lifetime_eps, lifetime_delta, campaign_eps, "
         "campaign_delta FROM ledger",
-        &select, err);
-    int code = status == SOTTO_STATUS_OK ? sqlite3_step(select) : SQLITE_OK;
-    const void *check =
-        code == SQLITE_ROW ? sqlite3_column_blob(select, 0) : NULL;
+        SQL_NONE, &select, &found, err);
+    const void *check = found ? sqlite3_column_blob(select, 0) : NULL;
     if (check != NULL &&
         sqlite3_column_bytes(select, 0) == (int)LEDGER_CHECK_SIZE) {
         memcpy(ret_check, check, LEDGER_CHECK_SIZE);
@@ -151,11 +108,8 @@ read_settings(const struct sql *sql, struct ledger_caps *ret_caps,
         ret_caps->lifetime.delta = (uint64_t)sqlite3_column_int64(select, 2);
         ret_caps->campaign.eps = (uint64_t)sqlite3_column_int64(select, 3);
         ret_caps->campaign.delta = (uint64_t)sqlite3_column_int64(select, 4);
-    } else if (status == SOTTO_STATUS_OK && code != SQLITE_ROW &&
-               code != SQLITE_DONE) {
-        status = sql_fail(sql, code, err);
     } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(sql, SQLITE_CORRUPT, err);
+        status = sql_fail(sql, sql_missing(sql), err);
     }
     (void)sqlite3_finalize(select);
     return status;
@@ -170,13 +124,10 @@ ledger_file_open(const char *path, struct sql *ret_sql,
     enum sotto_status status =
         sql_file_open(&sql, &kind, SQLITE_OPEN_READWRITE, err);
     if (status == SOTTO_STATUS_OK) {
-        status = set_durable(&sql, err);
+        status = sql_file_prepare(&sql, &kind, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sql_file_settle(path, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_whole(&sql, err);
+        status = sql_file_check(&sql, &kind, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = read_settings(&sql, ret_caps, ret_check, err);

@@ -145,30 +145,23 @@ sum_charges(const struct sotto_ledger *ledger,
             struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
+    bool found = false;
     enum sotto_status status =
-        sql_prepare(&ledger->sql,
-                    "SELECT coalesce(sum(eps), 0), coalesce(sum(delta), 0), "
-                    "coalesce(sum(eps) FILTER (WHERE campaign = ?2), 0), "
-                    "coalesce(sum(delta) FILTER (WHERE campaign = ?2), 0) "
-                    "FROM charge WHERE person = ?1",
-                    &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code =
-        sqlite3_bind_blob(select, 1, person, LEDGER_PERSON_SIZE, SQLITE_STATIC);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_text(select, 2, campaign, (int)campaign_size,
-                                 SQLITE_STATIC);
-    }
-    code = code == SQLITE_OK ? sqlite3_step(select) : code;
-    if (code == SQLITE_ROW) {
+        sql_first(&ledger->sql,
+                  "SELECT coalesce(sum(eps), 0), coalesce(sum(delta), 0), "
+                  "coalesce(sum(eps) FILTER (WHERE campaign = ?2), 0), "
+                  "coalesce(sum(delta) FILTER (WHERE campaign = ?2), 0) "
+                  "FROM charge WHERE person = ?1",
+                  SQL_VALUES(SQL_BLOB(person, LEDGER_PERSON_SIZE),
+                             SQL_TEXT(campaign, campaign_size)),
+                  &select, &found, err);
+    if (found) {
         ret_sums->lifetime.eps = (uint64_t)sqlite3_column_int64(select, 0);
         ret_sums->lifetime.delta = (uint64_t)sqlite3_column_int64(select, 1);
         ret_sums->campaign.eps = (uint64_t)sqlite3_column_int64(select, 2);
         ret_sums->campaign.delta = (uint64_t)sqlite3_column_int64(select, 3);
-    } else {
-        status = sql_fail(&ledger->sql, code, err);
+    } else if (status == SOTTO_STATUS_OK) {
+        status = sql_fail(&ledger->sql, SQLITE_CORRUPT, err);
     }
     (void)sqlite3_finalize(select);
     return status;
@@ -231,23 +224,11 @@ check_room(const struct sotto_ledger *ledger,
 
 /* ---- The port ----------------------------------------------------------- */
 
-/* What the three columns that find a charge are bound to, from ?1 on. */
-static int
-bind_charge(sqlite3_stmt *statement, const uint8_t person[LEDGER_PERSON_SIZE],
-            const struct sotto_charge *charge)
-{
-    int code = sqlite3_bind_blob(statement, 1, person, LEDGER_PERSON_SIZE,
-                                 SQLITE_STATIC);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_text(statement, 2, charge->campaign,
-                                 (int)charge->campaign_size, SQLITE_STATIC);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob(statement, 3, charge->mechanism,
-                                 SOTTO_HASH_SIZE, SQLITE_STATIC);
-    }
-    return code;
-}
+/* The three columns that find a charge, from ?1 on. */
+#define CHARGE_VALUES(person, charge)                                          \
+    SQL_BLOB(person, LEDGER_PERSON_SIZE),                                      \
+        SQL_TEXT((charge)->campaign, (charge)->campaign_size),                 \
+        SQL_BLOB((charge)->mechanism, SOTTO_HASH_SIZE)
 
 /* The report in the row that a statement stands at. */
 static enum sotto_status
@@ -273,28 +254,18 @@ static enum sotto_status
 find_report(const struct sotto_ledger *ledger,
             const uint8_t person[LEDGER_PERSON_SIZE],
             const struct sotto_charge *charge, uint8_t *report, size_t size,
-            int *ret_found, struct sotto_error *err)
+            bool *ret_found, struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
-    enum sotto_status status =
-        sql_prepare(&ledger->sql,
-                    "SELECT report FROM charge "
-                    "WHERE person = ?1 AND campaign = ?2 AND mechanism = ?3",
-                    &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = bind_charge(select, person, charge);
-    code = code == SQLITE_OK ? sqlite3_step(select) : code;
-    if (code == SQLITE_ROW) {
+    enum sotto_status status = sql_first(
+        &ledger->sql,
+        "SELECT report FROM charge "
+        "WHERE person = ?1 AND campaign = ?2 AND mechanism = ?3",
+        SQL_VALUES(CHARGE_VALUES(person, charge)), &select, ret_found, err);
+    if (status == SOTTO_STATUS_OK && *ret_found) {
         status = take_report(ledger, select, report, size, err);
-    } else if (code != SQLITE_DONE) {
-        status = sql_fail(&ledger->sql, code, err);
     }
     (void)sqlite3_finalize(select);
-    if (status == SOTTO_STATUS_OK) {
-        *ret_found = code == SQLITE_ROW;
-    }
     return status;
 }
 
@@ -318,7 +289,7 @@ look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
         uint8_t *report, size_t size, int *ret_found, struct sotto_error *err)
 {
     uint8_t person[LEDGER_PERSON_SIZE];
-    int found = 0;
+    bool found = false;
     ledger_secret_person(ledger->secret, charge->person, charge->person_size,
                          person);
     enum sotto_status status =
@@ -335,7 +306,7 @@ look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
 }
 
 static enum sotto_status
-begin_ledger(void *context, const struct sotto_charge *charge, uint8_t *report,
+begin_charge(void *context, const struct sotto_charge *charge, uint8_t *report,
              size_t size, int *ret_found, struct sotto_error *err)
 {
     struct sotto_ledger *ledger = context;
@@ -366,39 +337,20 @@ insert_charge(const struct sotto_ledger *ledger,
               size_t size, struct sotto_error *err)
 {
     time_t now = time(NULL);
-    const int64_t number[] = {now > 0 ? (int64_t)now : 0, (int64_t)charge->eps,
-                              (int64_t)charge->delta};
-    sqlite3_stmt *insert = NULL;
-    enum sotto_status status = sql_prepare(
+    return sql_execute(
         &ledger->sql,
         "INSERT INTO charge (person, campaign, mechanism, charged_at, eps, "
         "delta, id, report) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        &insert, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = bind_charge(insert, person, charge);
-    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
-        code = sqlite3_bind_int64(insert, 4 + i, number[i]);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob(insert, 7, sotto_report_id(report),
-                                 SOTTO_ID_SIZE, SQLITE_STATIC);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob64(insert, 8, report, size, SQLITE_STATIC);
-    }
-    code = code == SQLITE_OK ? sqlite3_step(insert) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&ledger->sql, code, err);
-    }
-    (void)sqlite3_finalize(insert);
-    return status;
+        SQL_VALUES(CHARGE_VALUES(person, charge), SQL_NUMBER(now > 0 ? now : 0),
+                   SQL_NUMBER(charge->eps), SQL_NUMBER(charge->delta),
+                   SQL_BLOB(sotto_report_id(report), SOTTO_ID_SIZE),
+                   SQL_BLOB(report, size)),
+        err);
 }
 
 static enum sotto_status
-commit(void *context, const struct sotto_charge *charge, const uint8_t *report,
-       size_t size, struct sotto_error *err)
+commit_charge(void *context, const struct sotto_charge *charge,
+              const uint8_t *report, size_t size, struct sotto_error *err)
 {
     struct sotto_ledger *ledger = context;
     uint8_t person[LEDGER_PERSON_SIZE];
@@ -422,7 +374,7 @@ commit(void *context, const struct sotto_charge *charge, const uint8_t *report,
 }
 
 static void
-cancel(void *context)
+cancel_charge(void *context)
 {
     struct sotto_ledger *ledger = context;
     if (check_usable(ledger, true, NULL) == SOTTO_STATUS_OK) {
@@ -433,7 +385,8 @@ cancel(void *context)
 struct sotto_ledger_port
 sotto_ledger_port(struct sotto_ledger *ledger)
 {
-    struct sotto_ledger_port port = {ledger, begin_ledger, commit, cancel};
+    struct sotto_ledger_port port = {ledger, begin_charge, commit_charge,
+                                     cancel_charge};
     return port;
 }
 
@@ -559,7 +512,7 @@ sotto_ledger_export(struct sotto_ledger *ledger, const void *person,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    int code = sqlite3_bind_blob(select, 1, key, sizeof key, SQLITE_STATIC);
+    int code = sql_bind(select, SQL_VALUES(SQL_BLOB(key, sizeof key)));
     while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
         code = read_row(select, &kept) ? SQLITE_OK : SQLITE_NOMEM;
         if (code == SQLITE_OK) {

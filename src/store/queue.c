@@ -135,8 +135,8 @@ prepare(const struct queue *queue, const char *text, sqlite3_stmt **ret,
 
 /* Of a destination and, if not NULL, of an id. */
 static void
-hash(const struct queue *queue, const char *destination, const uint8_t *id,
-     uint8_t ret_hash[QUEUE_TAG_SIZE])
+hash_destination(const struct queue *queue, const char *destination,
+                 const uint8_t *id, uint8_t ret_hash[QUEUE_TAG_SIZE])
 {
     crypto_generichash_blake2b_state state;
     (void)crypto_generichash_blake2b_init_salt_personal(
@@ -151,46 +151,29 @@ hash(const struct queue *queue, const char *destination, const uint8_t *id,
     sodium_memzero(&state, sizeof state);
 }
 
-static int
-bind_hash(sqlite3_stmt *statement, int at, const uint8_t value[QUEUE_TAG_SIZE])
-{
-    return sqlite3_bind_blob(statement, at, value, QUEUE_TAG_SIZE,
-                             SQLITE_TRANSIENT);
-}
-
 /* ---- Putting ------------------------------------------------------------ */
-
-static int
-bind_report(const struct queue *queue, sqlite3_stmt *insert,
-            const char *destination, const uint8_t *report, size_t size)
-{
-    uint8_t tag[QUEUE_TAG_SIZE], to[QUEUE_TAG_SIZE];
-    hash(queue, destination, sotto_report_id(report), tag);
-    hash(queue, destination, NULL, to);
-    int code = bind_hash(insert, 2, tag);
-    if (code == SQLITE_OK) {
-        code = bind_hash(insert, 3, to);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob64(insert, 4, report, size, SQLITE_STATIC);
-    }
-    return code;
-}
 
 /* Under a key drawn at random; one that is taken is drawn again. */
 static enum sotto_status
 insert_report(const struct queue *queue, sqlite3_stmt *insert,
+              const char *destination, const uint8_t *report, size_t size,
               struct sotto_error *err)
 {
+    uint8_t tag[QUEUE_TAG_SIZE], to[QUEUE_TAG_SIZE];
     int code = SQLITE_CONSTRAINT;
+    hash_destination(queue, destination, sotto_report_id(report), tag);
+    hash_destination(queue, destination, NULL, to);
     for (int i = 0; i < KEY_TRIES && code == SQLITE_CONSTRAINT; i++) {
         uint8_t drawn[sizeof(int64_t)];
         if (sotto_entropy(drawn, sizeof drawn) != 0) {
             return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                              "the system gave no entropy; nothing was queued");
         }
-        int64_t key = (int64_t)(bytes_load(drawn, sizeof drawn) >> 1);
-        code = sqlite3_bind_int64(insert, 1, key);
+        code = sql_bind(
+            insert,
+            SQL_VALUES(SQL_NUMBER(bytes_load(drawn, sizeof drawn) >> 1),
+                       SQL_BLOB(tag, sizeof tag), SQL_BLOB(to, sizeof to),
+                       SQL_BLOB(report, size)));
         code = code == SQLITE_OK ? sqlite3_step(insert) : code;
         if (code == SQLITE_CONSTRAINT) {
             (void)sqlite3_reset(insert);
@@ -218,9 +201,7 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
                 "ON CONFLICT (tag) DO NOTHING",
                 &insert, err);
     if (status == SOTTO_STATUS_OK) {
-        int code = bind_report(queue, insert, destination, report, size);
-        status = code == SQLITE_OK ? insert_report(queue, insert, err)
-                                   : fail_sql(queue, code, err);
+        status = insert_report(queue, insert, destination, report, size, err);
     }
     (void)sqlite3_finalize(insert);
     return status;
@@ -362,14 +343,10 @@ queue_next(struct queue *queue, const char *destination,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    hash(queue, destination, NULL, to);
-    int code = bind_hash(select, 1, to);
-    if (code == SQLITE_OK && mechanism != NULL) {
-        code = bind_hash(select, 2, mechanism);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_int64(select, 3, (sqlite3_int64)most);
-    }
+    hash_destination(queue, destination, NULL, to);
+    int code = sql_bind(select, SQL_VALUES(SQL_BLOB(to, sizeof to),
+                                           SQL_BLOB(mechanism, SOTTO_HASH_SIZE),
+                                           SQL_NUMBER(most)));
     status = code == SQLITE_OK ? take_rows(queue, select, most, &batch, err)
                                : fail_sql(queue, code, err);
     (void)sqlite3_finalize(select);
@@ -381,30 +358,40 @@ queue_next(struct queue *queue, const char *destination,
     return status;
 }
 
+/* Reads the one number that a statement gives for one hash. */
+static enum sotto_status
+read_number(const struct queue *queue, const char *text,
+            const uint8_t of[QUEUE_TAG_SIZE], int64_t *ret_number,
+            struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    bool found = false;
+    enum sotto_status status =
+        sql_first(&queue->sql, text, SQL_VALUES(SQL_BLOB(of, QUEUE_TAG_SIZE)),
+                  &select, &found, err);
+    if (found) {
+        *ret_number = sqlite3_column_int64(select, 0);
+    } else if (status == SOTTO_STATUS_OK) {
+        status = sql_fail(&queue->sql, SQLITE_CORRUPT, err);
+    }
+    (void)sqlite3_finalize(select);
+    return queue_file_fail(queue->path, status, err);
+}
+
 /* Of one destination's rows, those that a condition on `refused` picks. */
 static enum sotto_status
 count_rows(const struct queue *queue, const char *text, const char *destination,
            size_t *ret_count, struct sotto_error *err)
 {
     uint8_t to[QUEUE_TAG_SIZE];
-    sqlite3_stmt *select = NULL;
-    if (queue->sql.db == NULL) {
-        *ret_count = 0;
-        return SOTTO_STATUS_OK;
+    int64_t count = 0;
+    hash_destination(queue, destination, NULL, to);
+    enum sotto_status status = queue->sql.db == NULL
+                                   ? SOTTO_STATUS_OK
+                                   : read_number(queue, text, to, &count, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_count = (size_t)count;
     }
-    enum sotto_status status = prepare(queue, text, &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    hash(queue, destination, NULL, to);
-    int code = bind_hash(select, 1, to);
-    code = code == SQLITE_OK ? sqlite3_step(select) : code;
-    if (code == SQLITE_ROW) {
-        *ret_count = (size_t)sqlite3_column_int64(select, 0);
-    } else {
-        status = fail_sql(queue, code, err);
-    }
-    (void)sqlite3_finalize(select);
     return status;
 }
 
@@ -423,10 +410,11 @@ static enum sotto_status
 settle_row(const struct queue *queue, sqlite3_stmt *statement, int64_t key,
            const char *text, struct sotto_error *err)
 {
-    int code = sqlite3_bind_int64(statement, 1, key);
-    if (code == SQLITE_OK && text != NULL) {
-        code = sqlite3_bind_text(statement, 2, text, -1, SQLITE_STATIC);
+    struct sql_value refusal = {.kind = SQL_END};
+    if (text != NULL) {
+        refusal = SQL_TEXT(text, strlen(text));
     }
+    int code = sql_bind(statement, SQL_VALUES(SQL_NUMBER(key), refusal));
     code = code == SQLITE_OK ? sqlite3_step(statement) : code;
     enum sotto_status status =
         code == SQLITE_DONE ? SOTTO_STATUS_OK : fail_sql(queue, code, err);
@@ -521,20 +509,14 @@ queue_refused(struct queue *queue, const char *destination, size_t *ret_count,
 
 /* Runs a statement with one hash. */
 static enum sotto_status
-change(const struct queue *queue, const char *text,
-       const uint8_t of[QUEUE_TAG_SIZE], struct sotto_error *err)
+run_with(const struct queue *queue, const char *text,
+         const uint8_t of[QUEUE_TAG_SIZE], struct sotto_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    enum sotto_status status = prepare(queue, text, &statement, err);
-    if (status == SOTTO_STATUS_OK) {
-        int code = bind_hash(statement, 1, of);
-        code = code == SQLITE_OK ? sqlite3_step(statement) : code;
-        if (code != SQLITE_DONE) {
-            status = fail_sql(queue, code, err);
-        }
-    }
-    (void)sqlite3_finalize(statement);
-    return status;
+    return queue_file_fail(queue->path,
+                           sql_execute(&queue->sql, text,
+                                       SQL_VALUES(SQL_BLOB(of, QUEUE_TAG_SIZE)),
+                                       err),
+                           err);
 }
 
 enum sotto_status
@@ -545,41 +527,19 @@ queue_retry(struct queue *queue, const char *destination,
     if (queue->look) {
         return fail_look(queue, err);
     }
-    hash(queue, destination, NULL, to);
-    return change(queue, "UPDATE report SET refused = NULL WHERE " MARKED, to,
-                  err);
+    hash_destination(queue, destination, NULL, to);
+    return run_with(queue, "UPDATE report SET refused = NULL WHERE " MARKED, to,
+                    err);
 }
 
 /* ---- The ledger --------------------------------------------------------- */
-
-/* Whether another ledger's hash is kept. */
-static enum sotto_status
-compare(const struct queue *queue, const uint8_t of[QUEUE_TAG_SIZE],
-        bool *ret_other, struct sotto_error *err)
-{
-    sqlite3_stmt *select = NULL;
-    enum sotto_status status = prepare(
-        queue, "SELECT coalesce(ledger, ?1) <> ?1 FROM queue", &select, err);
-    if (status == SOTTO_STATUS_OK) {
-        int code = bind_hash(select, 1, of);
-        code = code == SQLITE_OK ? sqlite3_step(select) : code;
-        if (code == SQLITE_ROW) {
-            *ret_other = sqlite3_column_int(select, 0) != 0;
-        } else {
-            status = fail_sql(queue,
-                              code == SQLITE_DONE ? SQLITE_CORRUPT : code, err);
-        }
-    }
-    (void)sqlite3_finalize(select);
-    return status;
-}
 
 enum sotto_status
 queue_bind(struct queue *queue, const uint8_t *check, size_t size,
            struct sotto_error *err)
 {
     uint8_t of[QUEUE_TAG_SIZE];
-    bool other = false;
+    int64_t other = 0;
     if (queue->sql.db == NULL) {
         return SOTTO_STATUS_OK;
     }
@@ -589,12 +549,15 @@ queue_bind(struct queue *queue, const uint8_t *check, size_t size,
     enum sotto_status status =
         queue->look
             ? SOTTO_STATUS_OK
-            : change(queue, "UPDATE queue SET ledger = ?1 WHERE ledger IS NULL",
-                     of, err);
+            : run_with(queue,
+                       "UPDATE queue SET ledger = ?1 WHERE ledger IS NULL", of,
+                       err);
     if (status == SOTTO_STATUS_OK) {
-        status = compare(queue, of, &other, err);
+        status =
+            read_number(queue, "SELECT coalesce(ledger, ?1) <> ?1 FROM queue",
+                        of, &other, err);
     }
-    if (status == SOTTO_STATUS_OK && other) {
+    if (status == SOTTO_STATUS_OK && other != 0) {
         status = host_fail(
             err, SOTTO_STATUS_REFUSED, 0,
             "the queue '%s' is of another ledger: the two could ask the same "

@@ -54,12 +54,23 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
 #define HEADER_APPLICATION 68u
 
 /* No advice: queue_file_fail has it. */
-static const struct sql_kind kind = {.application = APPLICATION,
-                                     .version = 1,
-                                     .schema = TABLE_ACKNOWLEDGED
-                                     ";" TABLE_QUEUE ";" TABLE_REPORT,
-                                     .none = "",
-                                     .other = ""};
+static const struct sql_kind kind = {
+    .application = APPLICATION,
+    .version = 1,
+    .schema = TABLE_ACKNOWLEDGED ";" TABLE_QUEUE ";" TABLE_REPORT,
+    .none = "",
+    .other = "",
+    .options = "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
+               "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON;"
+               /* what is not committed is not written: it has an order */
+               "PRAGMA cache_spill=OFF",
+    .settings = (const struct sql_setting[]){
+        {"PRAGMA journal_mode=DELETE", "delete",
+         "it cannot be given a rollback journal"},
+        {"PRAGMA secure_delete=ON", "1",
+         "what it forgets cannot be overwritten"},
+        {"PRAGMA synchronous", "3", "what it keeps cannot be flushed"},
+        {NULL, NULL, NULL}}};
 
 /* ---- Messages ----------------------------------------------------------- */
 
@@ -150,22 +161,13 @@ static enum sotto_status
 insert_secret(const struct sql *sql, struct sotto_error *err)
 {
     uint8_t secret[QUEUE_SECRET_SIZE] = {0};
-    sqlite3_stmt *insert = NULL;
     if (sotto_entropy(secret, sizeof secret) != 0) {
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; no queue was made");
     }
-    enum sotto_status status = sql_prepare(
-        sql, "INSERT INTO queue (one, secret) VALUES (1, ?1)", &insert, err);
-    if (status == SOTTO_STATUS_OK) {
-        int code = sqlite3_bind_blob(insert, 1, secret, sizeof secret,
-                                     SQLITE_TRANSIENT);
-        code = code == SQLITE_OK ? sqlite3_step(insert) : code;
-        if (code != SQLITE_DONE) {
-            status = sql_fail(sql, code, err);
-        }
-    }
-    (void)sqlite3_finalize(insert);
+    enum sotto_status status =
+        sql_execute(sql, "INSERT INTO queue (one, secret) VALUES (1, ?1)",
+                    SQL_VALUES(SQL_BLOB(secret, sizeof secret)), err);
     sodium_memzero(secret, sizeof secret);
     return status;
 }
@@ -190,64 +192,20 @@ queue_file_make(const char *path, struct sotto_error *err)
 
 /* ---- Opening ------------------------------------------------------------ */
 
-/* Each setting is made and then read back: SQLite ignores what it cannot do. */
-static enum sotto_status
-set_durable(const struct sql *sql, struct sotto_error *err)
-{
-    enum sotto_status status =
-        sql_run(sql,
-                "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
-                "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON;"
-                /* what is not committed is not written: it has an order */
-                "PRAGMA cache_spill=OFF",
-                err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA journal_mode=DELETE", "delete",
-                            "it cannot be given a rollback journal", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA secure_delete=ON", "1",
-                            "what it forgets cannot be overwritten", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA synchronous", "3",
-                            "what it keeps cannot be flushed", err);
-    }
-    return status;
-}
-
-/* Constraints are looked at only where SQLite could write: what is opened to
-   look is checked again where it is used. */
-static enum sotto_status
-check_whole(const struct sql *sql, struct sotto_error *err)
-{
-    enum sotto_status status = sql_file_tables(sql, &kind, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
-                            "its parts contradict each other", err);
-    }
-    return status;
-}
-
 static enum sotto_status
 read_secret(const struct sql *sql, uint8_t ret_secret[QUEUE_SECRET_SIZE],
             struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
-    enum sotto_status status =
-        sql_prepare(sql, "SELECT secret FROM queue", &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = sqlite3_step(select);
-    const void *secret =
-        code == SQLITE_ROW ? sqlite3_column_blob(select, 0) : NULL;
+    bool found = false;
+    enum sotto_status status = sql_first(sql, "SELECT secret FROM queue",
+                                         SQL_NONE, &select, &found, err);
+    const void *secret = found ? sqlite3_column_blob(select, 0) : NULL;
     if (secret != NULL &&
         sqlite3_column_bytes(select, 0) == (int)QUEUE_SECRET_SIZE) {
         memcpy(ret_secret, secret, QUEUE_SECRET_SIZE);
-    } else {
-        status =
-            sql_fail(sql, code == SQLITE_DONE ? SQLITE_CORRUPT : code, err);
+    } else if (status == SOTTO_STATUS_OK) {
+        status = sql_fail(sql, sql_missing(sql), err);
     }
     (void)sqlite3_finalize(select);
     return status;
@@ -277,13 +235,10 @@ queue_file_open(const char *path, bool look, struct sql *ret_sql,
     enum sotto_status status = sql_file_open(
         &sql, &kind, look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, err);
     if (status == SOTTO_STATUS_OK && !look) {
-        status = set_durable(&sql, err);
+        status = sql_file_prepare(&sql, &kind, err);
     }
-    if (status == SOTTO_STATUS_OK && !look) {
-        status = sql_file_settle(path, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_whole(&sql, err);
+    if (status == SOTTO_STATUS_OK) { /* constraints: only if it may write */
+        status = sql_file_check(&sql, &kind, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = read_secret(&sql, ret_secret, err);

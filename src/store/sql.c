@@ -4,7 +4,6 @@
  */
 #include "store/sql.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "host/error.h"
@@ -87,19 +86,74 @@ sql_prepare(const struct sql *sql, const char *text,
     return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
 }
 
+int
+sql_bind(sqlite3_stmt *statement, const struct sql_value *values)
+{
+    int code = SQLITE_OK;
+    for (int i = 0; code == SQLITE_OK && values[i].kind != SQL_END; i++) {
+        const struct sql_value *value = &values[i];
+        code =
+            value->kind == SQL_KIND_NUMBER
+                ? sqlite3_bind_int64(statement, i + 1, value->number)
+            : value->kind == SQL_KIND_BLOB
+                ? sqlite3_bind_blob64(statement, i + 1, value->bytes,
+                                      value->size, SQLITE_STATIC)
+                : sqlite3_bind_text64(statement, i + 1, value->bytes,
+                                      value->size, SQLITE_STATIC, SQLITE_UTF8);
+    }
+    return code;
+}
+
+enum sotto_status
+sql_first(const struct sql *sql, const char *text,
+          const struct sql_value *values, sqlite3_stmt **ret_statement,
+          bool *ret_found, struct sotto_error *err)
+{
+    enum sotto_status status = sql_prepare(sql, text, ret_statement, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    int code = sql_bind(*ret_statement, values);
+    code = code == SQLITE_OK ? sqlite3_step(*ret_statement) : code;
+    *ret_found = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_STATUS_OK
+                                                     : sql_fail(sql, code, err);
+}
+
+int
+sql_missing(const struct sql *sql)
+{
+    return sqlite3_errcode(sql->db) == SQLITE_NOMEM ? SQLITE_NOMEM
+                                                    : SQLITE_CORRUPT;
+}
+
+enum sotto_status
+sql_execute(const struct sql *sql, const char *text,
+            const struct sql_value *values, struct sotto_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    enum sotto_status status =
+        sql_first(sql, text, values, &statement, &found, err);
+    if (status == SOTTO_STATUS_OK && found) {
+        status = sql_fail(sql, SQLITE_ROW, err);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
 enum sotto_status
 sql_integer(const struct sql *sql, const char *text, int64_t *ret_value,
             struct sotto_error *err)
 {
     sqlite3_stmt *statement = NULL;
-    enum sotto_status status = sql_prepare(sql, text, &statement, err);
-    if (status == SOTTO_STATUS_OK) {
-        int code = sqlite3_step(statement);
-        if (code == SQLITE_ROW) {
-            *ret_value = sqlite3_column_int64(statement, 0);
-        } else {
-            status = sql_fail(sql, code, err);
-        }
+    bool found = false;
+    enum sotto_status status =
+        sql_first(sql, text, SQL_NONE, &statement, &found, err);
+    if (status == SOTTO_STATUS_OK && found) {
+        *ret_value = sqlite3_column_int64(statement, 0);
+    } else if (status == SOTTO_STATUS_OK) {
+        status = sql_fail(sql, SQLITE_DONE, err);
     }
     (void)sqlite3_finalize(statement);
     return status;
@@ -128,5 +182,17 @@ sql_expect(const struct sql *sql, const char *text, const char *wanted,
         status = fail_format(sql, otherwise, err);
     }
     (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum sotto_status
+sql_set(const struct sql *sql, const struct sql_setting *setting,
+        struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (; setting->text != NULL && status == SOTTO_STATUS_OK; setting++) {
+        status = sql_expect(sql, setting->text, setting->wanted,
+                            setting->otherwise, err);
+    }
     return status;
 }

@@ -6,6 +6,8 @@
 #define SOTTO_STORE_SQL_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sotto/client.h"
@@ -36,6 +38,46 @@ SOTTO_CHECKED enum sotto_status sql_prepare(const struct sql *sql,
                                             sqlite3_stmt **ret_statement,
                                             struct sotto_error *err);
 
+/* What a parameter is bound to. */
+struct sql_value {
+    enum { SQL_END, SQL_KIND_NUMBER, SQL_KIND_BLOB, SQL_KIND_TEXT } kind;
+    int64_t number;
+    const void *bytes; /* NULL: SQL's */
+    size_t size;
+};
+#define SQL_NUMBER(n)                                                          \
+    ((struct sql_value){.kind = SQL_KIND_NUMBER, .number = (int64_t)(n)})
+#define SQL_BLOB(from, length)                                                 \
+    ((struct sql_value){                                                       \
+        .kind = SQL_KIND_BLOB, .bytes = (from), .size = (length)})
+#define SQL_TEXT(from, length)                                                 \
+    ((struct sql_value){                                                       \
+        .kind = SQL_KIND_TEXT, .bytes = (from), .size = (length)})
+#define SQL_NONE ((const struct sql_value[]){{.kind = SQL_END}})
+#define SQL_VALUES(...)                                                        \
+    ((const struct sql_value[]){__VA_ARGS__, {.kind = SQL_END}})
+
+/* Binds ?1, ?2, ... to SQL_VALUES(...), whose bytes must stay; returns SQLite's
+   result code. */
+int sql_bind(sqlite3_stmt *statement, const struct sql_value *values);
+
+/* Runs one statement that gives nothing. Statuses: sql_fail's. */
+SOTTO_CHECKED enum sotto_status sql_execute(const struct sql *sql,
+                                            const char *text,
+                                            const struct sql_value *values,
+                                            struct sotto_error *err);
+
+/* Steps to the first row, if there is one; sqlite3_finalize frees the
+   statement, also after a failure. Statuses: sql_fail's. */
+SOTTO_CHECKED enum sotto_status
+sql_first(const struct sql *sql, const char *text,
+          const struct sql_value *values, sqlite3_stmt **ret_statement,
+          bool *ret_found, struct sotto_error *err);
+
+/* Why a row or a blob that must be there is not, for sql_fail: no memory, or
+   damage. */
+int sql_missing(const struct sql *sql);
+
 /* The one integer that a statement gives. Statuses: sql_fail's. */
 SOTTO_CHECKED enum sotto_status sql_integer(const struct sql *sql,
                                             const char *text,
@@ -50,5 +92,14 @@ SOTTO_CHECKED enum sotto_status sql_expect(const struct sql *sql,
                                            const char *text, const char *wanted,
                                            const char *otherwise,
                                            struct sotto_error *err);
+
+/* Settings that are made and read back, for SQLite ignores what it cannot do;
+   the last one's text is NULL. Statuses: sql_expect's. */
+struct sql_setting {
+    const char *text, *wanted, *otherwise;
+};
+SOTTO_CHECKED enum sotto_status sql_set(const struct sql *sql,
+                                        const struct sql_setting *setting,
+                                        struct sotto_error *err);
 
 #endif

@@ -203,6 +203,28 @@ sql_file_tables(const struct sql *sql, const struct sql_kind *kind,
                       kind->schema, otherwise, err);
 }
 
+enum sotto_status
+sql_file_check(const struct sql *sql, const struct sql_kind *kind,
+               struct sotto_error *err)
+{
+    enum sotto_status status = sql_file_tables(sql, kind, err);
+    return status == SOTTO_STATUS_OK
+               ? sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
+                            "its parts contradict each other", err)
+               : status;
+}
+
+enum sotto_status
+sql_file_prepare(const struct sql *sql, const struct sql_kind *kind,
+                 struct sotto_error *err)
+{
+    enum sotto_status status = sql_run(sql, kind->options, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sql_set(sql, kind->settings, err);
+    }
+    return status == SOTTO_STATUS_OK ? sql_file_settle(sql->path, err) : status;
+}
+
 /* ---- The folder --------------------------------------------------------- */
 
 enum sotto_status

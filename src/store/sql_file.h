@@ -6,7 +6,7 @@
  * not there, so there is no half-made one to recognise. Opening believes
  * nothing: whose file it is comes before anything about it is changed, and its
  * tables must be word for word those of its kind. How it is flushed is the
- * kind's own business.
+ * kind's own business: its options and settings.
  */
 #ifndef SOTTO_STORE_SQL_FILE_H
 #define SOTTO_STORE_SQL_FILE_H
@@ -21,6 +21,8 @@ struct sql_kind {
     const char *schema;  /* the tables in the order of their names, with ";" */
     const char *none;    /* advice, begun with "; ", where there is no file */
     const char *other;   /* and where it is another's */
+    const char *options; /* PRAGMAs of a writer, and */
+    const struct sql_setting *settings; /* those that are read back */
 };
 
 /* Opens an empty database of a kind in memory; sqlite3_close frees `sql->db`,
@@ -54,6 +56,17 @@ SOTTO_CHECKED enum sotto_status sql_file_open(struct sql *sql,
 SOTTO_CHECKED enum sotto_status sql_file_tables(const struct sql *sql,
                                                 const struct sql_kind *kind,
                                                 struct sotto_error *err);
+
+/* Looks at every page, index and constraint too, and at the tables. Statuses:
+   FORMAT, sql_fail's. */
+SOTTO_CHECKED enum sotto_status sql_file_check(const struct sql *sql,
+                                               const struct sql_kind *kind,
+                                               struct sotto_error *err);
+/* Makes what is kept durable: the kind's options and settings, and the folder
+   flushed. Statuses: FORMAT, IO, sql_fail's. */
+SOTTO_CHECKED enum sotto_status sql_file_prepare(const struct sql *sql,
+                                                 const struct sql_kind *kind,
+                                                 struct sotto_error *err);
 
 /* Flushes the folder of `path`: a file removed from it stays removed. SQLite
    skips a folder that it cannot open. Statuses: IO. */

@@ -72,12 +72,64 @@ test_calls(void **state)
     assert_int_equal(sqlite3_close(sql.db), SQLITE_OK);
 }
 
+static void
+test_values(void **state)
+{
+    struct sql sql = {NULL, "f", "ledger"};
+    struct sotto_error err = {0};
+    sqlite3_stmt *row = NULL;
+    bool found = false;
+    const struct sql_setting settings[] = {{"SELECT 'a'", "a", "not a"},
+                                           {"SELECT 'b'", "a", "not b"},
+                                           {NULL, NULL, NULL}};
+    (void)state;
+    assert_int_equal(sqlite3_open(":memory:", &sql.db), SQLITE_OK);
+    assert_int_equal(sql_run(&sql, "CREATE TABLE t (a UNIQUE, b, c, d)", &err),
+                     SOTTO_STATUS_OK);
+    const char *insert = "INSERT INTO t VALUES (?1, ?2, ?3, ?4)";
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            sql_execute(&sql, insert,
+                        SQL_VALUES(SQL_NUMBER(INT64_MIN), SQL_BLOB("\0b", 2),
+                                   SQL_TEXT("cut", 2), SQL_BLOB(NULL, 3)),
+                        &err),
+            i == 0 ? SOTTO_STATUS_OK : SOTTO_STATUS_IO);
+    }
+    assert_int_equal(sql_execute(&sql, "SELECT 1", SQL_NONE, &err),
+                     SOTTO_STATUS_FORMAT);
+    assert_int_equal(
+        sql_execute(&sql, insert,
+                    SQL_VALUES(SQL_NUMBER(1), SQL_NUMBER(1), SQL_NUMBER(1),
+                               SQL_NUMBER(1), SQL_NUMBER(1)),
+                    &err),
+        SOTTO_STATUS_FORMAT);
+    assert_int_equal(sql_first(&sql, "SELECT * FROM t WHERE a = ?1",
+                               SQL_VALUES(SQL_NUMBER(INT64_MIN)), &row, &found,
+                               &err),
+                     SOTTO_STATUS_OK);
+    assert_true(found);
+    assert_int_equal(sqlite3_column_bytes(row, 1), 2);
+    assert_memory_equal(sqlite3_column_blob(row, 1), "\0b", 2);
+    assert_string_equal(sqlite3_column_text(row, 2), "cu");
+    assert_int_equal(sqlite3_column_type(row, 3), SQLITE_NULL);
+    assert_int_equal(sqlite3_finalize(row), SQLITE_OK);
+    assert_int_equal(
+        sql_first(&sql, "SELECT 1 WHERE 0", SQL_NONE, &row, &found, &err),
+        SOTTO_STATUS_OK);
+    assert_false(found);
+    assert_int_equal(sqlite3_finalize(row), SQLITE_OK);
+    assert_int_equal(sql_set(&sql, settings, &err), SOTTO_STATUS_FORMAT);
+    expect_in(err.message, "not b");
+    assert_int_equal(sqlite3_close(sql.db), SQLITE_OK);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,16 @@ static const struct sql_kind kind = {
     .schema = TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(
         0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN,
     .none = "; check the name",
-    .other = "; give the name of one, or of a file that is not there yet"};
+    .other = "; give the name of one, or of a file that is not there yet",
+    .options = "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;"
+               "PRAGMA synchronous=FULL; PRAGMA fullfsync=ON;"
+               "PRAGMA checkpoint_fullfsync=ON; PRAGMA wal_autocheckpoint=0",
+    .settings = (const struct sql_setting[]){
+        {"PRAGMA journal_mode=WAL", "wal", "it cannot be given a log"},
+        {"PRAGMA synchronous", "2", "what it keeps cannot be flushed"},
+        {"PRAGMA secure_delete=ON", "1",
+         "what it deletes cannot be overwritten"},
+        {NULL, NULL, NULL}}};
 
 /* ---- Making -------------------------------------------------------------- */
 
@@ -88,23 +97,14 @@ static enum sotto_status
 insert_meta(const struct sql *sql, bool simulation, struct sotto_error *err)
 {
     uint8_t key[TAG_KEY_SIZE] = {0};
-    sqlite3_stmt *insert = NULL;
     enum sotto_status status =
         sotto_entropy(key, sizeof key) != 0
             ? host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                         "the system gave no entropy; no store was made")
-            : sql_prepare(sql, "INSERT INTO meta VALUES (1, ?1, ?2)", &insert,
-                          err);
-    if (status == SOTTO_STATUS_OK) {
-        int code = sqlite3_bind_int(insert, 1, simulation);
-        if (code == SQLITE_OK) {
-            code = sqlite3_bind_blob(insert, 2, key, sizeof key, SQLITE_STATIC);
-        }
-        code = code == SQLITE_OK ? sqlite3_step(insert) : code;
-        status =
-            code == SQLITE_DONE ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
-    }
-    (void)sqlite3_finalize(insert);
+            : sql_execute(
+                  sql, "INSERT INTO meta VALUES (1, ?1, ?2)",
+                  SQL_VALUES(SQL_NUMBER(simulation), SQL_BLOB(key, sizeof key)),
+                  err);
     sodium_memzero(key, sizeof key);
     return status;
 }
@@ -160,57 +160,23 @@ sqlite_file_make(const char *path, bool simulation, struct sotto_error *err)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-/* Each setting is made and then read back: SQLite ignores what it cannot do. */
-static enum sotto_status
-set_durable(const struct sql *sql, struct sotto_error *err)
-{
-    enum sotto_status status =
-        sql_run(sql,
-                "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;"
-                "PRAGMA synchronous=FULL; PRAGMA fullfsync=ON;"
-                "PRAGMA checkpoint_fullfsync=ON; PRAGMA wal_autocheckpoint=0",
-                err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA journal_mode=WAL", "wal",
-                            "it cannot be given a log", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA synchronous", "2",
-                            "what it keeps cannot be flushed", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_expect(sql, "PRAGMA secure_delete=ON", "1",
-                            "what it deletes cannot be overwritten", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_settle(sql->path, err);
-    }
-    return status;
-}
-
 static enum sotto_status
 read_meta(const struct sql *sql, bool *ret_simulation, uint8_t *ret_key,
           struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
+    bool found = false;
     enum sotto_status status =
-        sql_prepare(sql, "SELECT simulation, tag_key FROM meta", &select, err);
-    int code = status == SOTTO_STATUS_OK ? sqlite3_step(select) : SQLITE_OK;
-    const void *key =
-        code == SQLITE_ROW ? sqlite3_column_blob(select, 1) : NULL;
+        sql_first(sql, "SELECT simulation, tag_key FROM meta", SQL_NONE,
+                  &select, &found, err);
+    const void *key = found ? sqlite3_column_blob(select, 1) : NULL;
     if (key != NULL && sqlite3_column_bytes(select, 1) == (int)TAG_KEY_SIZE) {
         *ret_simulation = sqlite3_column_int(select, 0) != 0;
         if (ret_key != NULL) {
             memcpy(ret_key, key, TAG_KEY_SIZE);
         }
     } else if (status == SOTTO_STATUS_OK) {
-        int error = sqlite3_errcode(sql->db);
-        status =
-            sql_fail(sql,
-                     error == SQLITE_ROW || error == SQLITE_DONE || error == 0
-                         ? SQLITE_CORRUPT
-                         : error,
-                     err);
+        status = sql_fail(sql, sql_missing(sql), err);
     }
     (void)sqlite3_finalize(select);
     return status;
@@ -241,5 +207,6 @@ sqlite_file_prepare(const struct sql *sql, struct sotto_error *err)
     enum sotto_status status =
         sql_expect(sql, "PRAGMA quick_check(1)", "ok",
                    "its parts contradict each other", err);
-    return status == SOTTO_STATUS_OK ? set_durable(sql, err) : status;
+    return status == SOTTO_STATUS_OK ? sql_file_prepare(sql, &kind, err)
+                                     : status;
 }

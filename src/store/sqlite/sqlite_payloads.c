@@ -38,8 +38,9 @@ struct pairs {
 /* Copies payloads to pairs from `first` on, from rows whose blobs are pairs or,
    `skip` 0, payloads alone. */
 static enum sotto_status
-gather(struct sqlite_store *store, const char *text, uint32_t number,
-       size_t skip, struct pairs *pairs, size_t *first, struct sotto_error *err)
+gather_payloads(struct sqlite_store *store, const char *text, uint32_t number,
+                size_t skip, struct pairs *pairs, size_t *first,
+                struct sotto_error *err)
 {
     size_t size = pairs->record - TAG_SIZE;
     sqlite3_stmt *select = NULL;
@@ -70,7 +71,7 @@ gather(struct sqlite_store *store, const char *text, uint32_t number,
 }
 
 static enum sotto_status
-shuffle(struct pairs *pairs, struct sotto_error *err)
+shuffle_pairs(struct pairs *pairs, struct sotto_error *err)
 {
     uint8_t key[64 * TAG_SIZE];
     for (size_t i = 0; i < pairs->count; i++) {
@@ -91,27 +92,15 @@ insert_batch(struct sqlite_store *store, uint32_t number, size_t count,
              const uint8_t *data, size_t record, struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    sqlite3_stmt *insert = NULL;
-    enum sotto_status status = sql_prepare(
-        &store->sql, "INSERT INTO batch VALUES (?1, ?2, ?3, ?4)", &insert, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    const int64_t value[] = {number, (int64_t)campaign->batches + 1,
-                             (int64_t)count};
-    int code =
-        sqlite3_bind_blob64(insert, 4, data, count * record, SQLITE_STATIC);
-    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
-        code = sqlite3_bind_int64(insert, i + 1, value[i]);
-    }
-    code = code == SQLITE_OK ? sqlite_step(insert) : code;
-    if (code == SQLITE_DONE) {
+    enum sotto_status status = sql_execute(
+        &store->sql, "INSERT INTO batch VALUES (?1, ?2, ?3, ?4)",
+        SQL_VALUES(SQL_NUMBER(number), SQL_NUMBER(campaign->batches + 1),
+                   SQL_NUMBER(count), SQL_BLOB(data, count * record)),
+        err);
+    if (status == SOTTO_STATUS_OK) {
         campaign->batches++;
         campaign->released += count;
-    } else {
-        status = sql_fail(&store->sql, code, err);
     }
-    (void)sqlite3_finalize(insert);
     return status;
 }
 
@@ -123,22 +112,16 @@ insert_held(struct sqlite_store *store, uint32_t number,
     sqlite3_stmt *insert = NULL;
     enum sotto_status status = sql_prepare(
         &store->sql, "INSERT INTO held VALUES (?1, ?2, ?3)", &insert, err);
-    int code = status == SOTTO_STATUS_OK ? sqlite3_bind_int64(insert, 1, number)
-                                         : SQLITE_OK;
     for (size_t i = first; status == SOTTO_STATUS_OK && i < pairs->count; i++) {
         const uint8_t *pair = pairs->data + i * pairs->record;
-        if (code == SQLITE_OK) {
-            code = sqlite3_bind_blob(insert, 2, pair, TAG_SIZE, SQLITE_STATIC);
-        }
-        if (code == SQLITE_OK) {
-            code = sqlite3_bind_blob64(insert, 3, pair + TAG_SIZE,
-                                       pairs->record - TAG_SIZE, SQLITE_STATIC);
-        }
+        int code = sql_bind(
+            insert,
+            SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(pair, TAG_SIZE),
+                       SQL_BLOB(pair + TAG_SIZE, pairs->record - TAG_SIZE)));
         code = code == SQLITE_OK ? sqlite_step(insert) : code;
         if (code != SQLITE_DONE) {
             status = sql_fail(&store->sql, code, err);
         }
-        code = SQLITE_OK;
     }
     (void)sqlite3_finalize(insert);
     return status;
@@ -150,19 +133,9 @@ static enum sotto_status
 delete_rows(struct sqlite_store *store, bool whole, const char *all,
             const char *some, uint32_t number, struct sotto_error *err)
 {
-    sqlite3_stmt *delete = NULL;
-    enum sotto_status status =
-        sql_prepare(&store->sql, whole ? all : some, &delete, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = whole ? SQLITE_OK : sqlite3_bind_int64(delete, 1, number);
-    code = code == SQLITE_OK ? sqlite_step(delete) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(delete);
-    return status;
+    return whole ? sql_run(&store->sql, all, err)
+                 : sql_execute(&store->sql, some,
+                               SQL_VALUES(SQL_NUMBER(number)), err);
 }
 
 /* Deletes what came of a campaign in the window that has ended. */
@@ -215,22 +188,25 @@ gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
     static const char *const text[] =
         OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
     size_t first = 0;
-    enum sotto_status status = gather(store, text[1 - store->move.active],
-                                      number, TAG_SIZE, pairs, &first, err);
+    enum sotto_status status =
+        gather_payloads(store, text[1 - store->move.active], number, TAG_SIZE,
+                        pairs, &first, err);
     if (status == SOTTO_STATUS_OK) {
-        status = gather(store, "SELECT payload FROM held WHERE campaign = ?1",
-                        number, 0, pairs, &first, err);
+        status = gather_payloads(store,
+                                 "SELECT payload FROM held WHERE campaign = ?1",
+                                 number, 0, pairs, &first, err);
     }
     if (status == SOTTO_STATUS_OK && first != pairs->count) {
         status = sql_fail(&store->sql, SQLITE_CORRUPT, err);
     }
-    return status == SOTTO_STATUS_OK ? shuffle(pairs, err) : status;
+    return status == SOTTO_STATUS_OK ? shuffle_pairs(pairs, err) : status;
 }
 
 /* Releases what can be released of the pairs and holds the rest. */
 static enum sotto_status
-release(struct sqlite_store *store, uint32_t number, const struct pairs *pairs,
-        size_t batch_min, struct sotto_error *err)
+release_pairs(struct sqlite_store *store, uint32_t number,
+              const struct pairs *pairs, size_t batch_min,
+              struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     size_t most = (size_t)(store->limits.batch_bytes / pairs->record);
@@ -284,7 +260,7 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
         status = delete_held(store, number, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = release(store, number, &pairs, batch_min, err);
+        status = release_pairs(store, number, &pairs, batch_min, err);
     }
     host_wipe_free(pairs.data, (size_t)size);
     return status;
@@ -297,7 +273,7 @@ static enum sotto_status
 hold_some(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
           struct sotto_error *err)
 {
-    enum sotto_status status = shuffle(pairs, err);
+    enum sotto_status status = shuffle_pairs(pairs, err);
     if (status == SOTTO_STATUS_OK) {
         status = insert_held(store, number, pairs, 0, err);
     }

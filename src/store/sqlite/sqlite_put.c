@@ -40,15 +40,10 @@ write_block(struct sqlite_store *store, uint32_t number,
                          "the system gave no entropy; nothing was stored");
     }
     window_sort(campaign->block, campaign->block_count, record);
-    int code = sqlite3_bind_int64(insert, 1, number);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob(insert, 2, key, TAG_SIZE, SQLITE_STATIC);
-    }
-    if (code == SQLITE_OK) {
-        code =
-            sqlite3_bind_blob64(insert, 3, campaign->block,
-                                campaign->block_count * record, SQLITE_STATIC);
-    }
+    int code = sql_bind(
+        insert,
+        SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(key, TAG_SIZE),
+                   SQL_BLOB(campaign->block, campaign->block_count * record)));
     code = code == SQLITE_OK ? sqlite_step(insert) : code;
     sodium_memzero(campaign->block, campaign->block_count * record);
     campaign->block_count = 0;

@@ -123,11 +123,9 @@ sqlite_reader_next(void *own, const uint8_t *hash, uint64_t after,
     struct sqlite_reader *reader = own;
     enum sotto_status status = SOTTO_STATUS_OK;
     int64_t behind = after < INT64_MAX ? (int64_t)after : INT64_MAX;
-    int code = sqlite3_bind_blob(reader->next, 1, hash, SOTTO_HASH_SIZE,
-                                 SQLITE_STATIC);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_int64(reader->next, 2, behind);
-    }
+    int code =
+        sql_bind(reader->next, SQL_VALUES(SQL_BLOB(hash, SOTTO_HASH_SIZE),
+                                          SQL_NUMBER(behind)));
     code = code == SQLITE_OK ? sqlite3_step(reader->next) : code;
     if (code == SQLITE_ROW) {
         status = take_batch(reader, hash, ret_batch, err);

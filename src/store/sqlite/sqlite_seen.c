@@ -154,8 +154,8 @@ count_before(const struct window_tag *tag, size_t count, int64_t end)
 
 /* Both in order; false: one is there already. */
 static bool
-merge(const uint8_t *old, size_t old_count, const struct window_tag *tag,
-      size_t count, uint8_t *merged)
+merge_tags(const uint8_t *old, size_t old_count, const struct window_tag *tag,
+           size_t count, uint8_t *merged)
 {
     size_t i = 0, j = 0;
     while (i < old_count || j < count) {
@@ -200,7 +200,7 @@ read_bucket(const struct sqlite_store *store, const struct window_tag *tag,
         code = bucket->tags == NULL ? SQLITE_NOMEM : SQLITE_DONE;
     }
     if (code == SQLITE_DONE &&
-        !merge(old, old_count, tag, taken, bucket->tags)) {
+        !merge_tags(old, old_count, tag, taken, bucket->tags)) {
         code = SQLITE_CORRUPT;
     }
     (void)sqlite3_reset(select);
@@ -229,11 +229,8 @@ insert_bucket(const struct sqlite_store *store, int64_t place,
               const uint8_t *tags, size_t count)
 {
     sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
-    int code = sqlite3_bind_int64(insert, 1, place);
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_blob64(insert, 2, tags, count * TAG_SIZE,
-                                   SQLITE_STATIC);
-    }
+    int code = sql_bind(insert, SQL_VALUES(SQL_NUMBER(place),
+                                           SQL_BLOB(tags, count * TAG_SIZE)));
     return code == SQLITE_OK ? sqlite_step(insert) : code;
 }
 

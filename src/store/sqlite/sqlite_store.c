@@ -252,36 +252,6 @@ done:
 
 /* ---- Campaigns ----------------------------------------------------------- */
 
-static enum sotto_status
-insert_campaign(struct sqlite_store *store, const uint8_t *hash,
-                const char *name, size_t payload_size, struct sotto_error *err)
-{
-    sqlite3_stmt *insert = NULL;
-    enum sotto_status status =
-        sql_prepare(&store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
-                    &insert, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = sqlite3_bind_int64(insert, 1, (int64_t)store->campaigns + 1);
-    if (code == SQLITE_OK) {
-        code =
-            sqlite3_bind_blob(insert, 2, hash, SOTTO_HASH_SIZE, SQLITE_STATIC);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_text(insert, 3, name, -1, SQLITE_STATIC);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_bind_int64(insert, 4, (int64_t)payload_size);
-    }
-    code = code == SQLITE_OK ? sqlite_step(insert) : code;
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(insert);
-    return status;
-}
-
 /* Room for one more is made before the row is durable. */
 static enum sotto_status
 add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
@@ -293,8 +263,12 @@ add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
         return host_fail_memory(err);
     }
     store->campaign = more;
-    enum sotto_status status =
-        insert_campaign(store, hash, name, payload_size, err);
+    enum sotto_status status = sql_execute(
+        &store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
+        SQL_VALUES(SQL_NUMBER(store->campaigns + (int64_t)1),
+                   SQL_BLOB(hash, SOTTO_HASH_SIZE),
+                   SQL_TEXT(name, strlen(name)), SQL_NUMBER(payload_size)),
+        err);
     if (status == SOTTO_STATUS_OK) {
         struct sqlite_campaign *campaign = &more[store->campaigns++];
         memset(campaign, 0, sizeof *campaign);
@@ -356,7 +330,7 @@ read_version(const struct sqlite_store *store, int64_t *ret_version)
 }
 
 static void
-rollback(void *own)
+roll_back(void *own)
 {
     struct sqlite_store *store = own;
     if (sqlite3_get_autocommit(store->sql.db) == 0) {
@@ -382,7 +356,7 @@ fail_others(const struct sqlite_store *store, struct sotto_error *err)
 }
 
 static enum sotto_status
-begin_store(void *own, struct sotto_error *err)
+begin_commit(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
     if (sqlite3_get_autocommit(store->sql.db) == 0 || store->failed) {
@@ -407,12 +381,12 @@ begin_store(void *own, struct sotto_error *err)
     store->others = code == SQLITE_DONE;
     status = store->others ? fail_others(store, err)
                            : sql_fail(&store->sql, code, err);
-    rollback(store);
+    roll_back(store);
     return status;
 }
 
 static enum sotto_status
-commit(void *own, struct sotto_error *err)
+end_commit(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
     enum sotto_status status = sqlite_check_begun(store, err);
@@ -428,7 +402,7 @@ commit(void *own, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK) {
         sqlite_scrub_log(store);
     } else {
-        rollback(store);
+        roll_back(store);
     }
     return status;
 }
@@ -436,8 +410,8 @@ commit(void *own, struct sotto_error *err)
 /* ---- The back-end -------------------------------------------------------- */
 
 static enum sotto_status
-count(void *own, uint32_t number, struct store_counts *ret_counts,
-      struct sotto_error *err)
+count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
+              struct sotto_error *err)
 {
     struct sqlite_store *store = own;
     enum sotto_status status = sqlite_load(store, err);
@@ -460,14 +434,14 @@ const struct store_backend store_sqlite = {
     .open = open_store,
     .close = close_store,
     .campaign = note_campaign,
-    .begin = begin_store,
+    .begin = begin_commit,
     .put = sqlite_put,
-    .commit = commit,
-    .rollback = rollback,
+    .commit = end_commit,
+    .rollback = roll_back,
     .end_window = sqlite_window_end,
     .advance = sqlite_window_advance,
     .scrub = sqlite_scrub,
-    .count = count,
+    .count = count_reports,
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .reader_next = sqlite_reader_next,

@@ -29,26 +29,15 @@ static enum sotto_status
 set_move(struct sqlite_store *store, const struct sqlite_move *move,
          struct sotto_error *err)
 {
-    sqlite3_stmt *update = NULL;
-    enum sotto_status status = sql_prepare(
+    enum sotto_status status = sql_execute(
         &store->sql,
         "UPDATE move SET active = ?1, stage = ?2, campaign = ?3, tag = ?4",
-        &update, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    const int64_t number[] = {move->active, move->stage, move->campaign};
-    int code = sqlite3_bind_blob(update, 4, move->tag, TAG_SIZE, SQLITE_STATIC);
-    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
-        code = sqlite3_bind_int64(update, i + 1, number[i]);
-    }
-    code = code == SQLITE_OK ? sqlite_step(update) : code;
-    if (code == SQLITE_DONE) {
+        SQL_VALUES(SQL_NUMBER(move->active), SQL_NUMBER(move->stage),
+                   SQL_NUMBER(move->campaign), SQL_BLOB(move->tag, TAG_SIZE)),
+        err);
+    if (status == SOTTO_STATUS_OK) {
         store->move = *move;
-    } else {
-        status = sql_fail(&store->sql, code, err);
     }
-    (void)sqlite3_finalize(update);
     return status;
 }
 
