@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "host/amount.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,7 +22,7 @@ check_round_trip(uint64_t units)
 {
     char text[DECIMAL_TEXT_SIZE];
     uint64_t back = ~units;
-    size_t size = decimal_write(units, text);
+    size_t size = amount_write(units, text);
     insist(size < DECIMAL_TEXT_SIZE && text[size] == '\0');
     insist(decimal_read(text, size, &back, NULL) == SOTTO_STATUS_OK);
     insist(back == units);

@@ -43,7 +43,4 @@ SOTTO_CHECKED enum sotto_status decimal_read_delta(const char *text,
                                                    uint64_t *ret_units,
                                                    struct sotto_error *err);
 
-/* Writes the shortest text that reads back as `units`; returns its length. */
-size_t decimal_write(uint64_t units, char text[DECIMAL_TEXT_SIZE]);
-
 #endif

@@ -43,7 +43,7 @@ forward_dense(const struct layer *layer, const float *x, const float *added,
             lanes_add(sum, layer->weight + row, x, layer->in);
         }
         value = lanes_total(sum) + layer->bias[i];
-        if (added != NULL) {
+        if (layer->from[1] != 0) {
             value += added[i];
         }
         y[i] = flush_small(activation(value));

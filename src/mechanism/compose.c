@@ -13,6 +13,7 @@
 #include "base/decimal.h"
 #include "client/device.h"
 #include "encode/flush.h"
+#include "host/amount.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
@@ -47,10 +48,10 @@ static void
 add_budget(struct host_text *text, uint64_t eps, uint64_t delta)
 {
     char decimal[DECIMAL_TEXT_SIZE];
-    (void)decimal_write(eps, decimal);
+    (void)amount_write(eps, decimal);
     host_text_print(text, "\\\"eps\\\":\\\"%s\\\"", decimal);
     if (delta > 0) {
-        (void)decimal_write(delta, decimal);
+        (void)amount_write(delta, decimal);
         host_text_print(text, ",\\\"delta\\\":\\\"%s\\\"", decimal);
     }
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/decimal.h"
+#include "host/amount.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
@@ -251,7 +252,7 @@ say_row(struct page *page, size_t at)
                     part.eps);
     if (part.delta > 0) {
         char delta[DECIMAL_TEXT_SIZE];
-        (void)decimal_write(
+        (void)amount_write(
             page->mechanism->client->report.part[at].instance.delta, delta);
         host_text_print(&page->text, "%7sdelta %s each\n", "", delta);
     }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "host/amount.h"
 #include "host/error.h"
 #include "privacy/real.h"
 #include "privacy/response.h"
@@ -107,7 +108,7 @@ sotto_delta_parse(const char *text, uint64_t *ret_delta,
 size_t
 sotto_units_write(uint64_t units, char text[SOTTO_UNITS_SIZE])
 {
-    return decimal_write(units, text);
+    return amount_write(units, text);
 }
 
 /* ---- Basic: sums -------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <sodium.h>
 
 #include "base/decimal.h"
+#include "host/amount.h"
 #include "host/error.h"
 #include "store/ledger.h"
 
@@ -30,8 +31,8 @@ read_cap(const char *what, const char *text, uint64_t low, uint64_t high,
     if (status == SOTTO_STATUS_OK && *ret_units >= low && *ret_units <= high) {
         return SOTTO_STATUS_OK;
     }
-    (void)decimal_write(low, least);
-    (void)decimal_write(high, most);
+    (void)amount_write(low, least);
+    (void)amount_write(high, most);
     return host_fail(
         err, status != SOTTO_STATUS_OK ? status : SOTTO_STATUS_BUDGET, 0,
         "the cap of the %s, '%.40s', must be a plain decimal "

@@ -25,6 +25,7 @@
 
 #include "base/decimal.h"
 #include "client/device.h"
+#include "host/amount.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
@@ -182,10 +183,10 @@ check_cap(const struct sotto_ledger *ledger, const char *what, uint64_t cap,
     if (asked <= left_of(cap, spent)) {
         return SOTTO_STATUS_OK;
     }
-    (void)decimal_write(cap, amount[0]);
-    (void)decimal_write(spent, amount[1]);
-    (void)decimal_write(asked, amount[2]);
-    (void)decimal_write(left_of(cap, spent), amount[3]);
+    (void)amount_write(cap, amount[0]);
+    (void)amount_write(spent, amount[1]);
+    (void)amount_write(asked, amount[2]);
+    (void)amount_write(left_of(cap, spent), amount[3]);
     return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                      "refused: the cap of a person's %s is %s; %s is spent, "
                      "%s was asked, %s is left (ledger '%s')",
@@ -398,8 +399,8 @@ write_budget(const struct ledger_budget *units,
 {
     ret_budget->eps = (double)units->eps / (double)DECIMAL_UNIT;
     ret_budget->delta = (double)units->delta / (double)DECIMAL_UNIT;
-    (void)decimal_write(units->eps, ret_budget->eps_text);
-    (void)decimal_write(units->delta, ret_budget->delta_text);
+    (void)amount_write(units->eps, ret_budget->eps_text);
+    (void)amount_write(units->delta, ret_budget->delta_text);
 }
 
 void

@@ -33,6 +33,7 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
+#include "host/amount.h"
 #include "likelihood/likelihood.h"
 #include "privacy/tape.h"
 
@@ -550,7 +551,7 @@ print_row(const struct exact *exact)
 {
     const struct channel_instance *instance = &exact->instance;
     char domain[32], eps[DECIMAL_TEXT_SIZE];
-    decimal_write(instance->eps, eps);
+    amount_write(instance->eps, eps);
     if (instance->channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
         snprintf(domain, sizeof domain, "d=%u l=%u", instance->size,
                  instance->l);

@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
     "$source/tests/client/timing_probe.c" -s -o "$work/probe" \
     "$build/libsotto_host.a" "$build/libsotto_trusted.a" \
     "$build/libsotto_host.a" \
-    -lsodium -ljansson -lz -lm -lpthread
+    -lsodium -ljansson -lpng -lz -lm -lpthread
 
 setting=0
 while :; do
