@@ -194,6 +194,9 @@ const char *demo_place(const struct demo *demo, const char *name,
    begin with `prefix`, an earlier demo's. */
 int demo_folder_clear(const struct demo *demo, const char *name,
                       const char *prefix);
+/* Writes a file of it. */
+int demo_write(const struct demo *demo, const char *name, const void *data,
+               size_t size);
 /* Writes the embedded files, and reads them into the three tables. */
 int demo_unpack(struct demo_story *story);
 /* Puts a file of the folder on the page's list. */
@@ -230,6 +233,12 @@ const char *demo_mechanism_place(const struct demo *demo, enum demo_kind kind,
 int demo_mechanism(struct demo_story *story, enum demo_kind kind,
                    struct demo_budget *budget,
                    struct sotto_mechanism **ret_mechanism);
+/* Makes the report of the person in a row, as their device would. */
+enum sotto_status demo_simulate(const struct demo_story *story,
+                                struct sotto_mechanism *mechanism,
+                                struct sotto_records *records, size_t row,
+                                uint8_t *report, size_t size,
+                                struct sotto_error *err);
 /*
  * Reports are collected, one of each person. Those of the headline's codes: a
  * collector starts, devices send to it, and they are read from its store. Those
@@ -244,10 +253,6 @@ int demo_collect(struct demo_story *story, enum demo_kind kind,
    the collector at that port. */
 int demo_devices(struct demo_story *story, const struct demo_budget *budget,
                  struct sotto_mechanism *mechanism, unsigned port);
-/* How a classifier is learnt. */
-struct sotto_fit_options demo_fit_options(const struct demo *demo,
-                                          const struct demo_budget *budget,
-                                          enum demo_learner learner);
 /* Learns, writes the model and measures it. `ret_model`, if not NULL, receives
    the model, which the caller frees. */
 int demo_learn(struct demo_story *story, struct demo_budget *budget,

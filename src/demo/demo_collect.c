@@ -127,29 +127,33 @@ collect(struct demo_story *story, const struct demo_budget *budget,
 
 /* ---- A file of reports --------------------------------------------------- */
 
+enum sotto_status
+demo_simulate(const struct demo_story *story, struct sotto_mechanism *mechanism,
+              struct sotto_records *records, size_t row, uint8_t *report,
+              size_t size, struct sotto_error *err)
+{
+    err->status = sotto_simulate(mechanism, story->demo.seed, row,
+                                 sotto_records_at(records, row),
+                                 sotto_records_columns(records), report, size);
+    return err->status;
+}
+
 static enum sotto_status
 add_reports(const struct demo_story *story, struct sotto_mechanism *mechanism,
             struct sotto_records *records, struct sotto_report_writer *writer,
             struct sotto_error *err)
 {
     struct sotto_mechanism_info info;
-    enum sotto_status status = SOTTO_STATUS_OK;
     sotto_mechanism_info(mechanism, &info);
     uint8_t *report = malloc(info.report_size);
-    if (report == NULL) {
-        err->status = SOTTO_STATUS_MEMORY;
-        return SOTTO_STATUS_MEMORY;
-    }
+    err->status = report != NULL ? SOTTO_STATUS_OK : SOTTO_STATUS_MEMORY;
+    enum sotto_status status = err->status;
     for (size_t i = 0; i < story->demo.people && status == SOTTO_STATUS_OK;
          i++) {
-        const struct sotto_value *values = sotto_records_at(records, i);
-        status = sotto_simulate(mechanism, story->demo.seed, i, values,
-                                sotto_records_columns(records), report,
-                                info.report_size);
+        status = demo_simulate(story, mechanism, records, i, report,
+                               info.report_size, err);
         if (status == SOTTO_STATUS_OK) {
             status = sotto_report_writer_add(writer, report, err);
-        } else {
-            err->status = status;
         }
     }
     free(report);

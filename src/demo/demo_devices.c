@@ -11,15 +11,14 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "demo/demo.h"
+#include "host/pool.h"
 
 #define FOLDER "devices"
 #define PREFIX "device-"
 #define AT_A_TIME 16u
-#define LOOK_NS 50000000L
 
 /* What devices share here, where they are threads of one program. */
 struct devices {
@@ -30,8 +29,7 @@ struct devices {
     pthread_mutex_t lock; /* of what follows */
     struct sotto_mechanism *mechanism;
     struct sotto_records *records;
-    size_t next, done; /* of the devices */
-    size_t running;    /* of the threads */
+    size_t done; /* of the devices */
     size_t requests;
     bool stop;
     struct sotto_error err; /* the first failure */
@@ -44,14 +42,12 @@ static enum sotto_status
 make_report(struct devices *devices, size_t person, uint8_t *report,
             struct sotto_error *err)
 {
-    struct sotto_records *records = devices->records;
     (void)pthread_mutex_lock(&devices->lock);
-    err->status = sotto_simulate(devices->mechanism, devices->story->demo.seed,
-                                 person, sotto_records_at(records, person),
-                                 sotto_records_columns(records), report,
-                                 devices->budget->report_size);
+    enum sotto_status status =
+        demo_simulate(devices->story, devices->mechanism, devices->records,
+                      person, report, devices->budget->report_size, err);
     (void)pthread_mutex_unlock(&devices->lock);
-    return err->status;
+    return status;
 }
 
 /* The mechanism's file, as a device gets it. An earlier demo's may be another,
@@ -144,94 +140,40 @@ run_device(struct devices *devices, size_t device, struct sotto_error *err)
 
 /* ---- All of them --------------------------------------------------------- */
 
-/* The next one's number; false when there is none, or all is to stop. */
+/* Tells how far they are; false: all is to stop. */
 static bool
-take_device(struct devices *devices, size_t *ret_device)
+tell_progress(struct devices *devices)
 {
+    struct sotto_watch port = watch_port(&devices->story->watch);
     (void)pthread_mutex_lock(&devices->lock);
-    bool taken = !devices->stop && devices->next < devices->story->demo.devices;
-    if (taken) {
-        *ret_device = devices->next++;
+    if (!devices->stop && !port.tick(port.context, "sending", devices->done,
+                                     devices->story->demo.devices)) {
+        devices->err.status = SOTTO_STATUS_STOPPED;
+        devices->stop = true;
     }
+    bool go = !devices->stop;
     (void)pthread_mutex_unlock(&devices->lock);
-    return taken;
+    return go;
 }
 
-/* The first failure is the one to tell. */
+/* A device has its turn. The first failure is the one to tell. */
 static void
-fail(struct devices *devices, const struct sotto_error *err)
+take_turn(void *context, size_t device, unsigned worker)
 {
+    struct devices *devices = context;
+    struct sotto_error err = {0};
+    (void)worker;
+    if (!tell_progress(devices)) {
+        return;
+    }
+    err.status = run_device(devices, device, &err);
     (void)pthread_mutex_lock(&devices->lock);
-    if (!devices->stop) {
-        devices->err = *err;
+    devices->done++;
+    if (err.status != SOTTO_STATUS_OK && !devices->stop) {
+        devices->err = err;
         devices->stop = true;
     }
     (void)pthread_mutex_unlock(&devices->lock);
-}
-
-static void *
-run_devices(void *context)
-{
-    struct devices *devices = context;
-    size_t device = 0;
-    while (take_device(devices, &device)) {
-        struct sotto_error err = {0};
-        err.status = run_device(devices, device, &err);
-        if (err.status != SOTTO_STATUS_OK) {
-            fail(devices, &err);
-        }
-        (void)pthread_mutex_lock(&devices->lock);
-        devices->done++;
-        (void)pthread_mutex_unlock(&devices->lock);
-    }
-    (void)pthread_mutex_lock(&devices->lock);
-    devices->running--;
-    (void)pthread_mutex_unlock(&devices->lock);
-    return NULL;
-}
-
-/* Tells how far they are until the last thread has ended. */
-static void
-watch_devices(struct devices *devices)
-{
-    const struct sotto_error stopped = {.status = SOTTO_STATUS_STOPPED};
-    struct sotto_watch port = watch_port(&devices->story->watch);
-    bool ended = false;
-    while (!ended) {
-        (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-        (void)pthread_mutex_lock(&devices->lock);
-        size_t done = devices->done;
-        ended = devices->running == 0;
-        (void)pthread_mutex_unlock(&devices->lock);
-        if (!port.tick(port.context, "sending", done,
-                       devices->story->demo.devices)) {
-            fail(devices, &stopped);
-        }
-    }
-}
-
-static void
-run_threads(struct devices *devices)
-{
-    pthread_t thread[AT_A_TIME];
-    size_t started = 0;
-    devices->running = AT_A_TIME;
-    while (started < AT_A_TIME &&
-           pthread_create(&thread[started], NULL, run_devices, devices) == 0) {
-        started++;
-    }
-    if (started == 0) {
-        const struct sotto_error err = {.status = SOTTO_STATUS_IO,
-                                        .message = "cannot start a thread"};
-        fail(devices, &err);
-    }
-    (void)pthread_mutex_lock(&devices->lock);
-    devices->running -= AT_A_TIME - started;
-    (void)pthread_mutex_unlock(&devices->lock);
-    watch_devices(devices);
-    for (size_t i = 0; i < started; i++) {
-        (void)pthread_join(thread[i], NULL);
-    }
 }
 
 int
@@ -240,21 +182,25 @@ demo_devices(struct demo_story *story, const struct demo_budget *budget,
 {
     char path[DEMO_PATH_SIZE];
     struct demo *demo = &story->demo;
+    struct host_pool *pool = NULL;
     struct devices devices = {
         .story = story, .budget = budget, .port = port, .mechanism = mechanism};
     int status = demo_folder_clear(demo, FOLDER, PREFIX);
     if (status == CLI_EXIT_DONE &&
-        sotto_records_new(mechanism, story->people, &devices.records,
-                          &devices.err) != SOTTO_STATUS_OK) {
+        (host_pool_new(AT_A_TIME, &pool, &devices.err) != SOTTO_STATUS_OK ||
+         sotto_records_new(mechanism, story->people, &devices.records,
+                           &devices.err) != SOTTO_STATUS_OK)) {
         status = cli_fail(&devices.err);
     }
     if (status != CLI_EXIT_DONE) {
+        host_pool_free(pool);
         return status;
     }
     demo->devices = demo->effort->devices;
     (void)pthread_mutex_init(&devices.lock, NULL);
-    run_threads(&devices);
+    host_pool_run(pool, demo->devices, take_turn, &devices);
     (void)pthread_mutex_destroy(&devices.lock);
+    host_pool_free(pool);
     sotto_records_free(devices.records);
     demo->requests = devices.requests;
     status = demo_folder_clear(demo, FOLDER, PREFIX);

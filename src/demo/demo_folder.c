@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 #include <sodium.h>
 
 #include "demo/demo.h"
+#include "host/file.h"
+
+#define FILE_MOST (1u << 30) /* far more than a demo makes */
 
 const char *
 demo_place(const struct demo *demo, const char *name, char path[DEMO_PATH_SIZE])
@@ -41,6 +45,18 @@ demo_campaign(const struct demo_budget *budget, char name[DEMO_NAME_SIZE])
     return name;
 }
 
+int
+demo_write(const struct demo *demo, const char *name, const void *data,
+           size_t size)
+{
+    char path[DEMO_PATH_SIZE];
+    struct sotto_error err = {0};
+    return host_file_write(demo_place(demo, name, path), 0666, false, data,
+                           size, &err) == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
+}
+
 /* ---- The folder ---------------------------------------------------------- */
 
 /* Whether there is nothing but what a program that was killed may leave of a
@@ -64,23 +80,14 @@ static bool
 is_begun(const char *folder)
 {
     char path[DEMO_PATH_SIZE];
-    uint8_t buffer[4096];
     const struct demo_data *data = &demo_data[0];
-    size_t at = 0, got;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     (void)snprintf(path, sizeof path, "%s/%s", folder, data->name);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return false;
-    }
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        if (got > data->size - at ||
-            memcmp(buffer, data->bytes + at, got) != 0) {
-            break;
-        }
-        at += got;
-    }
-    bool same = at == data->size && feof(file) != 0;
-    (void)fclose(file);
+    bool same = host_file_read(path, data->size, &bytes, &size, NULL) ==
+                    SOTTO_STATUS_OK &&
+                size == data->size && memcmp(bytes, data->bytes, size) == 0;
+    free(bytes);
     return same;
 }
 
@@ -101,18 +108,31 @@ is_demo(const char *folder)
     return same;
 }
 
-int
-demo_folder_make(const char *path)
+/* Makes a folder, or opens the one that is there, which the caller closes.
+   Returns the exit status, the message printed. */
+static int
+make_folder(const char *path, DIR **ret_there)
 {
     if (mkdir(path, 0777) == 0) {
         return CLI_EXIT_DONE;
     }
-    DIR *folder = errno == EEXIST ? opendir(path) : NULL;
-    if (folder == NULL) {
+    *ret_there = errno == EEXIST ? opendir(path) : NULL;
+    if (*ret_there == NULL) {
         cli_error("cannot make the folder '%.240s': %s; choose another place "
                   "with -o",
                   path, strerror(errno));
         return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+int
+demo_folder_make(const char *path)
+{
+    DIR *folder = NULL;
+    int status = make_folder(path, &folder);
+    if (folder == NULL) {
+        return status;
     }
     bool empty = is_empty(folder);
     (void)closedir(folder);
@@ -142,39 +162,16 @@ int
 demo_folder_clear(const struct demo *demo, const char *name, const char *prefix)
 {
     char path[DEMO_PATH_SIZE];
-    if (mkdir(demo_place(demo, name, path), 0777) == 0) {
-        return CLI_EXIT_DONE;
+    DIR *folder = NULL;
+    int status = make_folder(demo_place(demo, name, path), &folder);
+    if (folder != NULL) {
+        clear_folder(folder, path, prefix);
+        (void)closedir(folder);
     }
-    DIR *folder = errno == EEXIST ? opendir(path) : NULL;
-    if (folder == NULL) {
-        cli_error("cannot make the folder '%.240s': %s", path, strerror(errno));
-        return CLI_EXIT_FAILED;
-    }
-    clear_folder(folder, path, prefix);
-    (void)closedir(folder);
-    return CLI_EXIT_DONE;
+    return status;
 }
 
 /* ---- The digits ---------------------------------------------------------- */
-
-static int
-write_file(const struct demo *demo, const struct demo_data *data)
-{
-    char path[DEMO_PATH_SIZE];
-    struct sotto_output *output = NULL;
-    struct sotto_error err = {0};
-    enum sotto_status status = sotto_output_new(
-        demo_place(demo, data->name, path), 0666, false, &output, &err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_output_write(output, data->bytes, data->size, &err);
-        if (status == SOTTO_STATUS_OK) {
-            status = sotto_output_commit(output, &err);
-        } else {
-            sotto_output_free(output);
-        }
-    }
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
-}
 
 static int
 read_digits(const struct demo_story *story, const char *which,
@@ -194,7 +191,8 @@ demo_unpack(struct demo_story *story)
     struct demo *demo = &story->demo;
     int status = CLI_EXIT_DONE;
     for (size_t i = 0; i < demo_data_count && status == CLI_EXIT_DONE; i++) {
-        status = write_file(demo, &demo_data[i]);
+        status = demo_write(demo, demo_data[i].name, demo_data[i].bytes,
+                            demo_data[i].size);
     }
     if (status == CLI_EXIT_DONE) {
         status = read_digits(story, "train", &story->auxiliary);
@@ -215,43 +213,26 @@ demo_unpack(struct demo_story *story)
 
 /* ---- The list ------------------------------------------------------------ */
 
-/* Size and SHA-256 of a file, as `sha256sum` says it. */
-static bool
-hash_file(const char *path, struct demo_file *file)
-{
-    crypto_hash_sha256_state state;
-    unsigned char buffer[4096], hash[crypto_hash_sha256_BYTES];
-    size_t got;
-    FILE *from = fopen(path, "rb");
-    if (from == NULL) {
-        return false;
-    }
-    (void)crypto_hash_sha256_init(&state);
-    while ((got = fread(buffer, 1, sizeof buffer, from)) > 0) {
-        (void)crypto_hash_sha256_update(&state, buffer, got);
-        file->size += got;
-    }
-    bool good = ferror(from) == 0;
-    (void)fclose(from);
-    (void)crypto_hash_sha256_final(&state, hash);
-    (void)sodium_bin2hex(file->hash, sizeof file->hash, hash, sizeof hash);
-    return good;
-}
-
 int
 demo_list(struct demo *demo, const char *name, const char *what)
 {
     char path[DEMO_PATH_SIZE];
+    unsigned char hash[crypto_hash_sha256_BYTES];
     struct demo_file *file = &demo->file[demo->files];
+    struct sotto_error err = {0};
+    uint8_t *data = NULL;
     if (demo->files == DEMO_FILES_MAX) {
         return CLI_EXIT_DONE;
     }
+    if (host_file_read(demo_place(demo, name, path), FILE_MOST, &data,
+                       &file->size, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    (void)crypto_hash_sha256(hash, data, file->size);
+    (void)sodium_bin2hex(file->hash, sizeof file->hash, hash, sizeof hash);
     (void)snprintf(file->name, sizeof file->name, "%s", name);
     file->what = what;
-    if (!hash_file(demo_place(demo, name, path), file)) {
-        cli_error("cannot read '%.240s' back: %s", path, strerror(errno));
-        return CLI_EXIT_FAILED;
-    }
     demo->files++;
+    free(data);
     return CLI_EXIT_DONE;
 }

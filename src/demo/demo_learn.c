@@ -17,9 +17,9 @@ demo_fail(const struct sotto_error *err)
 
 /* The one that ignores the noise has the library's own settings; so has the one
    of codes, but that digits are known to be equally frequent. */
-struct sotto_fit_options
-demo_fit_options(const struct demo *demo, const struct demo_budget *budget,
-                 enum demo_learner learner)
+static struct sotto_fit_options
+fit_options(const struct demo *demo, const struct demo_budget *budget,
+            enum demo_learner learner)
 {
     const struct demo_effort *effort = demo->effort;
     if (learner != DEMO_LEARNER_NUMBERS) {
@@ -77,7 +77,7 @@ demo_learn(struct demo_story *story, struct demo_budget *budget,
 {
     char name[DEMO_NAME_SIZE];
     struct sotto_fit_options options =
-        demo_fit_options(&story->demo, budget, learner);
+        fit_options(&story->demo, budget, learner);
     struct sotto_model *model = NULL;
     struct sotto_error err = {0};
     options.watch = watch_port(&story->watch);

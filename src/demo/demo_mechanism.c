@@ -6,11 +6,14 @@
  * codes is cut for its epsilon from the same cells; the numbers' has the same
  * encoder with other noise.
  */
+#include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "demo/demo.h"
+
+#define SETTINGS_MAX 6u /* of an encoder, beside epochs and seed */
 
 /* ---- Encoders ------------------------------------------------------------ */
 
@@ -34,33 +37,48 @@ cut(struct demo_story *story, const struct sotto_mechanism *encoder,
     return status;
 }
 
-int
-demo_train_codes(struct demo_story *story)
+/* Trains an encoder of a kind from the auxiliary images, with settings and the
+   demo's seed, to NAME.sotto and NAME.analyst. */
+static enum sotto_status
+train(struct demo_story *story, const char *kind, const char *name,
+      uint32_t epochs, const struct sotto_setting *more, size_t count,
+      struct sotto_mechanism **ret_encoder, struct sotto_error *err)
 {
-    char path[DEMO_PATH_SIZE], analyst[DEMO_PATH_SIZE];
-    struct demo *demo = &story->demo;
-    struct sotto_mechanism *encoder = NULL;
-    struct sotto_error err = {0};
-    char epochs[24], seed[24];
-    const struct sotto_setting set[] = {{"d", DEMO_CODE_D},
-                                        {"temperature", DEMO_TEMPERATURE},
-                                        {"epochs", epochs},
-                                        {"batch", DEMO_CODE_BATCH},
-                                        {"seed", seed}};
+    char file[DEMO_NAME_SIZE], path[DEMO_PATH_SIZE], analyst[DEMO_PATH_SIZE];
+    char text[2][24];
+    struct sotto_setting set[SETTINGS_MAX + 2];
     struct sotto_train_options options = {.eps = DEMO_TRAIN_EPS,
                                           .label = DEMO_LABEL,
                                           .name = DEMO_MECHANISM,
                                           .campaign = "demo",
                                           .set = set,
-                                          .sets = sizeof set / sizeof *set,
+                                          .sets = count + 2,
                                           .watch = watch_port(&story->watch)};
-    (void)snprintf(epochs, sizeof epochs, "%ju",
-                   (uintmax_t)demo->effort->epochs);
-    (void)snprintf(seed, sizeof seed, "%ju", (uintmax_t)demo->seed);
-    (void)demo_place(demo, "encoder.sotto", path);
-    (void)demo_place(demo, "encoder.analyst", analyst);
-    enum sotto_status status = sotto_train(story->auxiliary, "clm", &options,
-                                           path, analyst, NULL, &encoder, &err);
+    (void)snprintf(text[0], sizeof text[0], "%" PRIu32, epochs);
+    (void)snprintf(text[1], sizeof text[1], "%" PRIu64, story->demo.seed);
+    memcpy(set, more, count * sizeof *set);
+    set[count] = (struct sotto_setting){"epochs", text[0]};
+    set[count + 1] = (struct sotto_setting){"seed", text[1]};
+    (void)snprintf(file, sizeof file, "%s.sotto", name);
+    (void)demo_place(&story->demo, file, path);
+    (void)snprintf(file, sizeof file, "%s.analyst", name);
+    (void)demo_place(&story->demo, file, analyst);
+    return sotto_train(story->auxiliary, kind, &options, path, analyst, NULL,
+                       ret_encoder, err);
+}
+
+int
+demo_train_codes(struct demo_story *story)
+{
+    static const struct sotto_setting set[] = {
+        {"d", DEMO_CODE_D},
+        {"temperature", DEMO_TEMPERATURE},
+        {"batch", DEMO_CODE_BATCH}};
+    struct sotto_mechanism *encoder = NULL;
+    struct sotto_error err = {0};
+    enum sotto_status status =
+        train(story, "clm", "encoder", story->demo.effort->epochs, set,
+              sizeof set / sizeof *set, &encoder, &err);
     if (status == SOTTO_STATUS_OK) {
         status = cut(story, encoder, &err);
     }
@@ -71,29 +89,15 @@ demo_train_codes(struct demo_story *story)
 int
 demo_train_numbers(struct demo_story *story)
 {
-    char path[DEMO_PATH_SIZE], analyst[DEMO_PATH_SIZE];
-    char epochs[24], seed[24];
-    struct demo *demo = &story->demo;
-    struct sotto_error err = {0};
-    const struct sotto_setting set[] = {
+    static const struct sotto_setting set[SETTINGS_MAX] = {
         {"lambda", DEMO_TRAIN_LAMBDA}, {"d", DEMO_D},
         {"hidden", DEMO_HIDDEN},       {"l", DEMO_RADIUS},
-        {"eps-pre", DEMO_EPS_PRE},     {"epochs", epochs},
-        {"batch", DEMO_BATCH},         {"seed", seed}};
-    struct sotto_train_options options = {.eps = DEMO_TRAIN_EPS,
-                                          .label = DEMO_LABEL,
-                                          .name = DEMO_MECHANISM,
-                                          .campaign = "demo",
-                                          .set = set,
-                                          .sets = sizeof set / sizeof *set,
-                                          .watch = watch_port(&story->watch)};
-    (void)snprintf(epochs, sizeof epochs, "%ju",
-                   (uintmax_t)demo->effort->numbers_epochs);
-    (void)snprintf(seed, sizeof seed, "%ju", (uintmax_t)demo->seed);
-    (void)demo_place(demo, "numbers.sotto", path);
-    (void)demo_place(demo, "numbers.analyst", analyst);
-    return sotto_train(story->auxiliary, "vlm", &options, path, analyst, NULL,
-                       &story->numbers, &err) == SOTTO_STATUS_OK &&
+        {"eps-pre", DEMO_EPS_PRE},     {"batch", DEMO_BATCH}};
+    char analyst[DEMO_PATH_SIZE];
+    struct sotto_error err = {0};
+    (void)demo_place(&story->demo, "numbers.analyst", analyst);
+    return train(story, "vlm", "numbers", story->demo.effort->numbers_epochs,
+                 set, SETTINGS_MAX, &story->numbers, &err) == SOTTO_STATUS_OK &&
                    sotto_analyst_read(analyst, &story->analyst, &err) ==
                        SOTTO_STATUS_OK
                ? CLI_EXIT_DONE
@@ -101,13 +105,6 @@ demo_train_numbers(struct demo_story *story)
 }
 
 /* ---- Signatures ---------------------------------------------------------- */
-
-static bool
-is_there(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
 
 /* Signs a mechanism and reads it back, checked: what devices do. */
 static enum sotto_status
@@ -137,7 +134,7 @@ sign(struct demo *demo, const struct sotto_mechanism *mechanism,
 static bool
 has_pair(const char *key, const char *pub)
 {
-    bool has_key = is_there(key), has_pub = is_there(pub);
+    bool has_key = access(key, F_OK) == 0, has_pub = access(pub, F_OK) == 0;
     if (has_key != has_pub) {
         (void)unlink(has_key ? key : pub);
     }

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "demo/demo.h"
-#include "host/file.h"
 #include "host/template.h"
 
 #define TEXT_MOST (16u << 20)
@@ -369,13 +368,9 @@ static int
 write_text(const struct demo *demo, const char *name,
            const struct host_text *text)
 {
-    char path[DEMO_PATH_SIZE];
-    struct sotto_error err = {.status = SOTTO_STATUS_MEMORY};
-    (void)demo_place(demo, name, path);
-    return !text->failed && host_file_write(path, 0666, false, text->data,
-                                            text->size, &err) == SOTTO_STATUS_OK
-               ? CLI_EXIT_DONE
-               : cli_fail(&err);
+    const struct sotto_error err = {.status = SOTTO_STATUS_MEMORY};
+    return text->failed ? cli_fail(&err)
+                        : demo_write(demo, name, text->data, text->size);
 }
 
 int

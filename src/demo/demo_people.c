@@ -83,44 +83,27 @@ read_report(const struct sotto_mechanism *mechanism, const uint8_t *report,
     }
 }
 
-/* The report of the person in a row, as their device made it. */
-static int
-make_report(const struct demo_story *story, struct sotto_mechanism *mechanism,
-            struct sotto_records *records, size_t row, uint8_t *report)
-{
-    struct sotto_mechanism_info info;
-    struct sotto_error err = {0};
-    sotto_mechanism_info(mechanism, &info);
-    err.status = sotto_simulate(
-        mechanism, story->demo.seed, row, sotto_records_at(records, row),
-        sotto_records_columns(records), report, info.report_size);
-    return err.status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
-}
-
 int
 demo_people(struct demo_story *story, size_t budget,
             struct sotto_mechanism *mechanism)
 {
     struct demo *demo = &story->demo;
     struct sotto_records *records = NULL;
-    struct sotto_error err = {0};
-    size_t row[DEMO_PEOPLE];
+    struct sotto_error err = {.status = SOTTO_STATUS_MEMORY};
+    size_t row[DEMO_PEOPLE], size = demo->budget[budget].report_size;
     int64_t named[DEMO_CODES_MAX * DEMO_SYMBOLS];
-    uint8_t *report = malloc(demo->budget[budget].report_size);
-    int status = CLI_EXIT_FAILED;
-    if (report == NULL) {
-        cli_error("out of memory");
-        return status;
-    }
-    status = sotto_records_new(mechanism, story->people, &records, &err) ==
-                     SOTTO_STATUS_OK
-                 ? CLI_EXIT_DONE
-                 : cli_fail(&err);
-    if (status == CLI_EXIT_DONE) {
+    uint8_t *report = malloc(size);
+    enum sotto_status status =
+        report != NULL
+            ? sotto_records_new(mechanism, story->people, &records, &err)
+            : SOTTO_STATUS_MEMORY;
+    if (status == SOTTO_STATUS_OK) {
         choose_people(story, mechanism, row);
-        for (size_t i = 0; i < demo->persons && status == CLI_EXIT_DONE; i++) {
-            status = make_report(story, mechanism, records, row[i], report);
-            if (status == CLI_EXIT_DONE) {
+        for (size_t i = 0; i < demo->persons && status == SOTTO_STATUS_OK;
+             i++) {
+            status = demo_simulate(story, mechanism, records, row[i], report,
+                                   size, &err);
+            if (status == SOTTO_STATUS_OK) {
                 read_report(mechanism, report, named,
                             demo->budget[budget].named,
                             &demo->person[i].report[budget]);
@@ -129,7 +112,7 @@ demo_people(struct demo_story *story, size_t budget,
         sotto_records_free(records);
     }
     free(report);
-    return status;
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
 }
 
 /* ---- Everybody ----------------------------------------------------------- */
