@@ -56,117 +56,150 @@ struct tensor_adam {
     uint64_t step; /* from 1: for the bias correction */
 };
 
+/* ---- Operations --------------------------------------------------------- */
+
+/* c = alpha op(a) op(b) + beta c; op is the transpose where asked for; c
+   is m rows of n, and k is summed over. */
+typedef void tensor_multiply_op(struct tensor_backend *self, bool transpose_a,
+                                bool transpose_b, size_t m, size_t n, size_t k,
+                                float alpha, const float *a, const float *b,
+                                float beta, float *c);
+
+/* y = activation(x weight^T + bias); weight is out rows of in. A NULL bias
+   is 0, and then dbias is NULL too. */
+typedef void tensor_dense_op(struct tensor_backend *self, size_t n, size_t in,
+                             size_t out, const float *x, const float *weight,
+                             const float *bias, enum activation activation,
+                             float *y);
+/* dy is overwritten with the gradient before the activation. dweight and
+   dbias are set, not added to; dx too, unless it is NULL. */
+typedef void tensor_dense_back_op(struct tensor_backend *self, size_t n,
+                                  size_t in, size_t out, const float *x,
+                                  const float *weight, const float *y,
+                                  enum activation activation, float *dy,
+                                  float *dweight, float *dbias, float *dx);
+
+/*
+ * y = activation(x * weight + bias) on n images; weight is filters, kernel,
+ * kernel, channels. Gradients and NULLs as for dense. A norm over channels
+ * is `norm` with n times the window's places for rows.
+ */
+typedef void tensor_conv_op(struct tensor_backend *self, size_t n,
+                            const struct tensor_window *window, const float *x,
+                            const float *weight, const float *bias,
+                            enum activation activation, float *y);
+typedef void tensor_conv_back_op(struct tensor_backend *self, size_t n,
+                                 const struct tensor_window *window,
+                                 const float *x, const float *weight,
+                                 const float *y, enum activation activation,
+                                 float *dy, float *dweight, float *dbias,
+                                 float *dx);
+
+/* The largest or the mean of each channel in each window. dx is set; of
+   equal entries the first of the window gets the largest's gradient. */
+typedef void tensor_pool_op(struct tensor_backend *self, size_t n,
+                            const struct tensor_window *window,
+                            enum tensor_pool of, const float *x, float *y);
+typedef void tensor_pool_back_op(struct tensor_backend *self, size_t n,
+                                 const struct tensor_window *window,
+                                 enum tensor_pool of, const float *x,
+                                 const float *y, const float *dy, float *dx);
+
+/* y = activation(y + a). */
+typedef void tensor_add_op(struct tensor_backend *self, size_t size,
+                           const float *a, enum activation activation,
+                           float *y);
+
+/* Batch norm over n rows, then the activation. Training: the batch's own
+   moments go to mean and inverse (1/sqrt(variance + 1e-5)), and into the
+   running ones with weight `momentum` (the unbiased variance there); else
+   the running ones are used, and mean and inverse set from them. The
+   gradient is that of training; dx may be dy, which is otherwise left as
+   the gradient before the activation. */
+typedef void tensor_norm_op(struct tensor_backend *self, size_t n, size_t width,
+                            bool training, float momentum, const float *x,
+                            const float *gain, const float *shift,
+                            float *running_mean, float *running_variance,
+                            enum activation activation, float *mean,
+                            float *inverse, float *y);
+typedef void tensor_norm_back_op(struct tensor_backend *self, size_t n,
+                                 size_t width, const float *x,
+                                 const float *gain, const float *mean,
+                                 const float *inverse, const float *y,
+                                 enum activation activation, float *dy,
+                                 float *dgain, float *dshift, float *dx);
+
+/* Rows of k: p = softmax(logits); and dlogits from p and dp. */
+typedef void tensor_softmax_op(struct tensor_backend *self, size_t n, size_t k,
+                               const float *logits, float *p);
+typedef void tensor_softmax_back_op(struct tensor_backend *self, size_t n,
+                                    size_t k, const float *p, const float *dp,
+                                    float *dlogits);
+
+/*
+ * Negative log-likelihoods, summed over all n * width entries, and the
+ * gradient of scale times that: set, not added to; not wanted if NULL, and
+ * it may take the logits' own place.
+ *   bernoulli    logits against targets in [0, 1]
+ *   gaussian     (a - x)^2 / 2 for unit variance, without the constant
+ * and per row of k
+ *   categorical  logits against a one-hot (or any distribution) of k
+ */
+typedef double tensor_bernoulli_op(struct tensor_backend *self, size_t n,
+                                   size_t width, const float *logits,
+                                   const float *target, float scale,
+                                   float *dlogits);
+typedef double tensor_gaussian_op(struct tensor_backend *self, size_t n,
+                                  size_t width, const float *a,
+                                  const float *target, float scale, float *da);
+typedef double tensor_categorical_op(struct tensor_backend *self, size_t n,
+                                     size_t k, const float *logits,
+                                     const float *target, float scale,
+                                     float *dlogits);
+
+/* P0 Eq. 4: nu(h) = h min(1, l / |h|_1), rows of d; and its gradient. */
+typedef void tensor_clip_l1_op(struct tensor_backend *self, size_t n, size_t d,
+                               float l, const float *h, float *z);
+typedef void tensor_clip_l1_back_op(struct tensor_backend *self, size_t n,
+                                    size_t d, float l, const float *h,
+                                    const float *dz, float *dh);
+
+/* Rows of x in the order of `row`. */
+typedef void tensor_gather_op(struct tensor_backend *self, size_t n,
+                              size_t width, const float *x, const uint32_t *row,
+                              float *y);
+
+typedef void tensor_adam_op(struct tensor_backend *self, size_t size,
+                            const struct tensor_adam *adam, float *value,
+                            const float *gradient, float *first, float *second);
+/* first = momentum first + gradient; value -= rate (first + decay value) */
+typedef void tensor_sgd_op(struct tensor_backend *self, size_t size, float rate,
+                           float momentum, float decay, float *value,
+                           const float *gradient, float *first);
+
+/* What a back-end does: the operations above. */
 struct tensor_ops {
     const char *name;
-
-    /* c = alpha op(a) op(b) + beta c; op is the transpose where asked for; c
-       is m rows of n, and k is summed over. */
-    void (*multiply)(struct tensor_backend *self, bool transpose_a,
-                     bool transpose_b, size_t m, size_t n, size_t k,
-                     float alpha, const float *a, const float *b, float beta,
-                     float *c);
-
-    /* y = activation(x weight^T + bias); weight is out rows of in. A NULL bias
-       is 0, and then dbias is NULL too. */
-    void (*dense)(struct tensor_backend *self, size_t n, size_t in, size_t out,
-                  const float *x, const float *weight, const float *bias,
-                  enum activation activation, float *y);
-    /* dy is overwritten with the gradient before the activation. dweight and
-       dbias are set, not added to; dx too, unless it is NULL. */
-    void (*dense_back)(struct tensor_backend *self, size_t n, size_t in,
-                       size_t out, const float *x, const float *weight,
-                       const float *y, enum activation activation, float *dy,
-                       float *dweight, float *dbias, float *dx);
-
-    /*
-     * y = activation(x * weight + bias) on n images; weight is filters, kernel,
-     * kernel, channels. Gradients and NULLs as for dense. A norm over channels
-     * is `norm` with n times the window's places for rows.
-     */
-    void (*conv)(struct tensor_backend *self, size_t n,
-                 const struct tensor_window *window, const float *x,
-                 const float *weight, const float *bias,
-                 enum activation activation, float *y);
-    void (*conv_back)(struct tensor_backend *self, size_t n,
-                      const struct tensor_window *window, const float *x,
-                      const float *weight, const float *y,
-                      enum activation activation, float *dy, float *dweight,
-                      float *dbias, float *dx);
-
-    /* The largest or the mean of each channel in each window. dx is set; of
-       equal entries the first of the window gets the largest's gradient. */
-    void (*pool)(struct tensor_backend *self, size_t n,
-                 const struct tensor_window *window, enum tensor_pool of,
-                 const float *x, float *y);
-    void (*pool_back)(struct tensor_backend *self, size_t n,
-                      const struct tensor_window *window, enum tensor_pool of,
-                      const float *x, const float *y, const float *dy,
-                      float *dx);
-
-    /* y = activation(y + a). */
-    void (*add)(struct tensor_backend *self, size_t size, const float *a,
-                enum activation activation, float *y);
-
-    /* Batch norm over n rows, then the activation. Training: the batch's own
-       moments go to mean and inverse (1/sqrt(variance + 1e-5)), and into the
-       running ones with weight `momentum` (the unbiased variance there); else
-       the running ones are used, and mean and inverse set from them. The
-       gradient is that of training; dx may be dy, which is otherwise left as
-       the gradient before the activation. */
-    void (*norm)(struct tensor_backend *self, size_t n, size_t width,
-                 bool training, float momentum, const float *x,
-                 const float *gain, const float *shift, float *running_mean,
-                 float *running_variance, enum activation activation,
-                 float *mean, float *inverse, float *y);
-    void (*norm_back)(struct tensor_backend *self, size_t n, size_t width,
-                      const float *x, const float *gain, const float *mean,
-                      const float *inverse, const float *y,
-                      enum activation activation, float *dy, float *dgain,
-                      float *dshift, float *dx);
-
-    /* Rows of k: p = softmax(logits); and dlogits from p and dp. */
-    void (*softmax)(struct tensor_backend *self, size_t n, size_t k,
-                    const float *logits, float *p);
-    void (*softmax_back)(struct tensor_backend *self, size_t n, size_t k,
-                         const float *p, const float *dp, float *dlogits);
-
-    /*
-     * Negative log-likelihoods, summed over all n * width entries, and the
-     * gradient of scale times that: set, not added to; not wanted if NULL, and
-     * it may take the logits' own place.
-     *   bernoulli    logits against targets in [0, 1]
-     *   gaussian     (a - x)^2 / 2 for unit variance, without the constant
-     * and per row of k
-     *   categorical  logits against a one-hot (or any distribution) of k
-     */
-    double (*bernoulli)(struct tensor_backend *self, size_t n, size_t width,
-                        const float *logits, const float *target, float scale,
-                        float *dlogits);
-    double (*gaussian)(struct tensor_backend *self, size_t n, size_t width,
-                       const float *a, const float *target, float scale,
-                       float *da);
-    double (*categorical)(struct tensor_backend *self, size_t n, size_t k,
-                          const float *logits, const float *target, float scale,
-                          float *dlogits);
-
-    /* P0 Eq. 4: nu(h) = h min(1, l / |h|_1), rows of d; and its gradient. */
-    void (*clip_l1)(struct tensor_backend *self, size_t n, size_t d, float l,
-                    const float *h, float *z);
-    void (*clip_l1_back)(struct tensor_backend *self, size_t n, size_t d,
-                         float l, const float *h, const float *dz, float *dh);
-
-    /* Rows of x in the order of `row`. */
-    void (*gather)(struct tensor_backend *self, size_t n, size_t width,
-                   const float *x, const uint32_t *row, float *y);
-
-    void (*adam)(struct tensor_backend *self, size_t size,
-                 const struct tensor_adam *adam, float *value,
-                 const float *gradient, float *first, float *second);
-    /* first = momentum first + gradient; value -= rate (first + decay value) */
-    void (*sgd)(struct tensor_backend *self, size_t size, float rate,
-                float momentum, float decay, float *value,
-                const float *gradient, float *first);
-
+    tensor_multiply_op *multiply;
+    tensor_dense_op *dense;
+    tensor_dense_back_op *dense_back;
+    tensor_conv_op *conv;
+    tensor_conv_back_op *conv_back;
+    tensor_pool_op *pool;
+    tensor_pool_back_op *pool_back;
+    tensor_add_op *add;
+    tensor_norm_op *norm;
+    tensor_norm_back_op *norm_back;
+    tensor_softmax_op *softmax;
+    tensor_softmax_back_op *softmax_back;
+    tensor_bernoulli_op *bernoulli;
+    tensor_gaussian_op *gaussian;
+    tensor_categorical_op *categorical;
+    tensor_clip_l1_op *clip_l1;
+    tensor_clip_l1_back_op *clip_l1_back;
+    tensor_gather_op *gather;
+    tensor_adam_op *adam;
+    tensor_sgd_op *sgd;
     void (*free)(struct tensor_backend *self);
 };
 

@@ -103,49 +103,22 @@ void cpu_column_sums(size_t n, size_t width, size_t stride, const float *x,
 /* ---- The operations ----------------------------------------------------- */
 
 /* product.c */
-void cpu_multiply(struct tensor_backend *self, bool transpose_a,
-                  bool transpose_b, size_t m, size_t n, size_t k, float alpha,
-                  const float *a, const float *b, float beta, float *c);
-void cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
-               const float *x, const float *weight, const float *bias,
-               enum activation activation, float *y);
-void cpu_dense_back(struct tensor_backend *self, size_t n, size_t in,
-                    size_t out, const float *x, const float *weight,
-                    const float *y, enum activation activation, float *dy,
-                    float *dweight, float *dbias, float *dx);
+tensor_multiply_op cpu_multiply;
+tensor_dense_op cpu_dense;
+tensor_dense_back_op cpu_dense_back;
 
 /* convolution.c */
-void cpu_conv(struct tensor_backend *self, size_t n,
-              const struct tensor_window *window, const float *x,
-              const float *weight, const float *bias,
-              enum activation activation, float *y);
-void cpu_conv_back(struct tensor_backend *self, size_t n,
-                   const struct tensor_window *window, const float *x,
-                   const float *weight, const float *y,
-                   enum activation activation, float *dy, float *dweight,
-                   float *dbias, float *dx);
+tensor_conv_op cpu_conv;
+tensor_conv_back_op cpu_conv_back;
 
 /* pooling.c */
-void cpu_pool(struct tensor_backend *self, size_t n,
-              const struct tensor_window *window, enum tensor_pool of,
-              const float *x, float *y);
-void cpu_pool_back(struct tensor_backend *self, size_t n,
-                   const struct tensor_window *window, enum tensor_pool of,
-                   const float *x, const float *y, const float *dy, float *dx);
-void cpu_add(struct tensor_backend *self, size_t size, const float *a,
-             enum activation activation, float *y);
+tensor_pool_op cpu_pool;
+tensor_pool_back_op cpu_pool_back;
+tensor_add_op cpu_add;
 
 /* batch_norm.c */
-void cpu_norm(struct tensor_backend *self, size_t n, size_t width,
-              bool training, float momentum, const float *x, const float *gain,
-              const float *shift, float *running_mean, float *running_variance,
-              enum activation activation, float *mean, float *inverse,
-              float *y);
-void cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
-                   const float *x, const float *gain, const float *mean,
-                   const float *inverse, const float *y,
-                   enum activation activation, float *dy, float *dgain,
-                   float *dshift, float *dx);
+tensor_norm_op cpu_norm;
+tensor_norm_back_op cpu_norm_back;
 
 /* What one of the two above is asked for. */
 struct norm_job {
@@ -175,34 +148,19 @@ bool cpu_channel_norm(struct tensor_backend *self, struct norm_job job);
 bool cpu_channel_norm_back(struct tensor_backend *self, struct norm_job job);
 
 /* likelihood.c */
-double cpu_bernoulli(struct tensor_backend *self, size_t n, size_t width,
-                     const float *logits, const float *target, float scale,
-                     float *dlogits);
-double cpu_gaussian(struct tensor_backend *self, size_t n, size_t width,
-                    const float *a, const float *target, float scale,
-                    float *da);
-double cpu_categorical(struct tensor_backend *self, size_t n, size_t k,
-                       const float *logits, const float *target, float scale,
-                       float *dlogits);
+tensor_bernoulli_op cpu_bernoulli;
+tensor_gaussian_op cpu_gaussian;
+tensor_categorical_op cpu_categorical;
 
 /* rowwise.c */
-void cpu_softmax(struct tensor_backend *self, size_t n, size_t k,
-                 const float *logits, float *p);
-void cpu_softmax_back(struct tensor_backend *self, size_t n, size_t k,
-                      const float *p, const float *dp, float *dlogits);
-void cpu_clip_l1(struct tensor_backend *self, size_t n, size_t d, float l,
-                 const float *h, float *z);
-void cpu_clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
-                      const float *h, const float *dz, float *dh);
-void cpu_gather(struct tensor_backend *self, size_t n, size_t width,
-                const float *x, const uint32_t *row, float *y);
+tensor_softmax_op cpu_softmax;
+tensor_softmax_back_op cpu_softmax_back;
+tensor_clip_l1_op cpu_clip_l1;
+tensor_clip_l1_back_op cpu_clip_l1_back;
+tensor_gather_op cpu_gather;
 
 /* descent.c */
-void cpu_adam(struct tensor_backend *self, size_t size,
-              const struct tensor_adam *adam, float *value,
-              const float *gradient, float *first, float *second);
-void cpu_sgd(struct tensor_backend *self, size_t size, float rate,
-             float momentum, float decay, float *value, const float *gradient,
-             float *first);
+tensor_adam_op cpu_adam;
+tensor_sgd_op cpu_sgd;
 
 #endif

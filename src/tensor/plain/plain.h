@@ -20,23 +20,10 @@ void plain_activation_back(size_t size, enum activation activation,
                            const float *y, float *dy);
 
 /* plain_image.c */
-void plain_conv(struct tensor_backend *self, size_t n,
-                const struct tensor_window *window, const float *x,
-                const float *weight, const float *bias,
-                enum activation activation, float *y);
-void plain_conv_back(struct tensor_backend *self, size_t n,
-                     const struct tensor_window *window, const float *x,
-                     const float *weight, const float *y,
-                     enum activation activation, float *dy, float *dweight,
-                     float *dbias, float *dx);
-void plain_pool(struct tensor_backend *self, size_t n,
-                const struct tensor_window *window, enum tensor_pool of,
-                const float *x, float *y);
-void plain_pool_back(struct tensor_backend *self, size_t n,
-                     const struct tensor_window *window, enum tensor_pool of,
-                     const float *x, const float *y, const float *dy,
-                     float *dx);
-void plain_add(struct tensor_backend *self, size_t size, const float *a,
-               enum activation activation, float *y);
+tensor_conv_op plain_conv;
+tensor_conv_back_op plain_conv_back;
+tensor_pool_op plain_pool;
+tensor_pool_back_op plain_pool_back;
+tensor_add_op plain_add;
 
 #endif
