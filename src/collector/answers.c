@@ -12,14 +12,14 @@
 #include "collector/collector.h"
 
 static void
-release(void *campaigns)
+release_campaigns(void *campaigns)
 {
     campaigns_release(campaigns);
 }
 
 /* Destroys what lacks a header. */
 static struct MHD_Response *
-finish(struct MHD_Response *response, const char *type)
+finish_response(struct MHD_Response *response, const char *type)
 {
     if (response != NULL &&
         (MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
@@ -74,16 +74,16 @@ struct MHD_Response *
 answers_make(const struct routes_answer *answer, struct campaigns *held)
 {
     struct MHD_Response *response =
-        held != NULL ? MHD_create_response_from_buffer_with_free_callback_cls(
-                           answer->size, unconst(answer->body), release, held)
-                     : MHD_create_response_from_buffer(answer->size,
-                                                       unconst(answer->body),
-                                                       MHD_RESPMEM_PERSISTENT);
+        held != NULL
+            ? MHD_create_response_from_buffer_with_free_callback_cls(
+                  answer->size, unconst(answer->body), release_campaigns, held)
+            : MHD_create_response_from_buffer(
+                  answer->size, unconst(answer->body), MHD_RESPMEM_PERSISTENT);
     if (response == NULL) {
         campaigns_release(held);
         return NULL;
     }
-    response = finish(response, answer->type);
+    response = finish_response(response, answer->type);
     if (response != NULL && !add_special(response, answer)) {
         MHD_destroy_response(response);
         response = NULL;
@@ -100,5 +100,5 @@ answers_own(const char *type, void *body, size_t size)
         free(body);
         return NULL;
     }
-    return finish(response, type);
+    return finish_response(response, type);
 }

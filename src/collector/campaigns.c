@@ -190,7 +190,7 @@ check_different(const struct campaigns *campaigns, struct sotto_error *err)
 }
 
 static struct campaigns *
-make(size_t room)
+make_campaigns(size_t room)
 {
     struct campaigns *campaigns = calloc(1, sizeof *campaigns);
     if (campaigns != NULL) {
@@ -208,7 +208,7 @@ enum sotto_status
 campaigns_read(const char *path, const char *pub,
                struct campaigns **ret_campaigns, struct sotto_error *err)
 {
-    struct campaigns *campaigns = make(CAMPAIGNS_MOST);
+    struct campaigns *campaigns = make_campaigns(CAMPAIGNS_MOST);
     enum sotto_status status;
     if (campaigns == NULL) {
         return host_fail_memory(err);
@@ -232,7 +232,7 @@ campaigns_from(const char *name, struct sotto_mechanism *mechanism,
                const char *signature, struct campaigns **ret_campaigns,
                struct sotto_error *err)
 {
-    struct campaigns *campaigns = make(1);
+    struct campaigns *campaigns = make_campaigns(1);
     struct campaign *campaign;
     if (campaigns == NULL) {
         sotto_mechanism_free(mechanism);

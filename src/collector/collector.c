@@ -396,8 +396,9 @@ start_connections(struct sotto_collector *collector, bool tls,
 }
 
 static enum sotto_status
-start(struct sotto_collector *collector,
-      const struct sotto_collector_options *options, struct sotto_error *err)
+start_collector(struct sotto_collector *collector,
+                const struct sotto_collector_options *options,
+                struct sotto_error *err)
 {
     bool tls = options->tls_cert != NULL;
     const char *place =
@@ -458,7 +459,7 @@ sotto_collector_start(const struct sotto_collector_options *options,
     (void)pthread_mutex_init(&collector->batches, NULL);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    status = start(collector, options, err);
+    status = start_collector(collector, options, err);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == SOTTO_STATUS_OK) {
         *ret_collector = collector;

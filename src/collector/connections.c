@@ -76,7 +76,8 @@ limit_ms(const struct connections *connections, int state)
 
 /* Says why to one that was sending, if nothing is being answered on it. */
 static void
-cut(struct connections *connections, struct connection *connection, int state)
+cut_connection(struct connections *connections, struct connection *connection,
+               int state)
 {
     static const char late[] =
         "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
@@ -119,7 +120,7 @@ is_lost(struct connection *connection, int state, uint64_t age)
 }
 
 static void
-sweep(struct connections *connections)
+sweep_connections(struct connections *connections)
 {
     uint64_t now = now_ms();
     for (struct connection *c = connections->first; c != NULL; c = c->next) {
@@ -129,7 +130,7 @@ sweep(struct connections *connections)
         if (state != LATE &&
             (is_lost(c, state, age) || age > limit_ms(connections, state)) &&
             atomic_compare_exchange_strong(&c->state, &state, LATE)) {
-            cut(connections, c, state);
+            cut_connection(connections, c, state);
         }
     }
 }
@@ -141,7 +142,7 @@ sweep_on(void *context)
     (void)pthread_mutex_lock(&connections->lock);
     while (!connections->stopping) {
         struct timespec until;
-        sweep(connections);
+        sweep_connections(connections);
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += SWEEP_NS;
         until.tv_sec += until.tv_nsec / 1000000000L;

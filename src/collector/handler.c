@@ -105,7 +105,7 @@ handler_line(void *collector, const char *uri,
 
 /* Makes `size` what the request has of memory; false: it cannot be more. */
 static bool
-hold(struct request *request, size_t size)
+hold_memory(struct request *request, size_t size)
 {
     struct connections *connections = request->collector->connections;
     struct connection *connection = known(request->connection);
@@ -130,12 +130,12 @@ drop_body(struct request *request)
 
 /* What was judged is forgotten: memory is only for the answer. */
 static void
-forget(struct request *request, size_t answer_most)
+forget_body(struct request *request, size_t answer_most)
 {
     judge_clear(&request->judge);
     drop_body(request);
     request->answer_most = answer_most;
-    (void)hold(request, answer_most);
+    (void)hold_memory(request, answer_most);
 }
 
 /* Room for `more` bytes, doubled but never beyond what was announced: memory
@@ -151,12 +151,12 @@ grow_handling(struct request *request, size_t more)
     }
     room = room < need ? need : room;
     room = room > most ? most : room;
-    if (need > room || !hold(request, room)) {
+    if (need > room || !hold_memory(request, room)) {
         return false;
     }
     moved = host_wipe_resize(request->body, request->size, room);
     if (moved == NULL) {
-        (void)hold(request, request->room);
+        (void)hold_memory(request, request->room);
         return false;
     }
     request->body = moved;
@@ -165,12 +165,12 @@ grow_handling(struct request *request, size_t more)
 }
 
 static void
-refuse(struct request *request, unsigned status, const char *sentence)
+refuse_request(struct request *request, unsigned status, const char *sentence)
 {
     request->plan.task = ROUTES_ANSWER;
     request->plan.answer = routes_error(status, sentence);
     request->drop = true;
-    forget(request, 0);
+    forget_body(request, 0);
 }
 
 static const char full[] = ROUTES_SENTENCE(
@@ -196,7 +196,7 @@ take_piece(struct request *request, const char *data, size_t size)
         return;
     }
     if (!grow_handling(request, size)) {
-        refuse(request, 503, full);
+        refuse_request(request, 503, full);
         return;
     }
     memcpy(request->body + request->size, data, size);
@@ -223,7 +223,7 @@ send_answer(struct request *request, unsigned status,
                                       "close");
     }
     metrics_answered(&collector->metrics, status);
-    forget(request, shared ? 0 : request->answer_most);
+    forget_body(request, shared ? 0 : request->answer_most);
     result = MHD_queue_response(request->connection, status, response);
     if (!shared) {
         MHD_destroy_response(response);
@@ -344,13 +344,13 @@ send_batch(struct request *request)
     request->batch = true;
     if (atomic_fetch_add(&request->collector->batches_held, 1) >=
         BATCHES_MOST) {
-        refuse(request, 503, queued);
+        refuse_request(request, 503, queued);
         return send_plain(request);
     }
     if (read_batch(request, &batch, &err) != SOTTO_STATUS_OK) {
         collector_log(request->collector, SOTTO_LOG_ERROR,
                       "a batch cannot be read: %s", err.message);
-        refuse(request, 503, unread);
+        refuse_request(request, 503, unread);
         return send_plain(request);
     }
     if (batch.number == 0) {
@@ -371,7 +371,7 @@ send_batch(struct request *request)
 /* The writer's thread: the connection goes on, in its own, if it is still
    there; what is on disk counts in any case. */
 static void
-resume(struct writer_job *job)
+resume_request(struct writer_job *job)
 {
     struct request *request = (struct request *)job;
     request->stage = SETTLED;
@@ -401,8 +401,8 @@ judge_reports(struct request *request)
     pending = request->judge.found[JUDGE_PENDING];
     request->answer_most =
         judge_answer_most(request->judge.count - pending, pending);
-    if (!hold(request, request->room + request->answer_most)) {
-        refuse(request, 503, full);
+    if (!hold_memory(request, request->room + request->answer_most)) {
+        refuse_request(request, 503, full);
         return send_plain(request);
     }
     if (pending == 0) {
@@ -410,13 +410,13 @@ judge_reports(struct request *request)
         return send_judged(request);
     }
     if (!writer_reserve(collector->writer, pending)) {
-        refuse(request, 503, waits);
+        refuse_request(request, 503, waits);
         return send_plain(request);
     }
     request->stage = SUSPENDED;
     request->job.judge = &request->judge;
     request->job.campaign = request->plan.campaign->number;
-    request->job.done = resume;
+    request->job.done = resume_request;
     MHD_suspend_connection(request->connection);
     writer_submit(collector->writer, &request->job);
     return MHD_YES;
@@ -428,7 +428,7 @@ send_settled(struct request *request)
     if (request->job.stored) {
         return send_judged(request);
     }
-    refuse(request, 503, unstored);
+    refuse_request(request, 503, unstored);
     return send_plain(request);
 }
 
@@ -468,7 +468,7 @@ begin_handling(struct request *request, const char *path, const char *method,
 }
 
 static enum MHD_Result
-conclude(struct request *request)
+conclude_request(struct request *request)
 {
     if (request->stage == SETTLED) {
         return send_settled(request);
@@ -508,7 +508,7 @@ handler_access(void *collector, struct MHD_Connection *connection,
         *data_size = 0;
         return MHD_YES;
     }
-    return conclude(own);
+    return conclude_request(own);
 }
 
 void
@@ -520,7 +520,7 @@ handler_completed(void *collector, struct MHD_Connection *connection,
     (void)code;
     connection_sent(known(connection));
     if (done != NULL) {
-        forget(done, 0);
+        forget_body(done, 0);
         if (done->batch) {
             atomic_fetch_sub(&own->batches_held, 1);
         }

@@ -50,7 +50,7 @@ make_room(struct judge *judge, size_t count, struct sotto_error *err)
 }
 
 static void
-settle(struct judge *judge, size_t at, enum judge_verdict verdict)
+settle_report(struct judge *judge, size_t at, enum judge_verdict verdict)
 {
     judge->verdict[at] = (uint8_t)verdict;
     judge->found[verdict]++;
@@ -135,11 +135,13 @@ judge_binary(struct judge *judge, const struct sotto_mechanism *mechanism,
     judge->reports = body;
     for (size_t i = 0; i < whole; i++) {
         any = any || begins_like_one(body + i * each, each);
-        settle(judge, i, judge_report(mechanism, body + i * each, simulation));
+        settle_report(judge, i,
+                      judge_report(mechanism, body + i * each, simulation));
     }
     if (rest > 0) {
         any = any || begins_like_one(body + whole * each, rest);
-        settle(judge, whole, judge_rest(mechanism, body + whole * each, rest));
+        settle_report(judge, whole,
+                      judge_rest(mechanism, body + whole * each, rest));
     }
     return any ? SOTTO_STATUS_OK
                : host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -202,7 +204,7 @@ count_lines(const uint8_t *body, size_t size, size_t most, size_t *ret_count,
 }
 
 static void
-explain(struct judge *judge, const char *why)
+explain_refusal(struct judge *judge, const char *why)
 {
     if (judge->why == NULL) {
         judge->why = calloc(JUDGE_WHY_MOST, sizeof *judge->why);
@@ -260,10 +262,10 @@ judge_line(struct judge *judge, const struct sotto_mechanism *mechanism,
         judge->own_size += judge->each;
     } else {
         explicit_bzero(report, judge->each);
-        explain(judge, status == SOTTO_STATUS_OK ? verdicts[verdict].why
-                                                 : cause.message);
+        explain_refusal(judge, status == SOTTO_STATUS_OK ? verdicts[verdict].why
+                                                         : cause.message);
     }
-    settle(judge, at, verdict);
+    settle_report(judge, at, verdict);
     return SOTTO_STATUS_OK;
 }
 
@@ -348,7 +350,7 @@ void
 judge_settle(struct judge *judge, size_t at, bool duplicate)
 {
     judge->found[JUDGE_PENDING]--;
-    settle(judge, at, duplicate ? JUDGE_DUPLICATE : JUDGE_ACCEPTED);
+    settle_report(judge, at, duplicate ? JUDGE_DUPLICATE : JUDGE_ACCEPTED);
 }
 
 void
@@ -357,7 +359,7 @@ judge_unsettle(struct judge *judge)
     for (size_t i = 0; i < judge->count; i++) {
         if (judge->verdict[i] <= JUDGE_DUPLICATE) {
             judge->found[judge->verdict[i]]--;
-            settle(judge, i, JUDGE_PENDING);
+            settle_report(judge, i, JUDGE_PENDING);
         }
     }
 }

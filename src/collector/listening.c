@@ -47,7 +47,7 @@ port_of(int fd)
 
 /* Splits HOST:PORT; the host has its brackets taken off, and "" is any. */
 static bool
-split(char *place, const char **ret_host, const char **ret_port)
+split_address(char *place, const char **ret_host, const char **ret_port)
 {
     char *colon = strrchr(place, ':'), *end;
     unsigned long port;
@@ -138,7 +138,7 @@ listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
     if (copy == NULL) {
         return host_fail_memory(err);
     }
-    if (!split(copy, &host, &port)) {
+    if (!split_address(copy, &host, &port)) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0,
                            "'%s' is no place to listen on: give HOST:PORT, "
                            "[IPv6]:PORT or :PORT",

@@ -15,7 +15,8 @@
 #define SLICE_ALONE ((size_t)8192)
 
 static void
-say(const struct mover *mover, enum sotto_log_level level, const char *text)
+log_move(const struct mover *mover, enum sotto_log_level level,
+         const char *text)
 {
     if (mover->options.log != NULL) {
         mover->options.log(mover->options.log_context, level, text);
@@ -28,7 +29,7 @@ say_why(const struct mover *mover, enum sotto_log_level level, const char *what,
 {
     char text[sizeof err->message + 320];
     (void)snprintf(text, sizeof text, "%s: %s; %s", what, err->message, advice);
-    say(mover, level, text);
+    log_move(mover, level, text);
 }
 
 static void
@@ -144,7 +145,7 @@ end_move(struct mover *mover)
                                   memory_order_relaxed);
     }
     if (mover->failing) {
-        say(mover, SOTTO_LOG_INFO, "windows are moved on again");
+        log_move(mover, SOTTO_LOG_INFO, "windows are moved on again");
     }
     mover->moving = mover->real = mover->failing = false;
     mover->owed = true;
@@ -229,10 +230,10 @@ scrub_blocked(struct mover *mover)
     if (now - mover->blocked_at >= mover->options.patience_s &&
         mover->said == MOVER_SAID_CLEAN) {
         mover->said = MOVER_SAID_READER;
-        say(mover, SOTTO_LOG_WARNING,
-            "a reader keeps the store's log from being cut: it grows, and "
-            "tells how reports of past windows came; end the program that "
-            "reads the store all that time");
+        log_move(mover, SOTTO_LOG_WARNING,
+                 "a reader keeps the store's log from being cut: it grows, and "
+                 "tells how reports of past windows came; end the program that "
+                 "reads the store all that time");
     }
 }
 
@@ -240,7 +241,7 @@ static void
 scrub_done(struct mover *mover)
 {
     if (mover->said != MOVER_SAID_CLEAN) {
-        say(mover, SOTTO_LOG_INFO, "the store's files are clean again");
+        log_move(mover, SOTTO_LOG_INFO, "the store's files are clean again");
     }
     mover->said = MOVER_SAID_CLEAN;
     mover->owed = false;
@@ -328,7 +329,8 @@ mover_finish(struct mover *mover, double seconds)
         }
     }
     if (mover->moving || holds_reports(mover) || mover->owed) {
-        say(mover, SOTTO_LOG_WARNING,
+        log_move(
+            mover, SOTTO_LOG_WARNING,
             "stopped before the last reports were moved on and the log cut: "
             "until it is started again, the store tells how they came");
     }

@@ -50,7 +50,7 @@ routes_error(unsigned status, const char *sentence)
 }
 
 static void
-refuse(struct routes_plan *plan, unsigned status, const char *sentence)
+refuse_plan(struct routes_plan *plan, unsigned status, const char *sentence)
 {
     plan->answer = routes_error(status, sentence);
 }
@@ -94,7 +94,7 @@ static bool
 check_reading(const struct routes_head *head, struct routes_plan *plan)
 {
     if (!reads(head)) {
-        refuse(plan, 405, no_method);
+        refuse_plan(plan, 405, no_method);
         plan->answer.allow = "GET, HEAD";
         return false;
     }
@@ -107,11 +107,11 @@ check_analyst(const struct routes_state *state, const struct routes_head *head,
               struct routes_plan *plan)
 {
     if (!state->token->set) {
-        refuse(plan, 404, no_path);
+        refuse_plan(plan, 404, no_path);
         return false;
     }
     if (!token_right(state->token, head->authorization)) {
-        refuse(plan, 401, no_token);
+        refuse_plan(plan, 401, no_token);
         return false;
     }
     return true;
@@ -125,21 +125,21 @@ plan_reports(const struct routes_state *state, const struct routes_head *head,
 {
     uint64_t length = 0;
     if (strcmp(head->method, "POST") != 0) {
-        refuse(plan, 405, no_method);
+        refuse_plan(plan, 405, no_method);
         plan->answer.allow = "POST";
     } else if (head->length == NULL) {
-        refuse(plan, 411, no_length);
+        refuse_plan(plan, 411, no_length);
         plan->cut = true;
     } else if (!read_whole(head->length, &length)) {
-        refuse(plan, 400, bad_length);
+        refuse_plan(plan, 400, bad_length);
     } else if (length > state->body_most) {
-        refuse(plan, 413, too_long);
+        refuse_plan(plan, 413, too_long);
     } else if (head->type == NULL ||
                (!is_type(head->type, ROUTES_BINARY) &&
                 !is_type(head->type, ROUTES_LINES)) ||
                (head->coding != NULL &&
                 strcasecmp(head->coding, "identity") != 0)) {
-        refuse(plan, 415, other_type);
+        refuse_plan(plan, 415, other_type);
     } else {
         plan->task = ROUTES_BODY;
         plan->length = (size_t)length;
@@ -156,15 +156,15 @@ plan_batches(const struct routes_state *state, const struct routes_head *head,
         return;
     }
     if (head->after != NULL && !read_whole(head->after, &plan->after)) {
-        refuse(plan, 400, bad_after);
+        refuse_plan(plan, 400, bad_after);
         return;
     }
     plan->task = ROUTES_BATCH;
 }
 
 static void
-serve(const struct routes_head *head, struct routes_plan *plan,
-      const char *type, const void *body, size_t size)
+serve_body(const struct routes_head *head, struct routes_plan *plan,
+           const char *type, const void *body, size_t size)
 {
     if (check_reading(head, plan)) {
         plan->answer = (struct routes_answer){
@@ -194,11 +194,11 @@ plan_campaign(const struct routes_state *state, const struct routes_head *head,
     } else if (strcmp(what, "/reports") == 0) {
         plan_reports(state, head, plan);
     } else if (strcmp(what, "/mechanism") == 0) {
-        serve(head, plan, ROUTES_BINARY, campaign->mechanism->data,
-              campaign->mechanism->size);
+        serve_body(head, plan, ROUTES_BINARY, campaign->mechanism->data,
+                   campaign->mechanism->size);
     } else if (strcmp(what, "/mechanism.minisig") == 0) {
-        serve(head, plan, "text/plain; charset=utf-8", campaign->signature,
-              campaign->signature_size);
+        serve_body(head, plan, "text/plain; charset=utf-8", campaign->signature,
+                   campaign->signature_size);
     }
 }
 
@@ -210,11 +210,11 @@ plan_health(const struct routes_state *state, const struct routes_head *head,
     static const char good[] = "ok\n";
     static const char behind[] = "ok, but reports of past windows are still "
                                  "where they came: the log says why\n";
-    serve(head, plan, "text/plain; charset=utf-8",
-          state->behind ? behind : good,
-          state->behind ? sizeof behind - 1 : sizeof good - 1);
+    serve_body(head, plan, "text/plain; charset=utf-8",
+               state->behind ? behind : good,
+               state->behind ? sizeof behind - 1 : sizeof good - 1);
     if (plan->answer.status == 200 && !state->healthy) {
-        refuse(plan, 503, sick);
+        refuse_plan(plan, 503, sick);
     }
 }
 
@@ -231,12 +231,12 @@ routes_plan(const struct routes_state *state, const struct routes_head *head,
 {
     struct routes_plan plan = {.task = ROUTES_ANSWER};
     uint64_t length = 0;
-    refuse(&plan, 404, no_path);
+    refuse_plan(&plan, 404, no_path);
     plan.cut = head->transfer != NULL ||
                (head->length != NULL && (!read_whole(head->length, &length) ||
                                          length > state->body_most));
     if (is_twofold(head)) {
-        refuse(&plan, 400, twofold);
+        refuse_plan(&plan, 400, twofold);
         plan.cut = true;
     } else if (strncmp(head->path, PREFIX, PREFIX_SIZE) == 0) {
         plan_campaign(state, head, &plan);

@@ -16,8 +16,8 @@
 #define SCHEME_SIZE (sizeof SCHEME - 1)
 
 static void
-hash(const struct token *token, const void *text, size_t size,
-     uint8_t ret_hash[TOKEN_HASH_SIZE])
+hash_token(const struct token *token, const void *text, size_t size,
+           uint8_t ret_hash[TOKEN_HASH_SIZE])
 {
     (void)crypto_generichash(ret_hash, TOKEN_HASH_SIZE, text, size, token->key,
                              sizeof token->key);
@@ -39,7 +39,7 @@ token_read(struct token *token, const char *path, struct sotto_error *err)
     }
     status = token_file_read(path, &text, &size, err);
     if (status == SOTTO_STATUS_OK) {
-        hash(token, text, size, token->hash);
+        hash_token(token, text, size, token->hash);
         token->set = true;
         host_wipe_free(text, size + 1);
     }
@@ -54,7 +54,7 @@ token_right(const struct token *token, const char *authorization)
         strncasecmp(authorization, SCHEME, SCHEME_SIZE) != 0) {
         return false;
     }
-    hash(token, authorization + SCHEME_SIZE,
-         strlen(authorization + SCHEME_SIZE), given);
+    hash_token(token, authorization + SCHEME_SIZE,
+               strlen(authorization + SCHEME_SIZE), given);
     return sodium_memcmp(given, token->hash, sizeof given) == 0;
 }

@@ -61,7 +61,8 @@ struct writer {
 };
 
 static void
-say(const struct writer *writer, enum sotto_log_level level, const char *text)
+log_commit(const struct writer *writer, enum sotto_log_level level,
+           const char *text)
 {
     const struct mover_options *options = &writer->options.mover;
     if (options->log != NULL) {
@@ -222,11 +223,11 @@ note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
     }
     writer->sick = !healthy;
     if (healthy) {
-        say(writer, SOTTO_LOG_INFO, "the store takes reports again");
+        log_commit(writer, SOTTO_LOG_INFO, "the store takes reports again");
     } else {
         (void)snprintf(text, sizeof text, "the store takes nothing: %s",
                        err->message);
-        say(writer, SOTTO_LOG_ERROR, text);
+        log_commit(writer, SOTTO_LOG_ERROR, text);
     }
 }
 

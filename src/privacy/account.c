@@ -271,37 +271,6 @@ basic_for_slack(const struct sotto_account_budget *budgets, size_t count,
     return status == SOTTO_STATUS_OK ? check_slack(slack, err) : status;
 }
 
-enum sotto_status
-sotto_account_drv(const struct sotto_account_budget *budgets, size_t count,
-                  uint64_t slack, struct sotto_account_cost *ret_cost,
-                  struct sotto_error *err)
-{
-    struct sotto_account_cost cost;
-    struct moments moments;
-    struct real tail, eps;
-    enum sotto_status status =
-        basic_for_slack(budgets, count, slack, &cost, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    if (slack > 0) {
-        /* eps = sqrt(2 square ln(1/slack)) + drift */
-        real_init(&tail);
-        real_init(&eps);
-        moments_init(&moments, budgets, count);
-        tail_plain(tail.value, slack);
-        deviation(eps.value, &moments, tail.value);
-        (void)mpfr_add(eps.value, eps.value, moments.drift.value, MPFR_RNDU);
-        uint64_t units = real_units_up(eps.value);
-        if (units < cost.eps) {
-            cost.eps = units;
-            cost.delta = delta_add(cost.delta, slack);
-        }
-    }
-    *ret_cost = cost;
-    return SOTTO_STATUS_OK;
-}
-
 /*
  * 1 - (1 - slack) prod (1 - delta_i)^n_i. Where rounding up to a whole unit
  * would take it above the sum of them all, the sum is the bound: it is exact.
@@ -325,10 +294,11 @@ total_delta(const struct sotto_account_budget *budgets, size_t count,
     return units < most ? units : most;
 }
 
-enum sotto_status
-sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
-                  uint64_t slack, struct sotto_account_cost *ret_cost,
-                  struct sotto_error *err)
+/* Both bounds where a slack is given; the basic cost where that is less. */
+static enum sotto_status
+account_slack(const struct sotto_account_budget *budgets, size_t count,
+              uint64_t slack, bool kov, struct sotto_account_cost *ret_cost,
+              struct sotto_error *err)
 {
     struct sotto_account_cost cost;
     struct moments moments;
@@ -339,34 +309,54 @@ sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
         return status;
     }
     if (slack > 0) {
-        /* eps = mean + sqrt(2 square ln min(1/slack, e + sqrt(square)/slack)),
-           or basic's */
+        /* DRV: eps = drift + sqrt(2 square ln(1/slack))
+           KOV: eps = mean + sqrt(2 square ln min(1/slack,
+                                                  e + sqrt(square)/slack)) */
         real_init(&tail);
         real_init(&other);
         real_init(&eps);
         moments_init(&moments, budgets, count);
         tail_plain(tail.value, slack);
         tail_weighted(other.value, &moments, slack);
-        bool plain = mpfr_cmp(tail.value, other.value) <= 0;
+        bool plain = !kov || mpfr_cmp(tail.value, other.value) <= 0;
         deviation(eps.value, &moments, plain ? tail.value : other.value);
-        (void)mpfr_add(eps.value, eps.value, moments.mean.value, MPFR_RNDU);
+        (void)mpfr_add(eps.value, eps.value,
+                       kov ? moments.mean.value : moments.drift.value,
+                       MPFR_RNDU);
         uint64_t units = real_units_up(eps.value);
         if (units < cost.eps) {
             cost.eps = units;
-            cost.delta = total_delta(budgets, count, slack, cost.delta);
+            cost.delta = kov ? total_delta(budgets, count, slack, cost.delta)
+                             : delta_add(cost.delta, slack);
         }
     }
     *ret_cost = cost;
     return SOTTO_STATUS_OK;
 }
 
+enum sotto_status
+sotto_account_drv(const struct sotto_account_budget *budgets, size_t count,
+                  uint64_t slack, struct sotto_account_cost *ret_cost,
+                  struct sotto_error *err)
+{
+    return account_slack(budgets, count, slack, false, ret_cost, err);
+}
+
+enum sotto_status
+sotto_account_kov(const struct sotto_account_budget *budgets, size_t count,
+                  uint64_t slack, struct sotto_account_cost *ret_cost,
+                  struct sotto_error *err)
+{
+    return account_slack(budgets, count, slack, true, ret_cost, err);
+}
+
 /* ---- Optimal: identical mechanisms -------------------------------------- */
 
 /* All budgets as one, and their basic cost; fails where they differ. */
 static enum sotto_status
-merge(const struct sotto_account_budget *budgets, size_t count, uint32_t k,
-      struct sotto_account_budget *ret_one,
-      struct sotto_account_cost *ret_basic, struct sotto_error *err)
+merge_budgets(const struct sotto_account_budget *budgets, size_t count,
+              uint32_t k, struct sotto_account_budget *ret_one,
+              struct sotto_account_cost *ret_basic, struct sotto_error *err)
 {
     uint64_t times = 0;
     enum sotto_status status =
@@ -408,7 +398,8 @@ sotto_account_optimal(const struct sotto_account_budget *budgets, size_t count,
 {
     struct sotto_account_budget one;
     struct sotto_account_cost cost;
-    enum sotto_status status = merge(budgets, count, k, &one, &cost, err);
+    enum sotto_status status =
+        merge_budgets(budgets, count, k, &one, &cost, err);
     if (status == SOTTO_STATUS_OK) {
         status = check_slack(slack, err);
     }
@@ -431,7 +422,8 @@ sotto_account_delta(const struct sotto_account_budget *budgets, size_t count,
 {
     struct sotto_account_budget one;
     struct sotto_account_cost basic;
-    enum sotto_status status = merge(budgets, count, k, &one, &basic, err);
+    enum sotto_status status =
+        merge_budgets(budgets, count, k, &one, &basic, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -47,7 +47,7 @@ struct enumeration {
 };
 
 static void
-blame(struct enumeration *e, const char *what, const char *detail)
+blame_channel(struct enumeration *e, const char *what, const char *detail)
 {
     if (e->result->fault[0] == '\0') {
         (void)snprintf(e->result->fault, sizeof e->result->fault, "%s%s", what,
@@ -134,7 +134,7 @@ add_symbols(struct enumeration *e)
 
 /* One run of the sampler, on the tape's next branch. */
 static void
-play(struct enumeration *e, uint32_t at)
+play_tape(struct enumeration *e, uint32_t at)
 {
     struct random random;
     tape_random(e->tape, &random);
@@ -151,9 +151,9 @@ run_branch(struct enumeration *e, uint32_t at, struct sotto_error *err)
     uint64_t branch = e->result->branches++;
     enum sotto_status status;
     memset(e->wire, branch % 2 == 0 ? 0x5a : 0xa5, e->instance.wire_size);
-    play(e, at);
+    play_tape(e, at);
     if (tape_fault(e->tape) != NULL) {
-        blame(e, "the sampler broke the rules: ", tape_fault(e->tape));
+        blame_channel(e, "the sampler broke the rules: ", tape_fault(e->tape));
         return SOTTO_STATUS_OK;
     }
     if (branch == 0) {
@@ -162,11 +162,13 @@ run_branch(struct enumeration *e, uint32_t at, struct sotto_error *err)
     }
     if (e->shape != tape_shape(e->tape) ||
         mpz_cmp(e->whole, tape_denominator(e->tape)) != 0) {
-        blame(e, "what the sampler draws depends on the record or the noise",
-              " (invariant 7)");
+        blame_channel(
+            e, "what the sampler draws depends on the record or the noise",
+            " (invariant 7)");
     }
     if (!channel->valid(&e->instance, e->wire)) {
-        blame(e, "the sampler gives a report outside the valid set", "");
+        blame_channel(e, "the sampler gives a report outside the valid set",
+                      "");
     }
     if (tape_rejected(e->tape)) {
         return SOTTO_STATUS_OK;
@@ -185,10 +187,11 @@ check_sum(struct enumeration *e, uint32_t at)
 {
     mpz_t *sum = e->weights.sum;
     if (mpz_sgn(sum[at]) == 0) {
-        blame(e, "the sampler never gives a report", "");
+        blame_channel(e, "the sampler never gives a report", "");
     }
     if (mpz_cmp(sum[at], sum[0]) != 0) {
-        blame(e, "how often the sampler fails depends on the record", "");
+        blame_channel(e, "how often the sampler fails depends on the record",
+                      "");
     }
 }
 
@@ -204,7 +207,7 @@ run_point(struct enumeration *e, uint32_t at, struct sotto_error *err)
     } while (status == SOTTO_STATUS_OK && !e->full && !blamed(e) &&
              tape_next(e->tape));
     if (tape_fault(e->tape) != NULL) {
-        blame(e, "the sampler broke the rules: ", tape_fault(e->tape));
+        blame_channel(e, "the sampler broke the rules: ", tape_fault(e->tape));
     }
     if (status == SOTTO_STATUS_OK && !e->full && !blamed(e)) {
         check_sum(e, at);
@@ -241,7 +244,7 @@ compare_log_p(struct enumeration *e, const struct weights_row *row)
 }
 
 static enum sotto_status
-compare(struct enumeration *e, struct sotto_error *err)
+compare_points(struct enumeration *e, struct sotto_error *err)
 {
     const struct channel_instance *own = &e->instance;
     struct divergence found;
@@ -338,7 +341,7 @@ count_branches(struct enumeration *e, uint32_t at, uint64_t most)
 {
     uint64_t count = 0, work = 0;
     do {
-        play(e, at);
+        play_tape(e, at);
         count++;
         work += work_of(e);
     } while (count <= most && work <= COUNT_MOST && tape_next(e->tape));
@@ -364,7 +367,7 @@ static uint64_t
 most_branches(struct enumeration *e, uint64_t branches_most)
 {
     uint64_t most;
-    play(e, 0);
+    play_tape(e, 0);
     most = WORK_MOST / work_of(e);
     tape_rewind(e->tape);
     return most < branches_most ? most : branches_most;
@@ -376,7 +379,8 @@ most_branches(struct enumeration *e, uint64_t branches_most)
  * branches depends on the point takes somewhat longer.
  */
 static bool
-fits(struct enumeration *e, uint32_t points_least, uint64_t branches_most)
+fits_bounds(struct enumeration *e, uint32_t points_least,
+            uint64_t branches_most)
 {
     uint32_t least = e->points < points_least ? e->points : points_least;
     uint64_t all, most, count = 1;
@@ -409,14 +413,14 @@ run_points(struct enumeration *e, struct sotto_error *err)
         status = run_point(e, i, err);
     }
     if (status == SOTTO_STATUS_OK && !e->full && !blamed(e)) {
-        status = compare(e, err);
+        status = compare_points(e, err);
     }
     return status;
 }
 
 /* Keeps the worse of two. */
 static void
-merge(struct enumerate_result *to, const struct enumerate_result *from)
+merge_results(struct enumerate_result *to, const struct enumerate_result *from)
 {
     if (from->scope > to->scope) {
         to->scope = from->scope;
@@ -451,14 +455,15 @@ run_candidate(const struct request *request, const struct candidate *candidate,
     struct enumeration e = {
         .result = &result, .step = request->step, .context = request->context};
     enum sotto_status status = set_up_enumerate(&e, request, candidate, err);
-    bool done = status == SOTTO_STATUS_OK &&
-                fits(&e, candidate->points_least, request->branches_most);
+    bool done =
+        status == SOTTO_STATUS_OK &&
+        fits_bounds(&e, candidate->points_least, request->branches_most);
     if (done && all != NULL) {
         status = run_points(&e, err);
         done = status == SOTTO_STATUS_OK && !e.full;
     }
     if (done && all != NULL) {
-        merge(all, &result);
+        merge_results(all, &result);
     }
     *ret_done = done;
     clear_enumerate(&e);

@@ -95,7 +95,7 @@ kind_of(const struct hostile *hostile, size_t at)
 }
 
 static struct sotto_value
-make(struct hostile *hostile, size_t at, uint32_t kind)
+make_value(struct hostile *hostile, size_t at, uint32_t kind)
 {
     struct schema_field field = field_of(hostile, at);
     return kind_of(hostile, at)->hostile(&field, kind);
@@ -109,7 +109,7 @@ make_random(struct hostile *hostile, size_t at, uint64_t draw)
     struct seeded seeded;
     uint32_t kind = (uint32_t)(draw % (HOSTILE_KINDS + 8));
     if (kind < HOSTILE_KINDS) {
-        return make(hostile, at, kind);
+        return make_value(hostile, at, kind);
     }
     seeded_init(&seeded, draw, at);
     return kind_of(hostile, at)->draw(&field, &seeded.random);
@@ -126,7 +126,7 @@ hostile_record(struct hostile *hostile, uint64_t number)
         uint64_t draw = (uint64_t)random_u32(&seeded.random) << 32 |
                         random_u32(&seeded.random);
         hostile->value[i] = number < HOSTILE_KINDS
-                                ? make(hostile, i, (uint32_t)number)
+                                ? make_value(hostile, i, (uint32_t)number)
                                 : make_random(hostile, i, draw);
     }
     hostile->changed = hostile->columns;
@@ -135,8 +135,8 @@ hostile_record(struct hostile *hostile, uint64_t number)
 
 /* Remembers a column, which is about to change. */
 static void
-remember(struct hostile *hostile, size_t at,
-         const struct sotto_column_info *column)
+remember_value(struct hostile *hostile, size_t at,
+               const struct sotto_column_info *column)
 {
     hostile->changed = at;
     hostile->before = hostile->value[at];
@@ -151,7 +151,7 @@ hostile_mutate(struct hostile *hostile, uint64_t draw)
     size_t at = (size_t)(draw % hostile->columns);
     struct sotto_column_info column;
     sotto_mechanism_column(hostile->mechanism, at, &column);
-    remember(hostile, at, &column);
+    remember_value(hostile, at, &column);
     hostile->value[at] = make_random(hostile, at, draw / hostile->columns);
     return hostile->value;
 }
@@ -166,7 +166,7 @@ hostile_nudge(struct hostile *hostile, uint64_t draw, bool up)
     struct sotto_value *value = &hostile->value[at];
     struct sotto_column_info column;
     sotto_mechanism_column(hostile->mechanism, at, &column);
-    remember(hostile, at, &column);
+    remember_value(hostile, at, &column);
     if (value->kind == SOTTO_VALUE_NUMBER && isfinite(value->number)) {
         double step = ldexp(column.high / 2 - column.low / 2, -power);
         value->number += up ? step : -step;

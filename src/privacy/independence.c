@@ -187,7 +187,7 @@ keep_bits(struct independence *in, uint32_t report)
 
 /* The view of the next ones is that of the even ones, turned by one. */
 static void
-turn(struct independence *in)
+turn_views(struct independence *in)
 {
     for (uint32_t i = 0; i < in->signals; i++) {
         struct signal *signal = &in->signal[i];
@@ -381,8 +381,8 @@ choose_half(double each)
 /* The pilot, then the reports that count. *ret_valid is false if one was not a
    report: another attack's find. */
 static enum sotto_status
-gather(struct independence *in, struct hostile *hostile, uint8_t *report,
-       bool *ret_valid, struct sotto_error *err)
+gather_signals(struct independence *in, struct hostile *hostile,
+               uint8_t *report, bool *ret_valid, struct sotto_error *err)
 {
     double start = host_seconds();
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -413,7 +413,7 @@ search(struct independence *in)
     for (uint32_t i = 1; i <= 2 * HALF_MOST; i++) {
         in->factorial[i] = in->factorial[i - 1] + log(i);
     }
-    turn(in);
+    turn_views(in);
     compare_all(in);
     judge_independence(in);
 }
@@ -465,7 +465,7 @@ audit_independence(struct sotto_audit *audit, struct sotto_error *err)
         status = host_fail_memory(err);
     } else {
         add_signals(&in);
-        status = gather(&in, hostile, report, &valid, err);
+        status = gather_signals(&in, hostile, report, &valid, err);
     }
     if (status == SOTTO_STATUS_OK && valid) {
         search(&in);

@@ -45,7 +45,7 @@ struct replay {
 };
 
 static void
-step(struct replay *replay)
+count_try(struct replay *replay)
 {
     replay->done++;
     if (replay->done % 64 == 0) {
@@ -60,7 +60,7 @@ step(struct replay *replay)
 
 /* The farthest that q is from a point kept; keeps it if it adds to that. */
 static double
-compare(struct replay *replay, size_t part, const int32_t *q, bool keep)
+compare_archive(struct replay *replay, size_t part, const int32_t *q, bool keep)
 {
     const struct shape_part *shape = &replay->mechanism->shape.part[part];
     const struct channel_instance *own = shape->instance;
@@ -89,7 +89,7 @@ compare(struct replay *replay, size_t part, const int32_t *q, bool keep)
 
 /* All points of the record that is encoded. */
 static void
-look(struct replay *replay)
+look_at_points(struct replay *replay)
 {
     const struct shape *shape = &replay->mechanism->shape;
     for (uint32_t i = 0; i < shape->parts; i++) {
@@ -107,7 +107,7 @@ look(struct replay *replay)
                          2 * points_distance(part->instance, q, NULL));
             }
             if (j == 0) {
-                (void)compare(replay, i, q, true);
+                (void)compare_archive(replay, i, q, true);
             }
         }
     }
@@ -147,9 +147,9 @@ try_records(struct replay *replay, struct sotto_error *err)
     for (uint64_t i = 0; status == SOTTO_STATUS_OK && i < RECORDS; i++) {
         const struct sotto_value *values = hostile_record(replay->hostile, i);
         stages_encode(replay->mechanism, values);
-        look(replay);
+        look_at_points(replay);
         status = look_at_report(replay, values, err);
-        step(replay);
+        count_try(replay);
     }
     return status;
 }
@@ -159,7 +159,8 @@ try_records(struct replay *replay, struct sotto_error *err)
 /* How far the encoder's own output is from the origin: where the points are
    the same, it tells up from down. */
 static double
-spread(const struct sotto_mechanism *mechanism, const struct shape_part *part)
+measure_spread(const struct sotto_mechanism *mechanism,
+               const struct shape_part *part)
 {
     const float *output = stages_z(mechanism) + part->from;
     double sum = 0;
@@ -180,9 +181,10 @@ climbs(struct replay *replay, uint32_t part, const struct sotto_value *values,
     const struct shape_part *own = &mechanism->shape.part[part];
     double height;
     stages_encode(mechanism, values);
-    look(replay);
-    height = compare(replay, part, stages_point(mechanism, part, 0), false) +
-             1e-7 * spread(mechanism, own);
+    look_at_points(replay);
+    height =
+        compare_archive(replay, part, stages_point(mechanism, part, 0), false) +
+        1e-7 * measure_spread(mechanism, own);
     if (height < *best) {
         hostile_undo(replay->hostile);
         return false;
@@ -194,7 +196,7 @@ climbs(struct replay *replay, uint32_t part, const struct sotto_value *values,
 /* From a random record: a column is drawn anew, or moved a little, up or else
    down, whichever takes its point farther from the others. */
 static void
-climb(struct replay *replay, uint32_t part)
+climb_part(struct replay *replay, uint32_t part)
 {
     struct hostile *hostile = replay->hostile;
     struct seeded seeded;
@@ -211,7 +213,7 @@ climb(struct replay *replay, uint32_t part)
             (void)climbs(replay, part, hostile_nudge(hostile, draw, false),
                          &best);
         }
-        step(replay);
+        count_try(replay);
     }
 }
 
@@ -264,8 +266,8 @@ try_outputs(struct replay *replay)
         for (uint32_t j = 0; j < mechanism->shape.z; j++) {
             stages_z(mechanism)[j] = hostile_float(i, j, &seeded);
         }
-        look(replay);
-        step(replay);
+        look_at_points(replay);
+        count_try(replay);
     }
 }
 
@@ -341,7 +343,7 @@ audit_replay(struct sotto_audit *audit, struct sotto_error *err)
     for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < audit->info.parts &&
                          i < PARTS_CLIMBED;
          i++) {
-        climb(&replay, i);
+        climb_part(&replay, i);
     }
     if (status == SOTTO_STATUS_OK) {
         try_outputs(&replay);

@@ -60,7 +60,7 @@ report_at(const struct restart *r, size_t i)
 }
 
 static void
-step(struct restart *r)
+count_attack(struct restart *r)
 {
     audit_progress(r->audit, "restart", ++r->done, 32);
 }
@@ -153,7 +153,7 @@ try_calls(struct restart *r, struct sotto_error *err)
         }
     }
     judge_repeats(r, CALLS, "of one process");
-    step(r);
+    count_attack(r);
     return SOTTO_STATUS_OK;
 }
 
@@ -186,7 +186,7 @@ try_forks(struct restart *r)
             report_in_child(r, i * EACH);
         }
         good = child > 0 && ended_well(child);
-        step(r);
+        count_attack(r);
     }
     if (good) {
         judge_repeats(r, (size_t)FORKS * EACH, "of forked processes");
@@ -207,7 +207,7 @@ try_fresh(struct restart *r)
                        "fresh processes could not be tried");
             return;
         }
-        step(r);
+        count_attack(r);
     }
     if (options->fresh != NULL) {
         judge_repeats(r, FRESH, "of fresh processes");
@@ -320,7 +320,7 @@ try_entropy(struct restart *r)
     for (size_t i = 0; good && i < OTHERS; i++) {
         good = report_told(r, others[i], 1, 3 + i, &bytes);
     }
-    step(r);
+    count_attack(r);
     if (good && !judge_same(r, bytes)) {
         return;
     }
@@ -329,7 +329,7 @@ try_entropy(struct restart *r)
                report_told(r, RECORD, i, i - 1, &bytes);
         same = same &&
                memcmp(report_at(r, STREAMS), report_at(r, i - 1), r->size) == 0;
-        step(r);
+        count_attack(r);
     }
     if (good && !same) {
         judge_other(r);
@@ -373,7 +373,7 @@ count_steps(struct restart *r, uint64_t *ret_least, uint64_t *ret_most)
         *ret_least = steps < *ret_least ? steps : *ret_least;
         *ret_most = steps > *ret_most ? steps : *ret_most;
         all += steps;
-        step(r);
+        count_attack(r);
     }
     return i;
 }
@@ -433,7 +433,7 @@ try_ledger(struct restart *r)
     if (status == SOTTO_STATUS_OK) {
         status = through_ledger(r, "two", 1, report_at(r, 2));
     }
-    step(r);
+    count_attack(r);
     if (status != SOTTO_STATUS_OK) {
         audit_skip(r->audit, "restart", "the ledger could not be tried: %s",
                    sotto_status_message(status));

@@ -233,7 +233,7 @@ consider_bytes(const struct sampling *s, struct event *best)
 }
 
 static enum sotto_status
-gather(struct sampling *s, struct sotto_error *err)
+gather_samples(struct sampling *s, struct sotto_error *err)
 {
     for (uint64_t i = 0; i < 2 * s->n; i++) {
         struct world *world = &s->world[i % 2];
@@ -358,7 +358,7 @@ audit_sample(struct sotto_audit *audit, struct sotto_error *err)
         status = limit_samples(&s, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = gather(&s, err);
+        status = gather_samples(&s, err);
     }
     if (status == SOTTO_STATUS_OK) {
         consider_ratios(&s, &event);

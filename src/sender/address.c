@@ -22,7 +22,7 @@
 #define PORT_MOST 65535ul
 
 static enum sotto_status
-fail(const char *text, const char *why, struct sotto_error *err)
+fail_address(const char *text, const char *why, struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_USAGE, 0,
                      "'%.200s' is no address of a campaign: %s; it must be "
@@ -124,7 +124,7 @@ is_loopback(const char *name)
 
 /* Splits HOST[:PORT]; the colons in brackets are the address's own. */
 static void
-split(struct piece whole, struct piece *ret_host, struct piece *ret_port)
+split_url(struct piece whole, struct piece *ret_host, struct piece *ret_port)
 {
     size_t at = 0;
     if (whole.size > 0 && whole.at[0] == '[') {
@@ -156,12 +156,12 @@ address_parse(const char *text, struct address *ret_address,
     }
     address.tls = strncasecmp(text, "https://", 8) == 0;
     if (!address.tls && strncasecmp(text, "http://", 7) != 0) {
-        return fail(text, "it begins neither with https:// nor with http://",
-                    err);
+        return fail_address(
+            text, "it begins neither with https:// nor with http://", err);
     }
     const char *rest = text + (address.tls ? 8 : 7);
     const char *path = rest + strcspn(rest, "/");
-    split((struct piece){rest, (size_t)(path - rest)}, &host, &port);
+    split_url((struct piece){rest, (size_t)(path - rest)}, &host, &port);
     const char *why = read_host(host, name);
     if (why == NULL) {
         why = read_port(port, address.tls, &number);
@@ -173,7 +173,7 @@ address_parse(const char *text, struct address *ret_address,
         why = "without TLS reports are sent to a loopback address alone";
     }
     if (why != NULL) {
-        return fail(text, why, err);
+        return fail_address(text, why, err);
     }
     char tail[24] = "";
     if (number != 0) {

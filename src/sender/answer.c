@@ -28,7 +28,7 @@ answer_most(size_t count)
 }
 
 static enum sotto_status
-fail(const char *why, struct sotto_error *err)
+fail_answer(const char *why, struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_FORMAT, 0,
                      "the collector's answer makes no sense: %s; what was "
@@ -49,7 +49,7 @@ read_count(const json_t *root, const char *key, size_t *ret_count)
 
 /* Gives a report its code, if it has none yet. */
 static bool
-mark(struct answer *answer, const json_t *number, const char *code)
+mark_report(struct answer *answer, const json_t *number, const char *code)
 {
     json_int_t at = json_integer_value(number);
     if (!json_is_integer(number) || at < 0 || (size_t)at >= answer->count ||
@@ -66,7 +66,7 @@ read_duplicates(struct answer *answer, const json_t *list)
     bool right =
         json_is_array(list) && json_array_size(list) == answer->duplicate;
     for (size_t i = 0; right && i < json_array_size(list); i++) {
-        right = mark(answer, json_array_get(list, i), DUPLICATE);
+        right = mark_report(answer, json_array_get(list, i), DUPLICATE);
     }
     return right;
 }
@@ -105,7 +105,7 @@ read_refusal(struct answer *answer, const json_t *refusal)
     if (answer->why[0] == '\0') {
         keep_why(answer, code, why);
     }
-    return mark(answer, json_object_get(refusal, "report"), code);
+    return mark_report(answer, json_object_get(refusal, "report"), code);
 }
 
 static bool
@@ -126,19 +126,19 @@ read_root(struct answer *answer, const json_t *root, struct sotto_error *err)
         !read_count(root, "accepted", &answer->accepted) ||
         !read_count(root, "duplicate", &answer->duplicate) ||
         !read_count(root, "refused", &answer->refused)) {
-        return fail("its fields are others", err);
+        return fail_answer("its fields are others", err);
     }
     if (answer->accepted > answer->count ||
         answer->duplicate > answer->count - answer->accepted ||
         answer->refused !=
             answer->count - answer->accepted - answer->duplicate) {
-        return fail("it speaks of another number of reports", err);
+        return fail_answer("it speaks of another number of reports", err);
     }
     if (!read_duplicates(answer, json_object_get(root, "duplicates"))) {
-        return fail("its list of duplicates is wrong", err);
+        return fail_answer("its list of duplicates is wrong", err);
     }
     if (!read_refusals(answer, json_object_get(root, "refusals"))) {
-        return fail("its list of refusals is wrong", err);
+        return fail_answer("its list of refusals is wrong", err);
     }
     for (size_t i = 0; i < answer->count; i++) {
         if (strcmp(answer->code[i], DUPLICATE) == 0) {
@@ -160,7 +160,7 @@ answer_parse(const char *text, size_t size, size_t count,
     }
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     enum sotto_status status = root != NULL ? read_root(&answer, root, err)
-                                            : fail("it is no JSON", err);
+                                            : fail_answer("it is no JSON", err);
     json_decref(root);
     if (status == SOTTO_STATUS_OK) {
         *ret_answer = answer;

@@ -24,30 +24,27 @@ says_later(long code)
 }
 
 static const char *
-meaning(long code)
+explain_code(long code)
 {
-    switch (code) {
-    case 400:
-        return ": it cannot read the request";
-    case 401:
-    case 403:
-        return ": it lets nobody in there";
-    case 404:
-        return ": it has no such campaign";
-    case 405:
-        return ": it takes no reports there";
-    case 411:
-    case 415:
-        return ": it is no collector of reports";
-    case 413:
-        return ": the request is too large for it; send fewer at a time";
-    case 429:
-        return ": too many ask";
-    case 503:
-        return ": it takes nothing at the moment";
-    default:
-        return "";
+    static const struct {
+        long code;
+        const char *meaning;
+    } row[] = {{400, ": it cannot read the request"},
+               {401, ": it lets nobody in there"},
+               {403, ": it lets nobody in there"},
+               {404, ": it has no such campaign"},
+               {405, ": it takes no reports there"},
+               {411, ": it is no collector of reports"},
+               {413, ": the request is too large for it; send fewer at a time"},
+               {415, ": it is no collector of reports"},
+               {429, ": too many ask"},
+               {503, ": it takes nothing at the moment"},
+               {0, ""}};
+    size_t i = 0;
+    while (row[i].code != 0 && row[i].code != code) {
+        i++;
     }
+    return row[i].meaning;
 }
 
 /* What an answer that is none of the right ones says. */
@@ -63,7 +60,7 @@ fail_code(const char *tail, long code, struct sotto_error *err)
     }
     return host_fail(err, SOTTO_STATUS_IO, 0,
                      "the collector answered %s with %ld%s", tail, code,
-                     meaning(code));
+                     explain_code(code));
 }
 
 /* One try. OK with `ret_again` clear: the answer is what was asked for. */

@@ -116,8 +116,8 @@ ledger_secret_read(const char *path, uint8_t ret_secret[LEDGER_SECRET_SIZE],
 }
 
 static void
-hash(const uint8_t *secret, const char *personal, const void *data, size_t size,
-     uint8_t *ret_hash, size_t hash_size)
+hash_secret(const uint8_t *secret, const char *personal, const void *data,
+            size_t size, uint8_t *ret_hash, size_t hash_size)
 {
     crypto_generichash_blake2b_state state;
     (void)crypto_generichash_blake2b_init_salt_personal(
@@ -132,12 +132,13 @@ void
 ledger_secret_person(const uint8_t secret[LEDGER_SECRET_SIZE], const void *name,
                      size_t size, uint8_t ret_person[LEDGER_PERSON_SIZE])
 {
-    hash(secret, PERSONAL_PERSON, name, size, ret_person, LEDGER_PERSON_SIZE);
+    hash_secret(secret, PERSONAL_PERSON, name, size, ret_person,
+                LEDGER_PERSON_SIZE);
 }
 
 void
 ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
                     uint8_t ret_check[LEDGER_CHECK_SIZE])
 {
-    hash(secret, PERSONAL_CHECK, "", 0, ret_check, LEDGER_CHECK_SIZE);
+    hash_secret(secret, PERSONAL_CHECK, "", 0, ret_check, LEDGER_CHECK_SIZE);
 }

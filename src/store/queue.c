@@ -124,8 +124,8 @@ fail_sql(const struct queue *queue, int code, struct sotto_error *err)
 }
 
 static enum sotto_status
-prepare(const struct queue *queue, const char *text, sqlite3_stmt **ret,
-        struct sotto_error *err)
+prepare_statement(const struct queue *queue, const char *text,
+                  sqlite3_stmt **ret, struct sotto_error *err)
 {
     return queue_file_fail(queue->path,
                            sql_prepare(&queue->sql, text, ret, err), err);
@@ -194,12 +194,12 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
         return host_fail(err, SOTTO_STATUS_FORMAT, 0, "that is no report");
     }
     enum sotto_status status =
-        prepare(queue,
-                "INSERT INTO report (key, tag, destination, report) "
-                "SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS "
-                "(SELECT 1 FROM acknowledged WHERE tag = ?2) "
-                "ON CONFLICT (tag) DO NOTHING",
-                &insert, err);
+        prepare_statement(queue,
+                          "INSERT INTO report (key, tag, destination, report) "
+                          "SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS "
+                          "(SELECT 1 FROM acknowledged WHERE tag = ?2) "
+                          "ON CONFLICT (tag) DO NOTHING",
+                          &insert, err);
     if (status == SOTTO_STATUS_OK) {
         status = insert_report(queue, insert, destination, report, size, err);
     }
@@ -339,7 +339,8 @@ queue_next(struct queue *queue, const char *destination,
         *ret_batch = batch;
         return SOTTO_STATUS_OK;
     }
-    enum sotto_status status = prepare(queue, SELECT_NEXT, &select, err);
+    enum sotto_status status =
+        prepare_statement(queue, SELECT_NEXT, &select, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -451,17 +452,19 @@ static enum sotto_status
 prepare_settlement(const struct queue *queue, struct settlement *with,
                    struct sotto_error *err)
 {
-    enum sotto_status status = prepare(queue,
-                                       "INSERT OR IGNORE INTO acknowledged "
-                                       "SELECT tag FROM report WHERE key = ?1",
-                                       &with->note, err);
+    enum sotto_status status =
+        prepare_statement(queue,
+                          "INSERT OR IGNORE INTO acknowledged "
+                          "SELECT tag FROM report WHERE key = ?1",
+                          &with->note, err);
     if (status == SOTTO_STATUS_OK) {
-        status = prepare(queue, "DELETE FROM report WHERE key = ?1",
-                         &with->remove, err);
+        status = prepare_statement(queue, "DELETE FROM report WHERE key = ?1",
+                                   &with->remove, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = prepare(queue, "UPDATE report SET refused = ?2 WHERE key = ?1",
-                         &with->mark, err);
+        status = prepare_statement(
+            queue, "UPDATE report SET refused = ?2 WHERE key = ?1", &with->mark,
+            err);
     }
     return status;
 }

@@ -379,8 +379,8 @@ clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
 }
 
 static void
-gather(struct tensor_backend *self, size_t n, size_t width, const float *x,
-       const uint32_t *row, float *y)
+gather_rows(struct tensor_backend *self, size_t n, size_t width, const float *x,
+            const uint32_t *row, float *y)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -456,7 +456,7 @@ static const struct tensor_ops plain = {
     .categorical = categorical,
     .clip_l1 = clip_l1,
     .clip_l1_back = clip_l1_back,
-    .gather = gather,
+    .gather = gather_rows,
     .adam = adam,
     .sgd = sgd,
     .free = free_plain,
