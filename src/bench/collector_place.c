@@ -19,6 +19,7 @@
 #include "host/file.h"
 #include "host/text.h"
 #include "mechanism/compose.h"
+#include "mechanism/mechanism.h"
 
 #define NUMBERS 8u
 #define SEED 1u
@@ -26,7 +27,7 @@
 /* ---- The mechanism ------------------------------------------------------- */
 
 static enum sotto_status
-compose(uint8_t **ret_data, size_t *ret_size, struct sotto_error *err)
+compose(struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     static const char *const name[NUMBERS] = {"a", "b", "c", "d",
                                               "e", "f", "g", "h"};
@@ -61,7 +62,7 @@ compose(uint8_t **ret_data, size_t *ret_size, struct sotto_error *err)
                                            .input = true,
                                            .scale = 1};
     }
-    return compose_mechanism(&spec, ret_data, ret_size, err);
+    return compose_open(&spec, ret_mechanism, err);
 }
 
 /* Reports of records that differ. */
@@ -98,11 +99,10 @@ make_mechanism(struct collector_place *place, const char *keys, const char *key,
                struct sotto_error *err)
 {
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status = compose(&data, &size, err);
+    enum sotto_status status = compose(&mechanism, err);
     if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(place->mechanism, 0600, true, data, size, err);
+        status = host_file_write(place->mechanism, 0600, true, mechanism->data,
+                                 mechanism->size, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = sotto_key_generate(keys, NULL, err);
@@ -111,13 +111,9 @@ make_mechanism(struct collector_place *place, const char *keys, const char *key,
         status = sotto_sign_file(place->mechanism, key, NULL, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(data, size, "bench", &mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
         status = simulate(place, mechanism, err);
     }
     sotto_mechanism_free(mechanism);
-    free(data);
     return status;
 }
 

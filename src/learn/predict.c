@@ -10,7 +10,7 @@
 #include "host/wipe.h"
 #include "learn/learner.h"
 #include "mechanism/crew.h"
-#include "mechanism/mechanism.h"
+#include "mechanism/stages.h"
 
 #define BLOCK 1024u
 
@@ -101,8 +101,7 @@ check_reports(const struct sotto_mechanism *mechanism, const uint8_t *reports,
 {
     size_t size = mechanism->shape.report_size;
     for (size_t i = 0; i < n; i++) {
-        if (!report_valid(&mechanism->client->report, reports + i * size,
-                          size)) {
+        if (!stages_valid(mechanism, reports + i * size, size)) {
             return host_fail(err, SOTTO_STATUS_INPUT, i,
                              "report %zu is none of the mechanism's", i + 1);
         }

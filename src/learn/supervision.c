@@ -13,7 +13,6 @@
 #include "random/seeded.h"
 
 #define PRIOR_STREAM 0x7072696f72u
-#define BLOCK 1024u
 #define OTHER_SHARE 1e-6
 
 enum sotto_status
@@ -157,21 +156,6 @@ supervision_records_clear(struct supervision_records *records)
 {
     host_wipe_free(records->row, records->room * sizeof *records->row);
     host_wipe_free(records->truth, records->room * sizeof *records->truth);
-}
-
-enum sotto_status
-supervision_encode(struct crew *crew, size_t n, const struct sotto_watch *watch,
-                   crew_task *task, void *context, struct sotto_error *err)
-{
-    for (size_t first = 0; first < n; first += BLOCK) {
-        if (watch->tick != NULL &&
-            !watch->tick(watch->context, "encoding", first, n)) {
-            return host_fail(err, SOTTO_STATUS_STOPPED, 0, "stopped");
-        }
-        crew_run(crew, first, n - first < BLOCK ? n : first + BLOCK, task,
-                 context);
-    }
-    return SOTTO_STATUS_OK;
 }
 
 void

@@ -65,11 +65,6 @@ SOTTO_CHECKED enum sotto_status supervision_take_labels(
     bool other, struct supervision_records *records, struct sotto_error *err);
 void supervision_records_clear(struct supervision_records *records);
 
-/* Calls task with every number below n, a thousand at a time, and tells of it
-   as "encoding". Statuses: STOPPED. */
-SOTTO_CHECKED enum sotto_status
-supervision_encode(struct crew *crew, size_t n, const struct sotto_watch *watch,
-                   crew_task *task, void *context, struct sotto_error *err);
 /* Draws `used` of `count` numbers by lot, ascending. */
 void supervision_draw(uint64_t seed, size_t count, size_t used,
                       size_t *ret_row);

@@ -198,6 +198,7 @@ shape_init(struct shape *shape, const struct sotto_client *client,
     for (size_t i = 0; i < shape->layers; i++) {
         shape->width[i + 1] = client->encoder.layer[i].out;
     }
+    (void)report_measure(&client->report, &shape->entropy);
     shape->x = shape->width[0];
     shape->z = shape->width[shape->layers];
     describe_parts(shape, client);

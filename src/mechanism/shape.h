@@ -65,6 +65,7 @@ struct shape {
     size_t label_part;   /* the part that is a LABEL of it; SIZE_MAX */
     uint64_t work;       /* multiply-adds of one record in the encoder */
     size_t report_size;
+    uint64_t entropy;    /* bytes that a report draws */
     const uint8_t *hash; /* SOTTO_HASH_SIZE bytes */
     uint64_t eps, delta; /* stated totals, in units of 10^-12 */
 };

@@ -90,12 +90,12 @@ static enum sotto_status
 time_report(struct stopwatch *watch, const struct sotto_value *values,
             double *ret_seconds, struct sotto_error *err)
 {
-    struct sotto_client *client = watch->audit->mechanism->client;
+    struct sotto_mechanism *mechanism = watch->audit->mechanism;
     unsigned before = clear_flags();
     double start = thread_seconds();
-    enum sotto_status status =
-        sotto_client_privatise(client, values, client->sizes.columns,
-                               watch->report, client->report.size);
+    enum sotto_status status = sotto_client_privatise(
+        mechanism->client, values, mechanism->shape.columns, watch->report,
+        mechanism->shape.report_size);
     *ret_seconds = thread_seconds() - start;
     watch->subnormal = take_flags(before) || watch->subnormal;
     return status == SOTTO_STATUS_OK
@@ -126,7 +126,7 @@ time_record(struct stopwatch *watch, uint64_t number, unsigned runs,
 static enum sotto_status
 look(struct stopwatch *watch, uint64_t ret_extreme[2], struct sotto_error *err)
 {
-    uint64_t work = watch->audit->mechanism->client->sizes.work;
+    uint64_t work = watch->audit->mechanism->shape.work;
     uint64_t count = WORK_LOOKED / (work + WORK_LOOKED / RECORDS_MOST);
     count = count > RECORDS_TIMED ? count : RECORDS_TIMED;
     watch->least = INFINITY;
@@ -238,7 +238,7 @@ audit_stopwatch(struct sotto_audit *audit, struct sotto_error *err)
         return host_fail_memory(err);
     }
     watch->audit = audit;
-    watch->report = malloc(audit->mechanism->client->report.size);
+    watch->report = malloc(audit->mechanism->shape.report_size);
     for (size_t i = 0; i < 2; i++) {
         watch->record[i] = hostile_new(audit->mechanism, audit->options.seed);
     }

@@ -108,7 +108,7 @@ matrix_fill(const struct schema_column *column, size_t columns,
                                    .column = matrix.column,
                                    .shift = matrix.scaling,
                                    .scale = matrix.scaling + columns,
-                                   .x = ret_x + row * width,
+                                   .x = &ret_x[row * width],
                                    .symbol = matrix.symbol};
         for (size_t i = 0; i < columns; i++) {
             matrix.value[i] =

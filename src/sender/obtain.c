@@ -228,7 +228,7 @@ static enum sotto_status
 check_work(const struct sotto_sender *sender,
            const struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
-    uint64_t work = mechanism->client->sizes.work;
+    uint64_t work = mechanism->shape.work;
     uint64_t least = backoff_least_grid(work);
     if (sender->grid > 0 && sender->grid < least) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,

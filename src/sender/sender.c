@@ -414,7 +414,7 @@ static double
 find_deadline(const struct sotto_sender *sender)
 {
     uint64_t work =
-        sender->mechanism != NULL ? sender->mechanism->client->sizes.work : 0;
+        sender->mechanism != NULL ? sender->mechanism->shape.work : 0;
     double set_aside = backoff_allowance(work, sender->made);
     if (sender->mechanism == NULL || sender->grid == 0) {
         return sender->due;

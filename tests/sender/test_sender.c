@@ -183,7 +183,7 @@ test_work(void **state)
         struct sotto_client client = {.uneven = cases[i].uneven};
         struct sotto_mechanism mechanism = {.client = &client};
         struct sotto_error err = {0};
-        client.sizes.work = cases[i].work;
+        mechanism.shape.work = cases[i].work;
         struct sotto_sender *sender = open_sender(
             (struct sotto_sender_options){.grid_s = cases[i].grid, .tries = 1});
         assert_int_equal(sotto_sender_check(sender, &mechanism, "k.pub", &err),

@@ -80,8 +80,8 @@ take_rows(struct source *source, struct crew *crew, const size_t *row,
     taking.scores = malloc(size);
     status =
         taking.scores != NULL
-            ? supervision_encode(crew, source->n, &source->job->options->watch,
-                                 take_row, &taking, err)
+            ? crew_run_watched(crew, source->n, &source->job->options->watch,
+                               "encoding", take_row, &taking, err)
             : host_fail_memory(err);
     host_wipe_free(taking.scores, size);
     return status;

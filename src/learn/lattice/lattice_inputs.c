@@ -46,9 +46,8 @@ points_from_aux(struct lattice_fit *fit, const size_t *row,
     enum sotto_status status = crew_init(&crew, fit->model->mechanism,
                                          fit->job->table, fit->job->pool, err);
     if (status == SOTTO_STATUS_OK) {
-        status =
-            supervision_encode(&crew, fit->points, &fit->job->options->watch,
-                               take_point, &taking, err);
+        status = crew_run_watched(&crew, fit->points, &fit->job->options->watch,
+                                  "encoding", take_point, &taking, err);
         crew_clear(&crew);
     }
     return status;
@@ -287,9 +286,9 @@ take_rows(struct lattice_fit *fit, struct crew *crew, struct sotto_error *err)
         taking.row = records.row;
         taking.point = malloc(size);
         status = taking.point != NULL
-                     ? supervision_encode(crew, records.count,
-                                          &fit->job->options->watch,
-                                          take_record, &taking, err)
+                     ? crew_run_watched(crew, records.count,
+                                        &fit->job->options->watch, "encoding",
+                                        take_record, &taking, err)
                      : host_fail_memory(err);
     }
     host_wipe_free(taking.point, size);
