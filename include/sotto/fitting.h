@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* Of a learner's setting "objective", and of "level". */
 enum sotto_objective {
     SOTTO_OBJECTIVE_MARGINAL = 0, /* P0 Eq. 11: over record and label noise */
     SOTTO_OBJECTIVE_LABEL = 1,    /* P0 Eq. 12: over label noise only */
@@ -33,43 +34,30 @@ enum sotto_level {
 struct sotto_fit_options {
     const char *learner; /* by name; NULL: the first that takes the mechanism,
                             "codes" for a codebook's and "lattice" otherwise */
-    enum sotto_objective objective;
-    enum sotto_level level;
-    const uint32_t *hidden; /* layers; NULL: one of 50 */
-    size_t hiddens;
-    bool linear;       /* no hidden layer */
-    bool other;        /* labels may be none of the mechanism's categories:
-                          "(other)" is a class, too */
-    bool balanced;     /* classes are known to be equally frequent: that is
-                          the share that `marginal` holds them to; if it is
-                          negative, with a weight of 0.1 */
-    bool shifted;      /* codebooks alone: the people's codes have other
-                          shares than the auxiliary records', and those are
-                          estimated as well */
-    uint32_t epochs;   /* 0: chosen from the objective */
-    double rate;       /* 0: likewise */
-    double decay;      /* weight decay; negative: likewise */
-    double validation; /* share of the reports that only score, 0: 0.1;
-                          negative: none */
-    size_t prior_most; /* prior points to use, drawn by lot; 0: all whose
-                          weights fit in 2 GB */
-    uint32_t batches;  /* steps an epoch, 0: chosen */
-    uint32_t restarts; /* models whose probabilities are averaged, 0: chosen */
-    double smoothing;  /* of what a label report says, towards saying nothing:
-                          0 to 1; 0: none */
-    double marginal;   /* weight of the divergence of the model's share of each
-                          class from the label reports'; 0: none; negative:
-                          chosen */
-    double entropy;    /* MARGINAL alone: weight of the entropy of p(class |
-                          point), so that boundaries run where few records
-                          are; negative: chosen */
-    double bootstrap;  /* all networks but the first weigh the reports by lot:
-                          1 + bootstrap (e - 1), e exponential with mean 1:
-                          candidates to choose from; 0 to 1, 0: all alike */
-    uint64_t seed;
-    unsigned threads;
+    const struct sotto_setting *set; /* what the learner has settings for; those
+                                        not here stand at their defaults */
+    size_t sets;
+    unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;
 };
+
+/* What there is to choose from, for programs that ask. */
+struct sotto_fit_learner {
+    const char *name;
+    const char *about; /* a few lines */
+};
+/* Sets the i-th learner; false: there are fewer. */
+bool sotto_fit_learner_at(size_t i, struct sotto_fit_learner *ret_learner);
+/* Sets the i-th setting of a learner; false: there are fewer, or no such
+   learner. */
+bool sotto_fit_setting_at(const char *learner, size_t i,
+                          struct sotto_setting_info *ret_setting);
+/* Checks what can be checked without reports: that there is a learner for the
+   mechanism, and its settings. Statuses: USAGE, INPUT. */
+SOTTO_CHECKED enum sotto_status
+sotto_fit_check(const struct sotto_mechanism *mechanism,
+                const struct sotto_fit_options *options,
+                struct sotto_error *err);
 
 struct sotto_fit_info {
     size_t reports;    /* learnt from, validation included */
@@ -93,9 +81,8 @@ struct sotto_model;
  * MEMORY, STOPPED.
  *
  * For a codebook's mechanism the objective is MARGINAL, the level LATENT, and
- * the network one; docs/codebook.md says what is done. Of the options batches,
- * smoothing, marginal, entropy and bootstrap do not matter then, and of the
- * info `epochs` are those on what is known of codes.
+ * the network one; docs/codebook.md says what is done. Of the info `epochs` are
+ * those on what is known of codes then.
  */
 SOTTO_CHECKED enum sotto_status sotto_fit(
     struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,

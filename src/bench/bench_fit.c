@@ -19,6 +19,7 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/pool.h"
+#include "learn/options.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/rows.h"
@@ -289,21 +290,20 @@ run_ours(const struct job *job, double *ret_seconds,
          struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
     static const uint32_t hidden[] = {HIDDEN};
-    const struct sotto_fit_options options = {.objective =
-                                                  SOTTO_OBJECTIVE_MARGINAL,
-                                              .hidden = hidden,
-                                              .hiddens = 1,
-                                              .other = true,
-                                              .epochs = job->size->epochs,
-                                              .rate = RATE,
-                                              .decay = DECAY,
-                                              .validation = -1,
-                                              .batches = job->size->batches,
-                                              .restarts = 1};
+    const struct learn_options options = {.objective = SOTTO_OBJECTIVE_MARGINAL,
+                                          .hidden = hidden,
+                                          .hiddens = 1,
+                                          .other = true,
+                                          .epochs = job->size->epochs,
+                                          .rate = RATE,
+                                          .decay = DECAY,
+                                          .validation = -1,
+                                          .batches = job->size->batches,
+                                          .restarts = 1};
     struct sotto_model *model = NULL;
     double start = host_seconds();
     enum sotto_status status =
-        sotto_fit(job->mechanism, job->reader, NULL, job->aux, &options, &model,
+        learn_fit(job->mechanism, job->reader, NULL, job->aux, &options, &model,
                   ret_info, err);
     *ret_seconds = host_seconds() - start;
     sotto_model_free(model);

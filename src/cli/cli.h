@@ -91,6 +91,7 @@ struct cli_verb {
         const struct cli_option *(*of)(const char *word,
                                        const char **ret_about);
         bool (*takes)(const char *word, const char *option);
+        const char *what; /* the word is; NULL: as `wanted` calls it */
     } * words;
     int (*run)(const struct cli_args *args);
 };

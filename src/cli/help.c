@@ -48,7 +48,9 @@ static void
 put_words(FILE *to, const struct cli_verb *verb)
 {
     const char *word, *about;
-    (void)fprintf(to, "\n%s is one of:\n", verb->wanted[0]);
+    (void)fprintf(to, "\n%s is one of:\n",
+                  verb->words->what != NULL ? verb->words->what
+                                            : verb->wanted[0]);
     for (size_t i = 0; (word = verb->words->at(i)) != NULL; i++) {
         int first;
         (void)verb->words->of(word, &about);

@@ -2,6 +2,8 @@
  * demo_learn.c: classifiers from the demo's reports, and how many of the test
  * digits they read right.
  */
+#include <inttypes.h>
+
 #include "demo/demo.h"
 #include "verb/learning.h"
 
@@ -15,37 +17,72 @@ demo_fail(const struct sotto_error *err)
     return cli_fail(err);
 }
 
-/* The one that ignores the noise has the library's own settings; so has the one
-   of codes, but that digits are known to be equally frequent. */
-static struct sotto_fit_options
-fit_options(const struct demo *demo, const struct demo_budget *budget,
-            enum demo_learner learner)
+/* ---- Settings ------------------------------------------------------------ */
+
+#define SETTINGS_MAX 11u
+
+/* How a classifier is learnt, and the texts of it. */
+struct fit_settings {
+    struct sotto_setting set[SETTINGS_MAX];
+    char text[SETTINGS_MAX][24];
+    size_t sets;
+};
+
+/* Adds a setting: a number, or a flag if `format` is NULL. */
+CLI_PRINTF(3)
+static void
+put_setting(struct fit_settings *settings, const char *name, const char *format,
+            ...)
+{
+    char *text = settings->text[settings->sets];
+    if (format != NULL) {
+        va_list list;
+        va_start(list, format);
+        (void)vsnprintf(text, sizeof settings->text[0], format, list);
+        va_end(list);
+    }
+    settings->set[settings->sets++] =
+        (struct sotto_setting){name, format != NULL ? text : NULL};
+}
+
+/* Has the library's own settings for the one that ignores the noise, and for
+   the one of codes, but that digits are known to be equally frequent. */
+static void
+put_settings(const struct demo *demo, const struct demo_budget *budget,
+             enum demo_learner learner, struct fit_settings *settings)
 {
     const struct demo_effort *effort = demo->effort;
-    if (learner != DEMO_LEARNER_NUMBERS) {
-        bool codes = learner == DEMO_LEARNER_CODES;
-        return (struct sotto_fit_options){.objective =
-                                              codes ? SOTTO_OBJECTIVE_MARGINAL
-                                                    : SOTTO_OBJECTIVE_PLAIN,
-                                          .balanced = codes,
-                                          .decay = -1,
-                                          .marginal = -1,
-                                          .entropy = codes ? -1 : 0,
-                                          .seed = demo->seed};
+    if (learner == DEMO_LEARNER_CODES) {
+        put_setting(settings, "balanced", NULL);
+        return;
     }
-    return (struct sotto_fit_options){.objective = SOTTO_OBJECTIVE_MARGINAL,
-                                      .epochs = effort->fit_epochs,
-                                      .rate = DEMO_RATE,
-                                      .decay = budget->setting->decay,
-                                      .validation = -1,
-                                      .prior_most = effort->prior,
-                                      .batches = DEMO_BATCHES,
-                                      .restarts = effort->restarts,
-                                      .marginal = DEMO_SHARE_WEIGHT,
-                                      .balanced = true,
-                                      .entropy = budget->setting->entropy,
-                                      .seed = demo->seed};
+    if (learner == DEMO_LEARNER_PLAIN) {
+        put_setting(settings, "objective", "plain");
+        return;
+    }
+    put_setting(settings, "epochs", "%" PRIu32, effort->fit_epochs);
+    put_setting(settings, "rate", "%g", DEMO_RATE);
+    put_setting(settings, "decay", "%g", budget->setting->decay);
+    put_setting(settings, "batches", "%u", DEMO_BATCHES);
+    put_setting(settings, "restarts", "%" PRIu32, effort->restarts);
+    put_setting(settings, "share-weight", "%g", DEMO_SHARE_WEIGHT);
+    put_setting(settings, "balanced", NULL);
+    put_setting(settings, "entropy", "%g", budget->setting->entropy);
+    put_setting(settings, "validation", "0");
+    put_setting(settings, "prior-most", "%zu", effort->prior);
 }
+
+/* The options of a fit, which have the settings and the story's seed. */
+static struct sotto_fit_options
+make_options(struct demo_story *story, struct fit_settings *settings)
+{
+    put_setting(settings, "seed", "%" PRIu64, story->demo.seed);
+    return (struct sotto_fit_options){.set = settings->set,
+                                      .sets = settings->sets,
+                                      .watch = watch_port(&story->watch)};
+}
+
+/* ---- Learning ------------------------------------------------------------ */
 
 /* Writes a model and measures it on clean test records. */
 static int
@@ -76,11 +113,12 @@ demo_learn(struct demo_story *story, struct demo_budget *budget,
            struct sotto_model **ret_model)
 {
     char name[DEMO_NAME_SIZE];
-    struct sotto_fit_options options =
-        fit_options(&story->demo, budget, learner);
+    struct fit_settings settings = {.sets = 0};
+    struct sotto_fit_options options;
     struct sotto_model *model = NULL;
     struct sotto_error err = {0};
-    options.watch = watch_port(&story->watch);
+    put_settings(&story->demo, budget, learner, &settings);
+    options = make_options(story, &settings);
     if (sotto_fit(mechanism, reader, analyst, NULL, &options, &model, NULL,
                   &err) != SOTTO_STATUS_OK) {
         return demo_fail(&err);
@@ -100,11 +138,8 @@ demo_learn(struct demo_story *story, struct demo_budget *budget,
 int
 demo_learn_clean(struct demo_story *story, struct sotto_mechanism *mechanism)
 {
-    struct sotto_fit_options options = {.objective = SOTTO_OBJECTIVE_PLAIN,
-                                        .decay = -1,
-                                        .marginal = -1,
-                                        .seed = story->demo.seed,
-                                        .watch = watch_port(&story->watch)};
+    struct fit_settings settings = {.sets = 0};
+    struct sotto_fit_options options = make_options(story, &settings);
     struct sotto_model *model = NULL;
     struct sotto_error err = {0};
     if (sotto_fit_clean(mechanism, story->people, &options, &model, NULL,

@@ -48,11 +48,11 @@ mnist_pieces_clear(struct mnist_pieces *pieces)
     memset(pieces, 0, sizeof *pieces);
 }
 
-static struct sotto_fit_options
+static struct learn_options
 fit_options(const struct experiment_run *run, const struct experiment_fit *fit,
             const struct mnist_fit *how)
 {
-    struct sotto_fit_options options = mnist_fit_options(how, fit->eps);
+    struct learn_options options = mnist_fit_options(how, fit->eps);
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
     options.threads = run->options->threads;
@@ -67,7 +67,7 @@ learn_clean(const struct mnist_trial *trial, const struct experiment_run *run,
             const struct experiment_fit *fit, const struct mnist_fit *how,
             struct mnist_pieces *pieces, struct sotto_error *err)
 {
-    struct sotto_fit_options options = fit_options(run, fit, how);
+    struct learn_options options = fit_options(run, fit, how);
     struct sotto_fit_info info;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (options.level == SOTTO_LEVEL_FEATURE) {
@@ -78,7 +78,7 @@ learn_clean(const struct mnist_trial *trial, const struct experiment_run *run,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return sotto_fit_clean(pieces->mechanism,
+    return learn_fit_clean(pieces->mechanism,
                            pieces->decoded != NULL ? pieces->decoded
                                                    : trial->split.people,
                            &options, &pieces->model, &info, err);
@@ -105,7 +105,7 @@ learn_private(const struct mnist_trial *trial, const struct experiment_run *run,
               const struct mnist_encoder *encoder, const struct mnist_fit *how,
               struct mnist_pieces *pieces, struct sotto_error *err)
 {
-    struct sotto_fit_options options = fit_options(run, fit, how);
+    struct learn_options options = fit_options(run, fit, how);
     bool choose = options.bootstrap > 0;
     struct sotto_fit_info info;
     uint64_t noise = experiment_seed("noise", run->options->seed, fit->trial,
@@ -120,7 +120,7 @@ learn_private(const struct mnist_trial *trial, const struct experiment_run *run,
             &run->watch, &pieces->reports, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_fit(pieces->mechanism, pieces->reports, pieces->analyst,
+        status = learn_fit(pieces->mechanism, pieces->reports, pieces->analyst,
                            NULL, &options, &pieces->model, &info, err);
     }
     if (status == SOTTO_STATUS_OK && choose) {
@@ -154,7 +154,7 @@ mnist_learn_codes(struct mnist_trial *trial, const struct experiment_run *run,
                   const struct mnist_code *code, struct mnist_pieces *pieces,
                   struct sotto_error *err)
 {
-    struct sotto_fit_options options = mnist_codes_fit_options(fit->eps);
+    struct learn_options options = mnist_codes_fit_options(fit->eps);
     struct sotto_fit_info info;
     enum sotto_status status = mnist_trial_codebook(
         trial, run, encoder, code, &pieces->mechanism, &pieces->analyst, err);
@@ -164,7 +164,7 @@ mnist_learn_codes(struct mnist_trial *trial, const struct experiment_run *run,
     options.watch = run->watch;
     options.shifted = code->shifted;
     if (status == SOTTO_STATUS_OK && !isfinite(fit->eps)) {
-        return sotto_fit_clean(pieces->mechanism, trial->split.people, &options,
+        return learn_fit_clean(pieces->mechanism, trial->split.people, &options,
                                &pieces->model, &info, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -175,7 +175,7 @@ mnist_learn_codes(struct mnist_trial *trial, const struct experiment_run *run,
             false, run->options->threads, &run->watch, &pieces->reports, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_fit(pieces->mechanism, pieces->reports, pieces->analyst,
+        status = learn_fit(pieces->mechanism, pieces->reports, pieces->analyst,
                            NULL, &options, &pieces->model, &info, err);
     }
     return status;

@@ -192,31 +192,31 @@ mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
         bool noise = strcmp(set->name, "eps-pre") == 0;
         if (noise || strcmp(set->name, "learn-b") == 0) {
             size += (size_t)snprintf(
-                text + size, EXPERIMENT_SETTING_SIZE - size,
-                " eps_pre=%s m=0", noise ? set->value : "learnt");
+                text + size, EXPERIMENT_SETTING_SIZE - size, " eps_pre=%s m=0",
+                noise ? set->value : "learnt");
         } else if (set->value != NULL) {
-            size += (size_t)snprintf(text + size,
-                                     EXPERIMENT_SETTING_SIZE - size, " %s=%s",
-                                     set->name, set->value);
+            size +=
+                (size_t)snprintf(text + size, EXPERIMENT_SETTING_SIZE - size,
+                                 " %s=%s", set->name, set->value);
         }
     }
 }
 
-struct sotto_fit_options
+struct learn_options
 mnist_fit_options(const struct mnist_fit *fit, double eps)
 {
     bool label = fit->eq12 || fit->level == SOTTO_LEVEL_FEATURE;
     enum sotto_objective objective =
         label ? SOTTO_OBJECTIVE_LABEL : SOTTO_OBJECTIVE_MARGINAL;
     bool eq11 = isfinite(eps) && !label;
-    return (struct sotto_fit_options){
+    return (struct learn_options){
         .objective = isfinite(eps) ? objective : SOTTO_OBJECTIVE_PLAIN,
         .level = fit->level,
         .epochs = fit->epochs,
         .rate = fit->rate,
         .decay = fit->decay,
         .validation = eq11 ? -1 : VALIDATION,
-        .prior_most = fit->prior_most,
+        .prior_most = (uint32_t)fit->prior_most,
         .batches = fit->batches,
         .restarts = fit->restarts,
         .smoothing = fit->smoothing,
@@ -232,7 +232,7 @@ fit_text(const struct mnist_fit *fit, double eps, double lambda,
          struct host_text *text)
 {
     static const char *const objectives[] = {"eq11", "eq12", "plain"};
-    struct sotto_fit_options options = mnist_fit_options(fit, eps);
+    struct learn_options options = mnist_fit_options(fit, eps);
     struct learn_setting used;
     if (learn_settle(&options, lambda * eps, (1 - lambda) * eps, &used, NULL) !=
         SOTTO_STATUS_OK) {
@@ -303,10 +303,10 @@ mnist_code_text(const struct mnist_code *code,
                    CODES_PROTOCOL, code->shifted ? " shifted" : "");
 }
 
-struct sotto_fit_options
+struct learn_options
 mnist_codes_fit_options(double eps)
 {
-    return (struct sotto_fit_options){
+    return (struct learn_options){
         .objective =
             isfinite(eps) ? SOTTO_OBJECTIVE_MARGINAL : SOTTO_OBJECTIVE_PLAIN,
         .balanced = true,

@@ -5,6 +5,7 @@
 #define SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
 
 #include "experiment/experiment.h"
+#include "learn/options.h"
 
 /* How a mechanism is trained, and used at a budget. */
 struct mnist_encoder {
@@ -25,7 +26,7 @@ struct mnist_sets {
     char text[256], epochs[16];
 };
 
-/* How a classifier learns from its reports: what sotto_fit_options say; 0, or
+/* How a classifier learns from its reports: what learn_options say; 0, or
    a negative number where 0 means something, leaves it to the learner. */
 struct mnist_fit {
     const char *mechanism; /* NULL: any */
@@ -57,8 +58,7 @@ const struct mnist_fit *mnist_fit_find(const char *mechanism,
 
 /* What a fit is asked for: the objective, too; seed, threads and watch are the
    caller's. */
-struct sotto_fit_options mnist_fit_options(const struct mnist_fit *fit,
-                                           double eps);
+struct learn_options mnist_fit_options(const struct mnist_fit *fit, double eps);
 
 /*
  * Both as text: they decide a row. `epochs` replaces the encoder's if not 0. A
@@ -87,7 +87,7 @@ void mnist_codes_setting_text(const struct mnist_encoder *encoder,
                               const struct mnist_code *code, uint32_t epochs,
                               char text[EXPERIMENT_SETTING_SIZE]);
 /* What a fit from codes is asked for. */
-struct sotto_fit_options mnist_codes_fit_options(double eps);
+struct learn_options mnist_codes_fit_options(double eps);
 
 /* The encoder's settings; `epochs` replaces its own if not 0. */
 void mnist_encoder_sets(const struct mnist_encoder *encoder, uint32_t epochs,

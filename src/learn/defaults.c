@@ -102,9 +102,8 @@ fits(double number, double low, double high)
 }
 
 enum sotto_status
-learn_settle(const struct sotto_fit_options *options, double eps_x,
-             double eps_y, struct learn_setting *ret_setting,
-             struct sotto_error *err)
+learn_settle(const struct learn_options *options, double eps_x, double eps_y,
+             struct learn_setting *ret_setting, struct sotto_error *err)
 {
     struct learn_setting setting =
         learn_defaults(options->objective, eps_x, eps_y);

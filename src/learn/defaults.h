@@ -4,6 +4,7 @@
 #ifndef SOTTO_LEARN_DEFAULTS_H
 #define SOTTO_LEARN_DEFAULTS_H
 
+#include "learn/options.h"
 #include "sotto/sotto.h"
 
 struct learn_setting {
@@ -27,8 +28,7 @@ struct learn_setting learn_defaults(enum sotto_objective objective,
                                     double eps_x, double eps_y);
 /* The same with what the options say instead. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
-learn_settle(const struct sotto_fit_options *options, double eps_x,
-             double eps_y, struct learn_setting *ret_setting,
-             struct sotto_error *err);
+learn_settle(const struct learn_options *options, double eps_x, double eps_y,
+             struct learn_setting *ret_setting, struct sotto_error *err);
 
 #endif

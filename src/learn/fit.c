@@ -26,7 +26,20 @@ learner_find(const char *name, const struct sotto_mechanism *mechanism)
 }
 
 static enum sotto_status
-check_options(const struct sotto_fit_options *options, struct sotto_error *err)
+take_learner(const char *name, const struct sotto_mechanism *mechanism,
+             const struct learner **ret_learner, struct sotto_error *err)
+{
+    *ret_learner = learner_find(name, mechanism);
+    return *ret_learner != NULL
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the mechanism's reports are none that %.40s could "
+                           "learn from",
+                           name != NULL ? name : "any learner");
+}
+
+static enum sotto_status
+check_options(const struct learn_options *options, struct sotto_error *err)
 {
     return (unsigned)options->objective <= SOTTO_OBJECTIVE_PLAIN &&
                    (unsigned)options->level <= SOTTO_LEVEL_FEATURE
@@ -40,20 +53,16 @@ fit_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
         struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
         struct sotto_error *err)
 {
-    const struct sotto_fit_options *options = job->options;
-    const struct learner *learner = learner_find(options->learner, mechanism);
+    const struct learn_options *options = job->options;
+    const struct learner *learner = NULL;
     struct sotto_fit_info info = {0};
     struct sotto_model *model = NULL;
     enum sotto_status status = check_options(options, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = take_learner(options->learner, mechanism, &learner, err);
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
-    }
-    if (learner == NULL) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "the mechanism's reports are none that %.40s could "
-                         "learn from",
-                         options->learner != NULL ? options->learner
-                                                  : "any learner");
     }
     status = model_new(learner, mechanism, &model, err);
     if (status == SOTTO_STATUS_OK) {
@@ -81,12 +90,11 @@ fit_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
 }
 
 enum sotto_status
-sotto_fit(struct sotto_mechanism *mechanism,
+learn_fit(struct sotto_mechanism *mechanism,
           const struct sotto_report_reader *reader,
           const struct sotto_analyst *analyst, const struct sotto_table *aux,
-          const struct sotto_fit_options *options,
-          struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
-          struct sotto_error *err)
+          const struct learn_options *options, struct sotto_model **ret_model,
+          struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
     struct learn_job job = {
         .reader = reader, .analyst = analyst, .table = aux, .options = options};
@@ -99,14 +107,86 @@ sotto_fit(struct sotto_mechanism *mechanism,
 }
 
 enum sotto_status
+learn_fit_clean(struct sotto_mechanism *mechanism,
+                const struct sotto_table *table,
+                const struct learn_options *options,
+                struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+                struct sotto_error *err)
+{
+    struct learn_options plain = *options;
+    struct learn_job job = {.table = table, .options = &plain};
+    plain.objective = SOTTO_OBJECTIVE_PLAIN;
+    return fit_job(mechanism, &job, ret_model, ret_info, err);
+}
+
+/* ---- With settings to be read -------------------------------------------- */
+
+static enum sotto_status
+read_options(const struct sotto_mechanism *mechanism,
+             const struct sotto_fit_options *options,
+             struct learn_options *ret_options, struct sotto_error *err)
+{
+    const struct learner *learner = NULL;
+    enum sotto_status status =
+        take_learner(options->learner, mechanism, &learner, err);
+    return status == SOTTO_STATUS_OK
+               ? learn_options_read(learner, options, ret_options, err)
+               : status;
+}
+
+enum sotto_status
+sotto_fit_check(const struct sotto_mechanism *mechanism,
+                const struct sotto_fit_options *options,
+                struct sotto_error *err)
+{
+    struct learn_options own;
+    return read_options(mechanism, options, &own, err);
+}
+
+enum sotto_status
+sotto_fit(struct sotto_mechanism *mechanism,
+          const struct sotto_report_reader *reader,
+          const struct sotto_analyst *analyst, const struct sotto_table *aux,
+          const struct sotto_fit_options *options,
+          struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+          struct sotto_error *err)
+{
+    struct learn_options own;
+    enum sotto_status status = read_options(mechanism, options, &own, err);
+    return status == SOTTO_STATUS_OK
+               ? learn_fit(mechanism, reader, analyst, aux, &own, ret_model,
+                           ret_info, err)
+               : status;
+}
+
+enum sotto_status
 sotto_fit_clean(struct sotto_mechanism *mechanism,
                 const struct sotto_table *table,
                 const struct sotto_fit_options *options,
                 struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
                 struct sotto_error *err)
 {
-    struct sotto_fit_options plain = *options;
-    struct learn_job job = {.table = table, .options = &plain};
-    plain.objective = SOTTO_OBJECTIVE_PLAIN;
-    return fit_job(mechanism, &job, ret_model, ret_info, err);
+    struct learn_options own;
+    enum sotto_status status = read_options(mechanism, options, &own, err);
+    return status == SOTTO_STATUS_OK ? learn_fit_clean(mechanism, table, &own,
+                                                       ret_model, ret_info, err)
+                                     : status;
+}
+
+enum sotto_status
+sotto_fit_labelled(struct sotto_mechanism *mechanism,
+                   const struct sotto_report_reader *reader,
+                   const struct sotto_table *labels, const char *column,
+                   const struct sotto_analyst *analyst,
+                   const struct sotto_table *aux,
+                   const struct sotto_fit_options *options,
+                   struct sotto_model **ret_model,
+                   struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    struct learn_options own;
+    enum sotto_status status = read_options(mechanism, options, &own, err);
+    return status == SOTTO_STATUS_OK
+               ? learn_fit_labelled(mechanism, reader, labels, column, analyst,
+                                    aux, &own, ret_model, ret_info, err)
+               : status;
 }

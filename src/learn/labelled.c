@@ -144,12 +144,12 @@ check_labels(const struct sotto_report_reader *reader,
 }
 
 enum sotto_status
-sotto_fit_labelled(struct sotto_mechanism *mechanism,
+learn_fit_labelled(struct sotto_mechanism *mechanism,
                    const struct sotto_report_reader *reader,
                    const struct sotto_table *labels, const char *column,
                    const struct sotto_analyst *analyst,
                    const struct sotto_table *aux,
-                   const struct sotto_fit_options *options,
+                   const struct learn_options *options,
                    struct sotto_model **ret_model,
                    struct sotto_fit_info *ret_info, struct sotto_error *err)
 {

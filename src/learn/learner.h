@@ -15,6 +15,7 @@
 #define SOTTO_LEARN_LEARNER_H
 
 #include "learn/model.h"
+#include "learn/options.h"
 
 /* What there is to learn from. */
 struct learn_job {
@@ -22,13 +23,14 @@ struct learn_job {
     const struct sotto_analyst *analyst;      /* may be NULL */
     const struct sotto_table *table;          /* auxiliary records, or NULL; for
                                                  fit_clean the records */
-    const struct sotto_fit_options *options;
+    const struct learn_options *options;
     struct host_pool *pool;
     struct tensor_backend *backend;
 };
 
 struct learner {
-    const char *name;
+    const char *name, *about;
+    const struct setting *settings; /* of a struct learn_options */
     bool (*takes)(const struct sotto_mechanism *mechanism);
 
     /* Statuses: those of sotto_fit. The model is freed on failure. */

@@ -35,7 +35,7 @@ check_hidden(const uint32_t *hidden, size_t hiddens, struct sotto_error *err)
 
 enum sotto_status
 networks_plan_init(struct networks_plan *plan,
-                   const struct sotto_fit_options *options, size_t count,
+                   const struct learn_options *options, size_t count,
                    struct sotto_error *err)
 {
     static const uint32_t usual[] = {HIDDEN};

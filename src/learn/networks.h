@@ -6,6 +6,7 @@
 #define SOTTO_LEARN_NETWORKS_H
 
 #include "host/safetensors.h"
+#include "learn/options.h"
 #include "nn/graph.h"
 #include "sotto/sotto.h"
 #include "tensor/tensor.h"
@@ -43,7 +44,7 @@ struct networks {
    LIMIT. */
 SOTTO_CHECKED enum sotto_status
 networks_plan_init(struct networks_plan *plan,
-                   const struct sotto_fit_options *options, size_t count,
+                   const struct learn_options *options, size_t count,
                    struct sotto_error *err);
 
 /* Plans the networks and makes room for their weights, which are not set.

@@ -198,7 +198,7 @@ supervision_train(struct supervision *supervision, trainer_pass *pass,
                   void *context, const struct networks *networks,
                   struct sotto_fit_info *info, struct sotto_error *err)
 {
-    const struct sotto_fit_options *options = supervision->options;
+    const struct learn_options *options = supervision->options;
     size_t rows = supervision->rows, in = supervision->in;
     struct trainer trainer = {.backend = supervision->backend,
                               .labels = &supervision->labels,

@@ -17,7 +17,7 @@
 #define SUPERVISION_CHUNK 64u /* rows of a group taken together, at most */
 
 struct supervision {
-    const struct sotto_fit_options *options;
+    const struct learn_options *options;
     struct tensor_backend *backend;
     struct learn_setting setting;
     struct labels labels;

@@ -34,7 +34,7 @@ struct trainer {
     size_t rows, in;  /* of x */
     float *p, *dp;    /* of as many rows as go through the network at a time */
     size_t room;      /* that many */
-    double bootstrap; /* as sotto_fit_options has it */
+    double bootstrap; /* as learn_options has it */
     uint64_t seed;
     const struct sotto_watch *watch;
 };

@@ -12,8 +12,8 @@
 #include "verb/learning.h"
 #include "verb/records.h"
 #include "verb/report_source.h"
+#include "verb/setting_options.h"
 
-#define HIDDEN_MAX 8u
 #define PATH_SIZE 4200u
 
 struct fit_job {
@@ -23,86 +23,107 @@ struct fit_job {
     struct sotto_table *aux;
     char beside[PATH_SIZE]; /* M with .analyst for .sotto */
     struct sotto_fit_options options;
-    uint32_t hidden[HIDDEN_MAX];
+    struct sotto_setting *set;
     struct sotto_model *model;
     struct sotto_fit_info info;
     size_t simulated;
 };
 
-static const char *const objectives[] = {"marginal", "label", "plain"};
-static const char *const levels[] = {"latent", "feature"};
-
 /* ---- Options ------------------------------------------------------------ */
 
-/* Which word of a list an option is; false, with the message printed, if it is
-   none. */
-static bool
-read_word(const struct cli_args *args, const char *name,
-          const char *const *list, size_t count, unsigned *ret_value)
+static const char *
+learner_at(size_t i)
 {
-    const char *word = cli_value(args, name);
-    for (size_t i = 0; word != NULL && i < count; i++) {
-        if (strcmp(word, list[i]) == 0) {
-            *ret_value = (unsigned)i;
+    struct sotto_fit_learner learner;
+    return sotto_fit_learner_at(i, &learner) ? learner.name : NULL;
+}
+
+static bool
+add_learner(struct setting_options *options, const char *name,
+            const char **ret_about)
+{
+    struct sotto_fit_learner learner;
+    struct sotto_setting_info setting;
+    for (size_t i = 0; sotto_fit_learner_at(i, &learner); i++) {
+        if (strcmp(learner.name, name) == 0) {
+            *ret_about = learner.about;
+            for (size_t j = 0; sotto_fit_setting_at(name, j, &setting); j++) {
+                setting_options_put(options, &setting);
+            }
             return true;
         }
     }
-    if (word != NULL) {
-        const char *nearest = cli_nearest(word, list, count);
-        (void)cli_bad("--%s %.40s: there is no such %s%s%s%s", name, word, name,
-                      nearest != NULL ? "; did you mean '" : "",
-                      nearest != NULL ? nearest : "",
-                      nearest != NULL ? "'?" : "");
+    return false;
+}
+
+static const struct cli_option *
+options_of(const char *word, const char **ret_about)
+{
+    static struct setting_options of_all, of_one;
+    if (word == NULL) {
+        bool made = of_all.count > 0;
+        for (size_t i = 0; !made && learner_at(i) != NULL; i++) {
+            (void)add_learner(&of_all, learner_at(i), ret_about);
+        }
+        return of_all.option;
     }
-    return word == NULL;
+    memset(&of_one, 0, sizeof of_one);
+    return add_learner(&of_one, word, ret_about) ? of_one.option : NULL;
+}
+
+static bool
+takes_all(const char *word, const char *option)
+{
+    (void)word;
+    (void)option;
+    return true;
+}
+
+static const struct cli_word learners = {learner_at, options_of, takes_all,
+                                         "The learner"};
+
+/* Whether some learner has a setting of that name. */
+static bool
+is_setting_named(const char *name)
+{
+    const char *about;
+    const struct cli_option *of = options_of(NULL, &about);
+    while (of->name != NULL && strcmp(of->name, name) != 0) {
+        of++;
+    }
+    return of->name != NULL;
 }
 
 static int
 read_options(const struct cli_args *args, struct fit_job *job)
 {
-    struct sotto_fit_options *options = &job->options;
-    unsigned objective = 0, level = 0;
-    uint64_t epochs = 0, restarts = 0, batches = 0, threads = 0, most = 0;
-    options->decay = -1;
-    options->marginal = -1;
-    options->entropy = -1;
-    if (!read_word(args, "objective", objectives, 3, &objective) ||
-        !read_word(args, "level", levels, 2, &level) ||
-        !learning_hidden(args, HIDDEN_MAX, job->hidden, &options->hiddens) ||
-        !cli_number(args, "rate", 1e-9, 10, &options->rate) ||
-        !cli_number(args, "decay", 0, 1000, &options->decay) ||
-        !cli_number(args, "share-weight", 0, 1000, &options->marginal) ||
-        !cli_number(args, "entropy", 0, 1000, &options->entropy) ||
-        !cli_number(args, "validation", 0, 0.8, &options->validation) ||
-        !learning_whole(args, "epochs", 1, 100000, &epochs) ||
-        !learning_whole(args, "batches", 1, 100000, &batches) ||
-        !learning_whole(args, "restarts", 1, 32, &restarts) ||
-        !learning_whole(args, "prior-most", 1, 1000000000, &most) ||
-        !learning_whole(args, "threads", 1, 64, &threads) ||
-        !cli_whole(args, "seed", &options->seed)) {
+    const char *objective = cli_value(args, "objective");
+    uint64_t threads = 0;
+    job->set = calloc(args->given_count + 1, sizeof *job->set);
+    if (job->set == NULL) {
+        cli_error("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < args->given_count; i++) {
+        const struct cli_given *given = &args->given[i];
+        if (is_setting_named(given->option->name)) {
+            job->set[job->options.sets++] =
+                (struct sotto_setting){given->option->name, given->value};
+        }
+    }
+    if (!learning_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;
     }
     if (cli_given(args, "linear") && cli_given(args, "hidden")) {
         return cli_bad("--linear has no hidden layer: leave --hidden out");
     }
-    if (cli_given(args, "entropy") && objective != SOTTO_OBJECTIVE_MARGINAL) {
+    if (cli_given(args, "entropy") && objective != NULL &&
+        strcmp(objective, "marginal") != 0) {
         return cli_bad("--entropy belongs to --objective marginal");
     }
-    options->objective = (enum sotto_objective)objective;
-    options->level = (enum sotto_level)level;
-    options->linear = cli_given(args, "linear");
-    options->hidden = options->hiddens > 0 ? job->hidden : NULL;
-    if (cli_given(args, "validation") && !(options->validation > 0)) {
-        options->validation = -1; /* none, and not what 0 stands for */
-    }
-    options->other = cli_given(args, "other");
-    options->balanced = cli_given(args, "balanced");
-    options->shifted = cli_given(args, "shifted");
-    options->epochs = (uint32_t)epochs;
-    options->batches = (uint32_t)batches;
-    options->restarts = (uint32_t)restarts;
-    options->prior_most = (size_t)most;
-    options->threads = (unsigned)threads;
+    job->options.learner = cli_value(args, "learner");
+    job->options.set = job->set;
+    job->options.threads = (unsigned)threads;
     return CLI_EXIT_DONE;
 }
 
@@ -161,6 +182,10 @@ read_inputs(const struct cli_args *args, struct fit_job *job)
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
+    if (sotto_fit_check(job->mechanism, &job->options, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
     if (analyst != NULL &&
         sotto_analyst_read(analyst, &job->analyst, &err) != SOTTO_STATUS_OK) {
         return learning_fail(&err, analyst);
@@ -199,6 +224,9 @@ fit(const struct cli_args *args, struct fit_job *job)
         sotto_fit(job->mechanism, job->reader, job->analyst, job->aux,
                   &job->options, &job->model, &job->info, &err);
     watch_end(&watch);
+    if (status != SOTTO_STATUS_OK && is_setting_named(err.subject)) {
+        return cli_fail(&err);
+    }
     if (status != SOTTO_STATUS_OK) {
         /* the one table is --aux: reports are none */
         bool aux = strcmp(err.subject, "table") == 0;
@@ -211,14 +239,26 @@ fit(const struct cli_args *args, struct fit_job *job)
     return CLI_EXIT_DONE;
 }
 
+/* What a setting was given as, or its default. */
+static const char *
+setting_of(const struct fit_job *job, const char *name, const char *initial)
+{
+    for (size_t i = 0; i < job->options.sets; i++) {
+        if (strcmp(job->set[i].name, name) == 0) {
+            return job->set[i].value;
+        }
+    }
+    return initial;
+}
+
 static void
 tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
 {
     const struct sotto_fit_info *info = &job->info;
     json_begin(to);
     json_text(to, "model_file", path);
-    json_text(to, "objective", objectives[job->options.objective]);
-    json_text(to, "level", levels[job->options.level]);
+    json_text(to, "objective", setting_of(job, "objective", "marginal"));
+    json_text(to, "level", setting_of(job, "level", "latent"));
     json_size(to, "reports", info->reports);
     json_size(to, "simulated", job->simulated);
     json_size(to, "points", info->points);
@@ -260,7 +300,7 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
     }
     (void)fprintf(to, ".\nlog-likelihood of a report%s: %.5f",
                   covers_both(job) ? "" : "'s label", info->log_p);
-    if (job->options.validation < 0 || info->validation >= 0) {
+    if (info->validation >= 0) { /* a log-likelihood is below 0 */
         (void)fprintf(to, "; none was held out\n");
     } else {
         (void)fprintf(to, ", held out %.5f\n", info->validation);
@@ -292,9 +332,12 @@ run_fit(const struct cli_args *args)
         tell_fit(args, &job);
     }
     if (status == CLI_EXIT_DONE && job.info.points > 0) {
-        learning_note_thinned(prior_points(&job), job.options.prior_most,
-                              job.info.points, job.info.reports);
+        learning_note_thinned(
+            prior_points(&job),
+            (size_t)strtoull(setting_of(&job, "prior-most", "0"), NULL, 10),
+            job.info.points, job.info.reports);
     }
+    free(job.set);
     sotto_model_free(job.model);
     sotto_table_free(job.aux);
     sotto_analyst_free(job.analyst);
@@ -315,42 +358,9 @@ static const struct cli_option options[] = {
     {0, false, false, "labels", "F", "a file with the labels of --aux"},
     {0, false, false, "header", "yes|no",
      "whether the first row of --aux names the columns"},
-    {0, false, false, "objective", "O",
-     "marginal: over the noise of record and label;\n"
-     "label: over the label's alone; plain: as if there\n"
-     "were none (marginal)"},
-    {0, false, false, "level", "L",
-     "latent: classify representations; feature: records\n"
-     "(latent)"},
-    {0, false, false, "hidden", "N,...", "units of the hidden layers (50)"},
-    {0, false, false, "linear", NULL, "no hidden layer"},
-    {0, false, false, "other", NULL,
-     "labels may be missing or new: a class of its own,\n"
-     "as it is anyway beside a single category"},
-    {0, false, false, "epochs", "N", "at most; else chosen from the budget"},
-    {0, false, false, "rate", "X", "Adam's; else likewise"},
-    {0, false, false, "decay", "X", "weight decay; else likewise"},
-    {0, false, false, "batches", "N", "steps an epoch; else likewise"},
-    {0, false, false, "restarts", "N",
-     "networks whose answers are averaged, up to 32 (1)"},
-    {0, false, false, "share-weight", "X",
-     "ties the classes' shares to those of the label\n"
-     "reports (0)"},
-    {0, false, false, "balanced", NULL,
-     "classes are known to be equally frequent: that is\n"
-     "their share (--share-weight 0.1, if not given)"},
-    {0, false, false, "shifted", NULL,
-     "codebook: the people's codes have other shares than\n"
-     "the auxiliary records': estimate them as well"},
-    {0, false, false, "entropy", "W",
-     "marginal: how much certainty counts, so that\n"
-     "boundaries run where few records are (0)"},
-    {0, false, false, "validation", "V",
-     "share of the reports that only score, 0: none (0.1)"},
-    {0, false, false, "prior-most", "N",
-     "use at most N points of the prior (all, or what\n"
-     "fits in 2 GB)"},
-    {0, false, false, "seed", "S", "the same seed, the same model (0)"},
+    {0, false, false, "learner", "L",
+     "codes or lattice (the one that takes M): each has\n"
+     "settings of its own, see sotto fit L --help"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
     {'o', true, false, "output", "MODEL", "the model to write"},
@@ -362,7 +372,7 @@ static const struct cli_option options[] = {
 const struct cli_verb cmd_fit = {
     .name = "fit",
     .summary = "learn a classifier from reports",
-    .usage = "M R [--analyst A | --aux F] [--objective O] -o MODEL",
+    .usage = "M R [--analyst A | --aux F] [SETTINGS] -o MODEL",
     .about =
         "Learns to tell the label from the rest of a record, from privatised "
         "records and\nlabels alone. With the objective marginal (Eq. 11) "
@@ -376,5 +386,6 @@ const struct cli_verb cmd_fit = {
                "-o wdbc.model\n",
     .wanted = wanted,
     .options = options,
+    .words = &learners,
     .run = run_fit,
 };

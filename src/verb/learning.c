@@ -4,12 +4,9 @@
 #include "verb/learning.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
-
-#define WIDTH_MOST 65536u
 
 bool
 learning_whole(const struct cli_args *args, const char *name, uint64_t least,
@@ -57,36 +54,4 @@ learning_note_thinned(size_t there, size_t most, size_t used, size_t reports)
                  "leave room for more points",
                  used, wanted, reports);
     }
-}
-
-bool
-learning_list(const struct cli_args *args, const char *option, size_t most,
-              uint32_t *ret_value, size_t *ret_count)
-{
-    const char *text = cli_value(args, option), *at = text;
-    size_t count = 0;
-    while (at != NULL) {
-        char *end = NULL;
-        unsigned long width = strtoul(at, &end, 10);
-        if (*at < '0' || *at > '9' || width < 1 || width > WIDTH_MOST ||
-            (*end != ',' && *end != '\0') || count == most) {
-            (void)cli_bad("--%s %.80s: up to %zu numbers from 1 to %u "
-                          "with commas between, as 400,150,50",
-                          option, text, most, WIDTH_MOST);
-            return false;
-        }
-        ret_value[count++] = (uint32_t)width;
-        at = *end == ',' ? end + 1 : NULL;
-    }
-    if (text != NULL) {
-        *ret_count = count;
-    }
-    return true;
-}
-
-bool
-learning_hidden(const struct cli_args *args, size_t most, uint32_t *ret_hidden,
-                size_t *ret_count)
-{
-    return learning_list(args, "hidden", most, ret_hidden, ret_count);
 }

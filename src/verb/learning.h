@@ -20,14 +20,4 @@ int learning_fail(const struct sotto_error *err, const char *path);
 void learning_note_thinned(size_t there, size_t most, size_t used,
                            size_t reports);
 
-/* The widths of hidden layers from --hidden, as 400,150,50: from 1 to `most`
-   numbers; both untouched if it is not given; false, with the message printed,
-   if it does not fit. */
-bool learning_hidden(const struct cli_args *args, size_t most,
-                     uint32_t *ret_hidden, size_t *ret_count);
-
-/* The same from any option. */
-bool learning_list(const struct cli_args *args, const char *option, size_t most,
-                   uint32_t *ret_value, size_t *ret_count);
-
 #endif

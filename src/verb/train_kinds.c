@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define OPTIONS_MAX 64u
-#define HELP_SIZE 256u
+#include "verb/setting_options.h"
 
 #define OPTION_MODEL                                                           \
     {                                                                          \
@@ -89,53 +88,9 @@ train_has_setting(const char *kind, const char *name)
 /* ---- Their options --------------------------------------------------------
  */
 
-/* Options as the command line has them, ended as its tables are. */
-struct options {
-    struct cli_option option[OPTIONS_MAX + 1];
-    char help[OPTIONS_MAX][HELP_SIZE];
-    size_t count;
-};
-
 static bool
-is_there(const struct options *options, const char *name)
-{
-    size_t i = 0;
-    while (i < options->count && strcmp(options->option[i].name, name) != 0) {
-        i++;
-    }
-    return i < options->count;
-}
-
-static void
-add_option(struct options *options, const struct cli_option *option)
-{
-    if (options->count < OPTIONS_MAX && !is_there(options, option->name)) {
-        options->option[options->count++] = *option;
-    }
-}
-
-/* The default stands behind the help, on a line of its own if need be. */
-static void
-add_setting(struct options *options, const struct sotto_setting_info *setting)
-{
-    char *help = options->help[options->count < OPTIONS_MAX ? options->count
-                                                            : OPTIONS_MAX - 1];
-    struct cli_option option = {.many = setting->many,
-                                .name = setting->name,
-                                .value = setting->value,
-                                .what = help};
-    if (is_there(options, setting->name)) {
-        return;
-    }
-    (void)snprintf(help, HELP_SIZE, "%s%s%s%s", setting->help,
-                   setting->initial != NULL ? " (" : "",
-                   setting->initial != NULL ? setting->initial : "",
-                   setting->initial != NULL ? ")" : "");
-    add_option(options, &option);
-}
-
-static bool
-add_kind(struct options *options, const char *name, const char **ret_about)
+add_kind(struct setting_options *options, const char *name,
+         const char **ret_about)
 {
     struct sotto_train_kind kind;
     struct sotto_setting_info setting;
@@ -144,7 +99,7 @@ add_kind(struct options *options, const char *name, const char **ret_about)
         *ret_about = from_model[at].about;
         for (const struct cli_option *o = from_model[at].options;
              o->name != NULL; o++) {
-            add_option(options, o);
+            setting_options_add(options, o);
         }
         return true;
     }
@@ -153,7 +108,7 @@ add_kind(struct options *options, const char *name, const char **ret_about)
     }
     *ret_about = kind.about;
     for (size_t i = 0; sotto_train_setting_at(name, i, &setting); i++) {
-        add_setting(options, &setting);
+        setting_options_put(options, &setting);
     }
     return true;
 }
@@ -161,7 +116,7 @@ add_kind(struct options *options, const char *name, const char **ret_about)
 static const struct cli_option *
 options_of(const char *word, const char **ret_about)
 {
-    static struct options of_all, of_one;
+    static struct setting_options of_all, of_one;
     if (word == NULL) {
         bool made = of_all.count > 0;
         for (size_t i = 0; !made && train_kind_at(i) != NULL; i++) {
@@ -192,4 +147,4 @@ takes(const char *word, const char *option)
            (strcmp(option, "analyst") != 0 && strcmp(option, "threads") != 0);
 }
 
-const struct cli_word train_words = {train_kind_at, options_of, takes};
+const struct cli_word train_words = {train_kind_at, options_of, takes, NULL};

@@ -79,11 +79,11 @@ lattice_model(const struct sotto_mechanism *mechanism,
               enum sotto_objective objective, bool other,
               const uint32_t *hidden, size_t nets)
 {
-    const struct sotto_fit_options options = {.objective = objective,
-                                              .other = other,
-                                              .hidden = hidden,
-                                              .hiddens = hidden != NULL,
-                                              .linear = hidden == NULL};
+    const struct learn_options options = {.objective = objective,
+                                          .other = other,
+                                          .hidden = hidden,
+                                          .hiddens = hidden != NULL,
+                                          .linear = hidden == NULL};
     struct sotto_model *model = NULL;
     struct networks_plan plan;
     must(model_new(&learner_lattice, mechanism, &model, &err));

@@ -129,11 +129,11 @@ static struct classifier *
 fit(size_t reports, bool shifted, unsigned threads,
     struct classifier_info *info)
 {
-    const struct sotto_fit_options options = {.balanced = true,
-                                              .shifted = shifted,
-                                              .decay = -1,
-                                              .seed = 4,
-                                              .threads = threads};
+    const struct learn_options options = {.balanced = true,
+                                          .shifted = shifted,
+                                          .decay = -1,
+                                          .seed = 4,
+                                          .threads = threads};
     struct classifier *classifier = NULL;
     must(classifier_fit(&crowd.shape, crowd.report, reports, &aux, &options,
                         &classifier, info, &err));
@@ -276,7 +276,7 @@ static void
 test_refusals(void **state)
 {
     static const uint32_t hidden[NETWORKS_HIDDEN_MAX + 1] = {3};
-    struct sotto_fit_options options = {.decay = -1, .threads = 1};
+    struct learn_options options = {.decay = -1, .threads = 1};
     struct classifier_aux none = {z, code, 0, 2};
     struct classifier *classifier = NULL;
     (void)state;
@@ -355,7 +355,7 @@ test_memory(void **state)
 static void
 test_memory_of_all(void **state)
 {
-    struct sotto_fit_options options = {.decay = -1, .threads = 1};
+    struct learn_options options = {.decay = -1, .threads = 1};
     struct classifier_aux few = {z, code, 40, 2};
     enum sotto_status status;
     long n = 0;

@@ -52,7 +52,7 @@ make_aux(struct sotto_mechanism *mechanism, const struct sotto_table *table)
 static enum sotto_status
 fit(const struct sotto_mechanism *mechanism,
     const struct sotto_report_reader *reader,
-    const struct sotto_fit_options *options, struct classifier **ret_classifier)
+    const struct learn_options *options, struct classifier **ret_classifier)
 {
     const uint8_t *report[PEOPLE];
     struct codes_shape shape;
@@ -72,7 +72,7 @@ test_reports(void **state)
 {
     (void)state;
     for (size_t pairs = 0; pairs < 2; pairs++) {
-        const struct sotto_fit_options options = {
+        const struct learn_options options = {
             .decay = -1, .seed = 1, .threads = 1};
         struct sotto_mechanism *mechanism =
             open_codebook(2 * DECIMAL_UNIT, pairs == 1);
@@ -97,7 +97,7 @@ test_reports(void **state)
 static void
 test_no_code(void **state)
 {
-    const struct sotto_fit_options options = {.decay = -1, .threads = 1};
+    const struct learn_options options = {.decay = -1, .threads = 1};
     struct sotto_mechanism *mechanism = open_no_codebook();
     struct sotto_table *table = people();
     struct sotto_report_reader *reader = read_back(mechanism, table, 5);

@@ -105,22 +105,22 @@ teardown(void **state)
     return remove_folder(state);
 }
 
-static struct sotto_fit_options
+static struct learn_options
 plain_options(void)
 {
-    return (struct sotto_fit_options){.decay = -1,
-                                      .marginal = -1,
-                                      .entropy = -1,
-                                      .epochs = 30,
-                                      .seed = 4,
-                                      .threads = 1};
+    return (struct learn_options){.decay = -1,
+                                  .marginal = -1,
+                                  .entropy = -1,
+                                  .epochs = 30,
+                                  .seed = 4,
+                                  .threads = 1};
 }
 
 static struct sotto_model *
-fit_with(const struct sotto_fit_options *options, struct sotto_fit_info *info)
+fit_with(const struct learn_options *options, struct sotto_fit_info *info)
 {
     struct sotto_model *model = NULL;
-    must(sotto_fit(mechanism, reader, analyst, NULL, options, &model, info,
+    must(learn_fit(mechanism, reader, analyst, NULL, options, &model, info,
                    &err));
     return model;
 }
@@ -140,7 +140,7 @@ accuracy(struct sotto_model *model, bool private_records)
 static void
 test_learns(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_fit_info info;
     struct sotto_model *model = fit_with(&options, &info);
     double clean = accuracy(model, false), private = accuracy(model, true);
@@ -163,11 +163,11 @@ test_learns(void **state)
 static void
 test_aux(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = fit_with(&options, NULL), *other = NULL;
     double one[1000 * GROUPS], two[1000 * GROUPS];
     (void)state;
-    must(sotto_fit(mechanism, reader, NULL, aux, &options, &other, NULL, &err));
+    must(learn_fit(mechanism, reader, NULL, aux, &options, &other, NULL, &err));
     must(sotto_model_predict(model, test, one, &err));
     must(sotto_model_predict(other, test, two, &err));
     assert_memory_equal(one, two, sizeof one);
@@ -185,7 +185,7 @@ static void
 test_options(void **state)
 {
     static const uint32_t hidden[] = {7, 5};
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_fit_info info;
     struct sotto_model *model;
     (void)state;
@@ -213,11 +213,11 @@ test_options(void **state)
 }
 
 static void
-refuses(const struct sotto_fit_options *options, bool prior,
+refuses(const struct learn_options *options, bool prior,
         enum sotto_status status, const char *text)
 {
     struct sotto_model *model = NULL;
-    assert_int_equal(sotto_fit(mechanism, reader, prior ? analyst : NULL, NULL,
+    assert_int_equal(learn_fit(mechanism, reader, prior ? analyst : NULL, NULL,
                                options, &model, NULL, &err),
                      status);
     assert_null(model);
@@ -229,7 +229,7 @@ refuses(const struct sotto_fit_options *options, bool prior,
 static void
 test_refused(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = NULL;
     struct sotto_report_reader *codes = read_back(coded, people, 1);
     (void)state;
@@ -246,11 +246,11 @@ test_refused(void **state)
     refuses(&options, true, SOTTO_STATUS_USAGE, "one network");
     options = plain_options();
     assert_int_equal(
-        sotto_fit(coded, codes, NULL, aux, &options, &model, NULL, &err),
+        learn_fit(coded, codes, NULL, aux, &options, &model, NULL, &err),
         SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "has no label"));
     assert_int_equal(
-        sotto_fit(coded, codes, analyst, NULL, &options, &model, NULL, &err),
+        learn_fit(coded, codes, analyst, NULL, &options, &model, NULL, &err),
         SOTTO_STATUS_INPUT);
     sotto_report_reader_free(codes);
 }
@@ -258,7 +258,7 @@ test_refused(void **state)
 /* Tables are counts of codes as the device finds them; the same model, to the
    last bit, at any number of threads. */
 static void
-check_clean(struct sotto_fit_options *options)
+check_clean(struct learn_options *options)
 {
     double p[2][1000 * GROUPS], count[8] = {0};
     struct sotto_model *model[2] = {NULL};
@@ -266,7 +266,7 @@ check_clean(struct sotto_fit_options *options)
     struct rows rows;
     for (unsigned i = 0; i < 2; i++) {
         options->threads = 1 + 2 * i;
-        must(sotto_fit_clean(mechanism, aux, options, &model[i], NULL, &err));
+        must(learn_fit_clean(mechanism, aux, options, &model[i], NULL, &err));
         must(sotto_model_predict(model[i], test, p[i], &err));
     }
     assert_memory_equal(p[0], p[1], sizeof p[0]);
@@ -292,13 +292,13 @@ check_clean(struct sotto_fit_options *options)
 static void
 test_clean(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_fit_info info;
     struct sotto_model *model = NULL;
     double sum = 0;
     (void)state;
     options.balanced = true;
-    must(sotto_fit_clean(mechanism, aux, &options, &model, &info, &err));
+    must(learn_fit_clean(mechanism, aux, &options, &model, &info, &err));
     assert_int_equal(info.reports, AUX);
     assert_true(accuracy(model, false) > 0.97);
     assert_true(accuracy(model, true) > 0.3);
@@ -312,7 +312,7 @@ test_clean(void **state)
     check_clean(&options);
     options.level = SOTTO_LEVEL_FEATURE;
     assert_int_equal(
-        sotto_fit_clean(mechanism, aux, &options, &model, NULL, &err),
+        learn_fit_clean(mechanism, aux, &options, &model, NULL, &err),
         SOTTO_STATUS_USAGE);
 }
 
@@ -322,7 +322,7 @@ test_clean(void **state)
 static void
 test_other_mechanism(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = fit_with(&options, NULL);
     struct sotto_mechanism *foreign = open_line(DECIMAL_UNIT, DECIMAL_UNIT);
     struct sotto_evaluation evaluation;
@@ -412,7 +412,7 @@ check_code(struct sotto_model *model)
 static void
 test_sends(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = fit_with(&options, NULL), *other;
     struct sotto_mechanism *code = NULL, *class = NULL;
     struct sotto_mechanism_info info;
@@ -464,7 +464,7 @@ test_sends(void **state)
 static void
 test_round_trip(void **state)
 {
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = fit_with(&options, NULL), *again = NULL;
     uint8_t *data[2] = {NULL, NULL}, *reports = simulate(mechanism, test, 5);
     double one[1000 * GROUPS], two[1000 * GROUPS];
@@ -505,11 +505,11 @@ static void
 test_labelled(void **state)
 {
     struct sotto_report_reader *codes = read_back(coded, people, 8);
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = NULL, *again = NULL;
     struct sotto_fit_info info;
     (void)state;
-    must(sotto_fit_labelled(coded, codes, people, "place", NULL, aux, &options,
+    must(learn_fit_labelled(coded, codes, people, "place", NULL, aux, &options,
                             &model, &info, &err));
     assert_int_equal(info.reports, PEOPLE);
     assert_int_equal(sotto_model_classes(model), GROUPS);
@@ -527,19 +527,19 @@ static void
 test_labelled_refused(void **state)
 {
     struct sotto_report_reader *codes = read_back(coded, people, 8);
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = NULL;
     (void)state;
-    assert_int_equal(sotto_fit_labelled(coded, codes, test, "place", NULL, aux,
+    assert_int_equal(learn_fit_labelled(coded, codes, test, "place", NULL, aux,
                                         &options, &model, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "1000 labels"));
-    assert_int_equal(sotto_fit_labelled(mechanism, reader, people, "place",
+    assert_int_equal(learn_fit_labelled(mechanism, reader, people, "place",
                                         analyst, NULL, &options, &model, NULL,
                                         &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "label of their own"));
-    assert_int_equal(sotto_fit_labelled(coded, codes, people, "nowhere", NULL,
+    assert_int_equal(learn_fit_labelled(coded, codes, people, "nowhere", NULL,
                                         aux, &options, &model, NULL, &err),
                      SOTTO_STATUS_USAGE);
     assert_null(model);
@@ -555,7 +555,7 @@ test_cut(void **state)
     static const size_t counts[] = {4, 6, 12};
     const struct sotto_codebook_options how = {
         .cells = 24, .seed = 3, .threads = 1};
-    struct sotto_fit_options options = plain_options();
+    struct learn_options options = plain_options();
     struct sotto_model *model = fit_with(&options, NULL), *cut = NULL;
     struct sotto_codebook *codebook = NULL;
     struct sotto_mechanism *code = NULL;

@@ -27,7 +27,7 @@ test_table(void **state)
 static void
 test_settle(void **state)
 {
-    struct sotto_fit_options options = {.decay = -1, .marginal = -1};
+    struct learn_options options = {.decay = -1, .marginal = -1};
     struct learn_setting chosen =
         learn_defaults(SOTTO_OBJECTIVE_MARGINAL, 1, 1);
     struct learn_setting setting;
@@ -38,14 +38,14 @@ test_settle(void **state)
     assert_true(setting.batches == chosen.batches);
     assert_true(setting.marginal == chosen.marginal);
     assert_true(setting.validation == chosen.validation);
-    options = (struct sotto_fit_options){.epochs = 7,
-                                         .rate = 0.5,
-                                         .decay = 0,
-                                         .validation = -1,
-                                         .batches = 3,
-                                         .restarts = 4,
-                                         .smoothing = 0.25,
-                                         .marginal = 2};
+    options = (struct learn_options){.epochs = 7,
+                                     .rate = 0.5,
+                                     .decay = 0,
+                                     .validation = -1,
+                                     .batches = 3,
+                                     .restarts = 4,
+                                     .smoothing = 0.25,
+                                     .marginal = 2};
     must(learn_settle(&options, 1, 1, &setting, &err));
     assert_true(setting.epochs == 7 && setting.rate == 0.5);
     assert_true(setting.decay == 0 && setting.validation == 0);
@@ -57,7 +57,7 @@ test_settle(void **state)
 static void
 test_balanced(void **state)
 {
-    struct sotto_fit_options options = {
+    struct learn_options options = {
         .decay = -1, .marginal = -1, .entropy = -1, .balanced = true};
     struct learn_setting setting;
     (void)state;
@@ -76,7 +76,7 @@ test_balanced(void **state)
 static void
 test_refused(void **state)
 {
-    const struct sotto_fit_options bad[] = {
+    const struct learn_options bad[] = {
         {.rate = -1},           {.rate = NAN},      {.smoothing = 1.5},
         {.decay = NAN},         {.marginal = 1e9},  {.validation = 0.95},
         {.epochs = UINT32_MAX}, {.restarts = 1000}, {.batches = UINT32_MAX},

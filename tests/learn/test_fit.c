@@ -33,20 +33,20 @@ line_rows(size_t times)
     return table;
 }
 
-static struct sotto_fit_options
+static struct learn_options
 options_of(enum sotto_objective objective)
 {
     static const uint32_t hidden[] = {16};
-    return (struct sotto_fit_options){.objective = objective,
-                                      .hidden = hidden,
-                                      .hiddens = 1,
-                                      .epochs = 60,
-                                      .rate = 0.02,
-                                      .decay = 1e-3,
-                                      .batches = 8,
-                                      .seed = 5,
-                                      .other = true,
-                                      .threads = 2};
+    return (struct learn_options){.objective = objective,
+                                  .hidden = hidden,
+                                  .hiddens = 1,
+                                  .epochs = 60,
+                                  .rate = 0.02,
+                                  .decay = 1e-3,
+                                  .batches = 8,
+                                  .seed = 5,
+                                  .other = true,
+                                  .threads = 2};
 }
 
 struct stage {
@@ -76,11 +76,11 @@ stage_clear(struct stage *stage)
 }
 
 static struct sotto_model *
-fit_with(const struct stage *stage, const struct sotto_fit_options *options,
+fit_with(const struct stage *stage, const struct learn_options *options,
          struct sotto_fit_info *info)
 {
     struct sotto_model *model = NULL;
-    must(sotto_fit(stage->mechanism, stage->reader, NULL, stage->aux, options,
+    must(learn_fit(stage->mechanism, stage->reader, NULL, stage->aux, options,
                    &model, info, &err));
     return model;
 }
@@ -98,7 +98,7 @@ static void
 test_recovers(void **state)
 {
     struct stage stage = stage_of(REPORTS / 17);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     struct sotto_fit_info info;
     struct sotto_model *model = fit_with(&stage, &options, &info);
     double right;
@@ -124,7 +124,7 @@ static void
 test_label(void **state)
 {
     struct stage stage;
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_LABEL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_LABEL);
     struct sotto_model *model;
     struct sotto_fit_info info;
     (void)state;
@@ -143,13 +143,13 @@ static void
 test_clean(void **state)
 {
     struct stage stage = stage_of(20);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     struct sotto_model *model = NULL;
     struct sotto_fit_info info;
     (void)state;
     for (int level = 0; level < 2; level++) {
         options.level = (enum sotto_level)level;
-        must(sotto_fit_clean(stage.mechanism, stage.records, &options, &model,
+        must(learn_fit_clean(stage.mechanism, stage.records, &options, &model,
                              &info, &err));
         assert_int_equal(info.reports, 340);
         assert_true(accuracy(model, stage.aux) == 1);
@@ -169,7 +169,7 @@ static void
 test_threads(void **state)
 {
     struct stage stage = stage_of(40);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     double one[51], other[51];
     (void)state;
     options.epochs = 5;
@@ -200,7 +200,7 @@ static void
 test_feature(void **state)
 {
     struct stage stage = stage_of(REPORTS / 17);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     struct sotto_model *model;
     (void)state;
     options.level = SOTTO_LEVEL_FEATURE;
@@ -213,12 +213,12 @@ test_feature(void **state)
 
 static void
 refuse(const struct stage *stage, const struct sotto_table *aux,
-       const struct sotto_fit_options *options, enum sotto_status expected,
+       const struct learn_options *options, enum sotto_status expected,
        const char *text)
 {
     struct sotto_model *model = NULL;
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(sotto_fit(stage->mechanism, stage->reader, NULL, aux,
+    assert_int_equal(learn_fit(stage->mechanism, stage->reader, NULL, aux,
                                options, &model, NULL, &err),
                      expected);
     assert_null(model);
@@ -238,7 +238,7 @@ static void
 test_refusals(void **state)
 {
     struct stage stage = stage_of(10);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     struct sotto_table *other = table_of("x,label\n1,yes\n");
     size_t calls = 0;
     (void)state;
@@ -269,16 +269,16 @@ test_diverged(void **state)
     struct stage stage = stage_of(8);
     (void)state;
     for (int objective = 0; objective < 2; objective++) {
-        struct sotto_fit_options options =
+        struct learn_options options =
             options_of((enum sotto_objective)objective);
         struct sotto_model *model = NULL;
         options.rate = 10;
         options.decay = 1000;
         options.validation = -1;
-        assert_int_equal(sotto_fit(stage.mechanism, stage.reader, NULL,
+        assert_int_equal(learn_fit(stage.mechanism, stage.reader, NULL,
                                    stage.aux, &options, &model, NULL, &err),
                          SOTTO_STATUS_INPUT);
-        assert_non_null(strstr(err.message, "--rate"));
+        assert_non_null(strstr(err.message, "rate is too high"));
         assert_null(model);
     }
     stage_clear(&stage);
@@ -289,7 +289,7 @@ static void
 test_prior_most(void **state)
 {
     struct stage stage = stage_of(10);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     struct sotto_fit_info info;
     (void)state;
     options.prior_most = 9;
@@ -305,7 +305,7 @@ static void
 test_balanced(void **state)
 {
     struct stage stage = stage_of(40);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     (void)state;
     options.marginal = 50;
     options.validation = -1; /* whose best score may be an early one */
@@ -336,7 +336,7 @@ static void
 test_entropy(void **state)
 {
     struct stage stage = stage_of(40);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     double sure[2] = {0, 0};
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -370,7 +370,7 @@ static void
 test_bootstrap(void **state)
 {
     struct stage stage = stage_of(40);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     struct sotto_model *plain, *one, *three, *half;
     (void)state;
     options.epochs = 5;
@@ -399,7 +399,7 @@ static void
 test_memory(void **state)
 {
     struct stage stage = stage_of(3);
-    struct sotto_fit_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
+    struct learn_options options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     (void)state;
     options.epochs = 1;
     options.threads = 1;
@@ -413,9 +413,9 @@ test_memory(void **state)
         do {
             fail_alloc_at(++n);
             status = objective < 3
-                         ? sotto_fit(stage.mechanism, stage.reader, NULL,
+                         ? learn_fit(stage.mechanism, stage.reader, NULL,
                                      stage.aux, &options, &model, NULL, &err)
-                         : sotto_fit_clean(stage.mechanism, stage.records,
+                         : learn_fit_clean(stage.mechanism, stage.records,
                                            &options, &model, NULL, &err);
             assert_true(status == SOTTO_STATUS_OK ||
                         (status == SOTTO_STATUS_MEMORY && model == NULL));

@@ -130,8 +130,12 @@ free_toy(void *own)
     free(toy);
 }
 
+static const struct setting no_settings[] = {SETTING_END};
+
 static const struct learner learner_toy = {
     .name = "toy",
+    .about = "the shares of the classes",
+    .settings = no_settings,
     .takes = takes_toys,
     .fit = fit_toy,
     .predict = predict_toy,
@@ -156,7 +160,7 @@ test_toy(void **state)
         open_mixed(DECIMAL_UNIT, 4 * DECIMAL_UNIT, 8);
     struct sotto_table *people = mixed_rows(400, 3);
     struct sotto_report_reader *reader = read_back(mechanism, people, 5);
-    struct sotto_fit_options options = {.learner = "toy", .decay = -1};
+    const struct sotto_fit_options options = {.learner = "toy"};
     struct sotto_model *model = NULL, *again = NULL;
     struct sotto_evaluation evaluation;
     struct sotto_fit_info info;

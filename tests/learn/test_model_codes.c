@@ -19,16 +19,16 @@ static struct sotto_table *people;
 
 static const uint32_t hidden[] = {3};
 
-static struct sotto_fit_options
+static struct learn_options
 small_options(void)
 {
-    return (struct sotto_fit_options){.hidden = hidden,
-                                      .hiddens = 1,
-                                      .epochs = 2,
-                                      .decay = -1,
-                                      .marginal = -1,
-                                      .entropy = -1,
-                                      .threads = 1};
+    return (struct learn_options){.hidden = hidden,
+                                  .hiddens = 1,
+                                  .epochs = 2,
+                                  .decay = -1,
+                                  .marginal = -1,
+                                  .entropy = -1,
+                                  .threads = 1};
 }
 
 static struct sotto_table *
@@ -52,9 +52,9 @@ make_people(void)
 static struct sotto_model *
 small_model(void)
 {
-    struct sotto_fit_options options = small_options();
+    struct learn_options options = small_options();
     struct sotto_model *model = NULL;
-    must(sotto_fit_clean(mechanism, people, &options, &model, NULL, &err));
+    must(learn_fit_clean(mechanism, people, &options, &model, NULL, &err));
     return model;
 }
 
@@ -71,12 +71,12 @@ static void
 test_apart(void **state)
 {
     struct sotto_mechanism *apart = open_codebook(4 * DECIMAL_UNIT, false);
-    struct sotto_fit_options options = small_options();
+    struct learn_options options = small_options();
     struct sotto_model *model = NULL, *again = NULL;
     uint8_t *reports = simulate(apart, people, 1);
     double one[ROWS * CLASSES], two[ROWS * CLASSES];
     (void)state;
-    must(sotto_fit_clean(apart, people, &options, &model, NULL, &err));
+    must(learn_fit_clean(apart, people, &options, &model, NULL, &err));
     must(sotto_model_write(model, in_folder("apart.model"), &err));
     must(sotto_model_read(in_folder("apart.model"), &again, &err));
     must(sotto_model_predict_private(model, reports, ROWS, one, &err));
@@ -233,16 +233,16 @@ static struct sotto_report_reader *reader;
 static enum sotto_status
 fit_again(struct sotto_model **ret_model)
 {
-    struct sotto_fit_options options = small_options();
-    return sotto_fit(mechanism, reader, NULL, people, &options, ret_model, NULL,
+    struct learn_options options = small_options();
+    return learn_fit(mechanism, reader, NULL, people, &options, ret_model, NULL,
                      &err);
 }
 
 static enum sotto_status
 fit_clean_again(struct sotto_model **ret_model)
 {
-    struct sotto_fit_options options = small_options();
-    return sotto_fit_clean(mechanism, people, &options, ret_model, NULL, &err);
+    struct learn_options options = small_options();
+    return learn_fit_clean(mechanism, people, &options, ret_model, NULL, &err);
 }
 
 static enum sotto_status

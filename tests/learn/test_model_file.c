@@ -18,16 +18,16 @@ small_model(enum sotto_objective objective, enum sotto_level level)
 {
     static const uint32_t hidden[] = {5, 3};
     struct sotto_report_reader *reader = read_back(mechanism, aux, 3);
-    struct sotto_fit_options options = {.objective = objective,
-                                        .level = level,
-                                        .hidden = hidden,
-                                        .hiddens = 2,
-                                        .epochs = 2,
-                                        .restarts = 2,
-                                        .other = true,
-                                        .threads = 1};
+    struct learn_options options = {.objective = objective,
+                                    .level = level,
+                                    .hidden = hidden,
+                                    .hiddens = 2,
+                                    .epochs = 2,
+                                    .restarts = 2,
+                                    .other = true,
+                                    .threads = 1};
     struct sotto_model *model = NULL;
-    must(sotto_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
+    must(learn_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
     sotto_report_reader_free(reader);
     return model;
 }

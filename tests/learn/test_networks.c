@@ -15,8 +15,8 @@ static void
 test_plan(void **state)
 {
     static const uint32_t hidden[NETWORKS_HIDDEN_MAX + 1] = {4, 0};
-    struct sotto_fit_options options = {.objective = SOTTO_OBJECTIVE_LABEL,
-                                        .other = true};
+    struct learn_options options = {.objective = SOTTO_OBJECTIVE_LABEL,
+                                    .other = true};
     struct networks_plan plan;
     (void)state;
     must(networks_plan_init(&plan, &options, 3, &err));

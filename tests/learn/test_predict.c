@@ -15,14 +15,14 @@ static struct sotto_model *
 model_of(enum sotto_objective objective)
 {
     struct sotto_report_reader *reader = read_back(mechanism, aux, 3);
-    struct sotto_fit_options options = {.objective = objective,
-                                        .epochs = 60,
-                                        .restarts = 2,
-                                        .decay = -1,
-                                        .other = true,
-                                        .threads = 1};
+    struct learn_options options = {.objective = objective,
+                                    .epochs = 60,
+                                    .restarts = 2,
+                                    .decay = -1,
+                                    .other = true,
+                                    .threads = 1};
     struct sotto_model *model = NULL;
-    must(sotto_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
+    must(learn_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
     sotto_report_reader_free(reader);
     return model;
 }
@@ -179,14 +179,14 @@ test_evaluate_known(void **state)
         {"label", SOTTO_COLUMN_CATEGORY, 2, yes, false, 0, 0}};
     struct sotto_table *some = table_of("a,label\n-0.9,no\n-0.8,\n-0.7,no\n"
                                         "0.7,yes\n0.8,yes\n0.9,yes\n");
-    struct sotto_fit_options options = {.epochs = 200, .rate = 0.05};
+    struct learn_options options = {.epochs = 200, .rate = 0.05};
     struct sotto_mechanism *line = open_line(DECIMAL_UNIT, DECIMAL_UNIT);
     struct sotto_model *model = NULL;
     struct sotto_evaluation evaluation;
     (void)state;
     options.threads = 1;
     options.validation = -1;
-    must(sotto_fit_clean(line, some, &options, &model, NULL, &err));
+    must(learn_fit_clean(line, some, &options, &model, NULL, &err));
     must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
     assert_int_equal(sotto_model_classes(model), 2);
     assert_int_equal(evaluation.rows, 5); /* "no" is known, "" is not */
@@ -196,7 +196,7 @@ test_evaluate_known(void **state)
     line = open_line_with(column, DECIMAL_UNIT, DECIMAL_UNIT);
     for (int balanced = 0; balanced < 2; balanced++) {
         options.balanced = balanced != 0;
-        must(sotto_fit_clean(line, some, &options, &model, NULL, &err));
+        must(learn_fit_clean(line, some, &options, &model, NULL, &err));
         must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
         assert_int_equal(sotto_model_classes(model), 2);
         assert_string_equal(sotto_model_class(model, 1), "(other)");
@@ -240,7 +240,7 @@ found_by_evaluate(struct sotto_model *model, const void *bytes, size_t size)
 static void
 test_wiped(void **state)
 {
-    struct sotto_fit_options options = {
+    struct learn_options options = {
         .epochs = 2, .threads = 1, .level = SOTTO_LEVEL_FEATURE};
     struct sotto_mechanism *encoded = open_encoded();
     (void)state;
@@ -251,7 +251,7 @@ test_wiped(void **state)
         float said[4], x[2];
         int32_t q[2];
         options.level = feature != 0 ? SOTTO_LEVEL_FEATURE : SOTTO_LEVEL_LATENT;
-        must(sotto_fit_clean(encoded, aux, &options, &model, NULL, &err));
+        must(learn_fit_clean(encoded, aux, &options, &model, NULL, &err));
         must(rows_init(&rows, encoded, aux, &err));
         rows_q(&rows, ROWS - 1, q); /* the last, which stays */
         rows_encode(&rows, ROWS - 2, x, NULL);

@@ -126,13 +126,13 @@ fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
                  const struct experiment_fit *fit, struct mnist_pieces *pieces,
                  struct sotto_error *err)
 {
-    struct sotto_fit_options options = mnist_codes_fit_options(fit->eps);
+    struct learn_options options = mnist_codes_fit_options(fit->eps);
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
     options.threads = run->options->threads;
     options.watch = run->watch;
     options.shifted = true;
-    return sotto_fit_labelled(pieces->mechanism, pieces->reports,
+    return learn_fit_labelled(pieces->mechanism, pieces->reports,
                               trial->split.people, "label", pieces->analyst,
                               NULL, &options, &pieces->model, NULL, err);
 }

@@ -12,6 +12,7 @@
 
 #include "learn/codes/cells.h"
 #include "learn/networks.h"
+#include "learn/options.h"
 
 #define CLASSIFIER_STEPS 300u
 #define CLASSIFIER_CELLS_CLIMB 10u /* cells a class from which on to climb */
@@ -95,7 +96,7 @@ double classifier_gradient(struct codes *codes,
 SOTTO_CHECKED enum sotto_status
 classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
                size_t reports, const struct classifier_aux *aux,
-               const struct sotto_fit_options *options,
+               const struct learn_options *options,
                struct classifier **ret_classifier,
                struct classifier_info *ret_info, struct sotto_error *err);
 

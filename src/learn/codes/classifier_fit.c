@@ -30,7 +30,7 @@ struct fit {
     const uint8_t **report; /* by lot: those that score come last */
     size_t reports;
     const struct classifier_aux *aux;
-    const struct sotto_fit_options *options;
+    const struct learn_options *options;
     struct classifier_options own;
     struct networks_plan plan;
     double *share; /* of the classes, where known; else NULL */
@@ -269,7 +269,7 @@ train(struct fit *fit, struct sotto_error *err)
 static enum sotto_status
 fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 {
-    const struct sotto_fit_options *options = fit->options;
+    const struct learn_options *options = fit->options;
     enum sotto_status status = check_classifier(fit, err);
     fit->own = (struct classifier_options){.rate = options->rate,
                                            .decay = options->decay,
@@ -305,7 +305,7 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 enum sotto_status
 classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
                size_t reports, const struct classifier_aux *aux,
-               const struct sotto_fit_options *options,
+               const struct learn_options *options,
                struct classifier **ret_classifier,
                struct classifier_info *ret_info, struct sotto_error *err)
 {

@@ -172,7 +172,7 @@ take_source(struct source *source, struct sotto_error *err)
  */
 
 static enum sotto_status
-check_options(const struct sotto_fit_options *options, struct sotto_error *err)
+check_options(const struct learn_options *options, struct sotto_error *err)
 {
     if (options->objective != SOTTO_OBJECTIVE_MARGINAL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -356,7 +356,7 @@ enum sotto_status
 codes_fit_clean(struct sotto_model *model, const struct learn_job *job,
                 struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
-    const struct sotto_fit_options *options = job->options;
+    const struct learn_options *options = job->options;
     struct source source = {.model = model, .job = job};
     struct networks_plan plan;
     struct supervision learnt;

@@ -176,8 +176,21 @@ keep_network(struct sotto_model *model, size_t network, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+static const struct setting settings[] = {
+    LEARN_SETTINGS,
+    LEARN_SETTING("balanced", SETTING_FLAG, balanced, 0, 0, NULL,
+                  "classes are known to be equally frequent"),
+    LEARN_SETTING("shifted", SETTING_FLAG, shifted, 0, 0, NULL,
+                  "the people's codes have other shares than the\n"
+                  "auxiliary records': estimate them as well"),
+    SETTING_END};
+
 const struct learner learner_codes = {
     .name = "codes",
+    .about =
+        "for codes of a codebook and labels: learns which labels the codes\n"
+        "have, and from the auxiliary records what they are like.",
+    .settings = settings,
     .takes = takes_codes,
     .fit = codes_fit,
     .fit_clean = codes_fit_clean,

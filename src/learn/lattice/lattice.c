@@ -113,8 +113,30 @@ keep_network(struct sotto_model *model, size_t network, struct sotto_error *err)
     return status;
 }
 
+static const struct setting settings[] = {
+    LEARN_SETTINGS,
+    LEARN_SETTING("share-weight", SETTING_NUMBER, marginal, 0, 1000, NULL,
+                  "ties the classes' shares to those of the label\n"
+                  "reports (0)"),
+    LEARN_SETTING("balanced", SETTING_FLAG, balanced, 0, 0, NULL,
+                  "classes are known to be equally frequent: that is\n"
+                  "their share, and share-weight is 0.1, if not given"),
+    LEARN_SETTING("entropy", SETTING_NUMBER, entropy, 0, 1000, NULL,
+                  "marginal: how much certainty counts, so that\n"
+                  "boundaries run where few records are (0)"),
+    LEARN_SETTING("smoothing", SETTING_NUMBER, smoothing, 0, 1, NULL,
+                  "of what a label report says, towards nothing (0)"),
+    LEARN_SETTING("bootstrap", SETTING_NUMBER, bootstrap, 0, 1, NULL,
+                  "restarts weigh the reports by lot: candidates to\n"
+                  "choose from (0)"),
+    SETTING_END};
+
 const struct learner learner_lattice = {
     .name = "lattice",
+    .about =
+        "for numbers or symbols beside a label: weighs each report over a\n"
+        "prior (Eq. 11), or classifies its estimate (Eq. 12).",
+    .settings = settings,
     .takes = takes_any,
     .fit = lattice_fit,
     .fit_clean = lattice_fit_clean,

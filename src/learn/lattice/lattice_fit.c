@@ -33,7 +33,7 @@ static enum sotto_status
 init_fit(struct lattice_fit *fit, struct sotto_model *model,
          const struct learn_job *job, struct sotto_error *err)
 {
-    const struct sotto_fit_options *options = job->options;
+    const struct learn_options *options = job->options;
     struct networks_plan plan;
     struct lattice *lattice;
     bool clean = job->reader == NULL;

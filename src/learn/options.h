@@ -1,0 +1,130 @@
+/*
+ * options.h: what can be said of a fit, as learners take it, and the settings
+ * that say it.
+ */
+#ifndef SOTTO_LEARN_OPTIONS_H
+#define SOTTO_LEARN_OPTIONS_H
+
+#include "host/settings.h"
+#include "sotto/sotto.h"
+
+struct learner;
+
+struct learn_options {
+    const char *learner; /* NULL: the first that takes the mechanism */
+    enum sotto_objective objective;
+    enum sotto_level level;
+    const uint32_t *hidden; /* layers; NULL: one of 50 */
+    size_t hiddens;
+    bool linear;         /* no hidden layer */
+    bool other;          /* labels may be none of the mechanism's categories:
+                            "(other)" is a class, too */
+    bool balanced;       /* classes are known to be equally frequent: that is
+                            the share that `marginal` holds them to; if it is
+                            negative, with a weight of 0.1 */
+    bool shifted;        /* codebooks alone: the people's codes have other
+                            shares than the auxiliary records', and those are
+                            estimated as well */
+    uint32_t epochs;     /* 0: chosen from the objective */
+    double rate;         /* 0: likewise */
+    double decay;        /* weight decay; negative: likewise */
+    double validation;   /* share of the reports that only score, 0: 0.1;
+                            negative: none */
+    uint32_t prior_most; /* prior points to use, drawn by lot; 0: all whose
+                          weights fit in 2 GB */
+    uint32_t batches;    /* steps an epoch, 0: chosen */
+    uint32_t restarts; /* models whose probabilities are averaged, 0: chosen */
+    double smoothing;  /* of what a label report says, towards saying nothing:
+                          0 to 1; 0: none */
+    double marginal;   /* weight of the divergence of the model's share of each
+                          class from the label reports'; 0: none; negative:
+                          chosen */
+    double entropy;    /* MARGINAL alone: weight of the entropy of p(class |
+                          point), so that boundaries run where few records
+                          are; negative: chosen */
+    double bootstrap;  /* all networks but the first weigh the reports by lot:
+                          1 + bootstrap (e - 1), e exponential with mean 1:
+                          candidates to choose from; 0 to 1, 0: all alike */
+    uint64_t seed;
+    unsigned threads;
+    struct sotto_watch watch;
+    /* what the settings of these names fill */
+    const char *objective_word, *level_word;
+    struct setting_list hidden_list;
+};
+
+/* Reads the settings of a learner. `ret_options` has pointers into itself and
+   into `from`: it must not move. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+learn_options_read(const struct learner *learner,
+                   const struct sotto_fit_options *from,
+                   struct learn_options *ret_options, struct sotto_error *err);
+
+/* As sotto_fit, sotto_fit_clean and sotto_fit_labelled, with options that are
+   read: fit.c and labelled.c. */
+SOTTO_CHECKED enum sotto_status
+learn_fit(struct sotto_mechanism *mechanism,
+          const struct sotto_report_reader *reader,
+          const struct sotto_analyst *analyst, const struct sotto_table *aux,
+          const struct learn_options *options, struct sotto_model **ret_model,
+          struct sotto_fit_info *ret_info, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status learn_fit_clean(
+    struct sotto_mechanism *mechanism, const struct sotto_table *table,
+    const struct learn_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status learn_fit_labelled(
+    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
+    const struct sotto_table *labels, const char *column,
+    const struct sotto_analyst *analyst, const struct sotto_table *aux,
+    const struct learn_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
+
+/* A row of a learner's table. */
+#define LEARN_SETTING(name, kind, field, low, high, initial, help)             \
+    {                                                                          \
+        (name), (kind), offsetof(struct learn_options, field), (low), (high),  \
+            (initial), (help), NULL, false                                     \
+    }
+#define LEARN_WORD(name, field, initial, help, words)                          \
+    {                                                                          \
+        (name), SETTING_WORD, offsetof(struct learn_options, field), 0, 0,     \
+            (initial), (help), (words), false                                  \
+    }
+
+/* The rows that every learner of ours has. */
+#define LEARN_SETTINGS                                                         \
+    LEARN_WORD("objective", objective_word, "marginal",                        \
+               "marginal: over the noise of record and label;\n"               \
+               "label: over the label's alone; plain: as if there\n"           \
+               "were none",                                                    \
+               "marginal|label|plain"),                                        \
+        LEARN_WORD("level", level_word, "latent",                              \
+                   "latent: representations are classified; feature:\n"        \
+                   "records",                                                  \
+                   "latent|feature"),                                          \
+        LEARN_SETTING("hidden", SETTING_LIST, hidden_list, 1, 65536, NULL,     \
+                      "units of the hidden layers (50)"),                      \
+        LEARN_SETTING("linear", SETTING_FLAG, linear, 0, 0, NULL,              \
+                      "no hidden layer"),                                      \
+        LEARN_SETTING("other", SETTING_FLAG, other, 0, 0, NULL,                \
+                      "labels may be missing or new: a class of its own,\n"    \
+                      "as it is anyway beside a single category"),             \
+        LEARN_SETTING("epochs", SETTING_WHOLE, epochs, 1, 100000, NULL,        \
+                      "at most; else chosen from the budget"),                 \
+        LEARN_SETTING("rate", SETTING_NUMBER, rate, 1e-9, 10, NULL,            \
+                      "Adam's; else likewise"),                                \
+        LEARN_SETTING("decay", SETTING_NUMBER, decay, 0, 1000, NULL,           \
+                      "weight decay; else likewise"),                          \
+        LEARN_SETTING("batches", SETTING_WHOLE, batches, 1, 100000, NULL,      \
+                      "steps an epoch; else likewise"),                        \
+        LEARN_SETTING("restarts", SETTING_WHOLE, restarts, 1, 32, NULL,        \
+                      "networks whose answers are averaged (1)"),              \
+        LEARN_SETTING("validation", SETTING_NUMBER, validation, 0, 0.8, "0.1", \
+                      "share of the reports that only score, 0: none"),        \
+        LEARN_SETTING("prior-most", SETTING_WHOLE, prior_most, 1, 1e9, NULL,   \
+                      "use at most N points of the prior (all, or what\n"      \
+                      "fits in 2 GB)"),                                        \
+        LEARN_SETTING("seed", SETTING_SEED, seed, 0, 0, "0",                   \
+                      "the same seed, the same model")
+
+#endif
