@@ -1,10 +1,10 @@
 /*
- * table.c: tables: telling a file's format, looking at cells, joining.
+ * table.c: looks at tables, names their columns, joins them.
  *
- * The readers are csv.c, idx.c, npy.c and png_folder.c, and selection.c takes
- * some of the rows; table.h draws how a table lies in memory.
- * What is asked of a row or column that is not there is answered with nothing
- * (a missing cell, an empty name, 0), never with other memory.
+ * table_read.c reads them, selection.c takes some of their rows, and table.h
+ * draws how a table lies in memory. What is asked of a row or column that is
+ * not there is answered with nothing (a missing cell, an empty name, 0), never
+ * with other memory.
  */
 #include "table/table.h"
 
@@ -12,17 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/error.h"
-#include "host/file.h"
 #include "host/text.h"
 #include "host/wipe.h"
-#include "table/csv.h"
-#include "table/gunzip.h"
-#include "table/idx.h"
-#include "table/npy.h"
-#include "table/png_folder.h"
 
 /* ---- Making and freeing ------------------------------------------------ */
 
@@ -170,91 +163,6 @@ table_find_twin(const struct table_column *columns, size_t count,
     }
     free(sorted);
     return SOTTO_STATUS_OK;
-}
-
-/* ---- Reading ----------------------------------------------------------- */
-
-/* Replaces gzipped bytes by what they hold. */
-static enum sotto_status
-decompress(uint8_t **bytes, size_t *size, const char *name,
-           struct sotto_error *err)
-{
-    uint8_t *plain;
-    size_t plain_size;
-    if (!gunzip_detect(*bytes, *size)) {
-        return SOTTO_STATUS_OK;
-    }
-    enum sotto_status status = gunzip_bytes(*bytes, *size, TABLE_MAX_BYTES,
-                                            name, &plain, &plain_size, err);
-    if (status == SOTTO_STATUS_OK) {
-        host_wipe_free(*bytes, *size);
-        *bytes = plain;
-        *size = plain_size;
-    }
-    return status;
-}
-
-/* Consumes `bytes`, on failure too. */
-static enum sotto_status
-parse_owned(uint8_t *bytes, size_t size, const char *name,
-            const struct sotto_table_options *options,
-            struct sotto_table **ret_table, struct sotto_error *err)
-{
-    enum sotto_status status = decompress(&bytes, &size, name, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-
-    if (idx_detect(bytes, size)) {
-        status = idx_parse(bytes, size, name, ret_table, err);
-    } else if (npy_detect(bytes, size)) {
-        status = npy_parse(bytes, size, name, ret_table, err);
-    } else {
-        status =
-            csv_parse(bytes, size, name, options == NULL ? -1 : options->header,
-                      ret_table, err);
-    }
-done:
-    if (status != SOTTO_STATUS_OK) {
-        host_wipe_free(bytes, size);
-    }
-    return status;
-}
-
-enum sotto_status
-sotto_table_read(const char *path, const struct sotto_table_options *options,
-                 struct sotto_table **ret_table, struct sotto_error *err)
-{
-    uint8_t *bytes;
-    size_t size;
-    struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-        return png_folder_read(path, 0, ret_table, err);
-    }
-    enum sotto_status status =
-        host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    return parse_owned(bytes, size, host_shown(path), options, ret_table, err);
-}
-
-enum sotto_status
-sotto_table_parse(const void *data, size_t size, const char *name,
-                  const struct sotto_table_options *options,
-                  struct sotto_table **ret_table, struct sotto_error *err)
-{
-    if (size > TABLE_MAX_BYTES) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "%s: has %zu bytes, more than %zu, the most that is "
-                         "read: split it",
-                         host_shown(name), size, TABLE_MAX_BYTES);
-    }
-    uint8_t *bytes = host_text_copy(data, size);
-    if (bytes == NULL) {
-        return host_fail_memory(err);
-    }
-    return parse_owned(bytes, size, host_shown(name), options, ret_table, err);
 }
 
 /* ---- Looking ----------------------------------------------------------- */
