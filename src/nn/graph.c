@@ -184,7 +184,7 @@ backward_layer(const struct nn_arena *arena, const struct nn_place *place,
    it; `dlast` is the last layer's. */
 static void
 add_sums(const struct nn_graph *graph, struct tensor_backend *backend, size_t n,
-         size_t i, float *dlast, float *dinput)
+         size_t i, const float *dlast, float *dinput)
 {
     for (size_t j = graph->layers; dinput != NULL && j-- > i;) {
         const struct nn_place *place = &graph->layer[j];
@@ -206,7 +206,7 @@ void
 nn_graph_backward(struct nn_graph *graph, struct tensor_backend *backend,
                   const float *x, size_t n, float *dy, float *dx)
 {
-    float *dlast = dy;
+    const float *dlast = dy;
     memset(graph->filled, 0, (graph->layers + 1) * sizeof *graph->filled);
     for (size_t i = graph->layers; i-- > 0;) {
         const struct nn_place *place = &graph->layer[i];
