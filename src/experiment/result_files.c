@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/plot.h"
 #include "experiment/row_store.h"
 #include "experiment/tables/papers.h"
 #include "host/error.h"
 #include "host/file.h"
+#include "host/plot.h"
 #include "host/text.h"
 
 #define TEXT_MOST ((size_t)1 << 28)

@@ -20,7 +20,7 @@
 /* ---- Life cycle --------------------------------------------------------- */
 
 static void
-free_cells(struct mnist_trial *trial)
+free_cells(struct trial *trial)
 {
     for (size_t i = 0; i < 2; i++) {
         sotto_codebook_free(trial->cells[i].codebook);
@@ -29,9 +29,9 @@ free_cells(struct mnist_trial *trial)
 }
 
 void
-mnist_trial_close(void *state)
+trial_close(void *state)
 {
-    struct mnist_trial *trial = state;
+    struct trial *trial = state;
     free_cells(trial);
     mnist_split_clear(&trial->split);
     mnist_data_close(&trial->data);
@@ -39,11 +39,11 @@ mnist_trial_close(void *state)
 }
 
 enum sotto_status
-mnist_trial_open(const struct experiment_run *run, mnist_split_fn *split_init,
-                 void **ret_state, char ret_hash[EXPERIMENT_HASH_SIZE],
-                 struct sotto_error *err)
+trial_open(const struct experiment_run *run, mnist_split_fn *split_init,
+           void **ret_state, char ret_hash[EXPERIMENT_HASH_SIZE],
+           struct sotto_error *err)
 {
-    struct mnist_trial *trial = calloc(1, sizeof *trial);
+    struct trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL) {
         return host_fail_memory(err);
     }
@@ -60,8 +60,8 @@ mnist_trial_open(const struct experiment_run *run, mnist_split_fn *split_init,
 }
 
 enum sotto_status
-mnist_trial_take(struct mnist_trial *trial, const struct experiment_run *run,
-                 uint32_t number, struct sotto_error *err)
+trial_take(struct trial *trial, const struct experiment_run *run,
+           uint32_t number, struct sotto_error *err)
 {
     enum sotto_status status = mnist_data_read(&trial->data, err);
     if (status != SOTTO_STATUS_OK ||
@@ -92,12 +92,12 @@ has_seed(const char *kind)
 }
 
 static enum sotto_status
-train(const struct mnist_trial *trial, const struct experiment_run *run,
-      const struct mnist_encoder *encoder, const struct encoder_files *files,
+train(const struct trial *trial, const struct experiment_run *run,
+      const struct trial_encoder *encoder, const struct encoder_files *files,
       uint64_t seed, struct sotto_error *err)
 {
     char name[64], lambda[32], seed_text[24];
-    struct mnist_sets sets;
+    struct trial_sets sets;
     struct sotto_train_options options = {.eps = TRAIN_EPS,
                                           .label = "label",
                                           .name = name,
@@ -108,7 +108,7 @@ train(const struct mnist_trial *trial, const struct experiment_run *run,
     (void)snprintf(name, sizeof name, "mnist-collection-%s", encoder->kind);
     (void)snprintf(lambda, sizeof lambda, "%.17g", encoder->lambda);
     (void)snprintf(seed_text, sizeof seed_text, "%ju", (uintmax_t)seed);
-    mnist_encoder_sets(encoder, run->options->epochs, &sets);
+    trial_encoder_sets(encoder, run->options->epochs, &sets);
     sets.set[sets.sets++] = (struct sotto_setting){"lambda", lambda};
     if (has_seed(encoder->kind)) {
         sets.set[sets.sets++] = (struct sotto_setting){"seed", seed_text};
@@ -119,8 +119,8 @@ train(const struct mnist_trial *trial, const struct experiment_run *run,
 }
 
 char *
-mnist_trial_text(const struct mnist_trial *trial,
-                 const struct experiment_run *run, const char *setting)
+trial_text(const struct trial *trial, const struct experiment_run *run,
+           const char *setting)
 {
     struct host_text all;
     host_text_init(&all, 4096);
@@ -139,19 +139,18 @@ mnist_trial_text(const struct mnist_trial *trial,
 }
 
 enum sotto_status
-mnist_trial_encoder(const struct mnist_trial *trial,
-                    const struct experiment_run *run,
-                    const struct mnist_encoder *encoder,
-                    struct sotto_mechanism **ret_mechanism,
-                    struct sotto_analyst **ret_analyst, struct sotto_error *err)
+trial_encoder_make(const struct trial *trial, const struct experiment_run *run,
+                   const struct trial_encoder *encoder,
+                   struct sotto_mechanism **ret_mechanism,
+                   struct sotto_analyst **ret_analyst, struct sotto_error *err)
 {
     char setting[EXPERIMENT_SETTING_SIZE];
     struct encoder_files files = {0};
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status;
     char *text;
-    mnist_encoder_text(encoder, run->options->epochs, setting);
-    text = mnist_trial_text(trial, run, setting);
+    trial_encoder_text(encoder, run->options->epochs, setting);
+    text = trial_text(trial, run, setting);
     if (text == NULL) {
         return host_fail_memory(err);
     }

@@ -20,7 +20,7 @@
 #define ANY_EPS "1" /* of a mechanism that nobody reports with */
 
 void
-mnist_code_note(const struct sotto_mechanism *mechanism,
+trial_code_note(const struct sotto_mechanism *mechanism,
                 char note[EXPERIMENT_NOTE_SIZE])
 {
     struct codes_shape shape;
@@ -33,9 +33,9 @@ mnist_code_note(const struct sotto_mechanism *mechanism,
 }
 
 enum sotto_status
-mnist_trial_cells(struct mnist_trial *trial, const struct experiment_run *run,
-                  const struct mnist_encoder *encoder, bool label,
-                  struct sotto_codebook **ret_codebook, struct sotto_error *err)
+trial_cells(struct trial *trial, const struct experiment_run *run,
+            const struct trial_encoder *encoder, bool label,
+            struct sotto_codebook **ret_codebook, struct sotto_error *err)
 {
     const struct sotto_codebook_options options = {
         .label = label ? "label" : NULL,
@@ -44,10 +44,10 @@ mnist_trial_cells(struct mnist_trial *trial, const struct experiment_run *run,
                                 0, 0),
         .threads = run->options->threads,
         .watch = run->watch};
-    struct mnist_cells *cells = &trial->cells[label ? 1 : 0];
+    struct trial_cells *cells = &trial->cells[label ? 1 : 0];
     char setting[EXPERIMENT_SETTING_SIZE];
     struct sotto_mechanism *mechanism = NULL;
-    mnist_encoder_text(encoder, run->options->epochs, setting);
+    trial_encoder_text(encoder, run->options->epochs, setting);
     if (cells->codebook != NULL && strcmp(cells->encoder, setting) == 0) {
         *ret_codebook = cells->codebook;
         return SOTTO_STATUS_OK;
@@ -55,7 +55,7 @@ mnist_trial_cells(struct mnist_trial *trial, const struct experiment_run *run,
     sotto_codebook_free(cells->codebook);
     cells->codebook = NULL;
     enum sotto_status status =
-        mnist_trial_encoder(trial, run, encoder, &mechanism, NULL, err);
+        trial_encoder_make(trial, run, encoder, &mechanism, NULL, err);
     if (status == SOTTO_STATUS_OK) {
         status = sotto_codebook_new(trial->split.aux, mechanism, &options,
                                     &cells->codebook, err);
@@ -70,8 +70,8 @@ mnist_trial_cells(struct mnist_trial *trial, const struct experiment_run *run,
 
 /* Chooses what to report, and writes it. */
 static enum sotto_status
-make(struct mnist_trial *trial, const struct experiment_run *run,
-     const struct mnist_encoder *encoder, const struct mnist_code *code,
+make(struct trial *trial, const struct experiment_run *run,
+     const struct trial_encoder *encoder, const struct trial_code *code,
      const struct encoder_files *files, struct sotto_error *err)
 {
     struct sotto_codebook *codebook = NULL;
@@ -79,7 +79,7 @@ make(struct mnist_trial *trial, const struct experiment_run *run,
         .k = code->k > 0 ? code->k : code->classes, .channel = "subset"};
     char eps[EXPERIMENT_EPS_SIZE] = ANY_EPS;
     enum sotto_status status =
-        mnist_trial_cells(trial, run, encoder, code->label, &codebook, err);
+        trial_cells(trial, run, encoder, code->label, &codebook, err);
     if (isfinite(code->eps)) {
         experiment_eps_text(code->eps, eps);
     }
@@ -105,24 +105,22 @@ make(struct mnist_trial *trial, const struct experiment_run *run,
 }
 
 enum sotto_status
-mnist_trial_codebook(struct mnist_trial *trial,
-                     const struct experiment_run *run,
-                     const struct mnist_encoder *encoder,
-                     const struct mnist_code *code,
-                     struct sotto_mechanism **ret_mechanism,
-                     struct sotto_analyst **ret_analyst,
-                     struct sotto_error *err)
+trial_codebook(struct trial *trial, const struct experiment_run *run,
+               const struct trial_encoder *encoder,
+               const struct trial_code *code,
+               struct sotto_mechanism **ret_mechanism,
+               struct sotto_analyst **ret_analyst, struct sotto_error *err)
 {
     char first[EXPERIMENT_SETTING_SIZE], second[EXPERIMENT_SETTING_SIZE];
     char eps[EXPERIMENT_EPS_SIZE];
     char all[2 * EXPERIMENT_SETTING_SIZE + EXPERIMENT_EPS_SIZE + 16];
     struct encoder_files files = {0};
     struct sotto_mechanism *mechanism = NULL;
-    mnist_encoder_text(encoder, run->options->epochs, first);
-    mnist_code_text(code, second);
+    trial_encoder_text(encoder, run->options->epochs, first);
+    trial_code_text(code, second);
     experiment_eps_text(code->eps, eps);
     (void)snprintf(all, sizeof all, "%s\n%s; eps=%s", first, second, eps);
-    char *text = mnist_trial_text(trial, run, all);
+    char *text = trial_text(trial, run, all);
     if (text == NULL) {
         return host_fail_memory(err);
     }

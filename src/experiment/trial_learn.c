@@ -12,7 +12,7 @@
 #include "host/error.h"
 
 const char *
-mnist_settings_of(const char *mechanism)
+trial_settings_of(const char *mechanism)
 {
     return strcmp(mechanism, MNIST_FLOAT) == 0 ? "vlm" : mechanism;
 }
@@ -22,7 +22,7 @@ mnist_settings_of(const char *mechanism)
 /* Gives the mechanism the budget of a fit. */
 static enum sotto_status
 give_budget(struct sotto_mechanism **mechanism, double eps,
-            const struct mnist_encoder *encoder, struct sotto_error *err)
+            const struct trial_encoder *encoder, struct sotto_error *err)
 {
     char text[EXPERIMENT_EPS_SIZE];
     struct sotto_mechanism *other = NULL;
@@ -38,7 +38,7 @@ give_budget(struct sotto_mechanism **mechanism, double eps,
 }
 
 void
-mnist_pieces_clear(struct mnist_pieces *pieces)
+trial_pieces_clear(struct trial_pieces *pieces)
 {
     sotto_model_free(pieces->model);
     sotto_table_free(pieces->decoded);
@@ -50,9 +50,9 @@ mnist_pieces_clear(struct mnist_pieces *pieces)
 
 static struct learn_options
 fit_options(const struct experiment_run *run, const struct experiment_fit *fit,
-            const struct mnist_fit *how)
+            const struct trial_fit *how)
 {
-    struct learn_options options = mnist_fit_options(how, fit->eps);
+    struct learn_options options = trial_fit_options(how, fit->eps);
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
     options.threads = run->options->threads;
@@ -63,9 +63,9 @@ fit_options(const struct experiment_run *run, const struct experiment_fit *fit,
 /* Without noise: from the people's representations, or what the decoder makes
    of those. */
 static enum sotto_status
-learn_clean(const struct mnist_trial *trial, const struct experiment_run *run,
-            const struct experiment_fit *fit, const struct mnist_fit *how,
-            struct mnist_pieces *pieces, struct sotto_error *err)
+learn_clean(const struct trial *trial, const struct experiment_run *run,
+            const struct experiment_fit *fit, const struct trial_fit *how,
+            struct trial_pieces *pieces, struct sotto_error *err)
 {
     struct learn_options options = fit_options(run, fit, how);
     struct sotto_fit_info info;
@@ -86,8 +86,7 @@ learn_clean(const struct mnist_trial *trial, const struct experiment_run *run,
 
 /* The people who did not report answer one question each. */
 static enum sotto_status
-choose_network(const struct mnist_trial *trial,
-               const struct experiment_run *run,
+choose_network(const struct trial *trial, const struct experiment_run *run,
                const struct experiment_fit *fit, struct sotto_model *model,
                struct sotto_error *err)
 {
@@ -100,10 +99,10 @@ choose_network(const struct mnist_trial *trial,
 }
 
 static enum sotto_status
-learn_private(const struct mnist_trial *trial, const struct experiment_run *run,
+learn_private(const struct trial *trial, const struct experiment_run *run,
               const struct experiment_fit *fit,
-              const struct mnist_encoder *encoder, const struct mnist_fit *how,
-              struct mnist_pieces *pieces, struct sotto_error *err)
+              const struct trial_encoder *encoder, const struct trial_fit *how,
+              struct trial_pieces *pieces, struct sotto_error *err)
 {
     struct learn_options options = fit_options(run, fit, how);
     bool choose = options.bootstrap > 0;
@@ -130,12 +129,12 @@ learn_private(const struct mnist_trial *trial, const struct experiment_run *run,
 }
 
 enum sotto_status
-mnist_learn(const struct mnist_trial *trial, const struct experiment_run *run,
+trial_learn(const struct trial *trial, const struct experiment_run *run,
             const struct experiment_fit *fit,
-            const struct mnist_encoder *encoder, const struct mnist_fit *how,
-            struct mnist_pieces *pieces, struct sotto_error *err)
+            const struct trial_encoder *encoder, const struct trial_fit *how,
+            struct trial_pieces *pieces, struct sotto_error *err)
 {
-    enum sotto_status status = mnist_trial_encoder(
+    enum sotto_status status = trial_encoder_make(
         trial, run, encoder, &pieces->mechanism, &pieces->analyst, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -148,15 +147,15 @@ mnist_learn(const struct mnist_trial *trial, const struct experiment_run *run,
 /* ---- Codes -------------------------------------------------------------- */
 
 enum sotto_status
-mnist_learn_codes(struct mnist_trial *trial, const struct experiment_run *run,
+trial_learn_codes(struct trial *trial, const struct experiment_run *run,
                   const struct experiment_fit *fit,
-                  const struct mnist_encoder *encoder,
-                  const struct mnist_code *code, struct mnist_pieces *pieces,
+                  const struct trial_encoder *encoder,
+                  const struct trial_code *code, struct trial_pieces *pieces,
                   struct sotto_error *err)
 {
-    struct learn_options options = mnist_codes_fit_options(fit->eps);
+    struct learn_options options = trial_codes_fit_options(fit->eps);
     struct sotto_fit_info info;
-    enum sotto_status status = mnist_trial_codebook(
+    enum sotto_status status = trial_codebook(
         trial, run, encoder, code, &pieces->mechanism, &pieces->analyst, err);
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);

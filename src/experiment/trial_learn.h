@@ -10,32 +10,32 @@
 #define MNIST_FLOAT "vlm-float" /* vlm with floating-point noise */
 
 /* The mechanism whose settings and encoders another one uses. */
-const char *mnist_settings_of(const char *mechanism);
+const char *trial_settings_of(const char *mechanism);
 
 /* A fit's pieces, freed together. */
-struct mnist_pieces {
+struct trial_pieces {
     struct sotto_mechanism *mechanism; /* at the budget of the fit */
     struct sotto_analyst *analyst;
     struct sotto_report_reader *reports;
     struct sotto_table *decoded;
     struct sotto_model *model;
 };
-void mnist_pieces_clear(struct mnist_pieces *pieces);
+void trial_pieces_clear(struct trial_pieces *pieces);
 
 /* From a representation on a lattice, and the label beside it. What is in
    `pieces` is the caller's to clear, also on failure. */
 SOTTO_CHECKED enum sotto_status
-mnist_learn(const struct mnist_trial *trial, const struct experiment_run *run,
+trial_learn(const struct trial *trial, const struct experiment_run *run,
             const struct experiment_fit *fit,
-            const struct mnist_encoder *encoder, const struct mnist_fit *how,
-            struct mnist_pieces *pieces, struct sotto_error *err);
+            const struct trial_encoder *encoder, const struct trial_fit *how,
+            struct trial_pieces *pieces, struct sotto_error *err);
 
 /* From codes with labels. */
 SOTTO_CHECKED enum sotto_status
-mnist_learn_codes(struct mnist_trial *trial, const struct experiment_run *run,
+trial_learn_codes(struct trial *trial, const struct experiment_run *run,
                   const struct experiment_fit *fit,
-                  const struct mnist_encoder *encoder,
-                  const struct mnist_code *code, struct mnist_pieces *pieces,
+                  const struct trial_encoder *encoder,
+                  const struct trial_code *code, struct trial_pieces *pieces,
                   struct sotto_error *err);
 
 #endif

@@ -31,7 +31,7 @@
 #define CLM "d=8 l=10 eps-pre="
 #define CLM_STEPS " epochs=12 batch=256 rate=0.003"
 
-static const struct mnist_encoder encoders[] = {
+static const struct trial_encoder encoders[] = {
     /* mechanism     eps     lambda  label    kind   settings */
     {"vlm",          10,      0.7,  "flip",   "vlm", VLM "26" VLM_STEPS},
     {"vlm",           8,      0.6,  "flip",   "vlm", VLM "26" VLM_STEPS},
@@ -67,7 +67,7 @@ static const struct mnist_encoder encoders[] = {
    smoothing, marginal, entropy, candidates, bootstrap, eq12. At the feature level, the decays
    are those of 0.01, 0.1, 1, 3, 10 and 30 with the best score on the validation
    reports, for one draw of one encoder. */
-static const struct mnist_fit fits[] = {
+static const struct trial_fit fits[] = {
     {NULL, 10, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.06, 1, 0, false},
     {NULL,  8, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.05, 1, 0, false},
     {NULL,  6, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.03, 1, 0, false},
@@ -108,21 +108,21 @@ encoder_of(const char *mechanism)
 }
 
 bool
-mnist_is_codebook(const char *mechanism)
+trial_is_codebook(const char *mechanism)
 {
     return encoder_of(mechanism) != NULL;
 }
 
-const struct mnist_encoder *
-mnist_encoder_find(const char *mechanism, double eps)
+const struct trial_encoder *
+trial_encoder_find(const char *mechanism, double eps)
 {
-    const struct mnist_encoder *nearest = NULL;
-    if (mnist_is_codebook(mechanism)) {
+    const struct trial_encoder *nearest = NULL;
+    if (trial_is_codebook(mechanism)) {
         mechanism = encoder_of(mechanism);
         eps = INFINITY;
     }
     for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++) {
-        const struct mnist_encoder *row = &encoders[i];
+        const struct trial_encoder *row = &encoders[i];
         if (strcmp(row->mechanism, mechanism) == 0 &&
             (nearest == NULL ||
              distance(row->eps, eps) < distance(nearest->eps, eps))) {
@@ -133,12 +133,12 @@ mnist_encoder_find(const char *mechanism, double eps)
 }
 
 /* A row for the mechanism itself comes before one for any. */
-const struct mnist_fit *
-mnist_fit_find(const char *mechanism, enum sotto_level level, double eps)
+const struct trial_fit *
+trial_fit_find(const char *mechanism, enum sotto_level level, double eps)
 {
-    const struct mnist_fit *nearest = NULL;
+    const struct trial_fit *nearest = NULL;
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        const struct mnist_fit *row = &fits[i];
+        const struct trial_fit *row = &fits[i];
         bool own = row->mechanism != NULL;
         if (row->level != level ||
             (own && strcmp(row->mechanism, mechanism) != 0)) {
@@ -155,8 +155,8 @@ mnist_fit_find(const char *mechanism, enum sotto_level level, double eps)
 }
 
 void
-mnist_encoder_sets(const struct mnist_encoder *encoder, uint32_t epochs,
-                   struct mnist_sets *ret_sets)
+trial_encoder_sets(const struct trial_encoder *encoder, uint32_t epochs,
+                   struct trial_sets *ret_sets)
 {
     char *rest = ret_sets->text, *word;
     ret_sets->sets = 0;
@@ -180,13 +180,13 @@ mnist_encoder_sets(const struct mnist_encoder *encoder, uint32_t epochs,
 /* Results are recorded under the names that settings once had: eps_pre, m for
    autogen, which was always 0, and eps_pre=learnt. */
 void
-mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
+trial_encoder_text(const struct trial_encoder *encoder, uint32_t epochs,
                    char text[EXPERIMENT_SETTING_SIZE])
 {
-    struct mnist_sets sets;
+    struct trial_sets sets;
     size_t size = (size_t)snprintf(text, EXPERIMENT_SETTING_SIZE, "%s",
                                    encoder->mechanism);
-    mnist_encoder_sets(encoder, epochs, &sets);
+    trial_encoder_sets(encoder, epochs, &sets);
     for (size_t i = 0; i < sets.sets && size < EXPERIMENT_SETTING_SIZE; i++) {
         const struct sotto_setting *set = &sets.set[i];
         bool noise = strcmp(set->name, "eps-pre") == 0;
@@ -203,7 +203,7 @@ mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
 }
 
 struct learn_options
-mnist_fit_options(const struct mnist_fit *fit, double eps)
+trial_fit_options(const struct trial_fit *fit, double eps)
 {
     bool label = fit->eq12 || fit->level == SOTTO_LEVEL_FEATURE;
     enum sotto_objective objective =
@@ -228,11 +228,11 @@ mnist_fit_options(const struct mnist_fit *fit, double eps)
 }
 
 static void
-fit_text(const struct mnist_fit *fit, double eps, double lambda,
+fit_text(const struct trial_fit *fit, double eps, double lambda,
          struct host_text *text)
 {
     static const char *const objectives[] = {"eq11", "eq12", "plain"};
-    struct learn_options options = mnist_fit_options(fit, eps);
+    struct learn_options options = trial_fit_options(fit, eps);
     struct learn_setting used;
     if (learn_settle(&options, lambda * eps, (1 - lambda) * eps, &used, NULL) !=
         SOTTO_STATUS_OK) {
@@ -270,14 +270,14 @@ fit_text(const struct mnist_fit *fit, double eps, double lambda,
 }
 
 void
-mnist_setting_text(const struct mnist_encoder *encoder,
-                   const struct mnist_fit *fit, double eps, uint32_t epochs,
+trial_setting_text(const struct trial_encoder *encoder,
+                   const struct trial_fit *fit, double eps, uint32_t epochs,
                    char text[EXPERIMENT_SETTING_SIZE])
 {
     char first[EXPERIMENT_SETTING_SIZE];
     struct host_text learnt;
     host_text_init(&learnt, EXPERIMENT_SETTING_SIZE);
-    mnist_encoder_text(encoder, epochs, first);
+    trial_encoder_text(encoder, epochs, first);
     fit_text(fit, eps, encoder->lambda, &learnt);
     (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
                    "%.110s; lambda=%g label=%s; %.190s; protocol=%u", first,
@@ -289,7 +289,7 @@ mnist_setting_text(const struct mnist_encoder *encoder,
 /* ---- Codes -------------------------------------------------------------- */
 
 void
-mnist_code_text(const struct mnist_code *code,
+trial_code_text(const struct trial_code *code,
                 char text[EXPERIMENT_SETTING_SIZE])
 {
     char k[32];
@@ -304,7 +304,7 @@ mnist_code_text(const struct mnist_code *code,
 }
 
 struct learn_options
-mnist_codes_fit_options(double eps)
+trial_codes_fit_options(double eps)
 {
     return (struct learn_options){
         .objective =
@@ -317,13 +317,13 @@ mnist_codes_fit_options(double eps)
 }
 
 void
-mnist_codes_setting_text(const struct mnist_encoder *encoder,
-                         const struct mnist_code *code, uint32_t epochs,
+trial_codes_setting_text(const struct trial_encoder *encoder,
+                         const struct trial_code *code, uint32_t epochs,
                          char text[EXPERIMENT_SETTING_SIZE])
 {
     char first[EXPERIMENT_SETTING_SIZE], second[EXPERIMENT_SETTING_SIZE];
-    mnist_encoder_text(encoder, epochs, first);
-    mnist_code_text(code, second);
+    trial_encoder_text(encoder, epochs, first);
+    trial_code_text(code, second);
     (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
                    "%.110s; %.110s; fit %s; protocol=%u", first, second,
                    isfinite(code->eps) ? "codes balanced" : "clean", PROTOCOL);

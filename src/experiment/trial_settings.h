@@ -1,5 +1,5 @@
 /*
- * trial_settings.h: the numbers behind the MNIST experiments, in one place.
+ * trial_settings.h: the numbers behind the experiments, in one place.
  */
 #ifndef SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
 #define SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
@@ -8,7 +8,7 @@
 #include "learn/options.h"
 
 /* How a mechanism is trained, and used at a budget. */
-struct mnist_encoder {
+struct trial_encoder {
     const char *mechanism;
     double eps;    /* INFINITY: none */
     double lambda; /* the record's share of epsilon */
@@ -20,7 +20,7 @@ struct mnist_encoder {
 #define MNIST_SETS_MAX 16u
 
 /* The settings as sotto_train takes them; they point into it. */
-struct mnist_sets {
+struct trial_sets {
     struct sotto_setting set[MNIST_SETS_MAX + 4]; /* room for a few more */
     size_t sets;
     char text[256], epochs[16];
@@ -28,7 +28,7 @@ struct mnist_sets {
 
 /* How a classifier learns from its reports: what learn_options say; 0, or
    a negative number where 0 means something, leaves it to the learner. */
-struct mnist_fit {
+struct trial_fit {
     const char *mechanism; /* NULL: any */
     double eps;            /* INFINITY: none */
     enum sotto_level level;
@@ -47,54 +47,54 @@ struct mnist_fit {
 };
 
 /* Whether a mechanism reports codes; its encoder is then one for no noise. */
-bool mnist_is_codebook(const char *mechanism);
+bool trial_is_codebook(const char *mechanism);
 
 /* The settings for the listed epsilon nearest (in its logarithm) to `eps`;
    "none" is near to nothing else. */
-const struct mnist_encoder *mnist_encoder_find(const char *mechanism,
+const struct trial_encoder *trial_encoder_find(const char *mechanism,
                                                double eps);
-const struct mnist_fit *mnist_fit_find(const char *mechanism,
+const struct trial_fit *trial_fit_find(const char *mechanism,
                                        enum sotto_level level, double eps);
 
 /* What a fit is asked for: the objective, too; seed, threads and watch are the
    caller's. */
-struct learn_options mnist_fit_options(const struct mnist_fit *fit, double eps);
+struct learn_options trial_fit_options(const struct trial_fit *fit, double eps);
 
 /*
  * Both as text: they decide a row. `epochs` replaces the encoder's if not 0. A
  * fit's numbers are those that the learner would use, its own defaults
  * included: where those change, the row is another.
  */
-void mnist_setting_text(const struct mnist_encoder *encoder,
-                        const struct mnist_fit *fit, double eps,
+void trial_setting_text(const struct trial_encoder *encoder,
+                        const struct trial_fit *fit, double eps,
                         uint32_t epochs, char text[EXPERIMENT_SETTING_SIZE]);
 
 /* What decides how many codes there are, and by which channel they go: at an
    epsilon, simulated collections from all people of the split, so that their
    number is not in the text. */
-struct mnist_code {
+struct trial_code {
     double eps; /* INFINITY: none, as many codes as classes */
     size_t classes;
     bool label;   /* the report is of code and label together */
     size_t k;     /* 0: chosen; else as many codes through subset */
     bool shifted; /* people differ from the auxiliary images */
 };
-void mnist_code_text(const struct mnist_code *code,
+void trial_code_text(const struct trial_code *code,
                      char text[EXPERIMENT_SETTING_SIZE]);
 
 /* Of a fit from codes, all of it. */
-void mnist_codes_setting_text(const struct mnist_encoder *encoder,
-                              const struct mnist_code *code, uint32_t epochs,
+void trial_codes_setting_text(const struct trial_encoder *encoder,
+                              const struct trial_code *code, uint32_t epochs,
                               char text[EXPERIMENT_SETTING_SIZE]);
 /* What a fit from codes is asked for. */
-struct learn_options mnist_codes_fit_options(double eps);
+struct learn_options trial_codes_fit_options(double eps);
 
 /* The encoder's settings; `epochs` replaces its own if not 0. */
-void mnist_encoder_sets(const struct mnist_encoder *encoder, uint32_t epochs,
-                        struct mnist_sets *ret_sets);
+void trial_encoder_sets(const struct trial_encoder *encoder, uint32_t epochs,
+                        struct trial_sets *ret_sets);
 /* The part of it that decides a trained encoder: neither the budget nor how
    it is learnt from. */
-void mnist_encoder_text(const struct mnist_encoder *encoder, uint32_t epochs,
+void trial_encoder_text(const struct trial_encoder *encoder, uint32_t epochs,
                         char text[EXPERIMENT_SETTING_SIZE]);
 
 #endif

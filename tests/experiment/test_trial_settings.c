@@ -19,11 +19,11 @@ static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca", "clm"};
 
 /* The kind takes what is set, and d is set. */
 static void
-check_settings(const struct mnist_encoder *row)
+check_settings(const struct trial_encoder *row)
 {
-    struct mnist_sets sets;
+    struct trial_sets sets;
     struct sotto_error err = {0};
-    mnist_encoder_sets(row, 0, &sets);
+    trial_encoder_sets(row, 0, &sets);
     struct sotto_train_options options = {
         .eps = "1", .label = "label", .set = sets.set, .sets = sets.sets};
     if (sotto_train_check(row->kind, &options, &err) != SOTTO_STATUS_OK) {
@@ -40,8 +40,8 @@ test_complete(void **state)
     for (size_t m = 0; m < 4; m++) {
         for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
             double eps = papers_eps[i];
-            const struct mnist_encoder *row =
-                mnist_encoder_find(mechanisms[m], eps);
+            const struct trial_encoder *row =
+                trial_encoder_find(mechanisms[m], eps);
             assert_non_null(row);
             assert_string_equal(row->mechanism, mechanisms[m]);
             assert_int_equal(isinf(row->eps), isinf(eps));
@@ -49,8 +49,8 @@ test_complete(void **state)
             assert_true(m == 2 || row->eps == eps);
             check_settings(row);
             for (int level = 0; level < 2; level++) {
-                const struct mnist_fit *fit =
-                    mnist_fit_find(mechanisms[m], (enum sotto_level)level, eps);
+                const struct trial_fit *fit =
+                    trial_fit_find(mechanisms[m], (enum sotto_level)level, eps);
                 assert_non_null(fit);
                 assert_int_equal(fit->level, level);
                 assert_int_equal(isinf(fit->eps), isinf(eps));
@@ -64,36 +64,36 @@ static void
 test_nearest(void **state)
 {
     (void)state;
-    assert_true(mnist_encoder_find("vlm", 32)->eps == 10);
-    assert_true(mnist_encoder_find("vlm", 0.01)->eps == 1);
-    assert_true(mnist_encoder_find("vlm", 2.9)->eps == 4);
-    assert_true(mnist_encoder_find("vlm", 2.8)->eps == 2);
-    assert_true(isinf(mnist_encoder_find("vlm", INFINITY)->eps));
+    assert_true(trial_encoder_find("vlm", 32)->eps == 10);
+    assert_true(trial_encoder_find("vlm", 0.01)->eps == 1);
+    assert_true(trial_encoder_find("vlm", 2.9)->eps == 4);
+    assert_true(trial_encoder_find("vlm", 2.8)->eps == 2);
+    assert_true(isinf(trial_encoder_find("vlm", INFINITY)->eps));
 }
 
 static void
 test_text(void **state)
 {
-    struct mnist_encoder encoder = {
+    struct trial_encoder encoder = {
         "vlm",    10,    0.7,
         "subset", "vlm", "d=8 l=5 eps-pre=33 epochs=60 batch=64 rate=0.001"};
-    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    struct trial_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
-    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=33 m=0 epochs=60 "
                                  "batch=64 rate=0.001; lambda=0.7 "
                                  "label=subset; fit eq11 epochs="));
-    mnist_setting_text(&encoder, &fit, 10, 2, other);
+    trial_setting_text(&encoder, &fit, 10, 2, other);
     assert_non_null(strstr(other, " m=0 epochs=2 "));
-    mnist_encoder_text(&encoder, 0, text);
+    trial_encoder_text(&encoder, 0, text);
     encoder.lambda = 0.9; /* neither the budget nor the fit is the encoder's */
-    mnist_encoder_text(&encoder, 0, other);
+    trial_encoder_text(&encoder, 0, other);
     assert_string_equal(text, other);
-    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "lambda=0.9"));
     encoder.settings = "linear d=8 l=5 learn-b epochs=60";
-    fit = (struct mnist_fit){.eps = 10,
+    fit = (struct trial_fit){.eps = 10,
                              .epochs = 5,
                              .rate = 0.1,
                              .prior_most = 7,
@@ -104,7 +104,7 @@ test_text(void **state)
                              .entropy = 0.125,
                              .candidates = 3,
                              .bootstrap = 0.5};
-    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "vlm d=8 l=5 eps_pre=learnt m=0 epochs=60;"));
     assert_non_null(strstr(text, "fit eq11 epochs=5 rate=0.1 decay=0 "
                                  "batches=4 patience="));
@@ -112,19 +112,19 @@ test_text(void **state)
                                  "balanced=2 entropy=0.125 candidates=3 "
                                  "bootstrap=0.5"));
     fit.entropy = -1;
-    mnist_setting_text(&encoder, &fit, INFINITY, 0, text);
+    trial_setting_text(&encoder, &fit, INFINITY, 0, text);
     assert_non_null(strstr(text, "fit plain "));
     fit.level = SOTTO_LEVEL_FEATURE;
-    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit eq12 "));
     fit.level = SOTTO_LEVEL_LATENT;
     fit.eq12 = true;
-    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit eq12 "));
     fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
-    mnist_setting_text(&encoder, &fit, 10, 0, text);
+    trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit impossible"));
-    mnist_encoder_text(mnist_encoder_find("pca", 4), 0, text);
+    trial_encoder_text(trial_encoder_find("pca", 4), 0, text);
     assert_string_equal(text, "pca d=8 inside=0.9");
 }
 
@@ -133,34 +133,34 @@ test_text(void **state)
 static void
 test_codes(void **state)
 {
-    const struct mnist_encoder *encoder = mnist_encoder_find("codebook", 1);
-    struct mnist_code code = {.eps = 1, .classes = 10, .label = true};
+    const struct trial_encoder *encoder = trial_encoder_find("codebook", 1);
+    struct trial_code code = {.eps = 1, .classes = 10, .label = true};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
-    assert_true(mnist_is_codebook("codebook") &&
-                mnist_is_codebook("pca-codebook") &&
-                !mnist_is_codebook("clm") && !mnist_is_codebook("vlm"));
+    assert_true(trial_is_codebook("codebook") &&
+                trial_is_codebook("pca-codebook") &&
+                !trial_is_codebook("clm") && !trial_is_codebook("vlm"));
     assert_string_equal(encoder->mechanism, "clm");
     assert_true(isinf(encoder->eps));
-    assert_true(encoder == mnist_encoder_find("codebook", 10));
-    assert_string_equal(mnist_encoder_find("vlm-codebook", 1)->mechanism,
+    assert_true(encoder == trial_encoder_find("codebook", 10));
+    assert_string_equal(trial_encoder_find("vlm-codebook", 1)->mechanism,
                         "vlm");
-    mnist_codes_setting_text(encoder, &code, 0, text);
+    trial_codes_setting_text(encoder, &code, 0, text);
     assert_non_null(strstr(text, "clm d=64 epochs=12 batch=256 rate=0.003; "
                                  "codebook of code and label k=chosen "
                                  "classes=10 "));
     code.k = 30;
     code.shifted = true;
-    mnist_codes_setting_text(encoder, &code, 3, other);
+    trial_codes_setting_text(encoder, &code, 3, other);
     assert_non_null(strstr(other, " epochs=3 "));
     assert_non_null(strstr(other, " k=30 "));
     assert_non_null(strstr(other, " shifted"));
-    code = (struct mnist_code){.eps = INFINITY, .classes = 10};
-    mnist_codes_setting_text(encoder, &code, 0, other);
+    code = (struct trial_code){.eps = INFINITY, .classes = 10};
+    trial_codes_setting_text(encoder, &code, 0, other);
     assert_non_null(strstr(other, "fit clean"));
     assert_null(strstr(other, "chosen"));
-    assert_true(mnist_codes_fit_options(1).balanced);
-    assert_int_equal(mnist_codes_fit_options(1).objective,
+    assert_true(trial_codes_fit_options(1).balanced);
+    assert_int_equal(trial_codes_fit_options(1).objective,
                      SOTTO_OBJECTIVE_MARGINAL);
 }
 
@@ -169,12 +169,12 @@ test_codes(void **state)
 static void
 test_defaults(void **state)
 {
-    struct mnist_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
-    const struct mnist_encoder *encoder = mnist_encoder_find("vlm", 10);
+    struct trial_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
+    const struct trial_encoder *encoder = trial_encoder_find("vlm", 10);
     char high[EXPERIMENT_SETTING_SIZE], low[EXPERIMENT_SETTING_SIZE];
     (void)state;
-    mnist_setting_text(encoder, &fit, 10, 0, high);
-    mnist_setting_text(encoder, &fit, 0.5, 0, low);
+    trial_setting_text(encoder, &fit, 10, 0, high);
+    trial_setting_text(encoder, &fit, 0.5, 0, low);
     assert_string_not_equal(high, low);
 }
 

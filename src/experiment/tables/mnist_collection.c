@@ -21,28 +21,28 @@ static enum sotto_status
 open_state(const struct experiment_run *run, void **ret_state,
            char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
-    return mnist_trial_open(run, mnist_split_init, ret_state, ret_hash, err);
+    return trial_open(run, mnist_split_init, ret_state, ret_hash, err);
 }
 
-static struct mnist_code
+static struct trial_code
 code_at(double eps)
 {
-    return (struct mnist_code){.eps = eps, .classes = CLASSES, .label = true};
+    return (struct trial_code){.eps = eps, .classes = CLASSES, .label = true};
 }
 
 static void
 setting(const struct experiment_run *run, double eps,
         char text[EXPERIMENT_SETTING_SIZE])
 {
-    const char *of = mnist_settings_of(run->mechanism);
-    const struct mnist_encoder *encoder = mnist_encoder_find(of, eps);
+    const char *of = trial_settings_of(run->mechanism);
+    const struct trial_encoder *encoder = trial_encoder_find(of, eps);
     uint32_t epochs = run->options->epochs;
-    if (mnist_is_codebook(of)) {
-        struct mnist_code code = code_at(eps);
-        mnist_codes_setting_text(encoder, &code, epochs, text);
+    if (trial_is_codebook(of)) {
+        struct trial_code code = code_at(eps);
+        trial_codes_setting_text(encoder, &code, epochs, text);
     } else {
-        mnist_setting_text(encoder,
-                           mnist_fit_find(of, run->options->level, eps), eps,
+        trial_setting_text(encoder,
+                           trial_fit_find(of, run->options->level, eps), eps,
                            epochs, text);
     }
 }
@@ -52,25 +52,25 @@ run_fit(void *context, const struct experiment_run *run,
         const struct experiment_fit *fit,
         struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
-    struct mnist_trial *trial = context;
-    const char *of = mnist_settings_of(run->mechanism);
-    const struct mnist_encoder *encoder = mnist_encoder_find(of, fit->eps);
-    bool codes = mnist_is_codebook(of);
-    struct mnist_code code = code_at(fit->eps);
-    struct mnist_pieces pieces = {0};
+    struct trial *trial = context;
+    const char *of = trial_settings_of(run->mechanism);
+    const struct trial_encoder *encoder = trial_encoder_find(of, fit->eps);
+    bool codes = trial_is_codebook(of);
+    struct trial_code code = code_at(fit->eps);
+    struct trial_pieces pieces = {0};
     struct sotto_evaluation evaluation;
     if (codes && run->options->level == SOTTO_LEVEL_FEATURE) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "codes are learnt from at the latent level alone");
     }
-    enum sotto_status status = mnist_trial_take(trial, run, fit->trial, err);
+    enum sotto_status status = trial_take(trial, run, fit->trial, err);
     if (status == SOTTO_STATUS_OK) {
         status =
             codes
-                ? mnist_learn_codes(trial, run, fit, encoder, &code, &pieces,
+                ? trial_learn_codes(trial, run, fit, encoder, &code, &pieces,
                                     err)
-                : mnist_learn(trial, run, fit, encoder,
-                              mnist_fit_find(of, run->options->level, fit->eps),
+                : trial_learn(trial, run, fit, encoder,
+                              trial_fit_find(of, run->options->level, fit->eps),
                               &pieces, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -80,10 +80,10 @@ run_fit(void *context, const struct experiment_run *run,
     if (status == SOTTO_STATUS_OK) {
         ret_outcome->accuracy = evaluation.accuracy;
         if (codes && isfinite(fit->eps)) {
-            mnist_code_note(pieces.mechanism, ret_outcome->note);
+            trial_code_note(pieces.mechanism, ret_outcome->note);
         }
     }
-    mnist_pieces_clear(&pieces);
+    trial_pieces_clear(&pieces);
     return status;
 }
 
@@ -106,5 +106,5 @@ const struct experiment experiment_mnist_collection = {
     .setting = setting,
     .open = open_state,
     .fit = run_fit,
-    .close = mnist_trial_close,
+    .close = trial_close,
 };

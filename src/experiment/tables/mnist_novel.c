@@ -41,7 +41,7 @@ static enum sotto_status
 open_state(const struct experiment_run *run, void **ret_state,
            char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
-    return mnist_trial_open(run, mnist_split_novel, ret_state, ret_hash, err);
+    return trial_open(run, mnist_split_novel, ret_state, ret_hash, err);
 }
 
 /* ---- Settings ------------------------------------------------------------ */
@@ -54,11 +54,11 @@ total_of(const struct experiment_run *run, double eps)
     return clear ? fmin(eps + LABEL_EPS, EPS_MOST) : eps;
 }
 
-static struct mnist_encoder
+static struct trial_encoder
 encoder_of(const struct experiment_run *run, double eps)
 {
-    struct mnist_encoder encoder =
-        *mnist_encoder_find(is_vlm(run) ? "vlm" : "codebook", eps);
+    struct trial_encoder encoder =
+        *trial_encoder_find(is_vlm(run) ? "vlm" : "codebook", eps);
     if (!asks_label(run) && isfinite(eps)) {
         encoder.lambda = eps / total_of(run, eps);
         encoder.label_channel = "flip";
@@ -67,10 +67,10 @@ encoder_of(const struct experiment_run *run, double eps)
 }
 
 /* The prior has no 9s, so not Eq. 11 but 12 (P0 4.2). */
-static struct mnist_fit
+static struct trial_fit
 fit_of(double eps)
 {
-    return (struct mnist_fit){.eps = eps,
+    return (struct trial_fit){.eps = eps,
                               .level = SOTTO_LEVEL_LATENT,
                               .decay = -1,
                               .marginal = -1,
@@ -87,10 +87,10 @@ codes_at(double eps)
     return eps >= 6 ? 200 : eps >= 4 ? 100 : eps >= 2 ? 50 : 30;
 }
 
-static struct mnist_code
+static struct trial_code
 code_at(const struct experiment_run *run, double eps)
 {
-    return (struct mnist_code){.eps = eps,
+    return (struct trial_code){.eps = eps,
                                .classes = CLASSES,
                                .label = asks_label(run) || !isfinite(eps),
                                .k = codes_at(eps),
@@ -101,15 +101,15 @@ static void
 setting(const struct experiment_run *run, double eps,
         char text[EXPERIMENT_SETTING_SIZE])
 {
-    struct mnist_encoder encoder = encoder_of(run, eps);
+    struct trial_encoder encoder = encoder_of(run, eps);
     uint32_t epochs = run->options->epochs;
     size_t size;
     if (is_vlm(run)) {
-        struct mnist_fit fit = fit_of(eps);
-        mnist_setting_text(&encoder, &fit, total_of(run, eps), epochs, text);
+        struct trial_fit fit = fit_of(eps);
+        trial_setting_text(&encoder, &fit, total_of(run, eps), epochs, text);
     } else {
-        struct mnist_code code = code_at(run, eps);
-        mnist_codes_setting_text(&encoder, &code, epochs, text);
+        struct trial_code code = code_at(run, eps);
+        trial_codes_setting_text(&encoder, &code, epochs, text);
     }
     size = strlen(text);
     (void)snprintf(text + size, EXPERIMENT_SETTING_SIZE - size,
@@ -122,11 +122,11 @@ setting(const struct experiment_run *run, double eps,
  */
 
 static enum sotto_status
-fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
-                 const struct experiment_fit *fit, struct mnist_pieces *pieces,
+fit_clear_labels(struct trial *trial, const struct experiment_run *run,
+                 const struct experiment_fit *fit, struct trial_pieces *pieces,
                  struct sotto_error *err)
 {
-    struct learn_options options = mnist_codes_fit_options(fit->eps);
+    struct learn_options options = trial_codes_fit_options(fit->eps);
     options.seed = experiment_seed("fit", run->options->seed, fit->trial,
                                    fit->draw, fit->eps);
     options.threads = run->options->threads;
@@ -140,7 +140,7 @@ fit_clear_labels(struct mnist_trial *trial, const struct experiment_run *run,
 /* ---- A fit --------------------------------------------------------------- */
 
 static enum sotto_status
-evaluate(const struct mnist_trial *trial, struct mnist_pieces *pieces,
+evaluate(const struct trial *trial, struct trial_pieces *pieces,
          double *ret_accuracy, struct sotto_error *err)
 {
     struct sotto_evaluation evaluation;
@@ -153,22 +153,22 @@ evaluate(const struct mnist_trial *trial, struct mnist_pieces *pieces,
 }
 
 static enum sotto_status
-fit_codes(struct mnist_trial *trial, const struct experiment_run *run,
-          const struct experiment_fit *fit, struct mnist_pieces *pieces,
+fit_codes(struct trial *trial, const struct experiment_run *run,
+          const struct experiment_fit *fit, struct trial_pieces *pieces,
           double *ret_accuracy, struct sotto_error *err)
 {
-    struct mnist_encoder encoder = encoder_of(run, fit->eps);
-    struct mnist_code code = code_at(run, fit->eps);
+    struct trial_encoder encoder = encoder_of(run, fit->eps);
+    struct trial_code code = code_at(run, fit->eps);
     enum sotto_status status;
     if (code.label) {
         status =
-            mnist_learn_codes(trial, run, fit, &encoder, &code, pieces, err);
+            trial_learn_codes(trial, run, fit, &encoder, &code, pieces, err);
         return status == SOTTO_STATUS_OK
                    ? evaluate(trial, pieces, ret_accuracy, err)
                    : status;
     }
-    status = mnist_trial_codebook(trial, run, &encoder, &code,
-                                  &pieces->mechanism, &pieces->analyst, err);
+    status = trial_codebook(trial, run, &encoder, &code, &pieces->mechanism,
+                            &pieces->analyst, err);
     if (status == SOTTO_STATUS_OK) {
         status = population_report(
             pieces->mechanism, trial->split.people,
@@ -185,19 +185,19 @@ fit_codes(struct mnist_trial *trial, const struct experiment_run *run,
 }
 
 static enum sotto_status
-fit_lattice(struct mnist_trial *trial, const struct experiment_run *run,
-            const struct experiment_fit *fit, struct mnist_pieces *pieces,
+fit_lattice(struct trial *trial, const struct experiment_run *run,
+            const struct experiment_fit *fit, struct trial_pieces *pieces,
             double *ret_accuracy, struct sotto_error *err)
 {
-    struct mnist_encoder encoder = encoder_of(run, fit->eps);
-    struct mnist_fit how = fit_of(fit->eps);
+    struct trial_encoder encoder = encoder_of(run, fit->eps);
+    struct trial_fit how = fit_of(fit->eps);
     struct experiment_fit whole = *fit;
     /* The mechanism's budget is that of image and label, and the seeds of noise
        and fit are made of it: of epsilon + 20, where the label is in the clear.
        That is odd, but as good as any: they differ from epsilon to epsilon. */
     whole.eps = total_of(run, fit->eps);
     enum sotto_status status =
-        mnist_learn(trial, run, &whole, &encoder, &how, pieces, err);
+        trial_learn(trial, run, &whole, &encoder, &how, pieces, err);
     return status == SOTTO_STATUS_OK
                ? evaluate(trial, pieces, ret_accuracy, err)
                : status;
@@ -208,10 +208,10 @@ run_fit(void *context, const struct experiment_run *run,
         const struct experiment_fit *fit,
         struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
-    struct mnist_trial *trial = context;
-    struct mnist_pieces pieces = {0};
+    struct trial *trial = context;
+    struct trial_pieces pieces = {0};
     double *accuracy = &ret_outcome->accuracy;
-    enum sotto_status status = mnist_trial_take(trial, run, fit->trial, err);
+    enum sotto_status status = trial_take(trial, run, fit->trial, err);
     if (status == SOTTO_STATUS_OK) {
         status = is_vlm(run)
                      ? fit_lattice(trial, run, fit, &pieces, accuracy, err)
@@ -220,13 +220,13 @@ run_fit(void *context, const struct experiment_run *run,
     if (status == SOTTO_STATUS_OK && isfinite(fit->eps)) {
         char code[EXPERIMENT_NOTE_SIZE] = "";
         if (!is_vlm(run)) {
-            mnist_code_note(pieces.mechanism, code);
+            trial_code_note(pieces.mechanism, code);
         }
         (void)snprintf(ret_outcome->note, sizeof ret_outcome->note, "%.40s%s%s",
                        code, code[0] != '\0' && !asks_label(run) ? ", " : "",
                        asks_label(run) ? "" : UNBOUNDED);
     }
-    mnist_pieces_clear(&pieces);
+    trial_pieces_clear(&pieces);
     return status;
 }
 
@@ -249,5 +249,5 @@ const struct experiment experiment_mnist_novel = {
     .setting = setting,
     .open = open_state,
     .fit = run_fit,
-    .close = mnist_trial_close,
+    .close = trial_close,
 };

@@ -30,7 +30,7 @@ static enum sotto_status
 open_state(const struct experiment_run *run, void **ret_state,
            char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
-    return mnist_trial_open(run, mnist_split_init, ret_state, ret_hash, err);
+    return trial_open(run, mnist_split_init, ret_state, ret_hash, err);
 }
 
 static bool
@@ -40,35 +40,35 @@ is_vlm(const struct experiment_run *run)
 }
 
 /* What reports are learnt from: a codebook's are for both its uses. */
-static struct mnist_encoder
+static struct trial_encoder
 encoder_of(const struct experiment_run *run, double eps)
 {
-    struct mnist_encoder encoder =
-        *mnist_encoder_find(is_vlm(run) ? "vlm" : "codebook", eps);
+    struct trial_encoder encoder =
+        *trial_encoder_find(is_vlm(run) ? "vlm" : "codebook", eps);
     encoder.lambda = TEST_SHARE;
     return encoder;
 }
 
-static struct mnist_code
+static struct trial_code
 code_at(double eps)
 {
-    return (struct mnist_code){.eps = eps, .classes = CLASSES, .label = true};
+    return (struct trial_code){.eps = eps, .classes = CLASSES, .label = true};
 }
 
 static void
 setting(const struct experiment_run *run, double eps,
         char text[EXPERIMENT_SETTING_SIZE])
 {
-    struct mnist_encoder encoder = encoder_of(run, eps);
+    struct trial_encoder encoder = encoder_of(run, eps);
     uint32_t epochs = run->options->epochs;
     size_t size;
     if (is_vlm(run)) {
-        mnist_setting_text(&encoder,
-                           mnist_fit_find("vlm", run->options->level, eps), eps,
+        trial_setting_text(&encoder,
+                           trial_fit_find("vlm", run->options->level, eps), eps,
                            epochs, text);
     } else {
-        struct mnist_code code = code_at(eps);
-        mnist_codes_setting_text(&encoder, &code, epochs, text);
+        struct trial_code code = code_at(eps);
+        trial_codes_setting_text(&encoder, &code, epochs, text);
     }
     size = strlen(text);
     (void)snprintf(text + size, EXPERIMENT_SETTING_SIZE - size,
@@ -85,11 +85,11 @@ test_seed(const struct experiment_run *run, const struct experiment_fit *fit)
 }
 
 static enum sotto_status
-test_codes(struct mnist_trial *trial, const struct experiment_run *run,
-           const struct experiment_fit *fit, struct mnist_pieces *pieces,
+test_codes(struct trial *trial, const struct experiment_run *run,
+           const struct experiment_fit *fit, struct trial_pieces *pieces,
            struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
-    struct mnist_encoder encoder = encoder_of(run, fit->eps);
+    struct trial_encoder encoder = encoder_of(run, fit->eps);
     double eps = TEST_SHARE * fit->eps;
     char text[EXPERIMENT_EPS_SIZE];
     struct sotto_codebook *codebook = NULL;
@@ -97,7 +97,7 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
     struct sotto_model *model = NULL;
     struct sotto_evaluation evaluation;
     enum sotto_status status =
-        mnist_trial_cells(trial, run, &encoder, false, &codebook, err);
+        trial_cells(trial, run, &encoder, false, &codebook, err);
     experiment_eps_text(eps, text);
     if (status == SOTTO_STATUS_OK) {
         status = sotto_model_cut(pieces->model, codebook, NULL, 0, text, NULL,
@@ -124,8 +124,8 @@ test_codes(struct mnist_trial *trial, const struct experiment_run *run,
 
 /* The network goes to devices; what they send is its class. */
 static enum sotto_status
-test_classes(const struct mnist_trial *trial, const struct experiment_run *run,
-             const struct experiment_fit *fit, struct mnist_pieces *pieces,
+test_classes(const struct trial *trial, const struct experiment_run *run,
+             const struct experiment_fit *fit, struct trial_pieces *pieces,
              struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
     double eps = TEST_SHARE * fit->eps;
@@ -152,8 +152,8 @@ test_classes(const struct mnist_trial *trial, const struct experiment_run *run,
 /* ---- A fit --------------------------------------------------------------- */
 
 static enum sotto_status
-test_model(struct mnist_trial *trial, const struct experiment_run *run,
-           const struct experiment_fit *fit, struct mnist_pieces *pieces,
+test_model(struct trial *trial, const struct experiment_run *run,
+           const struct experiment_fit *fit, struct trial_pieces *pieces,
            struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
     bool noise = isfinite(fit->eps);
@@ -182,24 +182,24 @@ run_fit(void *context, const struct experiment_run *run,
         const struct experiment_fit *fit,
         struct experiment_outcome *ret_outcome, struct sotto_error *err)
 {
-    struct mnist_trial *trial = context;
-    struct mnist_encoder encoder = encoder_of(run, fit->eps);
-    struct mnist_code code = code_at(fit->eps);
-    struct mnist_pieces pieces = {0};
-    enum sotto_status status = mnist_trial_take(trial, run, fit->trial, err);
+    struct trial *trial = context;
+    struct trial_encoder encoder = encoder_of(run, fit->eps);
+    struct trial_code code = code_at(fit->eps);
+    struct trial_pieces pieces = {0};
+    enum sotto_status status = trial_take(trial, run, fit->trial, err);
     if (status == SOTTO_STATUS_OK) {
         status = is_vlm(run)
-                     ? mnist_learn(
+                     ? trial_learn(
                            trial, run, fit, &encoder,
-                           mnist_fit_find("vlm", run->options->level, fit->eps),
+                           trial_fit_find("vlm", run->options->level, fit->eps),
                            &pieces, err)
-                     : mnist_learn_codes(trial, run, fit, &encoder, &code,
+                     : trial_learn_codes(trial, run, fit, &encoder, &code,
                                          &pieces, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = test_model(trial, run, fit, &pieces, ret_outcome, err);
     }
-    mnist_pieces_clear(&pieces);
+    trial_pieces_clear(&pieces);
     return status;
 }
 
@@ -219,5 +219,5 @@ const struct experiment experiment_mnist_private = {
     .setting = setting,
     .open = open_state,
     .fit = run_fit,
-    .close = mnist_trial_close,
+    .close = trial_close,
 };

@@ -1,8 +1,8 @@
 /*
  * plot.h: a picture of accuracy against epsilon, as SVG text.
  */
-#ifndef SOTTO_EXPERIMENT_PLOT_H
-#define SOTTO_EXPERIMENT_PLOT_H
+#ifndef SOTTO_HOST_PLOT_H
+#define SOTTO_HOST_PLOT_H
 
 #include <stddef.h>
 

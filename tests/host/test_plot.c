@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiment/plot.h"
+#include "host/plot.h"
 #include "host/text.h"
 
 static size_t

@@ -14,7 +14,7 @@
  * One size, absolute coordinates, no style sheet, no script, fonts that every
  * system has: it looks the same wherever SVG is drawn.
  */
-#include "experiment/plot.h"
+#include "host/plot.h"
 
 #include <math.h>
 #include <stdio.h>
