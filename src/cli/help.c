@@ -43,7 +43,7 @@ put_option(FILE *to, const struct cli_option *option)
     }
 }
 
-/* What each word is about. */
+/* Prints what each word is about. */
 static void
 put_words(FILE *to, const struct cli_verb *verb)
 {
@@ -60,7 +60,7 @@ put_words(FILE *to, const struct cli_verb *verb)
     }
 }
 
-/* Those of the word first. */
+/* Prints the options, those of the word first. */
 static void
 put_options(FILE *to, const struct cli_verb *verb, const char *word)
 {
@@ -101,7 +101,8 @@ put_examples(FILE *to, const struct cli_verb *verb, const char *word)
     }
 }
 
-/* The first argument that is a word with options of its own; NULL: none. */
+/* Finds the first argument that is a word with options of its own; NULL: there
+   is none. */
 static const char *
 find_word(const struct cli_verb *verb, int argc, char **argv)
 {

@@ -13,6 +13,16 @@
 
 #define MESSAGE_SIZE 400u
 
+/* Bytes of a field. */
+static const size_t sizes[] = {[SETTING_WHOLE] = sizeof(uint32_t),
+                               [SETTING_SEED] = sizeof(uint64_t),
+                               [SETTING_NUMBER] = sizeof(double),
+                               [SETTING_FLAG] = sizeof(bool),
+                               [SETTING_WORD] = sizeof(const char *),
+                               [SETTING_TEXT] = sizeof(const char *),
+                               [SETTING_LIST] = sizeof(struct setting_list),
+                               [SETTING_MANY] = sizeof(size_t)};
+
 const struct setting *
 settings_find(const struct setting *table, const char *name)
 {
@@ -204,14 +214,6 @@ fill_settings(const struct setting *setting, const char *text, void *at)
 void
 settings_init(const struct setting *table, void *own)
 {
-    static const size_t sizes[] = {[SETTING_WHOLE] = sizeof(uint32_t),
-                                   [SETTING_SEED] = sizeof(uint64_t),
-                                   [SETTING_NUMBER] = sizeof(double),
-                                   [SETTING_FLAG] = sizeof(bool),
-                                   [SETTING_WORD] = sizeof(const char *),
-                                   [SETTING_TEXT] = sizeof(const char *),
-                                   [SETTING_LIST] = sizeof(struct setting_list),
-                                   [SETTING_MANY] = sizeof(size_t)};
     for (; table->name != NULL; table++) {
         void *at = (char *)own + table->offset;
         memset(at, 0, sizes[table->kind]);
@@ -289,13 +291,25 @@ print_value(struct host_text *text, const struct setting *setting,
     }
 }
 
+/* Whether a setting without a default was not given: its field is 0. */
+static bool
+is_unset(const struct setting *setting, const void *own)
+{
+    const char *at = (const char *)own + setting->offset;
+    size_t i = 0;
+    while (i < sizes[setting->kind] && at[i] == 0) {
+        i++;
+    }
+    return setting->initial == NULL && i == sizes[setting->kind];
+}
+
 void
 settings_text(const struct setting *table, const void *own, bool late,
               struct host_text *text)
 {
     const char *between = "";
     for (; table->name != NULL; table++) {
-        if (late || !table->late) {
+        if ((late || !table->late) && !is_unset(table, own)) {
             host_text_print(text, "%s%s=", between, table->name);
             print_value(text, table, (const char *)own + table->offset);
             between = " ";

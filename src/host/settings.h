@@ -89,8 +89,9 @@ settings_fail(struct sotto_error *err, const char *name, const char *format,
 
 /*
  * Adds all settings, or those that are not late, in their canonical form:
- * "epochs=60 rate=0.001 hidden=400,150,50 linear=no". Equal settings have equal
- * texts, however they were written.
+ * "epochs=60 rate=0.001 hidden=400,150,50 linear=yes". What has no default and
+ * was not given is left out. Equal settings have equal texts, however they were
+ * written.
  */
 void settings_text(const struct setting *table, const void *own, bool late,
                    struct host_text *text);

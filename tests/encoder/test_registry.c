@@ -43,10 +43,10 @@ toy_finish(const struct learnt *learnt, float w, struct sotto_error *to)
 {
     float *weight = calloc(learnt->width + 1, sizeof *weight);
     struct layer layer = {.in = (uint32_t)learnt->width,
-                                  .out = 1,
-                                  .activation = ACTIVATION_NONE,
-                                  .weight = weight,
-                                  .bias = weight + learnt->width};
+                          .out = 1,
+                          .activation = ACTIVATION_NONE,
+                          .weight = weight,
+                          .bias = weight + learnt->width};
     json_t *facts = json_pack("{s:f}", "w", (double)w);
     struct learnt_result result = {
         .encoder = &layer, .encoder_layers = 1, .facts = facts};
@@ -160,7 +160,7 @@ test_toy(void **state)
     assert_true(isnan(sotto_train_fact(&facts, "epoch")));
     assert_string_equal(facts.said, "A toy, after 5 epochs.\n");
     assert_string_equal(facts.settings,
-                        "d=1 lambda=0 label-channel=flip steps=4096 epochs=5 "
+                        "d=1 label-channel=flip steps=4096 epochs=5 "
                         "rate=0.2 seed=0");
     must(sotto_mechanism_read(in_folder("whole"), &mechanism, &err));
     sotto_mechanism_info(mechanism, &info);

@@ -205,13 +205,14 @@ test_text(void **state)
     (void)state;
     put("rate", "1e-1");
     put("note", "n");
-    check_text(true, "epochs=60 seed=0 rate=0.1 linear=no network=mlp note=n "
-                     "hidden=400,50 range=0");
+    check_text(true, "epochs=60 rate=0.1 network=mlp note=n hidden=400,50");
     put("rate", "0.30000000000000004");
     put("epochs", "007");
     put("linear", "");
-    check_text(false, "epochs=7 seed=0 rate=0.30000000000000004 linear=yes "
-                      "network=mlp hidden=400,50 range=0");
+    put("seed", "5");
+    put("range", "x=1:2");
+    check_text(false, "epochs=7 seed=5 rate=0.30000000000000004 linear=yes "
+                      "network=mlp hidden=400,50 range=1");
 }
 
 static void
