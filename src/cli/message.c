@@ -122,10 +122,8 @@ exit_of(enum sotto_status status)
     }
 }
 
-/* Whether a message begins with the name of an option of this verb, which it is
-   about: the library names settings, the dashes are the program's. */
-static bool
-wants_dashes(const struct sotto_error *err)
+bool
+cli_names_option(const struct sotto_error *err)
 {
     size_t size = strlen(err->subject);
     const struct cli_verb *verb = NULL;
@@ -148,7 +146,7 @@ wants_dashes(const struct sotto_error *err)
 int
 cli_fail(const struct sotto_error *err)
 {
-    say(wants_dashes(err) ? "--" : "", "%s",
+    say(cli_names_option(err) ? "--" : "", "%s",
         err->message[0] != '\0' ? err->message
                                 : sotto_status_message(err->status));
     return exit_of(err->status);

@@ -279,6 +279,7 @@ test_diverged(void **state)
                                    stage.aux, &options, &model, NULL, &err),
                          SOTTO_STATUS_INPUT);
         assert_non_null(strstr(err.message, "rate is too high"));
+        assert_string_equal(err.subject, "rate");
         assert_null(model);
     }
     stage_clear(&stage);

@@ -46,6 +46,13 @@ cli_fail(const struct sotto_error *err)
 }
 
 bool
+cli_names_option(const struct sotto_error *err)
+{
+    (void)err;
+    return false;
+}
+
+bool
 cli_given(const struct cli_args *args, const char *name)
 {
     (void)args;
