@@ -82,6 +82,31 @@ CPU_KERNEL_SHARED(cpu_activation_back,
     }
 }
 
+struct slope_job {
+    enum activation activation;
+    const float *y;
+    float *dy;
+};
+
+static void
+slope_span(void *context, size_t i, size_t begin, size_t end)
+{
+    const struct slope_job *job = context;
+    (void)i;
+    cpu_activation_back(end - begin, job->activation, job->y + begin,
+                        job->dy + begin);
+}
+
+void
+cpu_run_activation_back(struct tensor_backend *self, size_t size, size_t least,
+                        enum activation activation, const float *y, float *dy)
+{
+    struct slope_job job = {activation, y, dy};
+    if (activation != ACTIVATION_NONE) {
+        cpu_run_spans(self, size, CPU_LANES, least, slope_span, &job);
+    }
+}
+
 /* Up to CPU_LANES columns at a time. */
 CPU_BODY
 sum_lanes_body(size_t n, size_t lanes, size_t stride, const float *x,

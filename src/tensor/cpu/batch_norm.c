@@ -20,10 +20,10 @@ lanes_at(const struct norm_job *job, size_t j)
 
 static void
 run_columns(struct tensor_backend *self, struct norm_job *job,
-            void (*task)(void *context, size_t i, unsigned worker))
+            void (*span)(void *context, size_t i, size_t begin, size_t end))
 {
-    job->parts = cpu_parts(job->width, 1 + ELEMENTS_MIN / (job->n + 1));
-    cpu_run(self, job->parts, task, job);
+    cpu_run_spans(self, job->width, CPU_LANES, 1 + ELEMENTS_MIN / (job->n + 1),
+                  span, job);
 }
 
 /* ---- Kernels on up to CPU_LANES columns, `stride` floats between rows ---- */
@@ -126,13 +126,11 @@ cpu_norm_moments(const struct norm_job *job, size_t j, double mean,
 }
 
 static void
-norm_task(void *context, size_t i, unsigned worker)
+norm_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct norm_job *job = context;
-    size_t end = cpu_part(job->width, CPU_LANES, job->parts, i + 1);
-    (void)worker;
-    for (size_t j = cpu_part(job->width, CPU_LANES, job->parts, i); j < end;
-         j += CPU_LANES) {
+    (void)i;
+    for (size_t j = begin; j < end; j += CPU_LANES) {
         size_t lanes = lanes_at(job, j);
         double mean[CPU_LANES] = {0};
         double squares[CPU_LANES] = {0};
@@ -172,20 +170,18 @@ cpu_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
     job.inverse = inverse;
     job.out = y;
     if (!cpu_channels(n, width) || !cpu_channel_norm(self, job)) {
-        run_columns(self, &job, norm_task);
+        run_columns(self, &job, norm_span);
     }
 }
 
 /* ---- Back --------------------------------------------------------------- */
 
 static void
-norm_back_task(void *context, size_t i, unsigned worker)
+norm_back_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct norm_job *job = context;
-    size_t end = cpu_part(job->width, CPU_LANES, job->parts, i + 1);
-    (void)worker;
-    for (size_t j = cpu_part(job->width, CPU_LANES, job->parts, i); j < end;
-         j += CPU_LANES) {
+    (void)i;
+    for (size_t j = begin; j < end; j += CPU_LANES) {
         size_t lanes = lanes_at(job, j);
         for (size_t r = 0; r < job->n; r++) {
             cpu_activation_back(lanes, job->activation,
@@ -217,6 +213,6 @@ cpu_norm_back(struct tensor_backend *self, size_t n, size_t width,
     job.dshift = dshift;
     job.out = dx;
     if (!cpu_channels(n, width) || !cpu_channel_norm_back(self, job)) {
-        run_columns(self, &job, norm_back_task);
+        run_columns(self, &job, norm_back_span);
     }
 }

@@ -144,24 +144,6 @@ cpu_conv(struct tensor_backend *self, size_t n,
 
 /* ---- Back --------------------------------------------------------------- */
 
-struct slope_job {
-    size_t size, parts;
-    enum activation activation;
-    const float *y;
-    float *dy;
-};
-
-static void
-slope_task(void *context, size_t i, unsigned worker)
-{
-    const struct slope_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
-    cpu_activation_back(end - begin, job->activation, job->y + begin,
-                        job->dy + begin);
-}
-
 static void
 weight_task(struct conv_job *job, size_t i, unsigned worker)
 {
@@ -194,19 +176,17 @@ conv_back_task(void *context, size_t i, unsigned worker)
 }
 
 struct sum_job {
-    size_t size, parts, partials;
+    size_t size, partials;
     const float *partial;
     float *sum;
 };
 
 /* Partial sums added in their order. */
 static void
-sum_task(void *context, size_t i, unsigned worker)
+sum_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct sum_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
+    (void)i;
     for (size_t at = begin; at < end; at += CPU_LANES) {
         size_t lanes = end - at < CPU_LANES ? end - at : CPU_LANES;
         double sum[CPU_LANES] = {0};
@@ -226,12 +206,8 @@ static void
 sum_partials(struct tensor_backend *self, size_t size, size_t partials,
              const float *partial, float *sum)
 {
-    struct sum_job job = {.size = size,
-                          .parts = cpu_parts(size, ELEMENTS_MIN),
-                          .partials = partials,
-                          .partial = partial};
-    job.sum = sum;
-    cpu_run(self, job.parts, sum_task, &job);
+    struct sum_job job = {size, partials, partial, sum};
+    cpu_run_spans(self, size, CPU_LANES, ELEMENTS_MIN, sum_span, &job);
 }
 
 /* Finds what is needed for the gradients; false if there are no means. */
@@ -296,14 +272,7 @@ cpu_conv_back(struct tensor_backend *self, size_t n,
     job.dy = dy;
     job.dx = dx;
     start_job(cpu, window, &job);
-    struct slope_job slopes = {.size = n * job.out,
-                               .parts = cpu_parts(n * job.out, ELEMENTS_MIN),
-                               .activation = activation,
-                               .y = y};
-    slopes.dy = dy;
-    if (activation != ACTIVATION_NONE) {
-        cpu_run(self, slopes.parts, slope_task, &slopes);
-    }
+    cpu_run_activation_back(self, n * job.out, ELEMENTS_MIN, activation, y, dy);
     if (n == 0 || !prepare_back(cpu, n, window, weight, dbias != NULL, &job) ||
         !run_back(self, &job, dweight, dbias)) {
         plain_conv_back(self, n, window, x, weight, y, ACTIVATION_NONE, dy,

@@ -67,6 +67,31 @@ cpu_run(struct tensor_backend *self, size_t tasks,
     host_pool_run(((struct cpu_backend *)self)->pool, tasks, run_flushed, &run);
 }
 
+struct spans {
+    size_t size, unit, parts;
+    void (*span)(void *context, size_t i, size_t begin, size_t end);
+    void *context;
+};
+
+static void
+span_task(void *context, size_t i, unsigned worker)
+{
+    const struct spans *s = context;
+    (void)worker;
+    s->span(s->context, i, cpu_part(s->size, s->unit, s->parts, i),
+            cpu_part(s->size, s->unit, s->parts, i + 1));
+}
+
+void
+cpu_run_spans(struct tensor_backend *self, size_t size, size_t unit,
+              size_t least,
+              void (*span)(void *context, size_t i, size_t begin, size_t end),
+              void *context)
+{
+    struct spans spans = {size, unit, cpu_parts(size, least), span, context};
+    cpu_run(self, spans.parts, span_task, &spans);
+}
+
 /* ---- The table ---------------------------------------------------------- */
 
 static void

@@ -87,6 +87,15 @@ void cpu_run(struct tensor_backend *self, size_t tasks,
              void (*task)(void *context, size_t i, unsigned worker),
              void *context);
 
+/* Calls `span` for each part i of `size`, cut into parts of at least `least`:
+   from `begin` to `end`, multiples of `unit` but for the last. Runs them as
+   cpu_run does. */
+void cpu_run_spans(struct tensor_backend *self, size_t size, size_t unit,
+                   size_t least,
+                   void (*span)(void *context, size_t i, size_t begin,
+                                size_t end),
+                   void *context);
+
 /* ---- activation.c: kernels on tiles ------------------------------------- */
 
 /* Adds the bias (unless NULL) to n rows of `width`, `stride` apart, and applies
@@ -96,6 +105,10 @@ void cpu_activate(size_t n, size_t width, size_t stride, const float *bias,
 /* dy times the activation's derivative, by its value. */
 void cpu_activation_back(size_t size, enum activation activation,
                          const float *y, float *dy);
+/* The same for all of a batch, in parts of at least `least`. */
+void cpu_run_activation_back(struct tensor_backend *self, size_t size,
+                             size_t least, enum activation activation,
+                             const float *y, float *dy);
 /* Sums of columns, each in the order of the rows, in double precision. */
 void cpu_column_sums(size_t n, size_t width, size_t stride, const float *x,
                      float *sums);

@@ -41,19 +41,16 @@ CPU_KERNEL(cpu_adam_span,
 
 struct adam_job {
     struct adam_factors factors;
-    size_t size, parts;
     float *value;
     const float *gradient;
     float *first, *second;
 };
 
 static void
-adam_task(void *context, size_t i, unsigned worker)
+adam_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct adam_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
+    (void)i;
     cpu_adam_span(end - begin, &job->factors, job->value + begin,
                   job->gradient + begin, job->first + begin,
                   job->second + begin);
@@ -75,19 +72,16 @@ cpu_adam(struct tensor_backend *self, size_t size,
                     .root = (float)(1 / sqrt(1 - pow(adam->beta2, t))),
                     .epsilon = adam->epsilon,
                     .shrink = (float)(1 - rate * adam->decay)},
-        .size = size,
-        .parts = cpu_parts(size, ELEMENTS_MIN),
         .gradient = gradient};
     job.value = value;
     job.first = first;
     job.second = second;
-    cpu_run(self, job.parts, adam_task, &job);
+    cpu_run_spans(self, size, CPU_LANES, ELEMENTS_MIN, adam_span, &job);
 }
 
 /* ---- SGD with momentum -------------------------------------------------- */
 
 struct sgd_job {
-    size_t size, parts;
     float rate, momentum, shrink;
     float *value;
     const float *gradient;
@@ -108,12 +102,10 @@ CPU_KERNEL(cpu_sgd_span,
 }
 
 static void
-sgd_task(void *context, size_t i, unsigned worker)
+sgd_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct sgd_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
+    (void)i;
     cpu_sgd_span(end - begin, job->rate, job->momentum, job->shrink,
                  job->value + begin, job->gradient + begin, job->first + begin);
 }
@@ -122,13 +114,11 @@ void
 cpu_sgd(struct tensor_backend *self, size_t size, float rate, float momentum,
         float decay, float *value, const float *gradient, float *first)
 {
-    struct sgd_job job = {.size = size,
-                          .parts = cpu_parts(size, ELEMENTS_MIN),
-                          .rate = rate,
+    struct sgd_job job = {.rate = rate,
                           .momentum = momentum,
                           .shrink = (float)(1 - (double)rate * (double)decay),
                           .gradient = gradient};
     job.value = value;
     job.first = first;
-    cpu_run(self, job.parts, sgd_task, &job);
+    cpu_run_spans(self, size, CPU_LANES, ELEMENTS_MIN, sgd_span, &job);
 }

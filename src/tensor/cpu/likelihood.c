@@ -18,7 +18,6 @@ enum element { ELEMENT_BERNOULLI, ELEMENT_GAUSSIAN };
 
 struct loss_job {
     enum element element; /* where the loss is a sum over elements */
-    size_t size, parts;   /* elements; or rows of k */
     size_t k;
     const float *a, *target;
     float scale;
@@ -28,12 +27,13 @@ struct loss_job {
 
 /* Adds in the order of the parts. */
 static double
-run_job(struct tensor_backend *self, struct loss_job *job,
-        void (*task)(void *context, size_t i, unsigned worker))
+run_job(struct tensor_backend *self, struct loss_job *job, size_t size,
+        size_t unit, size_t least,
+        void (*span)(void *context, size_t i, size_t begin, size_t end))
 {
     double sum = 0;
-    cpu_run(self, job->parts, task, job);
-    for (size_t i = 0; i < job->parts; i++) {
+    cpu_run_spans(self, size, unit, least, span, job);
+    for (size_t i = 0; i < cpu_parts(size, least); i++) {
         sum += job->sum[i];
     }
     return sum;
@@ -123,12 +123,9 @@ CPU_KERNEL(cpu_element_span,
 }
 
 static void
-element_task(void *context, size_t i, unsigned worker)
+element_span(void *context, size_t i, size_t begin, size_t end)
 {
     struct loss_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
     cpu_element_span(job->element, end - begin, job->a + begin,
                      job->target + begin, job->scale,
                      job->da == NULL ? NULL : job->da + begin, &job->sum[i]);
@@ -138,14 +135,10 @@ static double
 run_elements(struct tensor_backend *self, enum element element, size_t size,
              const float *a, const float *target, float scale, float *da)
 {
-    struct loss_job job = {.element = element,
-                           .size = size,
-                           .parts = cpu_parts(size, ELEMENTS_MIN),
-                           .a = a,
-                           .target = target,
-                           .scale = scale};
+    struct loss_job job = {
+        .element = element, .a = a, .target = target, .scale = scale};
     job.da = da;
-    return run_job(self, &job, element_task);
+    return run_job(self, &job, size, CPU_LANES, ELEMENTS_MIN, element_span);
 }
 
 double
@@ -246,14 +239,11 @@ CPU_KERNEL(cpu_categorical_long,
 }
 
 static void
-categorical_task(void *context, size_t i, unsigned worker)
+categorical_span(void *context, size_t i, size_t begin, size_t end)
 {
     struct loss_job *job = context;
     size_t k = job->k;
-    size_t begin = cpu_part(job->size, 1, job->parts, i);
-    size_t end = cpu_part(job->size, 1, job->parts, i + 1);
     double sum = 0;
-    (void)worker;
     for (size_t r = begin; r < end; r++) {
         const float *a = job->a + r * k;
         const float *target = job->target + r * k;
@@ -274,13 +264,9 @@ cpu_categorical(struct tensor_backend *self, size_t n, size_t k,
                 const float *logits, const float *target, float scale,
                 float *dlogits)
 {
-    struct loss_job job = {.size = n,
-                           .parts =
-                               cpu_parts(n, 1 + ELEMENTS_MIN / 8 / (k + 1)),
-                           .k = k,
-                           .a = logits,
-                           .target = target,
-                           .scale = scale};
+    struct loss_job job = {
+        .k = k, .a = logits, .target = target, .scale = scale};
     job.da = dlogits;
-    return run_job(self, &job, categorical_task);
+    return run_job(self, &job, n, 1, 1 + ELEMENTS_MIN / 8 / (k + 1),
+                   categorical_span);
 }

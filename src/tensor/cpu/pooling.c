@@ -244,7 +244,7 @@ CPU_KERNEL(cpu_add_row,
 /* ---- The operations ----------------------------------------------------- */
 
 struct pool_job {
-    size_t n, parts, in, out;
+    size_t n, in, out;
     const struct tensor_window *window;
     enum tensor_pool of;
     const float *x, *forth, *dy; /* forth: y, on the way back */
@@ -252,12 +252,11 @@ struct pool_job {
 };
 
 static void
-pool_task(void *context, size_t i, unsigned worker)
+pool_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct pool_job *job = context;
-    size_t end = cpu_part(job->n, 1, job->parts, i + 1);
-    (void)worker;
-    for (size_t r = cpu_part(job->n, 1, job->parts, i); r < end; r++) {
+    (void)i;
+    for (size_t r = begin; r < end; r++) {
         if (job->dx == NULL) {
             cpu_pool_image(job->window, job->of, job->x + r * job->in,
                            job->y + r * job->out);
@@ -275,8 +274,7 @@ run_pool(struct tensor_backend *self, struct pool_job *job)
     const struct tensor_window *w = job->window;
     job->in = w->height * w->width * w->channels;
     job->out = tensor_window_places(w) * w->channels;
-    job->parts = cpu_parts(job->n, 1 + ELEMENTS_MIN / job->in);
-    cpu_run(self, job->parts, pool_task, job);
+    cpu_run_spans(self, job->n, 1, 1 + ELEMENTS_MIN / job->in, pool_span, job);
 }
 
 void
@@ -301,19 +299,16 @@ cpu_pool_back(struct tensor_backend *self, size_t n,
 }
 
 struct add_job {
-    size_t size, parts;
     const float *a;
     enum activation activation;
     float *y;
 };
 
 static void
-add_task(void *context, size_t i, unsigned worker)
+add_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct add_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
+    (void)i;
     cpu_add_row(end - begin, job->a + begin, job->y + begin);
     cpu_activate(1, end - begin, end - begin, NULL, job->activation,
                  job->y + begin);
@@ -323,10 +318,6 @@ void
 cpu_add(struct tensor_backend *self, size_t size, const float *a,
         enum activation activation, float *y)
 {
-    struct add_job job = {.size = size,
-                          .parts = cpu_parts(size, ELEMENTS_MIN),
-                          .a = a,
-                          .activation = activation};
-    job.y = y;
-    cpu_run(self, job.parts, add_task, &job);
+    struct add_job job = {a, activation, y};
+    cpu_run_spans(self, size, CPU_LANES, ELEMENTS_MIN, add_span, &job);
 }

@@ -163,24 +163,6 @@ back_task(void *context, size_t i, unsigned worker)
     }
 }
 
-struct activation_job {
-    size_t size, parts;
-    enum activation activation;
-    const float *y;
-    float *dy;
-};
-
-static void
-activation_task(void *context, size_t i, unsigned worker)
-{
-    const struct activation_job *job = context;
-    size_t begin = cpu_part(job->size, CPU_LANES, job->parts, i);
-    size_t end = cpu_part(job->size, CPU_LANES, job->parts, i + 1);
-    (void)worker;
-    cpu_activation_back(end - begin, job->activation, job->y + begin,
-                        job->dy + begin);
-}
-
 void
 cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
                const float *x, const float *weight, const float *y,
@@ -195,17 +177,10 @@ cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
                                   .alpha = 1,
                                   .a = dy,
                                   .b = weight}};
-    struct activation_job slopes = {.size = n * out,
-                                    .parts = cpu_parts(n * out, ELEMENTS_MIN),
-                                    .activation = activation,
-                                    .y = y};
     job.dweight.c = dweight;
     job.dx.c = dx;
     job.dbias = dbias;
-    slopes.dy = dy;
-    if (activation != ACTIVATION_NONE) {
-        cpu_run(self, slopes.parts, activation_task, &slopes);
-    }
+    cpu_run_activation_back(self, n * out, ELEMENTS_MIN, activation, y, dy);
     plan(self, &job.dweight);
     if (dx != NULL) {
         plan(self, &job.dx);

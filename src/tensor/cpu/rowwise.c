@@ -15,7 +15,7 @@
 
 struct row_job {
     void (*row)(const struct row_job *job, size_t r);
-    size_t n, width, parts;
+    size_t n, width;
     float l;
     const float *x, *dy;
     const uint32_t *index;
@@ -23,12 +23,11 @@ struct row_job {
 };
 
 static void
-row_task(void *context, size_t i, unsigned worker)
+row_span(void *context, size_t i, size_t begin, size_t end)
 {
     const struct row_job *job = context;
-    size_t end = cpu_part(job->n, 1, job->parts, i + 1);
-    (void)worker;
-    for (size_t r = cpu_part(job->n, 1, job->parts, i); r < end; r++) {
+    (void)i;
+    for (size_t r = begin; r < end; r++) {
         job->row(job, r);
     }
 }
@@ -36,8 +35,8 @@ row_task(void *context, size_t i, unsigned worker)
 static void
 run_rows(struct tensor_backend *self, struct row_job *job)
 {
-    job->parts = cpu_parts(job->n, 1 + ELEMENTS_MIN / (job->width + 1));
-    cpu_run(self, job->parts, row_task, job);
+    cpu_run_spans(self, job->n, 1, 1 + ELEMENTS_MIN / (job->width + 1),
+                  row_span, job);
 }
 
 /* ---- Softmax ------------------------------------------------------------ */
