@@ -248,10 +248,8 @@ array_table(const struct array *array, struct sotto_table **ret_table)
                          "are read",
                          array->name, count, TABLE_MAX_COLUMNS);
     }
-    struct table_block *block = table_block_new();
-    struct sotto_table *table = block == NULL ? NULL : table_new(block, count);
+    struct sotto_table *table = table_new(NULL, count);
     if (table == NULL) {
-        table_block_free(block);
         return host_fail_memory(array->err);
     }
     table->rows = array->shape[0];

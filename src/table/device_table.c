@@ -377,10 +377,8 @@ make_columns(struct reader *r, const struct names *first, bool header)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    struct table_block *block = table_block_new();
-    r->table = block != NULL ? table_new(block, r->shape.width) : NULL;
+    r->table = table_new(NULL, r->shape.width);
     if (r->table == NULL) {
-        table_block_free(block);
         return fail_memory(r);
     }
     return name_columns(r, header ? first : NULL);

@@ -35,25 +35,6 @@ sotto_table_new(size_t rows, struct sotto_table **ret_table,
 
 /* ---- One column ---------------------------------------------------------- */
 
-/* A table of one named column, whose block is empty; NULL: no memory. */
-static struct sotto_table *
-make_column(size_t rows, const char *name)
-{
-    struct table_block *block = table_block_new();
-    struct sotto_table *made = block != NULL ? table_new(block, 1) : NULL;
-    if (made == NULL) {
-        table_block_free(block);
-        return NULL;
-    }
-    made->rows = rows;
-    made->columns[0].named = true;
-    if (!table_column_name(&made->columns[0], name, strlen(name))) {
-        sotto_table_free(made);
-        return NULL;
-    }
-    return made;
-}
-
 /* Joins `made`, whose column is `filled`; frees it on failure. */
 static enum sotto_status
 join_column(struct sotto_table *table, struct sotto_table *made, bool filled,
@@ -71,7 +52,7 @@ enum sotto_status
 sotto_table_add_numbers(struct sotto_table *table, const char *name,
                         const double *numbers, struct sotto_error *err)
 {
-    struct sotto_table *made = make_column(table->rows, name);
+    struct sotto_table *made = table_new_column(table->rows, name);
     double *own = NULL;
     if (made != NULL) {
         own = calloc(table->rows, sizeof *own);
@@ -99,7 +80,7 @@ sotto_table_add_bytes(struct sotto_table *table, const char *name,
                          image->height, image->width, image->channels,
                          width == 0 ? "empty" : "too many");
     }
-    made = make_column(table->rows, name);
+    made = table_new_column(table->rows, name);
     if (made != NULL) {
         struct table_column *column = &made->columns[0];
         own = malloc((size_t)size);
@@ -167,7 +148,7 @@ sotto_table_add_texts(struct sotto_table *table, const char *name,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    made = make_column(table->rows, name);
+    made = table_new_column(table->rows, name);
     if (made != NULL) {
         struct table_column *column = &made->columns[0];
         struct table_block *block = column->block;

@@ -345,7 +345,6 @@ fill_images(struct folder *folder, struct table_column *column)
     const struct sotto_image *image = &folder->image;
     struct table_block *block = column->block;
     size_t rows = folder->files.count;
-    column->named = true;
     column->kind = SOTTO_COLUMN_BYTES;
     column->width = (size_t)image->height * image->width * image->channels;
     column->image = *image;
@@ -354,7 +353,7 @@ fill_images(struct folder *folder, struct table_column *column)
     if (folder->samples > 0) {
         column->numbers = calloc(rows, sizeof *column->numbers);
     }
-    if (block->bytes == NULL || !table_column_name(column, "image", 5) ||
+    if (block->bytes == NULL ||
         (folder->samples > 0 && column->numbers == NULL)) {
         return host_fail_memory(folder->err);
     }
@@ -373,13 +372,10 @@ make_images(struct folder *folder, const char *path,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    struct table_block *block = table_block_new();
-    struct sotto_table *table = block == NULL ? NULL : table_new(block, 1);
+    struct sotto_table *table = table_new_column(folder->files.count, "image");
     if (table == NULL) {
-        table_block_free(block);
         return host_fail_memory(folder->err);
     }
-    table->rows = folder->files.count;
     status = fill_images(folder, &table->columns[0]);
     if (status != SOTTO_STATUS_OK) {
         sotto_table_free(table);
@@ -432,18 +428,12 @@ fill_labels(const struct folder *folder, struct table_column *column,
 static enum sotto_status
 add_labels(const struct folder *folder, struct sotto_table *table)
 {
-    struct table_block *block = table_block_new();
-    struct sotto_table *labels = block == NULL ? NULL : table_new(block, 1);
+    struct sotto_table *labels = table_new_column(table->rows, "label");
     if (labels == NULL) {
-        table_block_free(block);
         return host_fail_memory(folder->err);
     }
-    struct table_column *column = &labels->columns[0];
-    labels->rows = table->rows;
-    column->named = true;
     enum sotto_status status =
-        table_column_name(column, "label", 5) &&
-                fill_labels(folder, column, table->rows)
+        fill_labels(folder, &labels->columns[0], table->rows)
             ? sotto_table_join(table, labels, folder->err)
             : host_fail_memory(folder->err);
     if (status != SOTTO_STATUS_OK) {

@@ -54,21 +54,39 @@ table_block_drop(struct table_block *block)
 struct sotto_table *
 table_new(struct table_block *block, size_t count)
 {
+    struct table_block *own = block == NULL ? table_block_new() : NULL;
     struct sotto_table *table = calloc(1, sizeof *table);
-    if (table == NULL) {
-        return NULL;
-    }
-    table->columns = calloc(count, sizeof *table->columns);
-    if (table->columns == NULL) {
+    struct table_column *columns = calloc(count, sizeof *columns);
+    block = block == NULL ? own : block;
+    if (block == NULL || table == NULL || columns == NULL) {
+        table_block_free(own);
         free(table);
+        free(columns);
         return NULL;
     }
+    table->columns = columns;
     table->count = count;
     block->references = count;
     for (size_t i = 0; i < count; i++) {
-        table->columns[i].kind = SOTTO_COLUMN_NUMBER;
-        table->columns[i].block = block;
-        table->columns[i].index = i;
+        columns[i].kind = SOTTO_COLUMN_NUMBER;
+        columns[i].block = block;
+        columns[i].index = i;
+    }
+    return table;
+}
+
+struct sotto_table *
+table_new_column(size_t rows, const char *name)
+{
+    struct sotto_table *table = table_new(NULL, 1);
+    if (table == NULL) {
+        return NULL;
+    }
+    table->rows = rows;
+    table->columns[0].named = true;
+    if (!table_column_name(&table->columns[0], name, strlen(name))) {
+        sotto_table_free(table);
+        return NULL;
     }
     return table;
 }

@@ -103,9 +103,11 @@ table_block_row(const struct table_block *block, size_t row)
 /*
  * A table of `count` (at least 1) nameless NUMBER columns and no rows yet, all
  * in `block`, which it owns from then on; on failure `block` is the caller's
- * still. NULL for lack of memory.
+ * still. A NULL block is a new, empty one. NULL for lack of memory.
  */
 struct sotto_table *table_new(struct table_block *block, size_t count);
+/* A table of one column of that name, in a new block. NULL likewise. */
+struct sotto_table *table_new_column(size_t rows, const char *name);
 
 /* The images of an array of `rank` >= 2 dimensions, the first of which counts
    them; their product is below 2^32. */
