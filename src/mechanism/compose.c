@@ -480,18 +480,3 @@ compose_open(const struct compose_spec *spec,
     host_text_clear(&tensors.data);
     return status;
 }
-
-enum sotto_status
-compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
-                  size_t *ret_size, struct sotto_error *err)
-{
-    struct sotto_mechanism *mechanism = NULL;
-    enum sotto_status status = compose_open(spec, &mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        *ret_data = mechanism->data;
-        *ret_size = mechanism->size;
-        mechanism->data = NULL;
-    }
-    sotto_mechanism_free(mechanism);
-    return status;
-}

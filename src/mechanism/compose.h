@@ -58,9 +58,5 @@ struct compose_spec {
 SOTTO_CHECKED enum sotto_status
 compose_open(const struct compose_spec *spec,
              struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
-/* The same mechanism's bytes alone, which the caller frees. */
-SOTTO_CHECKED enum sotto_status
-compose_mechanism(const struct compose_spec *spec, uint8_t **ret_data,
-                  size_t *ret_size, struct sotto_error *err);
 
 #endif

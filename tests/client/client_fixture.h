@@ -20,7 +20,7 @@
 
 #include "base/decimal.h"
 #include "client/device.h"
-#include "mechanism/compose.h"
+#include "compose_bytes.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 
@@ -94,8 +94,7 @@ file_make(const struct compose_spec *spec)
 {
     struct file file = {NULL, 0};
     struct sotto_error err = {0};
-    if (compose_mechanism(spec, &file.data, &file.size, &err) !=
-        SOTTO_STATUS_OK) {
+    if (compose_bytes(spec, &file.data, &file.size, &err) != SOTTO_STATUS_OK) {
         fail_msg("compose: %s", err.message);
     }
     return file;

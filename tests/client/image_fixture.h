@@ -129,7 +129,7 @@ net_compose(const struct net *net, struct file *ret_file,
                                 out < 8 ? out : 8, 16,        {{0}},    0};
     struct compose_spec spec = {"i", "c",        "a",         UNITS(1), &column,
                                 1,   net->layer, net->layers, &part,    1};
-    return compose_mechanism(&spec, &ret_file->data, &ret_file->size, err);
+    return compose_bytes(&spec, &ret_file->data, &ret_file->size, err);
 }
 
 __attribute__((unused)) static struct file

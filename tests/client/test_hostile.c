@@ -45,8 +45,7 @@ sample(struct net *net)
     net_dense(net, 7, "none");
     spec.layer = net->layer;
     spec.layers = net->layers;
-    if (compose_mechanism(&spec, &file.data, &file.size, &err) !=
-        SOTTO_STATUS_OK) {
+    if (compose_bytes(&spec, &file.data, &file.size, &err) != SOTTO_STATUS_OK) {
         fail_msg("compose: %s", err.message);
     }
     return file;

@@ -151,16 +151,16 @@ test_product_of_factors(void **state)
     free(file.data);
     columns[1].count = 257;
     poison(&err);
-    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+    assert_int_equal(compose_bytes(&spec, &data, &size, &err),
                      SOTTO_STATUS_LIMIT);
     columns[0].count = 65536;
     columns[1].count = 65536; /* 2^32: 0 in 32 bits */
-    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+    assert_int_equal(compose_bytes(&spec, &data, &size, &err),
                      SOTTO_STATUS_LIMIT);
     part.factor[2] = fits[0];
     part.factor[3] = fits[0]; /* 2^64: 0 in 64 bits */
     part.factors = 4;
-    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+    assert_int_equal(compose_bytes(&spec, &data, &size, &err),
                      SOTTO_STATUS_LIMIT);
     assert_null(data);
 }
@@ -191,7 +191,7 @@ test_pairs_have_two_factors(void **state)
         enum sotto_status status;
         part.factors = i;
         poison(&err);
-        status = compose_mechanism(&spec, &data, &size, &err);
+        status = compose_bytes(&spec, &data, &size, &err);
         assert_int_equal(status,
                          i == 2 ? SOTTO_STATUS_OK : SOTTO_STATUS_FORMAT);
         if (i != 2) {
@@ -373,7 +373,7 @@ test_delta_belongs_to_its_channel(void **state)
         uint64_t kept = parts[i].delta;
         parts[i].delta = kept > 0 ? 0 : UNITS(0.000001);
         poison(&err);
-        assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+        assert_int_equal(compose_bytes(&spec, &data, &size, &err),
                          SOTTO_STATUS_BUDGET);
         assert_non_null(strstr(err.message, "budget is beyond what"));
         parts[i].delta = kept;
@@ -575,7 +575,7 @@ test_long_lists(void **state)
     free(file.data);
     spec.columns = 4097;
     poison(&err);
-    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+    assert_int_equal(compose_bytes(&spec, &data, &size, &err),
                      SOTTO_STATUS_LIMIT);
     assert_null(data);
 }
@@ -602,7 +602,7 @@ test_too_many_points(void **state)
     free(file.data);
     spec.parts = 17;
     poison(&err);
-    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
+    assert_int_equal(compose_bytes(&spec, &data, &size, &err),
                      SOTTO_STATUS_LIMIT);
     assert_null(data);
 }
@@ -616,7 +616,7 @@ check_limit(const struct compose_spec *spec, const char *message)
     uint8_t *data = NULL;
     size_t size;
     poison(&err);
-    assert_int_equal(compose_mechanism(spec, &data, &size, &err),
+    assert_int_equal(compose_bytes(spec, &data, &size, &err),
                      SOTTO_STATUS_LIMIT);
     assert_non_null(strstr(err.message, message));
     assert_null(data);

@@ -17,7 +17,7 @@
 
 #include "base/decimal.h"
 #include "client/device.h"
-#include "mechanism/compose.h"
+#include "compose_bytes.h"
 
 #define DRAWS 1000
 #define Z_MOST 512u
@@ -115,7 +115,7 @@ open_spec(const struct compose_spec *spec)
     void *workspace = NULL;
     size_t size = 0, need = 0;
     struct sotto_error err = {0};
-    if (compose_mechanism(spec, &file, &size, &err) != SOTTO_STATUS_OK ||
+    if (compose_bytes(spec, &file, &size, &err) != SOTTO_STATUS_OK ||
         sotto_client_size(file, size, &need, &err) != SOTTO_STATUS_OK ||
         (workspace = malloc(need)) == NULL ||
         sotto_client_open(file, size, NULL, workspace, need, &client, &err) !=

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collector/campaigns.h"
+#include "compose_bytes.h"
 #include "fail_alloc.h"
 #include "host/file.h"
 #include "host/text.h"
@@ -26,8 +27,7 @@ put(const struct compose_spec *spec, const char *name)
     size_t size = 0;
     char path[600];
     (void)snprintf(path, sizeof path, "%s/%s.sotto", mechanisms, name);
-    assert_int_equal(compose_mechanism(spec, &data, &size, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(compose_bytes(spec, &data, &size, &err), SOTTO_STATUS_OK);
     assert_int_equal(host_file_write(path, 0644, false, data, size, &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(sotto_sign_file(path, in_folder("k.key"), NULL, &err),
@@ -217,7 +217,7 @@ test_channel(void **state)
     size_t size = 0;
     char path[600];
     (void)state;
-    assert_int_equal(compose_mechanism(&fixture_plain, &data, &size, &err),
+    assert_int_equal(compose_bytes(&fixture_plain, &data, &size, &err),
                      SOTTO_STATUS_OK);
     (void)snprintf(path, sizeof path, "%s/one.sotto", mechanisms);
     for (int i = 0; i < 2; i++) {

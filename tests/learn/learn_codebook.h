@@ -37,11 +37,7 @@ codebook_open(const struct compose_part *part, size_t parts, uint64_t eps)
                                       .part = part,
                                       .parts = parts};
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    must(compose_mechanism(&spec, &data, &size, &err));
-    must(sotto_mechanism_parse(data, size, "-", &mechanism, &err));
-    free(data);
+    must(compose_open(&spec, &mechanism, &err));
     return mechanism;
 }
 

@@ -117,11 +117,7 @@ static inline struct sotto_mechanism *
 open_spec(const struct compose_spec *spec)
 {
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    must(compose_mechanism(spec, &data, &size, &err));
-    must(sotto_mechanism_parse(data, size, "-", &mechanism, &err));
-    free(data);
+    must(compose_open(spec, &mechanism, &err));
     return mechanism;
 }
 

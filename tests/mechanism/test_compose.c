@@ -3,6 +3,7 @@
  */
 #include "mechanism_fixture.h"
 
+#include "compose_bytes.h"
 #include "fail_alloc.h"
 
 static struct sotto_error err;
@@ -14,7 +15,7 @@ compose(const struct compose_spec *spec)
     size_t size = 12345;
     enum sotto_status status;
     memset(&err, 0xa5, sizeof err);
-    status = compose_mechanism(spec, &data, &size, &err);
+    status = compose_bytes(spec, &data, &size, &err);
     if (status == SOTTO_STATUS_OK) {
         free(data);
     } else {
@@ -32,7 +33,7 @@ test_layout(void **state)
     uint8_t *data = NULL, *again = NULL;
     size_t size = 0, again_size = 0;
     (void)state;
-    assert_int_equal(compose_mechanism(&fixture_plain, &data, &size, &err),
+    assert_int_equal(compose_bytes(&fixture_plain, &data, &size, &err),
                      SOTTO_STATUS_OK);
     size_t header = (size_t)data[0] | (size_t)data[1] << 8;
     assert_int_equal(header % 8, 0);
@@ -42,9 +43,8 @@ test_layout(void **state)
                                "no\0yes";
     assert_int_equal(size, 8 + header + 2 * 4 * 8 + sizeof text);
     assert_memory_equal(data + size - sizeof text, text, sizeof text);
-    assert_int_equal(
-        compose_mechanism(&fixture_plain, &again, &again_size, NULL),
-        SOTTO_STATUS_OK);
+    assert_int_equal(compose_bytes(&fixture_plain, &again, &again_size, NULL),
+                     SOTTO_STATUS_OK);
     assert_int_equal(again_size, size);
     assert_memory_equal(again, data, size);
     free(data);
@@ -71,7 +71,7 @@ test_images(void **state)
     uint8_t *data = NULL;
     size_t size = 0;
     (void)state;
-    assert_int_equal(compose_mechanism(&fixture_image, &data, &size, &err),
+    assert_int_equal(compose_bytes(&fixture_image, &data, &size, &err),
                      SOTTO_STATUS_OK);
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         assert_non_null(memmem(data, size, entries[i], strlen(entries[i])));
@@ -98,8 +98,7 @@ test_small_numbers(void **state)
     uint8_t *data = NULL;
     size_t size = 0;
     (void)state;
-    assert_int_equal(compose_mechanism(&spec, &data, &size, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(compose_bytes(&spec, &data, &size, &err), SOTTO_STATUS_OK);
     assert_int_equal(sotto_mechanism_parse(data, size, "m", &mechanism, &err),
                      SOTTO_STATUS_OK);
     const struct sotto_client *client = mechanism->client;

@@ -51,11 +51,7 @@ make(void)
                                 column, 2,      &layer,     1,
                                 &part,  1};
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    must(compose_mechanism(&spec, &data, &size, &err));
-    must(sotto_mechanism_parse(data, size, "-", &mechanism, &err));
-    free(data);
+    must(compose_open(&spec, &mechanism, &err));
     return mechanism;
 }
 

@@ -72,14 +72,9 @@ static struct sotto_mechanism *
 make(const struct compose_spec *spec)
 {
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    if (compose_mechanism(spec, &data, &size, &err) != SOTTO_STATUS_OK ||
-        sotto_mechanism_parse(data, size, "m", &mechanism, &err) !=
-            SOTTO_STATUS_OK) {
+    if (compose_open(spec, &mechanism, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
-    free(data);
     return mechanism;
 }
 

@@ -66,14 +66,9 @@ make(void)
                                 column, 4,      &layer,     1,
                                 part,   3};
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    if (compose_mechanism(&spec, &data, &size, &err) != SOTTO_STATUS_OK ||
-        sotto_mechanism_parse(data, size, "-", &mechanism, &err) !=
-            SOTTO_STATUS_OK) {
+    if (compose_open(&spec, &mechanism, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
-    free(data);
     return mechanism;
 }
 

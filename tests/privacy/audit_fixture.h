@@ -57,14 +57,9 @@ mechanism_of(const struct compose_spec *spec)
 {
     struct sotto_error err;
     struct sotto_mechanism *mechanism = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
-    if (compose_mechanism(spec, &data, &size, &err) != SOTTO_STATUS_OK ||
-        sotto_mechanism_parse(data, size, "fixture", &mechanism, &err) !=
-            SOTTO_STATUS_OK) {
+    if (compose_open(spec, &mechanism, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s: %s", spec->name, err.message);
     }
-    free(data);
     return mechanism;
 }
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "base/decimal.h"
-#include "mechanism/compose.h"
+#include "compose_bytes.h"
 #include "random/seeded.h"
 
 #define PIXELS 64u
@@ -69,7 +69,7 @@ write_mechanism(const char *folder, const char *name, uint32_t outputs,
     FILE *to;
     int good = 0;
     (void)snprintf(path, sizeof path, "%s/%s.sotto", folder, name);
-    if (compose_mechanism(&spec, &data, &size, &err) != SOTTO_STATUS_OK) {
+    if (compose_bytes(&spec, &data, &size, &err) != SOTTO_STATUS_OK) {
         (void)fprintf(stderr, "%s: %s\n", path, err.message);
         return 1;
     }

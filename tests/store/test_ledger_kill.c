@@ -54,14 +54,9 @@ make_mechanism(size_t question)
                                 .parts = 1};
     struct sotto_mechanism *made = NULL;
     struct sotto_error err = {0};
-    uint8_t *data = NULL;
-    size_t size = 0;
-    if (compose_mechanism(&spec, &data, &size, &err) != SOTTO_STATUS_OK ||
-        sotto_mechanism_parse(data, size, name, &made, &err) !=
-            SOTTO_STATUS_OK) {
+    if (compose_open(&spec, &made, &err) != SOTTO_STATUS_OK) {
         fail_msg("%s", err.message);
     }
-    free(data);
     return made;
 }
 
