@@ -38,8 +38,8 @@ check_sizes(const struct device_sizes *sizes)
         sizes->width > DEVICE_WIDTH_MAX || sizes->q == 0 ||
         sizes->q > CHANNEL_D_MAX ||
         sizes->channels > (uint64_t)DEVICE_PARTS_MAX * 65536 ||
-        sizes->floats < 2 * (uint64_t)sizes->width ||
-        sizes->floats > 3 * (uint64_t)sizes->width ||
+        sizes->floats < sizes->width ||
+        sizes->floats > (sizes->layers + 1) * (uint64_t)sizes->width ||
         sizes->work > DEVICE_WORK_MAX) {
         abort();
     }
