@@ -311,12 +311,12 @@ npy_parse(uint8_t *bytes, size_t size, const char *name,
     struct npy npy = {.bytes = bytes,
                       .name = name,
                       .err = err,
-                      .array = {.bytes = bytes,
-                                .size = size,
+                      .array = {.size = size,
                                 .name = name,
                                 .format = "a .npy file",
                                 .shown = "its shape says",
                                 .err = err}};
+    npy.array.bytes = bytes;
     enum sotto_status status = read_preamble(&npy);
     if (status == SOTTO_STATUS_OK) {
         status = read_dictionary(&npy);

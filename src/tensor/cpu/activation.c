@@ -101,7 +101,8 @@ void
 cpu_run_activation_back(struct tensor_backend *self, size_t size, size_t least,
                         enum activation activation, const float *y, float *dy)
 {
-    struct slope_job job = {activation, y, dy};
+    struct slope_job job = {.activation = activation, .y = y};
+    job.dy = dy;
     if (activation != ACTIVATION_NONE) {
         cpu_run_spans(self, size, CPU_LANES, least, slope_span, &job);
     }

@@ -206,7 +206,9 @@ static void
 sum_partials(struct tensor_backend *self, size_t size, size_t partials,
              const float *partial, float *sum)
 {
-    struct sum_job job = {size, partials, partial, sum};
+    struct sum_job job = {
+        .size = size, .partials = partials, .partial = partial};
+    job.sum = sum;
     cpu_run_spans(self, size, CPU_LANES, ELEMENTS_MIN, sum_span, &job);
 }
 

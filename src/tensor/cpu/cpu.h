@@ -37,10 +37,9 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
  * declares.
  */
 #define CPU_KERNEL(name, parameters, arguments)                                \
-    CPU_KERNEL_OF(static, name, parameters, arguments)
+    static void name parameters;                                               \
+    CPU_KERNEL_SHARED(name, parameters, arguments)
 #define CPU_KERNEL_SHARED(name, parameters, arguments)                         \
-    CPU_KERNEL_OF(, name, parameters, arguments)
-#define CPU_KERNEL_OF(scope, name, parameters, arguments)                      \
     CPU_BODY name##_body parameters;                                           \
     FOR_avx2 static void name##_avx2 parameters                                \
     {                                                                          \
@@ -50,7 +49,7 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
     {                                                                          \
         name##_body arguments;                                                 \
     }                                                                          \
-    scope void name parameters                                                 \
+    void name parameters                                                       \
     {                                                                          \
         if (HOST_HAS_AVX2) {                                                   \
             name##_avx2 arguments;                                             \

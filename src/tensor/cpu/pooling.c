@@ -318,6 +318,7 @@ void
 cpu_add(struct tensor_backend *self, size_t size, const float *a,
         enum activation activation, float *y)
 {
-    struct add_job job = {a, activation, y};
+    struct add_job job = {.a = a, .activation = activation};
+    job.y = y;
     cpu_run_spans(self, size, CPU_LANES, ELEMENTS_MIN, add_span, &job);
 }
