@@ -274,9 +274,7 @@ find_report(const struct sotto_ledger *ledger,
 static void
 unlock(struct sotto_ledger *ledger)
 {
-    if (sqlite3_get_autocommit(ledger->sql.db) == 0) {
-        (void)sqlite3_exec(ledger->sql.db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    sql_roll_back(&ledger->sql);
     ledger->locked = false;
 }
 

@@ -243,9 +243,7 @@ queue_commit(struct queue *queue, struct sotto_error *err)
         return SOTTO_STATUS_OK;
     }
     enum sotto_status status = sql_run(&queue->sql, REWRITE ";COMMIT", err);
-    if (is_begun(queue)) {
-        (void)sqlite3_exec(queue->sql.db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    sql_roll_back(&queue->sql);
     return queue_file_fail(queue->path, status, err);
 }
 
@@ -424,47 +422,31 @@ settle_row(const struct queue *queue, sqlite3_stmt *statement, int64_t key,
 }
 
 /* The statements of a settlement. */
-struct settlement {
-    sqlite3_stmt *note, *remove, *mark;
-};
+enum { SETTLE_NOTE, SETTLE_REMOVE, SETTLE_MARK, SETTLE_COUNT };
+
+static const char *const settle_text[SETTLE_COUNT] = {
+    [SETTLE_NOTE] = "INSERT OR IGNORE INTO acknowledged "
+                    "SELECT tag FROM report WHERE key = ?1",
+    [SETTLE_REMOVE] = "DELETE FROM report WHERE key = ?1",
+    [SETTLE_MARK] = "UPDATE report SET refused = ?2 WHERE key = ?1"};
 
 static enum sotto_status
-settle_rows(const struct queue *queue, const struct settlement *with,
+settle_rows(const struct queue *queue, sqlite3_stmt *const with[SETTLE_COUNT],
             const struct queue_batch *batch, const char *const *refusal,
             struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; i < batch->count && status == SOTTO_STATUS_OK; i++) {
         if (refusal[i] != NULL) {
-            status =
-                settle_row(queue, with->mark, batch->key[i], refusal[i], err);
+            status = settle_row(queue, with[SETTLE_MARK], batch->key[i],
+                                refusal[i], err);
             continue;
         }
-        status = settle_row(queue, with->note, batch->key[i], NULL, err);
+        status = settle_row(queue, with[SETTLE_NOTE], batch->key[i], NULL, err);
         if (status == SOTTO_STATUS_OK) {
-            status = settle_row(queue, with->remove, batch->key[i], NULL, err);
+            status = settle_row(queue, with[SETTLE_REMOVE], batch->key[i], NULL,
+                                err);
         }
-    }
-    return status;
-}
-
-static enum sotto_status
-prepare_settlement(const struct queue *queue, struct settlement *with,
-                   struct sotto_error *err)
-{
-    enum sotto_status status =
-        prepare_statement(queue,
-                          "INSERT OR IGNORE INTO acknowledged "
-                          "SELECT tag FROM report WHERE key = ?1",
-                          &with->note, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = prepare_statement(queue, "DELETE FROM report WHERE key = ?1",
-                                   &with->remove, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = prepare_statement(
-            queue, "UPDATE report SET refused = ?2 WHERE key = ?1", &with->mark,
-            err);
     }
     return status;
 }
@@ -473,28 +455,29 @@ enum sotto_status
 queue_settle(struct queue *queue, const struct queue_batch *batch,
              const char *const *refusal, struct sotto_error *err)
 {
-    struct settlement with = {NULL, NULL, NULL};
+    sqlite3_stmt *with[SETTLE_COUNT] = {NULL};
+    enum sotto_status status = SOTTO_STATUS_OK;
     if (queue->look) {
         return fail_look(queue, err);
     }
-    enum sotto_status status = prepare_settlement(queue, &with, err);
+    for (int i = 0; i < SETTLE_COUNT && status == SOTTO_STATUS_OK; i++) {
+        status = prepare_statement(queue, settle_text[i], &with[i], err);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = queue_file_fail(
             queue->path, sql_run(&queue->sql, "BEGIN IMMEDIATE", err), err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = settle_rows(queue, &with, batch, refusal, err);
+        status = settle_rows(queue, with, batch, refusal, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = queue_file_fail(queue->path,
                                  sql_run(&queue->sql, "COMMIT", err), err);
     }
-    (void)sqlite3_finalize(with.note);
-    (void)sqlite3_finalize(with.remove);
-    (void)sqlite3_finalize(with.mark);
-    if (sqlite3_get_autocommit(queue->sql.db) == 0) {
-        (void)sqlite3_exec(queue->sql.db, "ROLLBACK", NULL, NULL, NULL);
+    for (int i = 0; i < SETTLE_COUNT; i++) {
+        (void)sqlite3_finalize(with[i]);
     }
+    sql_roll_back(&queue->sql);
     return status;
 }
 

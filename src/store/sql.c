@@ -78,6 +78,14 @@ sql_run(const struct sql *sql, const char *text, struct sotto_error *err)
     return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
 }
 
+void
+sql_roll_back(const struct sql *sql)
+{
+    if (sqlite3_get_autocommit(sql->db) == 0) {
+        (void)sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+}
+
 enum sotto_status
 sql_prepare(const struct sql *sql, const char *text,
             sqlite3_stmt **ret_statement, struct sotto_error *err)

@@ -32,6 +32,9 @@ enum sotto_status sql_fail(const struct sql *sql, int code,
 SOTTO_CHECKED enum sotto_status sql_run(const struct sql *sql, const char *text,
                                         struct sotto_error *err);
 
+/* Ends a transaction, if there is one, as if it had not been. */
+void sql_roll_back(const struct sql *sql);
+
 /* One statement, which sqlite3_finalize frees. Statuses: sql_fail's. */
 SOTTO_CHECKED enum sotto_status sql_prepare(const struct sql *sql,
                                             const char *text,

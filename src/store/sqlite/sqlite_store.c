@@ -333,9 +333,7 @@ static void
 roll_back(void *own)
 {
     struct sqlite_store *store = own;
-    if (sqlite3_get_autocommit(store->sql.db) == 0) {
-        (void)sqlite3_exec(store->sql.db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    sql_roll_back(&store->sql);
     /* A failure of the disk changes the number, too: nobody else can have
        written in between. */
     if (read_version(store, &store->version) != SQLITE_DONE) {
