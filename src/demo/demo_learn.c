@@ -28,21 +28,23 @@ struct fit_settings {
     size_t sets;
 };
 
-/* Adds a setting: a number, or a flag if `format` is NULL. */
+static void
+put_flag(struct fit_settings *settings, const char *name)
+{
+    settings->set[settings->sets++] = (struct sotto_setting){name, NULL};
+}
+
 CLI_PRINTF(3)
 static void
 put_setting(struct fit_settings *settings, const char *name, const char *format,
             ...)
 {
     char *text = settings->text[settings->sets];
-    if (format != NULL) {
-        va_list list;
-        va_start(list, format);
-        (void)vsnprintf(text, sizeof settings->text[0], format, list);
-        va_end(list);
-    }
-    settings->set[settings->sets++] =
-        (struct sotto_setting){name, format != NULL ? text : NULL};
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof settings->text[0], format, list);
+    va_end(list);
+    settings->set[settings->sets++] = (struct sotto_setting){name, text};
 }
 
 /* Has the library's own settings for the one that ignores the noise, and for
@@ -53,7 +55,7 @@ put_settings(const struct demo *demo, const struct demo_budget *budget,
 {
     const struct demo_effort *effort = demo->effort;
     if (learner == DEMO_LEARNER_CODES) {
-        put_setting(settings, "balanced", NULL);
+        put_flag(settings, "balanced");
         return;
     }
     if (learner == DEMO_LEARNER_PLAIN) {
@@ -66,7 +68,7 @@ put_settings(const struct demo *demo, const struct demo_budget *budget,
     put_setting(settings, "batches", "%u", DEMO_BATCHES);
     put_setting(settings, "restarts", "%" PRIu32, effort->restarts);
     put_setting(settings, "share-weight", "%g", DEMO_SHARE_WEIGHT);
-    put_setting(settings, "balanced", NULL);
+    put_flag(settings, "balanced");
     put_setting(settings, "entropy", "%g", budget->setting->entropy);
     put_setting(settings, "validation", "0");
     put_setting(settings, "prior-most", "%zu", effort->prior);

@@ -172,7 +172,7 @@ learn_fit_labelled(struct sotto_mechanism *mechanism,
     if (status == SOTTO_STATUS_OK) {
         status = labelled_mechanism(mechanism, &label, &labelled, err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && labelled != NULL) {
         status = append_labels(reader, mechanism->shape.report_size, labelled,
                                labels, at, &label, &known, err);
     }

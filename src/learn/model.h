@@ -38,7 +38,7 @@ SOTTO_CHECKED enum sotto_status model_backend(struct sotto_model *model,
 
 /* predict.c: writes what the networks take of a row. */
 typedef void model_input(const struct sotto_model *model, struct rows *rows,
-                         size_t row, int32_t *room, float *ret_input);
+                         size_t row, void *room, float *ret_input);
 /* Predicts every row of a table by networks whose inputs these are; `room`
    numbers are a thread's own. Statuses: INPUT, MEMORY, LIMIT, IO. */
 SOTTO_CHECKED enum sotto_status

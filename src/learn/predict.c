@@ -47,6 +47,7 @@ predict_rows(struct block *block, const struct networks *networks,
     block->x = malloc(x_size);
     if (block->own == NULL || block->x == NULL || p == NULL) {
         status = host_fail_memory(err);
+        goto done;
     }
     for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
          first += BLOCK) {
@@ -59,6 +60,7 @@ predict_rows(struct block *block, const struct networks *networks,
             ret_p[first * classes + i] = (double)p[i];
         }
     }
+done:
     host_wipe_free(block->own, own_size);
     host_wipe_free(block->x, x_size);
     host_wipe_free(p, BLOCK * classes * sizeof *p);

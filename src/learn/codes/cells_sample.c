@@ -4,8 +4,28 @@
  *     s_i = rest U_i + gap A_i,   rest = (1 - p0) / (K - 1),  gap = p0 - rest,
  *     A_i = sum_c pi_c L_i(c, a_c),        U_i = sum_cy pi_c L_i(c, y)
  *
- * (docs/codebook.md). A chain is a task; it has a stream of its own, so chains
- * are the same in whatever order they run.
+ * (docs/codebook.md): report i has the likelihood s_i if cell c has the label
+ * a_c in a share p0 of its records, and the others evenly. The posterior is
+ *
+ *     ln p(a, p0 | reports) = sum_i ln s_i
+ *                             - sum_y (h_y - f_y)^2 / (2 w_y^2) + constant
+ *     h_y = sum of pi_c over the cells with a_c = y
+ *
+ * where f_y is the class's share and w_y how well it is known. p0 is on a grid
+ * of LEVELS, and drawn from its conditional; a is drawn by Metropolis and
+ * Hastings: a change a -> a' of one cell, or of two that swap, is taken with
+ * probability
+ *
+ *     min(1, (p(a') / p(a))^warm q(a' -> a) / q(a -> a'))
+ *
+ * Of a change only A_i moves: A_i' = A_i + pi_c (L_i(c, a_c') - L_i(c, a_c)),
+ * so a proposal costs two columns a cell. `warm` rises from COLD to 1 over the
+ * first third of the sweeps, which are not kept. tau is the mean of [a_c = y]
+ * p0 and of the rest elsewhere, over the sweeps of all chains but those that
+ * stayed BEHIND the best.
+ *
+ * A chain is a task; it has a stream of its own, so chains are the same in
+ * whatever order they run.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,18 @@
  * construction: where the records have groups the two trees find them both, and
  * where they have none they differ.
  *
+ * A candidate j is (k, channel). Draw n of it simulates a collection and learns
+ * the labels of its cells (codes_trial.c); its score is the share of records
+ * kept apart whose cell has their label,
+ *
+ *     x_jn = mean_i [y(c_j(i)) = y_i],      m_j = mean_n x_jn
+ *     e_j  = sqrt(max(var_n x_jn, ERROR_LEAST^2) / n_j)
+ *     most_j = the same share with each cell's likeliest label
+ *
+ * most_j bounds x_jn, and candidates i and j differ if |m_i - m_j| is above so
+ * many times hypot(e_i, e_j). All have the same people in draw n, so that much
+ * of the noise is theirs in common.
+ *
  * Candidates go up in k, and the share labelled rightly goes up and then down.
  * So one whose cells, with the best labels there are, could not beat what
  * another has already reached is not simulated; nor are larger ones once three

@@ -168,7 +168,7 @@ sotto_model_cut(struct sotto_model *model, struct sotto_codebook *codebook,
         status = sotto_codebook_write(codebook, &choice, eps, path, NULL, &code,
                                       err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && cells.pi != NULL && cells.tau != NULL) {
         status = make_model(model, code, &cells, ret_model, err);
     }
     if (status == SOTTO_STATUS_OK) {

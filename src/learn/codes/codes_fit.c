@@ -310,6 +310,7 @@ take_records(struct supervision *learnt, struct source *source,
     const struct codes_model *own = codes_of(source->model);
     bool other = own->shape.classes == own->shape.symbols;
     struct supervision_records records = {0};
+    uint32_t *code = NULL;
     enum sotto_status status = supervision_take_labels(
         learnt, crew, own->shape.classes, other, &records, err);
     if (status == SOTTO_STATUS_OK) {
@@ -318,14 +319,13 @@ take_records(struct supervision *learnt, struct source *source,
     if (status == SOTTO_STATUS_OK) {
         source->n = records.count;
         source->z = learnt->x;
-        source->code = calloc(records.count + 1, sizeof *source->code);
-        status = source->code != NULL
-                     ? take_rows(source, crew, records.row, err)
-                     : host_fail_memory(err);
+        source->code = code = calloc(records.count + 1, sizeof *code);
+        status = code != NULL ? take_rows(source, crew, records.row, err)
+                              : host_fail_memory(err);
         source->z = NULL; /* it is not the source's to clear */
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = count_codes(own->classifier, source->code, records.truth,
+    if (status == SOTTO_STATUS_OK && code != NULL) {
+        status = count_codes(own->classifier, code, records.truth,
                              records.count, err);
     }
     supervision_records_clear(&records);

@@ -80,7 +80,7 @@ free_own(void *own)
 
 static void
 input_row(const struct sotto_model *model, struct rows *rows, size_t row,
-          int32_t *room, float *ret_input)
+          void *room, float *ret_input)
 {
     (void)room;
     rows_representation(rows, row, codes_of(model)->layers, ret_input);

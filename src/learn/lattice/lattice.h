@@ -42,9 +42,9 @@ SOTTO_CHECKED enum sotto_status
 lattice_fit_clean(struct sotto_model *model, const struct learn_job *job,
                   struct sotto_fit_info *ret_info, struct sotto_error *err);
 
-/* lattice_predict.c: `point` has room for shape.width numbers. */
+/* lattice_predict.c: `room` is for a point: shape.width numbers of int32_t. */
 void lattice_input(const struct sotto_model *model, struct rows *rows,
-                   size_t row, int32_t *point, float *ret_input);
+                   size_t row, void *room, float *ret_input);
 SOTTO_CHECKED enum sotto_status lattice_predict(struct sotto_model *model,
                                                 const struct sotto_table *table,
                                                 double *ret_p,

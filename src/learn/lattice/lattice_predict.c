@@ -14,14 +14,14 @@
 
 void
 lattice_input(const struct sotto_model *model, struct rows *rows, size_t row,
-              int32_t *point, float *ret_input)
+              void *room, float *ret_input)
 {
     const struct lattice *lattice = lattice_of(model);
     if (lattice->networks.plan.level == SOTTO_LEVEL_FEATURE) {
         rows_encode(rows, row, ret_input, NULL);
     } else {
-        rows_q(rows, row, point);
-        prior_input(&lattice->shape, point, ret_input);
+        rows_q(rows, row, room);
+        prior_input(&lattice->shape, room, ret_input);
     }
 }
 
