@@ -87,8 +87,9 @@ struct sotto_audit;
  * records that leave their domain; estimates epsilon from below; looks for
  * noise that repeats across calls, forks and processes, for entropy that does
  * not come from the system, and for steps that depend on the record; and times
- * whole reports of hostile records. Needs no signature. Forks, and traces its children where the system lets it: call it
- * from a program with one thread. Statuses: MEMORY, ENTROPY, USAGE, IO.
+ * whole reports of hostile records. Needs no signature. Forks, and traces its
+ * children where the system lets it: call it from a program with one thread.
+ * Statuses: MEMORY, ENTROPY, USAGE, IO.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_audit_run(struct sotto_mechanism *mechanism,

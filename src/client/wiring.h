@@ -9,8 +9,8 @@
 #ifndef SOTTO_CLIENT_WIRING_H
 #define SOTTO_CLIENT_WIRING_H
 
-#include "encode/layer.h"
 #include "client/reader.h"
+#include "encode/layer.h"
 
 #define WIRING_LAYERS_MAX 64u
 

@@ -135,7 +135,8 @@ test_random(void **state)
     for (int round = 0; round < 3000; round++) {
         struct layer layer[WIRING_LAYERS_MAX + 1];
         struct wiring wiring;
-        size_t layers = 1 + random_u32(&seeded.random) % (uint32_t)(round % 12 + 1);
+        size_t layers =
+            1 + random_u32(&seeded.random) % (uint32_t)(round % 12 + 1);
         uint64_t taken = 0;
         for (uint32_t i = 0; i < layers; i++) {
             uint32_t reach = i < 3 ? i + 1 : 4;
