@@ -251,7 +251,7 @@ static double
 explained(const struct pca *pca)
 {
     double kept = 0, all = 0;
-    for (size_t i = 0; i < pca->learnt->width; i++) {
+    for (size_t i = 0; pca->variance != NULL && i < pca->learnt->width; i++) {
         all += pca->variance[i];
         kept += i < pca->learnt->set.d ? pca->variance[i] : 0;
     }

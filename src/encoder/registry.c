@@ -159,13 +159,13 @@ encoder_train(const struct encoder *const *registry, const char *kind,
     job.facts = facts;
     status = facts != NULL ? begin_encoder(registry, kind, &job, &own, err)
                            : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && job.encoder != NULL) {
         status = job.encoder->fit(&job, own, err);
     }
     if (status == SOTTO_STATUS_OK && checkpoint != NULL && job.path != NULL) {
         (void)unlink(checkpoint); /* served its turn; may not exist */
     }
-    if (status == SOTTO_STATUS_OK && ret_facts != NULL) {
+    if (status == SOTTO_STATUS_OK && ret_facts != NULL && job.encoder != NULL) {
         note_settings(&job, own);
         *ret_facts = *facts;
     }

@@ -104,13 +104,12 @@ matrix_fill(const struct schema_column *column, size_t columns,
         matrix_init(&matrix, column, columns, table, err);
     for (size_t row = 0;
          status == SOTTO_STATUS_OK && row < sotto_table_rows(table); row++) {
-        float *x = ret_x + row * width;
         struct encode_plan plan = {.columns = (uint32_t)columns,
                                    .column = matrix.column,
                                    .shift = matrix.scaling,
                                    .scale = matrix.scaling + columns,
-                                   .x = x,
                                    .symbol = matrix.symbol};
+        plan.x = ret_x + row * width;
         for (size_t i = 0; i < columns; i++) {
             matrix.value[i] =
                 schema_kind(column[i].kind)

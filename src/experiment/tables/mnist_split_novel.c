@@ -37,7 +37,7 @@ relabel(const struct sotto_table *from, const size_t *row, size_t count,
     enum sotto_status status =
         label != NULL ? sotto_table_select(from, row, count, &table, err)
                       : host_fail_memory(err);
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < count; i++) {
+    for (size_t i = 0; label != NULL && table != NULL && i < count; i++) {
         bool one = known ? is_novel(from, row[i]) : i % 2 == 1;
         label[i] = one ? "1" : "0";
     }
