@@ -40,7 +40,7 @@ check_sizes(const struct device_sizes *sizes)
         sizes->channels > (uint64_t)DEVICE_PARTS_MAX * 65536 ||
         sizes->floats < sizes->width ||
         sizes->floats > (sizes->layers + 1) * (uint64_t)sizes->width ||
-        sizes->work > DEVICE_WORK_MAX) {
+        sizes->floats > DEVICE_FLOATS_MAX || sizes->work > DEVICE_WORK_MAX) {
         abort();
     }
 }

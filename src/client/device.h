@@ -19,9 +19,10 @@
 #define DEVICE_COLUMNS_MAX 4096u
 #define DEVICE_LAYERS_MAX WIRING_LAYERS_MAX
 #define DEVICE_PARTS_MAX 4096u
-#define DEVICE_WIDTH_MAX (1u << 20) /* entries of x, z or a layer */
-#define DEVICE_OWN_MAX (1u << 24)   /* bytes of channels' own parameters */
-#define DEVICE_DRAWN_MAX (1u << 26) /* bytes of entropy that a report draws */
+#define DEVICE_WIDTH_MAX (1u << 20)  /* entries of x, z or a layer */
+#define DEVICE_OWN_MAX (1u << 24)    /* bytes of channels' own parameters */
+#define DEVICE_DRAWN_MAX (1u << 26)  /* bytes of entropy that a report draws */
+#define DEVICE_FLOATS_MAX (1u << 24) /* of the forward pass: 64 MiB */
 #define DEVICE_WORK_MAX (UINT64_C(1) << 32) /* multiply-adds of a record */
 #define DEVICE_KERNEL_MAX 31u
 #define DEVICE_STRIDE_MAX 16u

@@ -229,6 +229,10 @@ read_encoder(struct reading *reading)
         read_list(reading, ",\"encoder\":", DEVICE_LAYERS_MAX, read_layer);
     sizes->floats = (uint64_t)sizes->width *
                     wiring_finish(&reading->wiring, reading->reader);
+    if (sizes->floats > DEVICE_FLOATS_MAX) {
+        reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
+                    "the encoder keeps too many outputs at a time");
+    }
     for (uint32_t i = 0; reading->client != NULL && i < reading->wiring.layers;
          i++) {
         reading->client->encoder.layer[i].slot =

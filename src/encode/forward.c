@@ -73,7 +73,7 @@ run_layer(struct encode_plan *plan, uint32_t i)
     const struct layer *layer = &plan->layer[i];
     const float *added =
         layer->from[1] == 0 ? NULL : find_output(plan, i, layer->from[1]);
-    plan->input = find_output(plan, i, layer->from[0]);
+    plan->input = find_output(plan, i, layer_back(layer));
     plan->z = find_output(plan, i, 0);
     switch (layer->kind) {
 #ifndef SOTTO_WITHOUT_IMAGES

@@ -60,7 +60,7 @@ apply_number(const struct encode_plan *plan, uint32_t at,
         x[0] = clipped(x[0]);
     }
     if (plan->column[at].missing) {
-        x[1] = (float)(1 ^ (given & finite));
+        x[1] = (float)(uint32_t)(1 ^ (given & finite));
     }
 }
 

@@ -190,6 +190,68 @@ test_layers(void **state)
     free(file.data);
 }
 
+/* Prints a manifest of `wide` pools of all of x, which convolutions then add up
+   one by one, as it stands in a file: with a backslash before each quote. */
+static size_t
+print_wide(char *text, size_t size, unsigned wide)
+{
+    static const char window[] =
+        ",\"image\":[1024,1024,1],%s\"kernel\":1,\"stride\":1,\"pad\":0,%s}";
+    static char plain[1 << 15];
+    size_t used = 0, at = 0;
+#define PRINT(...)                                                             \
+    used += (size_t)snprintf(plain + used, sizeof plain - used, __VA_ARGS__)
+    PRINT("{\"sotto\":2,\"name\":\"n\",\"campaign\":\"c\",\"auxiliary\":\"a\","
+          "\"eps\":\"1\",\"columns\":[{\"kind\":\"bytes\",\"count\":1048576}],"
+          "\"encoder\":[");
+    for (unsigned i = 0; i < wide; i++) {
+        PRINT("{\"kind\":\"pool\",\"from\":[0]");
+        PRINT(window, "", "\"of\":\"max\"");
+        PRINT(",");
+    }
+    for (unsigned i = 1; i < wide; i++) {
+        PRINT("{\"kind\":\"conv\",\"from\":[%u,%u]", i == 1 ? 1 : wide + i - 1,
+              i + 1);
+        PRINT(window, "\"out\":1,",
+              "\"weights\":\"f32\",\"activation\":\"none\"");
+        PRINT(i + 1 < wide ? "," : "");
+    }
+    PRINT("],\"parts\":[{\"covers\":\"features\",\"channel\":\"laplace\","
+          "\"eps\":\"1\",\"blocks\":1,\"lattice\":{\"from\":0,\"d\":1,"
+          "\"l\":64}}]}");
+#undef PRINT
+    for (size_t i = 0; i < used && at + 2 < size; i++) {
+        if (plain[i] == '"') {
+            text[at++] = '\\';
+        }
+        text[at++] = plain[i];
+    }
+    return at;
+}
+
+/* Outputs that are wanted later take room: 16 of the largest, and no more. */
+static void
+test_room(void **state)
+{
+    static char text[1 << 16];
+    (void)state;
+    for (unsigned wide = 14; wide < 18; wide++) {
+        struct device_sizes sizes = {.columns = 0};
+        struct reader reader;
+        struct sotto_error err;
+        size_t size = print_wide(text, sizeof text, wide);
+        reader_init(&reader, (const uint8_t *)text, size);
+        manifest_read(&reader, channel_exact, &sizes, NULL);
+        if (sizes.floats > DEVICE_FLOATS_MAX) {
+            assert_int_equal(reader_status(&reader, &err), LIMIT);
+            assert_non_null(strstr(err.message, "too many outputs"));
+        } else {
+            assert_int_equal(reader_status(&reader, &err), OK);
+        }
+        assert_int_equal(sizes.floats > DEVICE_FLOATS_MAX, wide > 15);
+    }
+}
+
 /* Every length, and every byte changed: refused, or used without harm. */
 static void
 test_damaged(void **state)
@@ -295,10 +357,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_equal),        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_values),
-        cmocka_unit_test(test_small_halves),
+        cmocka_unit_test(test_terms),  cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_equal),  cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_room),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_small_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
