@@ -73,8 +73,8 @@ static const struct setting settings[] = {
      2,
      65536,
      NULL,
-     "cells that codes are put together from (500,\n"
-     "but one for 20 records at most)"},
+     "cells that codes are put together from (500, or\n"
+     "one for every 20 records if that is fewer)"},
     {.name = "seed",
      SETTING_SEED,
      AT(seed),
@@ -332,13 +332,13 @@ fit_codebook(const struct encoder_job *job, void *own, struct sotto_error *err)
 const struct encoder encoder_codebook = {
     .kind = {.name = "codebook",
              .about =
-                 "which of k cells of an encoder's representation a record "
-                 "lies in,\n"
-                 "reported as one with the label: for learning at a small "
-                 "epsilon.\n"
-                 "Tells little of a record but its class. Without --encoder "
-                 "one is\n"
-                 "trained first, as " BASE " does it, and goes on as vlm does.",
+                 "which of k codes a record has, reported as one with the "
+                 "label:\n"
+                 "for learning at a small epsilon. Tells little of a record "
+                 "but its\n"
+                 "class. Without --encoder one is trained first, as " BASE
+                 " does it.\n"
+                 "If stopped, the same command resumes.",
              .analyst = "codes and representations",
              .trains = true},
     .settings = settings,

@@ -168,7 +168,8 @@ const struct encoder encoder_clm = {
          .about =
              "an encoder that brings two distorted views of a record "
              "together,\n"
-             "and keeps other records apart; for images. Goes on as vlm does.",
+             "and keeps other records apart; for images. If stopped, the same\n"
+             "command resumes.",
          .analyst = "the prior",
          .trains = true},
     .settings = contrastive_settings,

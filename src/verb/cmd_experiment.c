@@ -346,7 +346,7 @@ const struct cli_verb cmd_experiment = {
         "the\nmechanism, 25% are people who report image and label through it, "
         "and a\nclassifier learnt from their reports is tested on 2,500 clean "
         "test images.\nMechanisms: vlm, vlm-linear, pca, clm; codebook, "
-        "vlm-codebook and pca-codebook,\nwhich report one of k cells, k chosen "
+        "vlm-codebook and pca-codebook,\nwhich report one of k codes, k chosen "
         "by simulation; vlm-float: vlm with noise\nin floating point, to "
         "compare with.\n\nmnist-novel: whether it is a 9, by mechanisms that "
         "never saw one: vlm, codebook;\nvlm-label and codebook-label, where "

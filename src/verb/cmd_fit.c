@@ -375,13 +375,13 @@ const struct cli_verb cmd_fit = {
     .usage = "M R [--analyst A | --aux F] [SETTINGS] -o MODEL",
     .about =
         "Learns to tell the label from the rest of a record, from privatised "
-        "records and\nlabels alone. With the objective marginal (Eq. 11) "
-        "every report is weighed over\nall points of a prior, by how likely "
-        "the noise would have made it from there;\nthe prior is in the analyst "
-        "file of a trained mechanism, or comes from --aux.\nReports of a "
-        "codebook say which labels its codes have; of the auxiliary "
-        "records\nwhat they are like. What is done to reports costs no more "
-        "privacy.\n",
+        "records and\nlabels alone. With the objective marginal "
+        "(docs/learning.md) every report is\nweighed over all points of a "
+        "prior, by how likely the noise would have made it\nfrom there; the "
+        "prior is in the analyst file of a trained mechanism, or comes\nfrom "
+        "--aux. For a codebook, the reports show which label each code has, "
+        "and the\nauxiliary records show what the records of each code look "
+        "like. What is done to\nreports costs no more privacy.\n",
     .example = "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
                "-o wdbc.model\n",
     .wanted = wanted,

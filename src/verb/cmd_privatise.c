@@ -245,10 +245,12 @@ const struct cli_verb cmd_privatise = {
         "Each row of F is one person's record and gives one report. Columns "
         "are matched\nby name (c1, c2, ... without a header). Whatever a field "
         "holds, there is a\nreport: an unknown category, text for a number or "
-        "nothing at all counts as\nmissing. Running it twice spends twice, "
-        "unless --ledger remembers: then whoever\nwas asked before gives the "
-        "stored report, and what exceeds a cap is refused, and\nthe exit "
-        "status is 3 once the reports of the others are written.\n",
+        "nothing at all counts as\nmissing. Without --ledger, a row "
+        "with too few or too many fields is an error;\nwith it, all its fields "
+        "count as missing. Running it twice spends twice, unless\n--ledger "
+        "remembers: then whoever was asked before gives the stored report, "
+        "and\nwhat exceeds a cap is refused, and the exit status is 3 once the "
+        "reports of the\nothers are written.\n",
     .example = "sotto privatise wdbc.sotto data/wdbc.csv --pub collector.pub "
                "-o wdbc.reports\n",
     .wanted = wanted,

@@ -265,8 +265,9 @@ static const struct cli_option options[] = {
      "something in front of it does TLS: listen without,\n"
      "also on other addresses than loopback"},
     {0, false, false, "admin-token-file", "F",
-     "the analyst's token, 16 letters or more, for batches\n"
-     "and metrics; without it there are none"},
+     "the analyst's token, 16 characters or more, 8 of them\n"
+     "different, for batches and metrics; without it there\n"
+     "are none"},
     {0, false, false, "simulation", NULL,
      "take simulated reports, and no others"},
     {0, false, false, "window", "S",
