@@ -19,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The two archives name each other, hence the first one twice.
 "${CC:-cc}" -std=c11 -O2 -D_GNU_SOURCE -I"$source/include" -I"$source/src" \
-    "$source/tests/client/timing_probe.c" -s -o "$work/probe" \
+    -I"$source/tests" "$source/tests/client/timing_probe.c" -s -o "$work/probe" \
     "$build/libsotto_host.a" "$build/libsotto_trusted.a" \
     "$build/libsotto_host.a" \
     -lsodium -ljansson -lpng -lz -lm -lpthread
