@@ -399,8 +399,9 @@ sotto_table_join(struct sotto_table *table, struct sotto_table *other,
     if (joined == NULL) {
         return host_fail_memory(err);
     }
-    memcpy(joined, table->columns, first * sizeof *joined);
-    memcpy(joined + first, other->columns, other->count * sizeof *joined);
+    for (size_t i = 0; i < count; i++) { /* a new table has no columns yet */
+        joined[i] = i < first ? table->columns[i] : other->columns[i - first];
+    }
 
     enum sotto_status status = make_numbers(joined, first, count)
                                    ? check_twins(joined, count, err)
