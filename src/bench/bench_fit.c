@@ -95,18 +95,19 @@ static enum sotto_status
 make_mechanism(struct job *job, struct sotto_error *err)
 {
     struct schema_column column[D + 1];
-    const struct compose_part part[] = {{.covers = "features",
-                                         .channel = "laplace",
-                                         .eps = EPS_X * DECIMAL_UNIT,
-                                         .blocks = 1,
-                                         .d = D,
-                                         .l = L},
-                                        {.covers = "label",
-                                         .channel = "flip",
-                                         .eps = EPS_Y * DECIMAL_UNIT,
-                                         .blocks = 1,
-                                         .factor = {{true, D, 0}},
-                                         .factors = 1}};
+    const struct compose_part part[] = {
+        {.covers = "features",
+         .channel = "laplace",
+         .eps = EPS_X * DECIMAL_UNIT,
+         .blocks = 1,
+         .d = D,
+         .l = L},
+        {.covers = "label",
+         .channel = "flip",
+         .eps = EPS_Y * DECIMAL_UNIT,
+         .blocks = 1,
+         .factor = {{.is_column = true, .at = D}},
+         .factors = 1}};
     const struct compose_spec spec = {.name = "bench",
                                       .campaign = "bench",
                                       .auxiliary = "not used",

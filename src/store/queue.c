@@ -425,8 +425,8 @@ settle_row(const struct queue *queue, sqlite3_stmt *statement, int64_t key,
 enum { SETTLE_NOTE, SETTLE_REMOVE, SETTLE_MARK, SETTLE_COUNT };
 
 static const char *const settle_text[SETTLE_COUNT] = {
-    [SETTLE_NOTE] = "INSERT OR IGNORE INTO acknowledged "
-                    "SELECT tag FROM report WHERE key = ?1",
+    [SETTLE_NOTE] = ("INSERT OR IGNORE INTO acknowledged "
+                     "SELECT tag FROM report WHERE key = ?1"),
     [SETTLE_REMOVE] = "DELETE FROM report WHERE key = ?1",
     [SETTLE_MARK] = "UPDATE report SET refused = ?2 WHERE key = ?1"};
 
