@@ -155,7 +155,7 @@ make_table(size_t rows, uint64_t seed, struct sotto_table **ret_table,
                                    ? sotto_table_new(rows, &table, err)
                                    : host_fail_memory(err);
     seeded_init(&seeded, seed, 0);
-    for (size_t n = 0; status == SOTTO_STATUS_OK && n < rows; n++) {
+    for (size_t n = 0; number != NULL && label != NULL && n < rows; n++) {
         uint32_t y = draw_below(&seeded.random, K);
         for (uint32_t i = 0; i < D; i++) {
             number[i * rows + n] = draw_entry(&seeded.random, y, i);
