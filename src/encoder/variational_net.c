@@ -52,7 +52,8 @@ plan(struct variational_net *net, const struct variational_settings *set,
     }
     if (status == SOTTO_STATUS_OK) {
         net->log_b = nn_arena_add(&net->arena, "log_b", 1, 0, net->b_fixed > 0);
-        status = nn_arena_allocate(&net->arena, err);
+        status = net->log_b == SIZE_MAX ? host_fail_memory(err)
+                                        : nn_arena_allocate(&net->arena, err);
     }
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "encoder/learnt.h"
 #include "fail_alloc.h"
+#include "host/error.h"
 #include "learnt_fixture.h"
 #include "nn/train.h"
 
@@ -71,7 +72,10 @@ toy_fit(const struct encoder_job *job, void *own, struct sotto_error *to)
     char key[LEARNT_KEY_SIZE] = "";
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, to);
     nn_arena_init(&arena);
-    (void)nn_arena_add(&arena, "w", 1, 0, false);
+    if (status == SOTTO_STATUS_OK &&
+        nn_arena_add(&arena, "w", 1, 0, false) == SIZE_MAX) {
+        status = host_fail_memory(to);
+    }
     if (status == SOTTO_STATUS_OK) {
         status = learnt_key(&learnt, set, 1, SOTTO_VERSION, key, to);
     }
