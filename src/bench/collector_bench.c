@@ -15,7 +15,6 @@
 #include "bench/collector_place.h"
 #include "bench/load.h"
 #include "client/device.h"
-#include "host/clock.h"
 #include "host/error.h"
 #include "host/sort.h"
 

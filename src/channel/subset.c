@@ -6,7 +6,6 @@
  * A report is a bitmap of k bits, symbol i at bit i % 8 of byte i / 8, the
  * bits past k zero: a bitmap has no order that could point at the truth.
  */
-#include "base/bytes.h"
 #include "channel/symbols.h"
 #include "random/draw.h"
 #include "random/subsets.h"

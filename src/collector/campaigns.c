@@ -18,8 +18,10 @@
 #define SUFFIX_SIZE (sizeof SUFFIX - 1)
 #define KEY_MOST ((size_t)65536) /* bytes of a file with a public key */
 
-bool
-campaigns_name_good(const char *name, size_t size)
+/* Whether a text can name a campaign: 1 to CAMPAIGNS_NAME_MOST letters, digits,
+   - and _. */
+static bool
+is_name(const char *name, size_t size)
 {
     bool good = size > 0 && size <= CAMPAIGNS_NAME_MOST;
     for (size_t i = 0; good && i < size; i++) {
@@ -67,7 +69,7 @@ read_campaign(struct campaigns *campaigns, const char *path, const char *name,
 {
     struct campaign *campaign;
     enum sotto_status status;
-    if (!campaigns_name_good(name, name_size)) {
+    if (!is_name(name, name_size)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "'%s' names no campaign: a name has 1 to %zu letters, "
                          "digits, - and _, and .sotto behind it",

@@ -44,10 +44,6 @@ struct campaigns {
     struct campaigns_past *past; /* those that go on may be among them */
 };
 
-/* Whether a text can name a campaign: 1 to CAMPAIGNS_NAME_MOST letters, digits,
-   - and _. */
-bool campaigns_name_good(const char *name, size_t size);
-
 /*
  * Reads `path`, NAME.sotto or a folder of such files; each must have NAME.sotto
  * .minisig beside it, by the key at `pub`. The caller holds the snapshot.

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "collector/collector.h"
-#include "host/error.h"
 #include "host/wipe.h"
 #include "store/store.h"
 

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "host/clock.h"
-#include "host/error.h"
 
 #define SLICE_ALONE ((size_t)8192)
 

@@ -253,30 +253,3 @@ codebook_head_clear(struct codebook_head *head)
     free(head->bias);
     *head = (struct codebook_head){0};
 }
-
-enum sotto_status
-codebook_head_codes(const struct codebook_head *head,
-                    struct tensor_backend *backend, const float *z, size_t n,
-                    uint32_t *ret_code, struct sotto_error *err)
-{
-    float *score = malloc(CHUNK * head->k * sizeof *score);
-    if (score == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t from = 0; from < n; from += CHUNK) {
-        size_t rows = n - from < CHUNK ? n - from : CHUNK;
-        backend->ops->dense(backend, rows, head->d, head->k, z + from * head->d,
-                            head->weight, head->bias, ACTIVATION_NONE, score);
-        for (size_t i = 0; i < rows; i++) {
-            uint32_t best = 0;
-            for (uint32_t c = 1; c < head->k; c++) {
-                if (score[i * head->k + c] > score[i * head->k + best]) {
-                    best = c;
-                }
-            }
-            ret_code[from + i] = best;
-        }
-    }
-    host_wipe_free(score, CHUNK * head->k * sizeof *score);
-    return SOTTO_STATUS_OK;
-}

@@ -31,10 +31,4 @@ codebook_head_init(struct codebook_head *head,
                    const struct sotto_watch *watch, struct sotto_error *err);
 void codebook_head_clear(struct codebook_head *head);
 
-/* The code of every row: of the largest scores, the first. Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status
-codebook_head_codes(const struct codebook_head *head,
-                    struct tensor_backend *backend, const float *z, size_t n,
-                    uint32_t *ret_code, struct sotto_error *err);
-
 #endif

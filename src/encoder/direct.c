@@ -210,8 +210,10 @@ check_options(struct direct *direct, struct sotto_error *err)
 
 /* ---- The budget --------------------------------------------------------- */
 
-size_t
-direct_entries(const struct direct *direct, size_t column)
+/* Counts the numbers or categories in a column of the table: one, or one a
+   sample. */
+static size_t
+count_entries(const struct direct *direct, size_t column)
 {
     size_t width = sotto_table_width(direct->table, column);
     return width > 0 ? width : 1;
@@ -222,7 +224,7 @@ split_budget(struct direct *direct, struct sotto_error *err)
 {
     uint64_t blocks = 0;
     for (size_t i = 0; i < direct->columns; i++) {
-        blocks = checked_add(blocks, direct_entries(direct, direct->kept[i]));
+        blocks = checked_add(blocks, count_entries(direct, direct->kept[i]));
     }
     if (direct->columns > DEVICE_COLUMNS_MAX || blocks > REPORT_POINTS_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,

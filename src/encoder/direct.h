@@ -43,8 +43,6 @@ struct direct {
 
 /* direct.c: a column of the table's name. */
 const char *direct_name(const struct direct *direct, size_t column);
-/* Numbers or categories in a column of the table: one, or one a sample. */
-size_t direct_entries(const struct direct *direct, size_t column);
 
 /* direct_columns.c: a column of the table, as the mechanism has it. Statuses:
    INPUT, MEMORY. */

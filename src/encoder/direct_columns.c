@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "encoder/direct.h"
-#include "schema/schema_fit.h"
 
 static const struct direct_range *
 range_of(const struct direct *direct, size_t column)

@@ -13,7 +13,6 @@
 #include "experiment/encoder_cache.h"
 #include "experiment/trial.h"
 #include "host/error.h"
-#include "host/text.h"
 #include "learn/codes/codes.h"
 
 #define NAME "mnist-collection-codebook"

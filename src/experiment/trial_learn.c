@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "experiment/population.h"
-#include "host/error.h"
 
 const char *
 trial_settings_of(const char *mechanism)

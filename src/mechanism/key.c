@@ -74,8 +74,10 @@ struct workshop {
     char text[LINE_SIZE(sizeof(struct secret_file))];
 };
 
-enum sotto_status
-key_library_init(struct sotto_error *err)
+/* Makes libsodium ready. It aborts where the system has no entropy, so that is
+   tried first. */
+static enum sotto_status
+prepare_library(struct sotto_error *err)
 {
     uint8_t probe;
     if (sotto_entropy(&probe, sizeof probe) != 0 || sodium_init() < 0) {
@@ -110,7 +112,7 @@ key_public_parse(const char *text, size_t size, struct key_public *ret_key,
     struct public_file file;
     const char *comment;
     size_t comment_size;
-    enum sotto_status status = key_library_init(err);
+    enum sotto_status status = prepare_library(err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -258,7 +260,7 @@ key_secret_parse(const char *text, size_t size, const char *password,
     struct secret_file *file = NULL;
     struct key_secret *key = NULL;
     bool encrypted;
-    enum sotto_status status = key_library_init(err);
+    enum sotto_status status = prepare_library(err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -326,7 +328,7 @@ sotto_key_encrypted(const char *path, bool *ret_encrypted,
     struct secret_file *file = NULL;
     char *text = NULL;
     size_t size = 0;
-    enum sotto_status status = key_library_init(err);
+    enum sotto_status status = prepare_library(err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
@@ -508,7 +510,7 @@ sotto_key_generate(const char *prefix, const char *password,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = key_library_init(err);
+    status = prepare_library(err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }

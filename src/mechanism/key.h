@@ -26,12 +26,6 @@ struct key_secret {
     uint8_t seed_and_point[KEY_SECRET_SIZE]; /* as libsodium wants it */
 };
 
-/*
- * Makes libsodium ready. It aborts where the system has no entropy, so that
- * is tried first. Every function below does it itself. Statuses: ENTROPY.
- */
-SOTTO_CHECKED enum sotto_status key_library_init(struct sotto_error *err);
-
 /* A key's id as people see it: a little-endian number, in capital hex. */
 uint64_t key_id_number(const uint8_t id[KEY_ID_SIZE]);
 

@@ -18,7 +18,6 @@
 #include <sodium.h>
 
 #include "base/bytes.h"
-#include "base/checked.h"
 #include "client/device.h"
 #include "host/error.h"
 #include "host/text.h"

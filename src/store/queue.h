@@ -33,7 +33,6 @@
 #define QUEUE_SECRET_SIZE 32u
 #define QUEUE_TAG_SIZE 32u
 #define QUEUE_BODY_MOST ((size_t)4 << 20) /* bytes of a batch of several */
-#define QUEUE_CODE_MOST 32u               /* of a refusal's code */
 
 /* ---- The queue ---------------------------------------------------------- */
 

@@ -9,7 +9,6 @@
 #include "cli/csv_print.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
-#include "cli/progress.h"
 #include "verb/learning.h"
 #include "verb/records.h"
 #include "verb/report_source.h"

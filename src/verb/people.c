@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verb/records.h"
 
 int
 people_check(const struct cli_args *args)

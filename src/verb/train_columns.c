@@ -10,9 +10,10 @@
 #define LABEL_NAME "label" /* as of a nameless file of labels */
 #define BLANKS " \t"
 
-int
-train_column(const struct sotto_table *table, const char *option,
-             const char *name, size_t *ret_column)
+/* Finds a named column, or says what there is: the exit status. */
+static int
+find_column(const struct sotto_table *table, const char *option,
+            const char *name, size_t *ret_column)
 {
     size_t columns = sotto_table_columns(table);
     *ret_column = sotto_table_find(table, name);
@@ -45,7 +46,7 @@ train_categories(const struct cli_args *args, struct sotto_table *table)
     for (size_t i = 0; (name = cli_nth(args, "category", i)) != NULL; i++) {
         size_t column;
         struct sotto_error err = {0};
-        int status = train_column(table, "category", name, &column);
+        int status = find_column(table, "category", name, &column);
         if (status != CLI_EXIT_DONE) {
             return status;
         }
@@ -126,7 +127,7 @@ train_label(const struct cli_args *args, const struct sotto_table *table,
     }
     *ret_label = label;
     return label == NULL ? CLI_EXIT_DONE
-                         : train_column(table, "label", label, &column);
+                         : find_column(table, "label", label, &column);
 }
 
 int
@@ -141,7 +142,7 @@ train_drops(const struct cli_args *args, const struct sotto_table *table,
         return cli_bad("--keep and --drop exclude each other: give one kind");
     }
     for (size_t i = 0; (name = cli_nth(args, option, i)) != NULL; i++) {
-        int status = train_column(table, option, name, &column);
+        int status = find_column(table, option, name, &column);
         if (status != CLI_EXIT_DONE) {
             return status;
         }

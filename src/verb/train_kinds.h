@@ -21,9 +21,6 @@ extern const struct cli_word train_words;
 /* ---- train_columns.c: columns of the data that options name ---------------
  */
 
-/* A named column, or a message that says what there is: the exit status. */
-int train_column(const struct sotto_table *table, const char *option,
-                 const char *name, size_t *ret_column);
 /* --category: columns of numbers that hold categories. */
 int train_categories(const struct cli_args *args, struct sotto_table *table);
 /* --label-values: a last column for labels that the data do not have. */

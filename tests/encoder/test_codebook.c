@@ -5,6 +5,7 @@
 
 #include "encoder/analyst.h"
 #include "fail_alloc.h"
+#include "head_codes.h"
 #include "host/pool.h"
 #include "host/safetensors.h"
 #include "learnt_fixture.h"
@@ -146,8 +147,8 @@ test_device(void **state)
     must(codebook_cut(codebook, 7, &cut, &err));
     must(codebook_cut(codebook, 7, &again, &err));
     assert_ptr_equal(cut, again);
-    must(codebook_head_codes(&cut->head, codebook->backend, codebook->z, ROWS,
-                             fast, &err));
+    must(head_codes(&cut->head, codebook->backend, codebook->z, ROWS, fast,
+                    &err));
     must(rows_init(&rows, mechanism, table, &err));
     assert_int_equal(rows_q_width(&rows), 1);
     assert_int_equal(rows_representation_width(&rows, layers), 3);

@@ -6,6 +6,7 @@
 
 #include "cluster_fixture.h"
 #include "fail_alloc.h"
+#include "head_codes.h"
 
 enum { N = 1200, D = 4, GROUPS = 6 };
 
@@ -45,7 +46,7 @@ test_separable(void **state)
                             NULL, &err));
     assert_int_equal(head.k, GROUPS);
     assert_int_equal(head.d, D);
-    must(codebook_head_codes(&head, backend, z, N, code, &err));
+    must(head_codes(&head, backend, z, N, code, &err));
     must(clustering_cut(&clustering, GROUPS, part, &err));
     must(clustering_assign(&clustering, NULL, backend, z, N, cell, &err));
     for (size_t i = 0; i < N; i++) {
@@ -76,7 +77,7 @@ test_scale(void **state)
                              &err));
         must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, other, N,
                                 1, NULL, &err));
-        must(codebook_head_codes(&head, backend, other, N, code, &err));
+        must(head_codes(&head, backend, other, N, code, &err));
         assert_true(same_parts(code, truth, N));
         codebook_head_clear(&head);
         clustering_clear(&cells);
@@ -95,12 +96,12 @@ test_codes(void **state)
     static const float rows[] = {1, 2, 0, 0, 2, 2, 5, 5, 3, 1, 0, 0};
     uint32_t code[3];
     (void)state;
-    must(codebook_head_codes(&head, backend, rows, 3, code, &err));
+    must(head_codes(&head, backend, rows, 3, code, &err));
     assert_int_equal(code[0], 1);
     assert_int_equal(code[1], 0);
     assert_int_equal(code[2], 0);
     bias[2] = 0.5F;
-    must(codebook_head_codes(&head, backend, rows, 3, code, &err));
+    must(head_codes(&head, backend, rows, 3, code, &err));
     assert_int_equal(code[0], 2);
     assert_int_equal(code[1], 2);
     assert_int_equal(code[2], 0);
@@ -165,7 +166,7 @@ test_memory(void **state)
         status = codebook_head_init(&head, &clustering, 3, NULL, backend, z, N,
                                     1, NULL, &err);
         if (status == SOTTO_STATUS_OK) {
-            status = codebook_head_codes(&head, backend, z, N, code, &err);
+            status = head_codes(&head, backend, z, N, code, &err);
         }
         if (status != SOTTO_STATUS_OK) {
             assert_int_equal(status, SOTTO_STATUS_MEMORY);

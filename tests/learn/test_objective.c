@@ -8,6 +8,7 @@
 #include "learn/lattice/marginal.h"
 #include "learn/objective.h"
 #include "learn/trainer.h"
+#include "posterior_weights.h"
 #include "slopes.h"
 
 #define POINTS 90u

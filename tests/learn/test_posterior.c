@@ -7,6 +7,7 @@
 #include "fail_alloc.h"
 #include "host/pool.h"
 #include "learn/lattice/posterior_kernel.h"
+#include "posterior_weights.h"
 
 #define POINTS 700u
 #define REPORTS 150u

@@ -71,8 +71,5 @@ void posterior_dots(const struct posterior *posterior, size_t first,
 /* a_m += sum_n c_n w_nm over the same rows. */
 void posterior_add(const struct posterior *posterior, size_t first, size_t rows,
                    const double *c, float *a);
-/* One row's weights, `points` of them. */
-void posterior_weights(const struct posterior *posterior, size_t row,
-                       double *ret_w);
 
 #endif
