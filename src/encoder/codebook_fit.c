@@ -2,8 +2,8 @@
  * codebook_fit.c: the codebook as an encoder: all three steps.
  *
  * The representation that is cut into cells is another mechanism's, or that of
- * an encoder of kind BASE which is trained first: then the settings of that
- * kind are this one's, too.
+ * an encoder of kind ENCODER_BASE which is trained first: then the settings of
+ * that kind are this one's, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "encoder/encoder.h"
 #include "host/error.h"
 
-#define BASE "clm"
 #define BASE_EPS "1" /* any: no report is made with it */
 
 struct settings {
@@ -124,7 +123,7 @@ check_base(const struct sotto_train_options *options, struct sotto_error *err)
     struct sotto_setting *set = NULL;
     enum sotto_status status = make_options(options, &base, &set, err);
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_train_check(BASE, &base, err);
+        status = sotto_train_check(ENCODER_BASE, &base, err);
     }
     free(set);
     return status;
@@ -256,8 +255,13 @@ train_base(const struct encoder_job *job, struct sotto_mechanism **ret_encoder,
         facts != NULL ? make_options(job->options, &base, &set, err)
                       : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_train(job->table, BASE, &base, NULL, NULL, facts,
-                             ret_encoder, err);
+        status =
+            encoder_train(encoder_registry, ENCODER_BASE,
+                          (struct encoder_job){.table = job->table,
+                                               .options = &base,
+                                               .facts = facts,
+                                               .ret_mechanism = ret_encoder},
+                          err);
     }
     if (status == SOTTO_STATUS_OK) {
         double epochs = sotto_train_fact(facts, "epochs");
@@ -300,7 +304,7 @@ make_codes(const struct encoder_job *job, const struct settings *set,
     enum sotto_status status =
         sotto_codebook_new(job->table, encoder, &with, &codebook, err);
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_codebook_choose(codebook, &wanted, &choice, err);
+        status = job->choose(codebook, &wanted, &choice, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status =
@@ -330,20 +334,21 @@ fit_codebook(const struct encoder_job *job, void *own, struct sotto_error *err)
 }
 
 const struct encoder encoder_codebook = {
-    .kind = {.name = "codebook",
-             .about =
-                 "which of k codes a record has, reported as one with the "
-                 "label:\n"
-                 "for learning at a small epsilon. Tells little of a record "
-                 "but its\n"
-                 "class. Without --encoder one is trained first, as " BASE
-                 " does it.\n"
-                 "If stopped, the same command resumes.",
-             .analyst = "codes and representations",
-             .trains = true},
+    .kind =
+        {.name = "codebook",
+         .about =
+             "which of k codes a record has, reported as one with the "
+             "label:\n"
+             "for learning at a small epsilon. Tells little of a record "
+             "but its\n"
+             "class. Without --encoder one is trained first, as " ENCODER_BASE
+             " does it.\n"
+             "If stopped, the same command resumes.",
+         .analyst = "codes and representations",
+         .trains = true},
     .settings = settings,
     .own_size = sizeof(struct settings),
-    .base = BASE,
+    .base = ENCODER_BASE,
     .check = check_codebook,
     .fit = fit_codebook,
 };

@@ -171,7 +171,8 @@ const struct encoder encoder_clm = {
              "and keeps other records apart; for images. If stopped, the same\n"
              "command resumes.",
          .analyst = "the prior",
-         .trains = true},
+         .trains = true,
+         .example = "d=4 epochs=4"},
     .settings = contrastive_settings,
     .own_size = sizeof(struct contrastive_settings),
     .check = check_clm,

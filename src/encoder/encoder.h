@@ -11,7 +11,16 @@
 #include "host/settings.h"
 #include "sotto/sotto.h"
 
+/* The encoder that a codebook trains, unless it is given a mechanism's. */
+#define ENCODER_BASE "clm"
+
 struct encoder;
+
+/* Chooses how many codes a codebook has, and by which channel they go: as
+   sotto_codebook_choose does it, by learning from simulated reports. */
+typedef enum sotto_status encoder_choose_fn(
+    struct sotto_codebook *codebook, const struct sotto_codebook_wanted *wanted,
+    struct sotto_codebook_choice *ret_choice, struct sotto_error *err);
 
 /* What is asked of an encoder, and where its answers go. */
 struct encoder_job {
@@ -19,6 +28,7 @@ struct encoder_job {
     const struct sotto_table *table;
     const struct sotto_train_options *options;
     const char *path, *analyst_path; /* NULL: nowhere */
+    encoder_choose_fn *choose;       /* for a codebook; others leave it alone */
     struct sotto_train_facts *facts; /* to add to */
     struct sotto_mechanism **ret_mechanism;
 };
@@ -50,8 +60,8 @@ const struct encoder *encoder_find(const struct encoder *const *registry,
 const struct setting *encoder_setting_at(const struct encoder *const *registry,
                                          const struct encoder *encoder,
                                          size_t i);
-/* sotto_train with the encoders of any registry; `job` needs no encoder, and
-   its facts may be NULL. */
+/* sotto_train (learn/training.c) with the encoders of any registry; `job` needs
+   no encoder, and its facts may be NULL. */
 SOTTO_CHECKED enum sotto_status
 encoder_train(const struct encoder *const *registry, const char *kind,
               struct encoder_job job, struct sotto_error *err);

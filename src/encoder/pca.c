@@ -323,7 +323,8 @@ fit_pca(const struct encoder_job *job, void *own, struct sotto_error *err)
 const struct encoder encoder_pca = {
     .kind = {.name = "pca",
              .about = "the first principal components, as a baseline.",
-             .analyst = "decoder and prior"},
+             .analyst = "decoder and prior",
+             .example = "d=2"},
     .settings = settings,
     .own_size = sizeof(struct settings),
     .fit = fit_pca,

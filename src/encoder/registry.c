@@ -1,5 +1,5 @@
 /*
- * registry.c: the encoders there are, and sotto_train, which asks one of them.
+ * registry.c: the encoders there are, and how one of them is asked to train.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,22 +172,6 @@ encoder_train(const struct encoder *const *registry, const char *kind,
     free(own);
     free(facts);
     return status;
-}
-
-enum sotto_status
-sotto_train(const struct sotto_table *table, const char *kind,
-            const struct sotto_train_options *options, const char *path,
-            const char *analyst_path, struct sotto_train_facts *ret_facts,
-            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
-{
-    return encoder_train(encoder_registry, kind,
-                         (struct encoder_job){.table = table,
-                                              .options = options,
-                                              .path = path,
-                                              .analyst_path = analyst_path,
-                                              .facts = ret_facts,
-                                              .ret_mechanism = ret_mechanism},
-                         err);
 }
 
 enum sotto_status

@@ -247,7 +247,8 @@ const struct encoder encoder_vlm = {
                  "goes on\n"
                  "where it was.",
              .analyst = "decoder and prior",
-             .trains = true},
+             .trains = true,
+             .example = "d=2 hidden=32 epochs=20"},
     .settings = settings,
     .own_size = sizeof(struct variational_settings),
     .check = check_vlm,

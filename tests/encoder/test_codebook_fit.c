@@ -3,6 +3,7 @@
  * with one that it trains, whose settings it hands on; and what is refused
  * before anything is trained.
  */
+#include "encoder/encoder.h"
 #include "learnt_fixture.h"
 
 static const struct sotto_setting own[] = {
@@ -48,24 +49,39 @@ test_both_ways(void **state)
     sotto_table_free(table);
 }
 
-/* k and channel are found by simulation where nobody says them. */
+/* Chooses three codes by flip, whatever is wanted, and says so. */
+static enum sotto_status
+choose_three(struct sotto_codebook *codebook,
+             const struct sotto_codebook_wanted *wanted,
+             struct sotto_codebook_choice *ret_choice, struct sotto_error *to)
+{
+    (void)codebook;
+    (void)to;
+    assert_int_equal(wanted->k, 0);
+    assert_int_equal(wanted->people, 50);
+    *ret_choice = (struct sotto_codebook_choice){.k = 3, .channel = "flip"};
+    return SOTTO_STATUS_OK;
+}
+
+/* Where nobody says k and channel, the job's choice decides. */
 static void
-test_chosen(void **state)
+test_choice(void **state)
 {
     static const struct sotto_setting set[] = {
         {"d", "3"}, {"hidden", "8"}, {"epochs", "1"}, {"people", "50"}};
     struct sotto_table *table = people(100);
     struct sotto_train_options options = options_of(set, 4);
     struct sotto_train_facts facts;
-    struct sotto_mechanism *mechanism = NULL;
     (void)state;
-    must(sotto_train(table, "codebook", &options, NULL, NULL, &facts,
-                     &mechanism, &err));
-    assert_true(sotto_train_fact(&facts, "people") == 50);
-    assert_true(sotto_train_fact(&facts, "k") >= 2);
-    assert_non_null(strstr(facts.said, "Chosen by simulating 50 people"));
-    assert_int_equal(entries(), 0);
-    sotto_mechanism_free(mechanism);
+    must(encoder_train(encoder_registry, "codebook",
+                       (struct encoder_job){.table = table,
+                                            .options = &options,
+                                            .choose = choose_three,
+                                            .facts = &facts},
+                       &err));
+    assert_true(sotto_train_fact(&facts, "k") == 3);
+    assert_non_null(strstr(facts.said, "3 codes, from "));
+    assert_non_null(strstr(facts.said, ", by flip."));
     sotto_table_free(table);
 }
 
@@ -110,7 +126,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_both_ways),
-        TEST(test_chosen),
+        TEST(test_choice),
         TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,22 @@
+/*
+ * training.c: sotto_train: the encoders, and for a codebook the choice of its
+ * codes, which are tried out by learning from them.
+ */
+#include "encoder/encoder.h"
+
+enum sotto_status
+sotto_train(const struct sotto_table *table, const char *kind,
+            const struct sotto_train_options *options, const char *path,
+            const char *analyst_path, struct sotto_train_facts *ret_facts,
+            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    return encoder_train(encoder_registry, kind,
+                         (struct encoder_job){.table = table,
+                                              .options = options,
+                                              .path = path,
+                                              .analyst_path = analyst_path,
+                                              .choose = sotto_codebook_choose,
+                                              .facts = ret_facts,
+                                              .ret_mechanism = ret_mechanism},
+                         err);
+}

@@ -1,0 +1,35 @@
+/*
+ * test_training.c: sotto_train hands a codebook the choice by simulation.
+ */
+#include "encoder/learnt_fixture.h"
+
+/* k and channel are found by simulation where nobody says them. */
+static void
+test_chosen(void **state)
+{
+    static const struct sotto_setting set[] = {
+        {"d", "3"}, {"hidden", "8"}, {"epochs", "1"}, {"people", "50"}};
+    struct sotto_table *table = people(100);
+    struct sotto_train_options options = {
+        .eps = "2", .label = "kind", .threads = 1, .set = set, .sets = 4};
+    struct sotto_train_facts facts;
+    struct sotto_mechanism *mechanism = NULL;
+    (void)state;
+    must(sotto_train(table, "codebook", &options, NULL, NULL, &facts,
+                     &mechanism, &err));
+    assert_true(sotto_train_fact(&facts, "people") == 50);
+    assert_true(sotto_train_fact(&facts, "k") >= 2);
+    assert_non_null(strstr(facts.said, "Chosen by simulating 50 people"));
+    assert_int_equal(entries(), 0);
+    sotto_mechanism_free(mechanism);
+    sotto_table_free(table);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_chosen, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
