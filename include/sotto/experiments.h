@@ -95,9 +95,11 @@ SOTTO_CHECKED enum sotto_status sotto_experiment_plan(
 SOTTO_CHECKED enum sotto_status
 sotto_experiment_path(const struct sotto_experiment_options *options,
                       char **ret_path, struct sotto_error *err);
-/* Experiment i and its mechanisms, a list that ends with NULL; NULL past the
+/* Experiment i and what it is about, in lines; NULL past the last. */
+const char *sotto_experiment_at(size_t i, const char **ret_about);
+/* The i-th mechanism of an experiment, the first its default; NULL past the
    last. */
-const char *sotto_experiment_at(size_t i, const char *const **ret_mechanisms);
+const char *sotto_experiment_mechanism_at(const char *experiment, size_t i);
 
 /* ---- Benchmarks ---------------------------------------------------------- */
 
@@ -131,6 +133,9 @@ struct sotto_bench_row {
     double group;
     double flushes; /* a second */
 };
+
+/* Benchmark i and what it times, a line or more; NULL past the last. */
+const char *sotto_bench_at(size_t i, const char **ret_about);
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take

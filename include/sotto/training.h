@@ -121,6 +121,8 @@ struct sotto_train_kind {
     const char *about;   /* a few lines */
     const char *analyst; /* what the analyst file holds; NULL: there is none */
     bool trains;         /* in epochs, and goes on from a checkpoint */
+    const char *example; /* settings that suit a small table, as "d=4 epochs=4";
+                            NULL: none are needed */
 };
 
 struct sotto_setting_info {

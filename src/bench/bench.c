@@ -375,22 +375,6 @@ bench_fit(struct bench *bench, struct sotto_error *err)
     return bench_fit_run(&bench_fit_full, bench->row, bench->context, err);
 }
 
-/* ---- Training ----------------------------------------------------------- */
-
-static enum sotto_status
-bench_train_vlm(struct bench *bench, struct sotto_error *err)
-{
-    return bench_step_run(&bench_step_vlm, &bench_step_vlm.full, bench->row,
-                          bench->context, err);
-}
-
-static enum sotto_status
-bench_train_clm(struct bench *bench, struct sotto_error *err)
-{
-    return bench_step_run(&bench_step_clm, &bench_step_clm.full, bench->row,
-                          bench->context, err);
-}
-
 /* ---- Collecting ---------------------------------------------------------- */
 
 static enum sotto_status
@@ -410,22 +394,74 @@ bench_collector_memory(struct bench *bench, struct sotto_error *err)
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
-    const char *name;
+    const char *name, *about;
     enum sotto_status (*run)(struct bench *bench, struct sotto_error *err);
-    bool long_one; /* run only if named */
+    bool long_one;                 /* runs only if it is named */
+    const struct bench_step *step; /* of training: has a name and runs itself */
 } benchmarks[] = {
-    {"entropy", bench_entropy, false},
-    {"laplace", bench_laplace, false},
-    {"subset", bench_subset, false},
-    {"privatise", bench_privatise, false},
-    {"forward", bench_forward, false},
-    {"timing", bench_timing, true},
-    {"train-vlm", bench_train_vlm, true},
-    {"train-clm", bench_train_clm, true},
-    {"fit", bench_fit, true},
-    {"collector", bench_collector, true},
-    {"collector-memory", bench_collector_memory, true},
+    {"entropy", "what the system gives, and what sotto makes of it.",
+     bench_entropy, false, NULL},
+    {"laplace", "the exact sampler, beside the textbook's.", bench_laplace,
+     false, NULL},
+    {"subset", "a subset of 500 symbols.", bench_subset, false, NULL},
+    {"privatise", "a record of 784 numbers, from its bytes to its report.",
+     bench_privatise, false, NULL},
+    {"forward", "an image through three convolutions.", bench_forward, false,
+     NULL},
+    {"timing",
+     "a million reports of every channel, of one fixed record and of\n"
+     "random ones in random order, compared by Welch's t-test: minutes.\n"
+     "|t| of 4.5 or more means that time tells records apart: exit\n"
+     "status 3. Two leaky controls must be seen first.",
+     bench_timing, true, NULL},
+    {NULL, NULL, NULL, true, &bench_step_vlm},
+    {NULL, NULL, NULL, true, &bench_step_clm},
+    {"fit",
+     "learns from 13,500 reports as sotto fit does, beside PyTorch:\n"
+     "minutes, on all cores.",
+     bench_fit, true, NULL},
+    {"collector",
+     "requests of 1, 10, 100 and 1,000 simulated reports over 64\n"
+     "connections to a collector in this program, whose store is in a\n"
+     "folder of its own in $TMPDIR or /var/tmp, removed afterwards:\n"
+     "reports on disk a second, beside the store alone with as many\n"
+     "reports a flush, in turns.",
+     bench_collector, true, NULL},
+    {"collector-memory",
+     "sends it ten million reports, and says after each million how\n"
+     "much memory is in use.",
+     bench_collector_memory, true, NULL},
 };
+#define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
+
+const char *
+sotto_bench_at(size_t i, const char **ret_about)
+{
+    const struct bench_step *step = NULL;
+    if (i >= BENCHMARKS) {
+        return NULL;
+    }
+    step = benchmarks[i].step;
+    *ret_about = step != NULL ? step->about : benchmarks[i].about;
+    return step != NULL ? step->name : benchmarks[i].name;
+}
+
+/* Says which benchmarks there are. */
+static enum sotto_status
+fail_name(const char *name, struct sotto_error *err)
+{
+    char there[200] = "";
+    size_t size = 0;
+    const char *at, *about;
+    for (size_t i = 0; (at = sotto_bench_at(i, &about)) != NULL; i++) {
+        size += (size_t)snprintf(there + size, sizeof there - size, "%s%s",
+                                 i > 0 ? ", " : "", at);
+        size = size < sizeof there ? size : sizeof there - 1;
+    }
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     "there is no benchmark '%s': choose one of %s", name,
+                     there);
+}
 
 enum sotto_status
 sotto_bench_run(const char *name,
@@ -435,21 +471,19 @@ sotto_bench_run(const char *name,
     struct bench bench = {row, context, 0};
     enum sotto_status status = measure_entropy(&bench);
     bool found = false;
-    size_t count = sizeof benchmarks / sizeof benchmarks[0];
-    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
-        if (name == NULL ? !benchmarks[i].long_one
-                         : strcmp(name, benchmarks[i].name) == 0) {
-            found = true;
-            status = benchmarks[i].run(&bench, err);
+    for (size_t i = 0; i < BENCHMARKS && status == SOTTO_STATUS_OK; i++) {
+        const struct bench_step *step = benchmarks[i].step;
+        const char *about, *at = sotto_bench_at(i, &about);
+        if (name == NULL ? benchmarks[i].long_one : strcmp(name, at) != 0) {
+            continue;
         }
+        found = true;
+        status = step != NULL ? bench_step_run(step, &step->full, bench.row,
+                                               bench.context, err)
+                              : benchmarks[i].run(&bench, err);
     }
     if (status == SOTTO_STATUS_OK && !found) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "there is no benchmark '%s': choose entropy, "
-                         "laplace, subset, privatise, forward, timing, "
-                         "train-vlm, train-clm, fit, collector or "
-                         "collector-memory",
-                         name);
+        return fail_name(name, err);
     }
     if (status == SOTTO_STATUS_ENTROPY) {
         return host_fail(err, status, 0, "the system gave no entropy");

@@ -52,6 +52,7 @@ struct bench_step_limit {
 
 struct bench_step {
     const char *name;    /* of its row */
+    const char *about;   /* for the help, a line or more */
     const char *setting; /* of its row, with %u for the threads */
     struct bench_step_size full;
     struct nn_optimiser adam;

@@ -268,6 +268,7 @@ free_limit(void *limit)
 
 const struct bench_step bench_step_clm = {
     .name = "train-clm",
+    .about = "the same with convolutions, beside oneDNN's alone.",
     .setting = "28x28, 3 convolutions, %u threads",
     .full = {{256, 0}, 15, 2048, PEER_SETTINGS, PEER_PYTHON},
     .adam = {.rate = (float)RATE, .decay = (float)DECAY},

@@ -226,6 +226,10 @@ free_limit(void *limit)
 
 const struct bench_step bench_step_vlm = {
     .name = "train-vlm",
+    .about = "times training steps on two threads, beside OpenBLAS's products\n"
+             "alone and beside PyTorch (Debian's python3-torch), in turns:\n"
+             "seconds a step, how many times as long the peer takes, and what\n"
+             "share of a step its products are.",
     .setting = "784-400-150-50-8, %u threads",
     .full = {{64, 1024}, 15, 4096, PEER_SETTINGS, PEER_PYTHON},
     .adam = {.rate = (float)RATE},

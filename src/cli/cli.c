@@ -99,12 +99,11 @@ const struct cli_option *
 cli_option_at(const struct cli_verb *verb, size_t i)
 {
     const struct cli_option *at = verb->options;
-    const char *about;
     for (; at->name != NULL && i > 0; i--) {
         at++;
     }
-    if (at->name == NULL && verb->words != NULL) {
-        at = verb->words->of(NULL, &about);
+    if (at->name == NULL && verb->words != NULL && verb->words->of != NULL) {
+        at = verb->words->of(NULL);
         for (; at->name != NULL && i > 0; i--) {
             at++;
         }

@@ -82,16 +82,17 @@ struct cli_verb {
     bool more;                 /* the last word may be followed by others */
     const struct cli_option *options;
     /* What goes with a word alone, for a verb whose first word decides; NULL:
-       nothing does. `at` gives the i-th word, NULL if there are fewer; `of` the
-       options of a word, or of all words for NULL, NULL for one that it does
-       not know, and what it is about; `takes` says whether a word goes with one
-       of `options`. */
+       nothing does. `at` gives the i-th word and what it is about, NULL if
+       there are fewer; `of` the options of a word, or of all words for NULL
+       (NULL: words have none); `takes` says whether a word goes with one of
+       `options` (NULL: each does); `example` gives lines that run as they
+       stand, until it is called again (NULL: the verb's do). */
     const struct cli_word {
-        const char *(*at)(size_t i);
-        const struct cli_option *(*of)(const char *word,
-                                       const char **ret_about);
+        const char *(*at)(size_t i, const char **ret_about);
+        const struct cli_option *(*of)(const char *word);
         bool (*takes)(const char *word, const char *option);
         const char *what; /* the word is; NULL: as `wanted` calls it */
+        const char *(*example)(const char *word);
     } * words;
     int (*run)(const struct cli_args *args);
 };

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #define OPTION_WIDTH 24
+#define WORD_WIDTH 9
 
 /* Prints text whose every line is indented by `indent` blanks. */
 static void
@@ -51,12 +52,17 @@ put_words(FILE *to, const struct cli_verb *verb)
     (void)fprintf(to, "\n%s is one of:\n",
                   verb->words->what != NULL ? verb->words->what
                                             : verb->wanted[0]);
-    for (size_t i = 0; (word = verb->words->at(i)) != NULL; i++) {
+    for (size_t i = 0; (word = verb->words->at(i, &about)) != NULL; i++) {
         int first;
-        (void)verb->words->of(word, &about);
+        if (strlen(word) > WORD_WIDTH) {
+            (void)fprintf(to, "  %s\n", word);
+            put_indented(to, about, WORD_WIDTH + 4);
+            continue;
+        }
         first = (int)strcspn(about, "\n");
-        (void)fprintf(to, "  %-8s  %.*s\n", word, first, about);
-        put_indented(to, about + first + (about[first] == '\n' ? 1 : 0), 12);
+        (void)fprintf(to, "  %-*s  %.*s\n", WORD_WIDTH, word, first, about);
+        put_indented(to, about + first + (about[first] == '\n' ? 1 : 0),
+                     WORD_WIDTH + 4);
     }
 }
 
@@ -64,52 +70,71 @@ put_words(FILE *to, const struct cli_verb *verb)
 static void
 put_options(FILE *to, const struct cli_verb *verb, const char *word)
 {
-    const char *about;
     const struct cli_option *of =
-        word != NULL ? verb->words->of(word, &about) : NULL;
+        word != NULL && verb->words->of != NULL ? verb->words->of(word) : NULL;
     (void)fprintf(to, "\nOptions:\n");
     for (; of != NULL && of->name != NULL; of++) {
         put_option(to, of);
     }
     for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
-        if (word == NULL || verb->words->takes(word, o->name)) {
+        if (word == NULL || verb->words->takes == NULL ||
+            verb->words->takes(word, o->name)) {
             put_option(to, o);
         }
     }
 }
 
-/* Prints the examples, or those that begin as the word's do; lines that go on
+/* Prints those lines of an example that begin with `start`; lines that go on
    are indented. */
 static void
-put_examples(FILE *to, const struct cli_verb *verb, const char *word)
+put_lines(FILE *to, const char *text, const char *start, bool *begun)
 {
-    char start[80] = "";
-    bool shown = true, begun = false;
-    if (word != NULL) {
-        (void)snprintf(start, sizeof start, "sotto %s %s ", verb->name, word);
-    }
-    for (const char *at = verb->example; *at != '\0';) {
+    bool shown = true;
+    for (const char *at = text != NULL ? text : ""; *at != '\0';) {
         int size = (int)strcspn(at, "\n");
         shown = *at == ' ' ? shown : strncmp(at, start, strlen(start)) == 0;
         if (shown) {
-            (void)fprintf(to, "%s  %.*s\n", begun ? "" : "\nExample:\n", size,
+            (void)fprintf(to, "%s  %.*s\n", *begun ? "" : "\nExample:\n", size,
                           at);
-            begun = true;
+            *begun = true;
         }
         at += size;
         at += *at == '\n' ? 1 : 0;
     }
 }
 
-/* Finds the first argument that is a word with options of its own; NULL: there
+/* Prints the words' examples and the verb's, or those of one word. */
+static void
+put_examples(FILE *to, const struct cli_verb *verb, const char *word)
+{
+    const struct cli_word *words = verb->words;
+    char start[80] = "";
+    bool begun = false;
+    const char *at, *about;
+    if (word != NULL) {
+        (void)snprintf(start, sizeof start, "sotto %s %s ", verb->name, word);
+    }
+    for (size_t i = 0; words != NULL && words->example != NULL &&
+                       (at = words->at(i, &about)) != NULL;
+         i++) {
+        put_lines(to, words->example(at), start, &begun);
+    }
+    put_lines(to, verb->example, start, &begun);
+}
+
+/* Finds the first argument that is a word, and what that is about; NULL: there
    is none. */
 static const char *
-find_word(const struct cli_verb *verb, int argc, char **argv)
+find_word(const struct cli_verb *verb, int argc, char **argv,
+          const char **ret_about)
 {
-    const char *about;
+    const char *word, *about;
     for (int i = 2; verb->words != NULL && i < argc; i++) {
-        if (verb->words->of(argv[i], &about) != NULL) {
-            return argv[i];
+        for (size_t j = 0; (word = verb->words->at(j, &about)) != NULL; j++) {
+            if (strcmp(word, argv[i]) == 0) {
+                *ret_about = about;
+                return word;
+            }
         }
     }
     return NULL;
@@ -118,14 +143,13 @@ find_word(const struct cli_verb *verb, int argc, char **argv)
 void
 cli_help(const struct cli_verb *verb, int argc, char **argv, FILE *to)
 {
-    const char *word = find_word(verb, argc, argv);
     const char *about = verb->about;
+    const char *word = find_word(verb, argc, argv, &about);
     if (word == NULL) {
         (void)fprintf(to, "%s %s: %s\n\nUsage:\n  %s %s %s\n\n",
                       cli_program.name, verb->name, verb->summary,
                       cli_program.name, verb->name, verb->usage);
     } else {
-        (void)verb->words->of(word, &about);
         (void)fprintf(to, "%s %s %s: %s\n\n%s: ", cli_program.name, verb->name,
                       word, verb->summary, word);
     }

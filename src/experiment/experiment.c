@@ -29,16 +29,37 @@ static const struct experiment *const experiments[] = {
 };
 #define EXPERIMENTS (sizeof experiments / sizeof *experiments)
 
+static const struct experiment *
+find_experiment(const char *name)
+{
+    for (size_t i = 0; i < EXPERIMENTS; i++) {
+        if (strcmp(experiments[i]->name, name) == 0) {
+            return experiments[i];
+        }
+    }
+    return NULL;
+}
+
 const char *
-sotto_experiment_at(size_t i, const char *const **ret_mechanisms)
+sotto_experiment_at(size_t i, const char **ret_about)
 {
     if (i >= EXPERIMENTS) {
         return NULL;
     }
-    if (ret_mechanisms != NULL) {
-        *ret_mechanisms = experiments[i]->mechanisms;
-    }
+    *ret_about = experiments[i]->help;
     return experiments[i]->name;
+}
+
+const char *
+sotto_experiment_mechanism_at(const char *experiment, size_t i)
+{
+    const struct experiment *found = find_experiment(experiment);
+    for (size_t j = 0; found != NULL && found->mechanisms[j] != NULL; j++) {
+        if (j == i) {
+            return found->mechanisms[j];
+        }
+    }
+    return NULL;
 }
 
 /* All that a run needs. `eps` are those asked for, then the papers' others,
@@ -64,46 +85,52 @@ struct runner {
 
 /* ---- Options ------------------------------------------------------------ */
 
+/* Refuses the name of an experiment, or of a mechanism of `of`, and lists what
+   there is. */
 static enum sotto_status
-find_experiment(struct runner *runner, struct sotto_error *err)
+fail_name(const struct experiment *of, const char *name,
+          struct sotto_error *err)
+{
+    struct host_text list;
+    const char *at, *about;
+    host_text_init(&list, 400);
+    for (size_t i = 0;
+         (at = of != NULL ? of->mechanisms[i]
+                          : sotto_experiment_at(i, &about)) != NULL;
+         i++) {
+        host_text_print(&list, "%s%s", i > 0 ? ", " : "", at);
+    }
+    at = list.data != NULL ? list.data : "others";
+    enum sotto_status status =
+        of != NULL ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                               "%s has no mechanism '%.80s': it has %s",
+                               of->name, name, at)
+                   : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                               "no experiment is called '%.80s': there is %s",
+                               name, at);
+    host_text_clear(&list);
+    return status;
+}
+
+static enum sotto_status
+take_names(struct runner *runner, struct sotto_error *err)
 {
     const struct sotto_experiment_options *options = runner->run.options;
-    const struct experiment *found = NULL;
-    for (size_t i = 0; i < EXPERIMENTS && options->name != NULL; i++) {
-        if (strcmp(experiments[i]->name, options->name) == 0) {
-            found = experiments[i];
-        }
-    }
+    const char *name = options->name != NULL ? options->name : "";
+    const struct experiment *found = find_experiment(name);
     if (found == NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "no experiment is called '%.80s': there is %s, %s and "
-                         "%s",
-                         options->name != NULL ? options->name : "",
-                         experiments[0]->name, experiments[1]->name,
-                         experiments[2]->name);
+        return fail_name(NULL, name, err);
     }
     runner->run.experiment = found;
     runner->run.mechanism =
         options->mechanism != NULL ? NULL : found->mechanisms[0];
-    for (size_t i = 0; found->mechanisms[i] != NULL; i++) {
-        if (options->mechanism != NULL &&
-            strcmp(options->mechanism, found->mechanisms[i]) == 0) {
+    for (size_t i = 0; runner->run.mechanism == NULL; i++) {
+        if (found->mechanisms[i] == NULL) {
+            return fail_name(found, options->mechanism, err);
+        }
+        if (strcmp(options->mechanism, found->mechanisms[i]) == 0) {
             runner->run.mechanism = found->mechanisms[i];
         }
-    }
-    if (runner->run.mechanism == NULL) {
-        struct host_text list;
-        host_text_init(&list, 400);
-        for (size_t i = 0; found->mechanisms[i] != NULL; i++) {
-            host_text_print(&list, "%s%s", i > 0 ? ", " : "",
-                            found->mechanisms[i]);
-        }
-        enum sotto_status status = host_fail(
-            err, SOTTO_STATUS_USAGE, 0,
-            "%s has no mechanism '%.80s': it has %s", found->name,
-            options->mechanism, list.data != NULL ? list.data : "others");
-        host_text_clear(&list);
-        return status;
     }
     return SOTTO_STATUS_OK;
 }
@@ -192,11 +219,10 @@ take_counts(struct runner *runner, struct sotto_error *err)
 static enum sotto_status
 resolve(struct runner *runner, struct sotto_error *err)
 {
-    enum sotto_status status = find_experiment(runner, err);
-    if (status != SOTTO_STATUS_OK || runner->run.experiment == NULL) {
-        return status;
+    enum sotto_status status = take_names(runner, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = take_counts(runner, err);
     }
-    status = take_counts(runner, err);
     if (status == SOTTO_STATUS_OK) {
         status = take_eps(runner, err);
     }

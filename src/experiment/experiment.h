@@ -48,6 +48,7 @@ struct experiment_run {
 struct experiment {
     const char *name;
     const char *about; /* a sentence for the table: data and splits */
+    const char *help;  /* what it is, and its mechanisms, in lines */
     const char *const *mechanisms; /* ends with NULL */
     double aux_share, aux_share_most;
     /* The settings of a mechanism at an epsilon, as text without quotes or line

@@ -194,36 +194,20 @@ static const struct cli_option options[] = {
     CLI_OPTION_END,
 };
 
+static const struct cli_word benchmarks = {.at = sotto_bench_at};
+
 const struct cli_verb cmd_bench = {
     .name = "bench",
     .summary = "time what matters on this machine",
     .usage = "[NAME] [--json]",
     .about =
-        "Runs the benchmark of that name (entropy, laplace, subset, privatise, "
-        "forward,\ntiming, train-vlm, train-clm, fit, collector, "
-        "collector-memory), or all but the\nlast six. Answers are checked "
-        "before they are timed: exit status 1 if one is\nwrong.\n\n"
-        "timing takes minutes and runs only "
-        "if named: it times a million reports of every\nchannel, of one fixed "
-        "record and of random ones in random order, and compares\nthem by "
-        "Welch's t-test. |t| of 4.5 or more means that time tells records "
-        "apart:\nexit status 3. Two leaky controls must be seen first.\n\n"
-        "train-vlm times training steps on two threads, beside OpenBLAS's "
-        "products alone\nand beside PyTorch (Debian's python3-torch), in "
-        "turns: seconds a step, how many\ntimes as long the peer takes, and "
-        "what share of a step its products are.\ntrain-clm does the same with "
-        "convolutions, beside oneDNN's alone. fit learns\nfrom 13,500 reports "
-        "as sotto fit does, beside PyTorch: minutes. The others use\none "
-        "thread.\n\n"
-        "collector sends requests of 1, 10, 100 and 1,000 simulated reports "
-        "over 64\nconnections to a collector in this program, whose store is "
-        "in a folder of its\nown in $TMPDIR or /var/tmp, removed afterwards: "
-        "reports on disk a second, beside\nthe store alone with as many "
-        "reports a flush, in turns. collector-memory sends\nten million, and "
-        "says after each million how much memory is in use.\n",
+        "Runs the benchmark of that name, or all but those that take minutes. "
+        "Answers are\nchecked before they are timed: exit status 1 if one is "
+        "wrong. One thread, unless\nsaid otherwise.\n",
     .example = "sotto bench\n",
     .wanted = wanted,
     .optional = 1,
     .options = options,
+    .words = &benchmarks,
     .run = run_bench,
 };

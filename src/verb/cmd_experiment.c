@@ -335,6 +335,8 @@ static const struct cli_option options[] = {
     CLI_OPTION_END,
 };
 
+static const struct cli_word experiments = {.at = sotto_experiment_at};
+
 const struct cli_verb cmd_experiment = {
     .name = "experiment",
     .summary = "run the papers' experiments, their numbers beside ours",
@@ -342,23 +344,13 @@ const struct cli_verb cmd_experiment = {
              "      [--level LEVEL] [--aux-share S] [--data DIR] [--seed S]\n"
              "      [-o DIR] [--plan] [--json]",
     .about =
-        "mnist-collection: of MNIST's training images 75% without labels train "
-        "the\nmechanism, 25% are people who report image and label through it, "
-        "and a\nclassifier learnt from their reports is tested on 2,500 clean "
-        "test images.\nMechanisms: vlm, vlm-linear, pca, clm; codebook, "
-        "vlm-codebook and pca-codebook,\nwhich report one of k codes, k chosen "
-        "by simulation; vlm-float: vlm with noise\nin floating point, to "
-        "compare with.\n\nmnist-novel: whether it is a 9, by mechanisms that "
-        "never saw one: vlm, codebook;\nvlm-label and codebook-label, where "
-        "everyone's label is private, too.\n\nmnist-private: test images are "
-        "privatised, too, at 0.7 of epsilon: codebook,\nvlm, and class-flip, "
-        "where devices have the classifier and report its class.\n\nEvery fit "
-        "is kept as it finishes, and so is every encoder: interrupted by\n"
-        "Ctrl-C or worse, the same command goes on where it stopped. A fit "
-        "that was done\nwith the same settings is not run again. "
-        "docs/experiments.md says more.\n",
+        "Every fit is kept as it finishes, and so is every encoder: "
+        "interrupted by Ctrl-C\nor worse, the same command goes on where it "
+        "stopped. A fit that was done with\nthe same settings is not run "
+        "again. docs/experiments.md says more.\n",
     .example = "sotto experiment mnist-collection --plan\n",
     .wanted = wanted,
     .options = options,
+    .words = &experiments,
     .run = run_verb,
 };

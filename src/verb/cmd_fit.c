@@ -32,62 +32,51 @@ struct fit_job {
 /* ---- Options ------------------------------------------------------------ */
 
 static const char *
-learner_at(size_t i)
+learner_at(size_t i, const char **ret_about)
 {
     struct sotto_fit_learner learner;
-    return sotto_fit_learner_at(i, &learner) ? learner.name : NULL;
+    if (!sotto_fit_learner_at(i, &learner)) {
+        return NULL;
+    }
+    *ret_about = learner.about;
+    return learner.name;
 }
 
-static bool
-add_learner(struct setting_options *options, const char *name,
-            const char **ret_about)
+static void
+add_learner(struct setting_options *options, const char *name)
 {
-    struct sotto_fit_learner learner;
     struct sotto_setting_info setting;
-    for (size_t i = 0; sotto_fit_learner_at(i, &learner); i++) {
-        if (strcmp(learner.name, name) == 0) {
-            *ret_about = learner.about;
-            for (size_t j = 0; sotto_fit_setting_at(name, j, &setting); j++) {
-                setting_options_put(options, &setting);
-            }
-            return true;
-        }
+    for (size_t i = 0; sotto_fit_setting_at(name, i, &setting); i++) {
+        setting_options_put(options, &setting);
     }
-    return false;
 }
 
 static const struct cli_option *
-options_of(const char *word, const char **ret_about)
+options_of(const char *word)
 {
     static struct setting_options of_all, of_one;
+    const char *learner, *about;
     if (word == NULL) {
         bool made = of_all.count > 0;
-        for (size_t i = 0; !made && learner_at(i) != NULL; i++) {
-            (void)add_learner(&of_all, learner_at(i), ret_about);
+        for (size_t i = 0; !made && (learner = learner_at(i, &about)) != NULL;
+             i++) {
+            add_learner(&of_all, learner);
         }
         return of_all.option;
     }
     memset(&of_one, 0, sizeof of_one);
-    return add_learner(&of_one, word, ret_about) ? of_one.option : NULL;
+    add_learner(&of_one, word);
+    return of_one.option;
 }
 
-static bool
-takes_all(const char *word, const char *option)
-{
-    (void)word;
-    (void)option;
-    return true;
-}
-
-static const struct cli_word learners = {learner_at, options_of, takes_all,
-                                         "The learner"};
+static const struct cli_word learners = {
+    .at = learner_at, .of = options_of, .what = "The learner"};
 
 /* Whether some learner has a setting of that name. */
 static bool
 is_setting_named(const char *name)
 {
-    const char *about;
-    const struct cli_option *of = options_of(NULL, &about);
+    const struct cli_option *of = options_of(NULL);
     while (of->name != NULL && strcmp(of->name, name) != 0) {
         of++;
     }

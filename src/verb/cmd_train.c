@@ -120,11 +120,12 @@ tell_train(const struct cli_args *args, const struct plan *plan,
 static bool
 check_kind(const char *name)
 {
-    const char *names[KINDS_MAX], *nearest;
+    const char *names[KINDS_MAX], *nearest, *about;
     char there[160] = "";
     size_t count = 0, size = 0;
-    for (; count < KINDS_MAX && train_kind_at(count) != NULL; count++) {
-        names[count] = train_kind_at(count);
+    for (; count < KINDS_MAX &&
+           (names[count] = train_kind_at(count, &about)) != NULL;
+         count++) {
         if (strcmp(name, names[count]) == 0) {
             return true;
         }
@@ -175,8 +176,8 @@ is_for_kind(const struct cli_option *of, const struct cli_option *option,
 static int
 check_options(const struct cli_args *args)
 {
-    const char *kind = args->word[0], *about;
-    const struct cli_option *of = train_words.of(kind, &about);
+    const char *kind = args->word[0];
+    const struct cli_option *of = train_words.of(kind);
     bool from = cli_given(args, "from");
     for (size_t i = 0; i < args->given_count; i++) {
         const struct cli_option *option = args->given[i].option;
@@ -493,8 +494,8 @@ const struct cli_verb cmd_train = {
     .about =
         "Each KIND has settings of its own: see sotto train KIND --help. What "
         "is learnt\nor fitted comes from the data, which gets no protection by "
-        "that: use public\nrecords, not those to be protected. The first "
-        "example gives every range, and its\ncategories are the two words "
+        "that: use public\nrecords, not those to be protected. The example of "
+        "direct gives every range, and\nits categories are the two words "
         "everybody knows for a diagnosis, B and M: so it\ntells of no "
         "record.\n",
     .example =
@@ -502,13 +503,7 @@ const struct cli_verb cmd_train = {
         "--eps 4 \\\n    --keep radius_mean --range radius_mean=5:30 "
         "\\\n    --keep texture_mean --range texture_mean=5:45 "
         "-o wdbc.sotto\n"
-        "sotto train vlm --data data/wdbc.csv --label diagnosis --eps 8 "
-        "\\\n    --d 2 --hidden 32 --epochs 20 -o wdbc-vlm.sotto\n"
         "sotto train vlm --from wdbc-vlm.sotto --eps 4 -o wdbc-vlm4.sotto\n"
-        "sotto train pca --data data/wdbc.csv --label diagnosis --eps 8 "
-        "--d 2 \\\n    -o wdbc-pca.sotto\n"
-        "sotto train clm --data data/wdbc.csv --label diagnosis --eps 8 "
-        "--d 4 \\\n    --epochs 4 -o wdbc-clm.sotto\n"
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
         "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n"
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "

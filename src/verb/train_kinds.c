@@ -49,17 +49,22 @@ find_from_model(const char *name)
  */
 
 const char *
-train_kind_at(size_t i)
+train_kind_at(size_t i, const char **ret_about)
 {
     struct sotto_train_kind kind;
     size_t trained = 0;
     if (sotto_train_kind_at(i, &kind)) {
+        *ret_about = kind.about;
         return kind.name;
     }
     while (sotto_train_kind_at(trained, &kind)) {
         trained++;
     }
-    return i - trained < FROM_MODEL ? from_model[i - trained].name : NULL;
+    if (i - trained >= FROM_MODEL) {
+        return NULL;
+    }
+    *ret_about = from_model[i - trained].about;
+    return from_model[i - trained].name;
 }
 
 bool
@@ -88,44 +93,37 @@ train_has_setting(const char *kind, const char *name)
 /* ---- Their options --------------------------------------------------------
  */
 
-static bool
-add_kind(struct setting_options *options, const char *name,
-         const char **ret_about)
+static void
+add_kind(struct setting_options *options, const char *name)
 {
-    struct sotto_train_kind kind;
     struct sotto_setting_info setting;
     size_t at = find_from_model(name);
-    if (at < FROM_MODEL) {
-        *ret_about = from_model[at].about;
-        for (const struct cli_option *o = from_model[at].options;
-             o->name != NULL; o++) {
-            setting_options_add(options, o);
-        }
-        return true;
+    for (const struct cli_option *o = at < FROM_MODEL ? from_model[at].options
+                                                      : NULL;
+         o != NULL && o->name != NULL; o++) {
+        setting_options_add(options, o);
     }
-    if (!train_kind_find(name, &kind)) {
-        return false;
-    }
-    *ret_about = kind.about;
     for (size_t i = 0; sotto_train_setting_at(name, i, &setting); i++) {
         setting_options_put(options, &setting);
     }
-    return true;
 }
 
 static const struct cli_option *
-options_of(const char *word, const char **ret_about)
+options_of(const char *word)
 {
     static struct setting_options of_all, of_one;
+    const char *kind, *about;
     if (word == NULL) {
         bool made = of_all.count > 0;
-        for (size_t i = 0; !made && train_kind_at(i) != NULL; i++) {
-            (void)add_kind(&of_all, train_kind_at(i), ret_about);
+        for (size_t i = 0; !made && (kind = train_kind_at(i, &about)) != NULL;
+             i++) {
+            add_kind(&of_all, kind);
         }
         return of_all.option;
     }
     memset(&of_one, 0, sizeof of_one);
-    return add_kind(&of_one, word, ret_about) ? of_one.option : NULL;
+    add_kind(&of_one, word);
+    return of_one.option;
 }
 
 /* What is for every kind; what trained ones have beside; and what only those
@@ -147,4 +145,33 @@ takes(const char *word, const char *option)
            (strcmp(option, "analyst") != 0 && strcmp(option, "threads") != 0);
 }
 
-const struct cli_word train_words = {train_kind_at, options_of, takes, NULL};
+/* The example of a kind whose row has settings for one. */
+static const char *
+example_of(const char *word)
+{
+    static char text[400];
+    struct sotto_train_kind kind;
+    size_t size;
+    if (!train_kind_find(word, &kind) || kind.example == NULL) {
+        return NULL;
+    }
+    size = (size_t)snprintf(text, sizeof text,
+                            "sotto train %s --data data/wdbc.csv --label "
+                            "diagnosis --eps 8 \\\n   ",
+                            word);
+    for (const char *at = kind.example; *at != '\0'; at += strspn(at, " ")) {
+        int name = (int)strcspn(at, "="), all = (int)strcspn(at, " ");
+        size +=
+            (size_t)snprintf(text + size, sizeof text - size, " --%.*s %.*s",
+                             name, at, all - name - 1, at + name + 1);
+        at += all;
+    }
+    (void)snprintf(text + size, sizeof text - size, " -o wdbc-%s.sotto\n",
+                   word);
+    return text;
+}
+
+const struct cli_word train_words = {.at = train_kind_at,
+                                     .of = options_of,
+                                     .takes = takes,
+                                     .example = example_of};

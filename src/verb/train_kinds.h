@@ -9,8 +9,9 @@
 /* ---- train_kinds.c: kinds, and the options that each takes -----------------
  */
 
-/* The i-th kind's name; NULL: fewer. Those that are trained come first. */
-const char *train_kind_at(size_t i);
+/* The i-th kind and what it is about; NULL: fewer. Those that are trained come
+   first. */
+const char *train_kind_at(size_t i, const char **ret_about);
 /* Whether it is a kind that is trained, and which. */
 bool train_kind_find(const char *name, struct sotto_train_kind *ret_kind);
 /* Whether a kind has a setting of that name. */

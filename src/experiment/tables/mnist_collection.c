@@ -100,6 +100,14 @@ const struct experiment experiment_mnist_collection = {
         "choose between classifiers, as privately. 2,500 of the 10,000 test "
         "images, clean, test the "
         "classifier that was learnt from the reports.",
+    .help =
+        "of MNIST's training images 75% without labels train the mechanism,\n"
+        "25% are people who report image and label through it, and a\n"
+        "classifier learnt from their reports is tested on 2,500 clean test\n"
+        "images. Mechanisms: vlm, vlm-linear, pca, clm; codebook,\n"
+        "vlm-codebook and pca-codebook, which report one of k codes, k\n"
+        "chosen by simulation; vlm-float: vlm with noise in floating point,\n"
+        "to compare with.",
     .mechanisms = mechanisms,
     .aux_share = 1 - MNIST_PEOPLE,
     .aux_share_most = 1 - MNIST_PEOPLE,

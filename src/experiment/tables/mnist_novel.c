@@ -243,6 +243,10 @@ const struct experiment experiment_mnist_novel = {
         "ask people of the new class alone, so that taking part tells the "
         "label (label epsilon: unbounded); with -label everyone reports image "
         "and label together at epsilon.",
+    .help =
+        "whether it is a 9, by mechanisms that never saw one: vlm, codebook;\n"
+        "vlm-label and codebook-label, where everyone's label is private,\n"
+        "too.",
     .mechanisms = mechanisms,
     .aux_share = MNIST_NOVEL_AUX,
     .aux_share_most = MNIST_NOVEL_AUX,

@@ -213,6 +213,10 @@ const struct experiment experiment_mnist_private = {
         "learnt. Then each of 2,500 test images is privatised by itself, at "
         "0.7 epsilon, and its class is told from that one report; at none, "
         "from the image.",
+    .help =
+        "test images are privatised, too, at 0.7 of epsilon: codebook, vlm,\n"
+        "and class-flip, where devices have the classifier and report its\n"
+        "class.",
     .mechanisms = mechanisms,
     .aux_share = 1 - MNIST_PEOPLE,
     .aux_share_most = 1 - MNIST_PEOPLE,
