@@ -98,11 +98,15 @@ SOTTO_CHECKED enum sotto_status sotto_fit_clean(
     struct sotto_fit_info *ret_info, struct sotto_error *err);
 
 /*
- * The same from reports without a label, whose labels are known: row i of a
- * table has that of report i, in the column of that name. A label that is known
- * is not private at all: the classifier tells of it, and so may the model.
- * Statuses: those of sotto_fit; INPUT (the mechanism has a label; not as many
- * labels as reports).
+ * The same from reports without a label, whose labels are known: they are in
+ * the column of that name. A table with a column "id" has those of the reports
+ * with these ids (32 hexadecimal digits, as sotto_report_json writes them), and
+ * reports whose ids are not there are left out; without one, row i has the
+ * label of report i. A label that is known is not private at all: the
+ * classifier tells of it, and so may the model. Statuses: those of sotto_fit;
+ * INPUT about "labels" (not as many labels as reports, no id of a report, an id
+ * twice; in order although copies of reports were dropped); INPUT (the
+ * mechanism has a label).
  */
 SOTTO_CHECKED enum sotto_status sotto_fit_labelled(
     struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
@@ -144,9 +148,10 @@ sotto_model_predict_private(struct sotto_model *model, const uint8_t *reports,
 /*
  * The same for reports of another mechanism, with the same encoder and codebook
  * at any budget: about the code alone, say; or about the class, if the model
- * made it (sotto_model_mechanism_class). NULL: the model's own. Statuses: INPUT
- * (another encoder or codebook; no codebook at all, unless it is the model's
- * own mechanism; reports of another mechanism), MEMORY.
+ * made it (sotto_model_mechanism_class). Of a model that learnt from labels in
+ * the clear, the mechanism that it learnt from. NULL: the model's own.
+ * Statuses: INPUT (another encoder or codebook; no codebook at all, unless it
+ * is the model's own mechanism; reports of another mechanism), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_model_predict_private_with(
     struct sotto_model *model, const struct sotto_mechanism *mechanism,

@@ -6,6 +6,7 @@
  */
 #include "learn/labelled.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,122 @@ labelled_mechanism(const struct sotto_mechanism *mechanism,
     return status;
 }
 
+enum sotto_status
+labelled_like(const struct sotto_model *model,
+              const struct sotto_mechanism *mechanism,
+              struct sotto_mechanism **ret_labelled, struct sotto_error *err)
+{
+    struct decompose copy = {0};
+    enum sotto_status status = decompose_init(&copy, model->mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = labelled_mechanism(mechanism, &copy.column[model->column],
+                                    ret_labelled, err);
+    }
+    decompose_clear(&copy);
+    return status;
+}
+
+/* ---- Whose label it is --------------------------------------------------- */
+
+/* A row of the labels, by the id of its report. */
+struct id_row {
+    uint8_t id[SOTTO_ID_SIZE];
+    size_t row;
+};
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    const struct id_row *left = a, *right = b;
+    return memcmp(left->id, right->id, SOTTO_ID_SIZE);
+}
+
+/* Reads the ids of all rows, sorted: each is one report's. */
+static enum sotto_status
+read_ids(const struct sotto_table *labels, size_t column, struct id_row *ret_id,
+         struct sotto_error *err)
+{
+    size_t n = sotto_table_rows(labels);
+    for (size_t i = 0; i < n; i++) {
+        struct sotto_value cell = sotto_table_cell(labels, i, column);
+        size_t size = 0;
+        ret_id[i].row = i;
+        if (cell.size != (size_t)2 * SOTTO_ID_SIZE ||
+            sodium_hex2bin(ret_id[i].id, SOTTO_ID_SIZE, cell.data, cell.size,
+                           NULL, &size, NULL) != 0 ||
+            size != SOTTO_ID_SIZE) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i,
+                             "row %zu: the column " LABELLED_ID " has the id "
+                             "of a report, %u hexadecimal digits",
+                             i + 1, 2 * SOTTO_ID_SIZE);
+        }
+    }
+    qsort(ret_id, n, sizeof *ret_id, compare_ids);
+    for (size_t i = 1; i < n; i++) {
+        if (compare_ids(&ret_id[i - 1], &ret_id[i]) == 0) {
+            return host_fail(err, SOTTO_STATUS_INPUT, i,
+                             "rows %zu and %zu have the same id: a report has "
+                             "one label",
+                             ret_id[i - 1].row + 1, ret_id[i].row + 1);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
+/* Finds every report's row by its id, SIZE_MAX where there is none. */
+static enum sotto_status
+match_ids(const struct sotto_report_reader *reader,
+          const struct sotto_table *labels, size_t column, size_t *ret_row,
+          struct sotto_error *err)
+{
+    size_t n = sotto_table_rows(labels), matched = 0;
+    struct id_row *id = calloc(n + 1, sizeof *id), key;
+    enum sotto_status status =
+        id != NULL ? read_ids(labels, column, id, err) : host_fail_memory(err);
+    for (size_t i = 0; i < sotto_report_reader_count(reader) &&
+                       status == SOTTO_STATUS_OK && id != NULL;
+         i++) {
+        const struct id_row *found;
+        memcpy(key.id, sotto_report_id(sotto_report_reader_at(reader, i)),
+               SOTTO_ID_SIZE);
+        found = bsearch(&key, id, n, sizeof *id, compare_ids);
+        ret_row[i] = found != NULL ? found->row : SIZE_MAX;
+        matched += found != NULL ? 1 : 0;
+    }
+    free(id);
+    if (status == SOTTO_STATUS_OK && matched == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "no report has one of the ids: a collector that "
+                           "releases reports shuffled gives them others");
+    }
+    return status;
+}
+
+/* Takes row i for report i, as many as there are. */
+static enum sotto_status
+match_order(const struct sotto_report_reader *reader,
+            const struct sotto_table *labels, size_t *ret_row,
+            struct sotto_error *err)
+{
+    size_t n = sotto_report_reader_count(reader);
+    if (sotto_table_rows(labels) != n) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "there are %zu labels of %zu reports: as many are "
+                         "needed, in their order, or a column " LABELLED_ID,
+                         sotto_table_rows(labels), n);
+    }
+    if (sotto_report_reader_repeated(reader) > 0) {
+        return host_fail(
+            err, SOTTO_STATUS_INPUT, 0,
+            "some reports came twice, so that their order does "
+            "not tell whose a label is: give a column " LABELLED_ID);
+    }
+    for (size_t i = 0; i < n; i++) {
+        ret_row[i] = i;
+    }
+    return SOTTO_STATUS_OK;
+}
+
 /* ---- The reports --------------------------------------------------------- */
 
 /* Finds a cell's category; the last symbol, "(other)", if it is none. */
@@ -95,34 +212,58 @@ find_symbol(struct sotto_value cell, const struct schema_column *label)
     return (int64_t)i;
 }
 
-/* Copies every report, with the hash of `labelled` in its header and its label
+/* Copies a report, with the hash of `labelled` in its header and its label
    behind it. */
-static enum sotto_status
-append_labels(const struct sotto_report_reader *reader, size_t size,
-              const struct sotto_mechanism *labelled,
-              const struct sotto_table *labels, size_t column,
-              const struct schema_column *label,
-              struct sotto_report_reader **ret_reader, struct sotto_error *err)
+static void
+append_label(const uint8_t *report, size_t size,
+             const struct sotto_mechanism *labelled, int64_t symbol,
+             uint8_t *ret_report)
 {
     const struct shape *shape = &labelled->shape;
     const struct likelihood_instance *flip =
         &labelled->likelihood[shape->label_part];
-    size_t n = sotto_report_reader_count(reader), all = shape->report_size;
     size_t hash = shape->part[0].offset - SOTTO_ID_SIZE - SOTTO_HASH_SIZE;
+    memcpy(ret_report, report, size);
+    memcpy(ret_report + hash, shape->hash, SOTTO_HASH_SIZE);
+    (void)flip->likelihood->pack(flip, &symbol, ret_report + size);
+}
+
+void
+labelled_reports(const struct sotto_mechanism *mechanism,
+                 const struct sotto_mechanism *labelled, const uint8_t *reports,
+                 size_t n, uint8_t *ret_reports)
+{
+    size_t size = mechanism->shape.report_size;
+    for (size_t i = 0; i < n; i++) {
+        append_label(reports + i * size, size, labelled, 0,
+                     ret_reports + i * labelled->shape.report_size);
+    }
+}
+
+/* Makes the reports of `labelled`: those that have a row, with its label. */
+static enum sotto_status
+append_labels(const struct sotto_report_reader *reader, size_t size,
+              const struct sotto_mechanism *labelled,
+              const struct sotto_table *labels, const size_t *row,
+              size_t column, const struct schema_column *label,
+              struct sotto_report_reader **ret_reader, struct sotto_error *err)
+{
+    size_t n = sotto_report_reader_count(reader), known = 0;
+    size_t all = labelled->shape.report_size;
     uint8_t *data = calloc(n + 1, all);
     enum sotto_status status;
     if (data == NULL) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        uint8_t *to = data + i * all;
-        int64_t symbol =
-            find_symbol(sotto_table_cell(labels, i, column), label);
-        memcpy(to, sotto_report_reader_at(reader, i), size);
-        memcpy(to + hash, shape->hash, SOTTO_HASH_SIZE);
-        (void)flip->likelihood->pack(flip, &symbol, to + size);
+        if (row[i] != SIZE_MAX) {
+            append_label(
+                sotto_report_reader_at(reader, i), size, labelled,
+                find_symbol(sotto_table_cell(labels, row[i], column), label),
+                data + known++ * all);
+        }
     }
-    status = sotto_report_reader_parse(labelled, data, n * all, "reports",
+    status = sotto_report_reader_parse(labelled, data, known * all, "reports",
                                        ret_reader, err);
     host_wipe_free(data, (n + 1) * all);
     return status;
@@ -130,17 +271,25 @@ append_labels(const struct sotto_report_reader *reader, size_t size,
 
 /* ---- Learning ------------------------------------------------------------ */
 
+/* Fits the label's column, and finds the row of each report; `ret_row` has room
+   for all reports. Failures are about "labels". */
 static enum sotto_status
-check_labels(const struct sotto_report_reader *reader,
-             const struct sotto_table *labels, struct sotto_error *err)
+read_labels(const struct sotto_report_reader *reader,
+            const struct sotto_table *labels, const char *column,
+            struct schema_column *ret_label, size_t *ret_at, size_t *ret_row,
+            struct sotto_error *err)
 {
-    size_t n = sotto_report_reader_count(reader);
-    return sotto_table_rows(labels) == n
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "there are %zu labels of %zu reports: as many are "
-                           "needed, in their order",
-                           sotto_table_rows(labels), n);
+    size_t id = sotto_table_find(labels, LABELLED_ID);
+    enum sotto_status status = id != SIZE_MAX
+                                   ? match_ids(reader, labels, id, ret_row, err)
+                                   : match_order(reader, labels, ret_row, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = schema_fit_find(labels, "label", column, ret_at, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = schema_fit_label(labels, *ret_at, ret_label, err);
+    }
+    return host_about(status, err, "labels");
 }
 
 enum sotto_status
@@ -158,28 +307,26 @@ learn_fit_labelled(struct sotto_mechanism *mechanism,
     struct sotto_report_reader *known = NULL;
     struct learn_job job = {
         .analyst = analyst, .table = aux, .options = options};
-    size_t at = 0;
-    enum sotto_status status = check_labels(reader, labels, err);
+    size_t n = sotto_report_reader_count(reader), at = 0;
+    size_t *row = calloc(n + 1, sizeof *row);
+    enum sotto_status status =
+        row != NULL ? read_labels(reader, labels, column, &label, &at, row, err)
+                    : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK && analyst != NULL) {
         status = sotto_analyst_check(analyst, mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_find(labels, "label", column, &at, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_label(labels, at, &label, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = labelled_mechanism(mechanism, &label, &labelled, err);
     }
     if (status == SOTTO_STATUS_OK && labelled != NULL) {
         status = append_labels(reader, mechanism->shape.report_size, labelled,
-                               labels, at, &label, &known, err);
+                               labels, row, at, &label, &known, err);
     }
     if (status == SOTTO_STATUS_OK) {
         job.reader = known;
         status = fit_job(labelled, &job, ret_model, ret_info, err);
     }
+    free(row);
     sotto_report_reader_free(known);
     sotto_mechanism_free(labelled);
     schema_column_clear(&label);

@@ -8,6 +8,7 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
+#include "learn/labelled.h"
 #include "learn/learner.h"
 #include "mechanism/crew.h"
 #include "mechanism/stages.h"
@@ -119,6 +120,48 @@ is_own(const struct sotto_model *model, const struct sotto_mechanism *mechanism)
                                         mechanism->size) == 0);
 }
 
+/* Classifies reports of the mechanism that the model's was made from, by adding
+   a label that somebody knew. */
+static enum sotto_status
+predict_unlabelled(struct sotto_model *model,
+                   const struct sotto_mechanism *mechanism,
+                   const uint8_t *reports, size_t n, double *ret_p,
+                   struct sotto_error *err)
+{
+    struct sotto_mechanism *labelled = NULL;
+    size_t size = (n + 1) * model->mechanism->shape.report_size;
+    uint8_t *whole = NULL;
+    enum sotto_status status = SOTTO_STATUS_INPUT;
+    if (mechanism->shape.label == SIZE_MAX) {
+        status = labelled_like(model, mechanism, &labelled, err);
+    }
+    if (status == SOTTO_STATUS_MEMORY) {
+        return status;
+    }
+    if (status != SOTTO_STATUS_OK || !is_own(model, labelled)) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the model takes reports of its own mechanism only: "
+                           "those of others need a codebook");
+        goto done;
+    }
+    status = check_reports(mechanism, reports, n, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    whole = malloc(size);
+    if (whole == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    labelled_reports(mechanism, labelled, reports, n, whole);
+    status = model->learner->predict_private(model, model->mechanism, whole, n,
+                                             ret_p, err);
+done:
+    free(whole);
+    sotto_mechanism_free(labelled);
+    return status;
+}
+
 enum sotto_status
 sotto_model_predict_private_with(struct sotto_model *model,
                                  const struct sotto_mechanism *mechanism,
@@ -132,9 +175,7 @@ sotto_model_predict_private_with(struct sotto_model *model,
     } else if (learner->check_reports != NULL) {
         status = learner->check_reports(model, mechanism, err);
     } else {
-        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "the model takes reports of its own mechanism only: "
-                           "those of others need a codebook");
+        return predict_unlabelled(model, mechanism, reports, n, ret_p, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = check_reports(mechanism, reports, n, err);

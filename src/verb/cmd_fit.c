@@ -21,7 +21,9 @@ struct fit_job {
     struct sotto_report_reader *reader;
     struct sotto_analyst *analyst;
     struct sotto_table *aux;
-    char beside[PATH_SIZE]; /* M with .analyst for .sotto */
+    struct sotto_table *labels; /* in the clear; NULL: reports have them */
+    const char *column;         /* theirs */
+    char beside[PATH_SIZE];     /* M with .analyst for .sotto */
     struct sotto_fit_options options;
     struct sotto_setting *set;
     struct sotto_model *model;
@@ -156,6 +158,22 @@ read_reports(const struct cli_args *args, struct fit_job *job)
     return CLI_EXIT_DONE;
 }
 
+/* --known-labels: of reports that can be told apart. */
+static int
+read_labels(const struct cli_args *args, struct fit_job *job)
+{
+    const char *path = cli_value(args, "known-labels");
+    if (path == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    if (sotto_store_named(args->word[1])) {
+        return cli_bad("--known-labels is for a file of reports: a collector "
+                       "shuffles them and takes their ids away, so that "
+                       "nobody can tell whose label it is");
+    }
+    return records_read_labels(args, path, &job->labels, &job->column);
+}
+
 static int
 read_inputs(const struct cli_args *args, struct fit_job *job)
 {
@@ -165,7 +183,7 @@ read_inputs(const struct cli_args *args, struct fit_job *job)
     int status = CLI_EXIT_DONE;
     if (cli_given(args, "labels") && aux == NULL) {
         return cli_bad("--labels belongs to --aux: the labels of reports are "
-                       "in the reports");
+                       "in the reports, or in --known-labels");
     }
     if (sotto_mechanism_read(args->word[0], &job->mechanism, &err) !=
         SOTTO_STATUS_OK) {
@@ -186,6 +204,9 @@ read_inputs(const struct cli_args *args, struct fit_job *job)
     if (aux != NULL) {
         status = records_read(args, aux, cli_value(args, "labels"), &job->aux);
     }
+    if (status == CLI_EXIT_DONE) {
+        status = read_labels(args, job);
+    }
     return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
 }
 
@@ -201,6 +222,22 @@ prior_points(const struct fit_job *job)
 
 /* ---- The verb ----------------------------------------------------------- */
 
+/* Says what went wrong, and in which file. */
+static int
+fail_fit(const struct cli_args *args, const struct sotto_error *err)
+{
+    const char *path = args->word[1];
+    if (is_setting_named(err->subject)) {
+        return cli_fail(err);
+    }
+    if (strcmp(err->subject, "table") == 0) { /* reports are none */
+        path = cli_value(args, "aux");
+    } else if (strcmp(err->subject, "labels") == 0) {
+        path = cli_value(args, "known-labels");
+    }
+    return learning_fail(err, path);
+}
+
 static int
 fit(const struct cli_args *args, struct fit_job *job)
 {
@@ -210,17 +247,15 @@ fit(const struct cli_args *args, struct fit_job *job)
     watch_start(&watch);
     job->options.watch = watch_port(&watch);
     enum sotto_status status =
-        sotto_fit(job->mechanism, job->reader, job->analyst, job->aux,
-                  &job->options, &job->model, &job->info, &err);
+        job->labels != NULL
+            ? sotto_fit_labelled(job->mechanism, job->reader, job->labels,
+                                 job->column, job->analyst, job->aux,
+                                 &job->options, &job->model, &job->info, &err)
+            : sotto_fit(job->mechanism, job->reader, job->analyst, job->aux,
+                        &job->options, &job->model, &job->info, &err);
     watch_end(&watch);
-    if (status != SOTTO_STATUS_OK && is_setting_named(err.subject)) {
-        return cli_fail(&err);
-    }
     if (status != SOTTO_STATUS_OK) {
-        /* the one table is --aux: reports are none */
-        bool aux = strcmp(err.subject, "table") == 0;
-        return learning_fail(&err,
-                             aux ? cli_value(args, "aux") : args->word[1]);
+        return fail_fit(args, &err);
     }
     if (sotto_model_write(job->model, path, &err) != SOTTO_STATUS_OK) {
         return learning_fail(&err, path);
@@ -250,6 +285,7 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
     json_text(to, "level", setting_of(job, "level", "latent"));
     json_size(to, "reports", info->reports);
     json_size(to, "simulated", job->simulated);
+    json_bool(to, "known_labels", job->labels != NULL);
     json_size(to, "points", info->points);
     json_number(to, "kept", info->kept);
     json_number(to, "truncated", info->truncated);
@@ -294,6 +330,11 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
     } else {
         (void)fprintf(to, ", held out %.5f\n", info->validation);
     }
+    if (job->labels != NULL) {
+        cli_note("%zu of %zu reports have a label in the clear: nothing "
+                 "protects it, and the model tells of it",
+                 info->reports, sotto_report_reader_count(job->reader));
+    }
     if (job->simulated > 0) {
         cli_note("the reports are simulated: for experiments only");
     }
@@ -303,9 +344,12 @@ static int
 run_fit(const struct cli_args *args)
 {
     struct fit_job job = {0};
-    const char *const inputs[] = {
-        args->word[0], args->word[1], cli_value(args, "aux"),
-        cli_value(args, "labels"), find_analyst(args, &job)};
+    const char *const inputs[] = {args->word[0],
+                                  args->word[1],
+                                  cli_value(args, "aux"),
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "known-labels"),
+                                  find_analyst(args, &job)};
     int status = read_options(args, &job);
     if (status == CLI_EXIT_DONE) {
         status = output_file_check(cli_value(args, "output"), inputs,
@@ -329,6 +373,7 @@ run_fit(const struct cli_args *args)
     free(job.set);
     sotto_model_free(job.model);
     sotto_table_free(job.aux);
+    sotto_table_free(job.labels);
     sotto_analyst_free(job.analyst);
     sotto_report_reader_free(job.reader);
     sotto_mechanism_free(job.mechanism);
@@ -345,8 +390,12 @@ static const struct cli_option options[] = {
      "auxiliary records: the prior, in place of the\n"
      "analyst file's"},
     {0, false, false, "labels", "F", "a file with the labels of --aux"},
+    {0, false, false, "known-labels", "F",
+     "M has no label, and these are known in the clear: a\n"
+     "column of labels in the order of R, or one beside\n"
+     "the column id of the reports' ids"},
     {0, false, false, "header", "yes|no",
-     "whether the first row of --aux names the columns"},
+     "whether the first rows of these files name columns"},
     {0, false, false, "learner", "L",
      "codes or lattice (the one that takes M): each has\n"
      "settings of its own, see sotto fit L --help"},
@@ -370,9 +419,18 @@ const struct cli_verb cmd_fit = {
         "prior is in the analyst file of a trained mechanism, or comes\nfrom "
         "--aux. For a codebook, the reports show which label each code has, "
         "and the\nauxiliary records show what the records of each code look "
-        "like. What is done to\nreports costs no more privacy.\n",
-    .example = "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
-               "-o wdbc.model\n",
+        "like. What is done to\nreports costs no more privacy. Where "
+        "records alone are private and their labels\nare known, "
+        "--known-labels gives them.\n",
+    .example =
+        "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
+        "-o wdbc.model\n"
+        "sotto train direct --data data/wdbc.csv --eps 8 --keep radius_mean "
+        "\\\n    -o radius.sotto\n"
+        "sotto privatise radius.sotto data/wdbc.csv -o radius.reports\n"
+        "cut -d, -f 1 data/wdbc.csv >known.csv\n"
+        "sotto fit radius.sotto radius.reports --aux data/wdbc.csv \\\n"
+        "    --known-labels known.csv -o radius.model\n",
     .wanted = wanted,
     .options = options,
     .words = &learners,

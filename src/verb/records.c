@@ -77,28 +77,24 @@ read_one(const char *path, int header, struct sotto_table **ret_table)
 
 /* ---- Labels ------------------------------------------------------------- */
 
-/* One column, named, of categories: or the message. As c1 it could be taken
-   for a column of the data. */
+/* Makes the column hold categories and have a name: as c1 it could be taken for
+   a column of the data. */
 static int
-fit_labels(const char *path, struct sotto_table *labels)
+fit_labels(const char *path, struct sotto_table *labels, size_t column)
 {
     struct sotto_error err = {0};
-    if (sotto_table_columns(labels) != 1) {
-        return cli_bad("'%.240s' has %zu columns: a file of labels has one",
-                       path, sotto_table_columns(labels));
-    }
-    if (sotto_table_kind(labels, 0) == SOTTO_COLUMN_BYTES) {
+    if (sotto_table_kind(labels, column) == SOTTO_COLUMN_BYTES) {
         return cli_bad("'%.240s' holds images: a file of labels has one "
                        "label a record",
                        path);
     }
-    if (sotto_table_set_category(labels, 0, &err) != SOTTO_STATUS_OK) {
+    if (sotto_table_set_category(labels, column, &err) != SOTTO_STATUS_OK) {
         return cli_bad("'%.240s' holds no labels: %s", path, err.message);
     }
-    if (!is_made(sotto_table_name(labels, 0))) {
+    if (!is_made(sotto_table_name(labels, column))) {
         return CLI_EXIT_DONE;
     }
-    return sotto_table_rename(labels, 0, "label", &err) == SOTTO_STATUS_OK
+    return sotto_table_rename(labels, column, "label", &err) == SOTTO_STATUS_OK
                ? CLI_EXIT_DONE
                : cli_fail(&err);
 }
@@ -123,8 +119,12 @@ join_labels(const char *path, int header, struct sotto_table *table)
     struct sotto_table *labels = NULL;
     struct sotto_error err = {0};
     int status = read_one(path, header, &labels);
+    if (status == CLI_EXIT_DONE && sotto_table_columns(labels) != 1) {
+        status = cli_bad("'%.240s' has %zu columns: a file of labels has one",
+                         path, sotto_table_columns(labels));
+    }
     if (status == CLI_EXIT_DONE) {
-        status = fit_labels(path, labels);
+        status = fit_labels(path, labels, 0);
     }
     if (status == CLI_EXIT_DONE) {
         if (sotto_table_join(table, labels, &err) == SOTTO_STATUS_OK) {
@@ -157,6 +157,39 @@ records_read(const struct cli_args *args, const char *data, const char *labels,
         *ret_table = table;
     } else {
         sotto_table_free(table);
+    }
+    return status;
+}
+
+int
+records_read_labels(const struct cli_args *args, const char *path,
+                    struct sotto_table **ret_labels, const char **ret_column)
+{
+    struct sotto_table *labels = NULL;
+    size_t column = 0;
+    int header = -1, status;
+    if (!cli_yes(args, "header", &header)) {
+        return CLI_EXIT_BAD;
+    }
+    status = read_one(path, header, &labels);
+    if (status == CLI_EXIT_DONE && sotto_table_columns(labels) != 1) {
+        column = sotto_table_find(labels, "id") == 0 ? 1 : 0;
+        if (sotto_table_columns(labels) != 2 ||
+            sotto_table_find(labels, "id") == SIZE_MAX) {
+            status = cli_bad("'%.240s' has %zu columns: labels in the clear "
+                             "have one, or one beside the column \"id\" "
+                             "(--header yes)",
+                             path, sotto_table_columns(labels));
+        }
+    }
+    if (status == CLI_EXIT_DONE) {
+        status = fit_labels(path, labels, column);
+    }
+    if (status == CLI_EXIT_DONE) {
+        *ret_labels = labels;
+        *ret_column = sotto_table_name(labels, column);
+    } else {
+        sotto_table_free(labels);
     }
     return status;
 }

@@ -15,6 +15,13 @@
 int records_read(const struct cli_args *args, const char *data,
                  const char *labels, struct sotto_table **ret_table);
 
+/* Reads a file of labels in the clear, of one column, or of one beside "id",
+   which a header must name. The column's name is in the table. Returns the exit
+   status, messages printed. */
+int records_read_labels(const struct cli_args *args, const char *path,
+                        struct sotto_table **ret_labels,
+                        const char **ret_column);
+
 /* What may help if a table has no column of that name. */
 const char *records_advice(const char *name);
 

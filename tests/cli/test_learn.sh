@@ -109,6 +109,79 @@ run 2 fit m.sotto r.reports --analyst r.reports -o no.model
 says "r.reports" "safetensors"
 absent no.model
 
+# ---- Labels in the clear -----------------------------------------------------
+run 0 train direct --data wdbc.csv --eps 12 --keep radius_mean \
+    --keep texture_mean -o u.sotto
+run 0 privatise u.sotto wdbc.csv --seed 1 -o u.jsonl
+cut -d, -f 1 wdbc.csv >known.csv
+python3 - <<'END'
+import csv, json, random
+ids = [json.loads(line)["id"] for line in open("u.jsonl")]
+labels = [row[0] for row in csv.reader(open("known.csv"))][1:]
+rows = [[i, label] for i, label in zip(ids, labels)]
+random.Random(1).shuffle(rows)
+def write(name, header, rows):
+    csv.writer(open(name, "w"), lineterminator="\n").writerows([header] + rows)
+write("ids.csv", ["id", "diagnosis"], rows)
+write("turned.csv", ["diagnosis", "id"], [r[::-1] for r in rows])
+write("some.csv", ["id", "diagnosis"], rows[:400])
+write("twice.csv", ["id", "diagnosis"], rows + rows[-1:])
+write("patients.csv", ["id", "diagnosis"], [[n, r[1]] for n, r in enumerate(rows)])
+write("others.csv", ["id", "diagnosis"], [[r[0][::-1], r[1]] for r in rows])
+write("three.csv", ["id", "diagnosis", "x"], [r + ["1"] for r in rows])
+END
+known="fit u.sotto u.jsonl --aux wdbc.csv --epochs 20 --known-labels"
+# shellcheck disable=SC2086
+{
+    run 0 $known known.csv --json -o k.model
+    json out
+    grep -q '"known_labels": true' out || fail "not said: $(cat out)"
+    for file in ids turned; do
+        run 0 $known $file.csv -o k2.model
+        says "569 of 569 reports have a label in the clear"
+        cmp -s k.model k2.model || fail "$file.csv: another model"
+    done
+    run 0 $known some.csv -o k2.model
+    says "400 of 569 reports have a label in the clear"
+    grep -q "learnt from 400 reports" out || fail "without a label: $(cat out)"
+    head -400 known.csv >few.csv
+    run 2 $known few.csv -o no.model
+    says "'few.csv': there are 399 labels of 569 reports"
+    run 2 $known twice.csv -o no.model
+    says "'twice.csv': rows .* have the same id"
+    run 2 $known patients.csv -o no.model
+    says "'patients.csv': row 1: the column id has the id of a report"
+    run 2 $known others.csv -o no.model
+    says "'others.csv': no report has one of the ids"
+    run 2 $known three.csv -o no.model
+    says "three.csv" "one beside the column \"id\""
+    run 2 $known known.csv -o known.csv
+    says "known.csv"
+}
+run 0 evaluate k.model --data wdbc.csv --json
+accuracy=$(sed -n 's/.*"accuracy": 0.\([0-9][0-9]\).*/\1/p' out)
+[ "$accuracy" -gt 80 ] || fail "learnt nothing: $(cat out)"
+run 0 evaluate k.model --data wdbc.csv --private --mechanism u.sotto --json
+json out
+run 0 predict k.model u.jsonl --mechanism u.sotto --json
+[ "$(wc -l <out)" -eq 569 ] || fail "reports of the mechanism: $(cat out)"
+run 2 predict k.model u.jsonl
+says "another mechanism"
+run 2 predict k.model r.jsonl --mechanism m.sotto
+says "its own mechanism only"
+run 2 fit m.sotto r.jsonl --aux wdbc.csv --known-labels known.csv -o no.model
+says "a label of their own"
+run 2 fit u.sotto sqlite:none.db --aux wdbc.csv --known-labels known.csv \
+    -o no.model
+says "shuffles"
+cat u.jsonl u.jsonl >again.jsonl
+run 2 fit u.sotto again.jsonl --aux wdbc.csv --known-labels known.csv -o no.model
+says "came twice"
+run 0 fit u.sotto again.jsonl --aux wdbc.csv --epochs 20 \
+    --known-labels ids.csv -o k2.model
+cmp -s k.model k2.model || fail "copies of reports change the model"
+absent no.model
+
 # ---- What is wrong -----------------------------------------------------------
 run 2 fit m.sotto r.reports -o no.model
 says r.reports "prior"

@@ -19,7 +19,6 @@
 #include "host/wipe.h"
 #include "learn/codes/codes_model.h"
 #include "learn/labelled.h"
-#include "mechanism/decompose.h"
 
 /* Codes that are tried, in tenths of the classes, where the caller names
    none. */
@@ -73,23 +72,6 @@ choose_cut(struct sotto_model *model, struct sotto_codebook *codebook,
     return status;
 }
 
-/* Gives the mechanism of codes the model's label, so that its classes have
-   names. */
-static enum sotto_status
-name_classes(const struct sotto_model *model,
-             const struct sotto_mechanism *code,
-             struct sotto_mechanism **ret_labelled, struct sotto_error *err)
-{
-    struct decompose copy = {0};
-    enum sotto_status status = decompose_init(&copy, model->mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = labelled_mechanism(code, &copy.column[model->column],
-                                    ret_labelled, err);
-    }
-    decompose_clear(&copy);
-    return status;
-}
-
 /* Copies the networks, and sets the tables to the cells'. */
 static enum sotto_status
 fill_model(struct sotto_model *cut, const struct classifier *from,
@@ -129,7 +111,7 @@ make_model(const struct sotto_model *model, const struct sotto_mechanism *code,
 {
     struct sotto_mechanism *labelled = NULL;
     struct sotto_model *cut = NULL;
-    enum sotto_status status = name_classes(model, code, &labelled, err);
+    enum sotto_status status = labelled_like(model, code, &labelled, err);
     if (status == SOTTO_STATUS_OK) {
         status = model_new(&learner_codes, labelled, &cut, err);
     }
