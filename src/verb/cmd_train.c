@@ -507,7 +507,15 @@ const struct cli_verb cmd_train = {
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
         "\\\n    --encoder wdbc-vlm.sotto -o wdbc-codes.sotto\n"
         "sotto train codebook --data data/wdbc.csv --label diagnosis --eps 1 "
-        "\\\n    --d 8 --epochs 4 -o wdbc-both.sotto\n",
+        "\\\n    --d 8 --epochs 4 -o wdbc-both.sotto\n"
+        "sotto privatise wdbc-codes.sotto data/wdbc.csv -o wdbc-codes.reports\n"
+        "sotto fit wdbc-codes.sotto wdbc-codes.reports -o wdbc-codes.model\n"
+        "sotto train code --model wdbc-codes.model --eps 4 -o wdbc-ask.sotto\n"
+        "sotto train code --model wdbc-codes.model --data data/wdbc.csv --eps "
+        "4 "
+        "\\\n    --recut wdbc-recut.model -o wdbc-recut.sotto\n"
+        "sotto train class --model wdbc-codes.model --eps 4 "
+        "-o wdbc-class.sotto\n",
     .wanted = wanted,
     .options = options,
     .words = &train_words,

@@ -21,17 +21,32 @@
 
 static const struct {
     const char *name, *about;
-    struct cli_option options[3];
+    const char *also; /* of the verb's own options, with blanks between */
+    struct cli_option options[7];
 } from_model[] = {
     {"code",
-     "from --model, for private inference: the code alone, by flip or\nsubset.",
+     "from --model, for private inference: the code alone, by flip or\nsubset. "
+     "With --recut the codes are cut anew.",
+     " data header threads ",
      {OPTION_MODEL,
       {0, false, false, "channel", "CHANNEL",
        "flip or subset (the one the model expects more\nof)"},
+      {0, false, false, "recut", "N.model",
+       "cut other codes than were learnt from, from the\nrecords of --data; "
+       "they are sent by flip, and this\nmodel, which is written, classifies "
+       "them"},
+      {0, false, false, "k", "N",
+       "with --recut: how many codes (the number of which\nthe model expects "
+       "most)"},
+      {0, false, false, "cells", "N",
+       "with --recut: small cells that codes are put\ntogether from (500, or "
+       "one for 20 records)"},
+      {0, false, false, "seed", "S", "with --recut: of the cells (0)"},
       CLI_OPTION_END}},
     {"class",
      "from --model: what its network says, computed on the device, by\nflip.",
-     {OPTION_MODEL, CLI_OPTION_END, CLI_OPTION_END}},
+     "",
+     {OPTION_MODEL, CLI_OPTION_END}},
 };
 #define FROM_MODEL (sizeof from_model / sizeof *from_model)
 
@@ -133,13 +148,16 @@ takes(const char *word, const char *option)
 {
     static const char *const all[] = {"eps", "output", "json", "help"};
     struct sotto_train_kind kind;
+    char blanks[64];
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(option, all[i]) == 0) {
             return true;
         }
     }
     if (!train_kind_find(word, &kind)) {
-        return false;
+        size_t at = find_from_model(word);
+        (void)snprintf(blanks, sizeof blanks, " %s ", option);
+        return at < FROM_MODEL && strstr(from_model[at].also, blanks) != NULL;
     }
     return kind.analyst != NULL ||
            (strcmp(option, "analyst") != 0 && strcmp(option, "threads") != 0);

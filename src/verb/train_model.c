@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "cli/json_print.h"
+#include "cli/output_file.h"
+#include "cli/watch.h"
 #include "verb/learning.h"
+#include "verb/records.h"
 #include "verb/train_kinds.h"
 
 static void
@@ -13,6 +16,7 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
            double expected)
 {
     const char *path = cli_value(args, "output");
+    const char *recut = cli_value(args, "recut");
     FILE *to = cli_summary(path);
     struct sotto_mechanism_info info;
     struct sotto_part_info part;
@@ -23,6 +27,7 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
         json_text(to, "channel", part.channel);
         json_size(to, "k", part.size);
         json_number(to, "expected", expected);
+        json_text(to, "model_file", recut);
         json_end(to);
         return;
     }
@@ -32,36 +37,162 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
                   part.size,
                   strcmp(args->word[0], "class") == 0 ? "classes" : "codes",
                   part.channel, 100 * expected);
+    if (recut != NULL) {
+        (void)fprintf(to, "Wrote ");
+        cli_put(to, recut, strlen(recut));
+        (void)fprintf(to, ": the model that classifies these reports.\n");
+    }
     train_text(to, path, &info);
+}
+
+/* ---- Another cut --------------------------------------------------------- */
+
+/* Cuts cells from the records of --data, without a label, in the campaign of
+   the model's mechanism: who reported there spends more of the same. */
+static int
+cut_cells(const struct cli_args *args, const struct sotto_model *model,
+          const struct sotto_table *table, struct sotto_codebook **ret_codebook)
+{
+    struct sotto_mechanism *mechanism = sotto_model_mechanism(model);
+    struct sotto_mechanism_info info;
+    struct sotto_error err = {0};
+    struct watch watch;
+    enum sotto_status status;
+    uint64_t threads = 0, cells = 0, seed = 0;
+    if (!learning_whole(args, "threads", 1, 64, &threads) ||
+        !learning_whole(args, "cells", 2, 65536, &cells) ||
+        !cli_whole(args, "seed", &seed)) {
+        return CLI_EXIT_BAD;
+    }
+    sotto_mechanism_info(mechanism, &info);
+    watch_start(&watch);
+    status = sotto_codebook_new(
+        table, mechanism,
+        &(struct sotto_codebook_options){.name = "code",
+                                         .campaign = info.campaign,
+                                         .cells = (size_t)cells,
+                                         .seed = seed,
+                                         .threads = (unsigned)threads,
+                                         .watch = watch_port(&watch)},
+        ret_codebook, &err);
+    watch_end(&watch);
+    return status == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : learning_fail(&err, cli_value(args, "data"));
+}
+
+/* Makes --output and --recut. */
+static int
+recut_model(const struct cli_args *args, struct sotto_model **model,
+            struct sotto_mechanism **ret_mechanism)
+{
+    const char *data = cli_value(args, "data"), *to = cli_value(args, "recut");
+    struct sotto_table *table = NULL;
+    struct sotto_codebook *codebook = NULL;
+    struct sotto_model *cut = NULL;
+    struct sotto_error err = {0};
+    uint64_t k = 0;
+    int status = learning_whole(args, "k", 2, 65536, &k)
+                     ? records_read(args, data, NULL, &table)
+                     : CLI_EXIT_BAD;
+    size_t count = (size_t)k;
+    if (status == CLI_EXIT_DONE) {
+        status = cut_cells(args, *model, table, &codebook);
+    }
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_cut(*model, codebook, count > 0 ? &count : NULL, 1,
+                        cli_value(args, "eps"), cli_value(args, "output"),
+                        ret_mechanism, &cut, &err) != SOTTO_STATUS_OK) {
+        status = learning_fail(&err, data);
+    }
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_write(cut, to, &err) != SOTTO_STATUS_OK) {
+        status = learning_fail(&err, to);
+    }
+    if (cut != NULL) {
+        sotto_model_free(*model);
+        *model = cut;
+    }
+    sotto_codebook_free(codebook);
+    sotto_table_free(table);
+    return status;
+}
+
+static int
+check_recut(const struct cli_args *args)
+{
+    static const char *const these[] = {"data",  "header", "k",
+                                        "cells", "seed",   "threads"};
+    const char *path = cli_value(args, "recut");
+    const char *const inputs[] = {cli_value(args, "model"),
+                                  cli_value(args, "data"),
+                                  cli_value(args, "output")};
+    for (size_t i = 0; path == NULL && i < sizeof these / sizeof *these; i++) {
+        if (cli_given(args, these[i])) {
+            return cli_bad("--%s belongs to --recut: else the codes are those "
+                           "that the model learnt from",
+                           these[i]);
+        }
+    }
+    if (path != NULL && !cli_given(args, "data")) {
+        return cli_bad("--recut needs --data: a model does not keep the "
+                       "auxiliary records that codes are cut from");
+    }
+    if (path != NULL && cli_given(args, "channel")) {
+        return cli_bad("--recut sends codes by flip: leave --channel out");
+    }
+    if (path != NULL && strcmp(path, cli_value(args, "output")) == 0) {
+        return cli_bad("--recut and -o are both '%.240s': one is a model, the "
+                       "other a mechanism",
+                       path);
+    }
+    return output_file_check(path, inputs, sizeof inputs / sizeof *inputs);
+}
+
+/* ---- The kinds ----------------------------------------------------------- */
+
+static int
+make_mechanism(const struct cli_args *args, struct sotto_model *model,
+               struct sotto_mechanism **ret_mechanism)
+{
+    const char *path = cli_value(args, "output"), *eps = cli_value(args, "eps");
+    struct sotto_error err = {0};
+    enum sotto_status status =
+        strcmp(args->word[0], "class") == 0
+            ? sotto_model_mechanism_class(model, eps, path, ret_mechanism, &err)
+            : sotto_model_mechanism_code(model, eps, cli_value(args, "channel"),
+                                         path, ret_mechanism, &err);
+    return status == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : learning_fail(&err, cli_value(args, "model"));
 }
 
 int
 train_model(const struct cli_args *args)
 {
     const char *from = cli_value(args, "model");
-    const char *path = cli_value(args, "output"), *eps = cli_value(args, "eps");
-    bool class = strcmp(args->word[0], "class") == 0;
     struct sotto_model *model = NULL;
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_error err = {0};
-    enum sotto_status status;
     double expected = 0;
+    int status = check_recut(args);
+    if (status != CLI_EXIT_DONE) {
+        return status;
+    }
     if (sotto_model_read(from, &model, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    status =
-        class ? sotto_model_mechanism_class(model, eps, path, &mechanism, &err)
-              : sotto_model_mechanism_code(model, eps,
-                                           cli_value(args, "channel"), path,
-                                           &mechanism, &err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_expect(model, mechanism, &expected, &err);
+    status = cli_given(args, "recut") ? recut_model(args, &model, &mechanism)
+                                      : make_mechanism(args, model, &mechanism);
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_expect(model, mechanism, &expected, &err) !=
+            SOTTO_STATUS_OK) {
+        status = learning_fail(&err, from);
     }
-    sotto_model_free(model);
-    if (status == SOTTO_STATUS_OK) {
+    if (status == CLI_EXIT_DONE) {
         tell_model(args, mechanism, expected);
     }
+    sotto_model_free(model);
     sotto_mechanism_free(mechanism);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE
-                                     : learning_fail(&err, from);
+    return status;
 }

@@ -180,6 +180,62 @@ test_journey(void **state)
     runs(0, "predict a.model test.csv", "600 records");
 }
 
+/* Codes that were cut anew are classified by the model that came with them. */
+static void
+test_recut(void **state)
+{
+    static const char make[] = "train code --model a.model --data aux.csv "
+                               "--recut cut.model --eps 4 ";
+    char command[256];
+    double expected, own;
+    (void)state;
+    (void)snprintf(command, sizeof command, "%s-o cut.sotto", make);
+    runs(0, command, "Wrote cut.model");
+    (void)snprintf(command, sizeof command,
+                   "%s--threads 1 --seed 5 --cells 15 --k 5 --json -o "
+                   "cut.sotto",
+                   make);
+    runs(0, command, "\"model_file\": \"cut.model\"");
+    assert_non_null(strstr(text, "\"campaign\": \"codebook\""));
+    assert_true(field("k") > 4.5 && field("k") < 5.5);
+    (void)snprintf(command, sizeof command, "%s--json -o cut.sotto", make);
+    runs(0, command, "\"channel\": \"flip\"");
+    expected = field("expected");
+    assert_true(field("k") > 2.5 && field("k") < 12.5);
+    runs(0,
+         "evaluate cut.model --data test.csv --private --mechanism cut.sotto "
+         "--json",
+         "accuracy");
+    own = field("accuracy");
+    assert_true(own > 0.8 && fabs(own - expected) < 0.2);
+    runs(0, "privatise cut.sotto test.csv --seed 1 -o cut.reports", "");
+    runs(0, "predict cut.model cut.reports --mechanism cut.sotto",
+         "600 reports");
+    runs(2, "predict a.model cut.reports --mechanism cut.sotto",
+         "another encoder or codebook");
+
+    runs(2, "train code --model a.model --recut x.model --eps 4 -o x.sotto",
+         "--recut needs --data");
+    runs(2, "train code --model a.model --k 4 --eps 4 -o x.sotto",
+         "--k belongs to --recut");
+    runs(2,
+         "train code --model a.model --data aux.csv --recut x.model --channel "
+         "flip --eps 4 -o x.sotto",
+         "leave --channel out");
+    runs(2,
+         "train code --model a.model --data aux.csv --recut x.model --k 400 "
+         "--eps 4 -o x.sotto",
+         "cells");
+    runs(2,
+         "train code --model a.model --data aux.csv --recut x.sotto --eps 4 -o "
+         "x.sotto",
+         "--recut and -o are both 'x.sotto'");
+    runs(2,
+         "train class --model a.model --recut x.model --data aux.csv --eps 4 "
+         "-o x.sotto",
+         "is not for class");
+}
+
 static void
 test_refused(void **state)
 {
@@ -219,6 +275,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_journey),
+        cmocka_unit_test(test_recut),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, setup, scratch_tear_down);
