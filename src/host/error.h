@@ -31,6 +31,11 @@ bool host_is_about(const struct sotto_error *err, const char *subject);
 /* host_fail for a lack of memory, which needs no detail. */
 enum sotto_status host_fail_memory(struct sotto_error *err);
 
+/* Calls the next step only if what came before went well, and gives the status
+   of the last step called: `status = HOST_THEN(status, write_header(...));` */
+#define HOST_THEN(status, next)                                                \
+    ((status) == SOTTO_STATUS_OK ? (next) : (status))
+
 /* The end of a file's name too long to be shown whole in a message: that is
    the part that tells. */
 const char *host_shown(const char *name);

@@ -349,13 +349,10 @@ parse(struct parsing *parsing, const uint8_t *data, size_t size,
     enum sotto_status status = load_object(
         parsing->name, "its header", (const char *)data + LENGTH_SIZE,
         (size_t)header, LENGTH_SIZE, &file->header, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_header(parsing, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = copy_data(parsing, data + LENGTH_SIZE + header,
-                           size - LENGTH_SIZE - (size_t)header, err);
-    }
+    status = HOST_THEN(status, read_header(parsing, err));
+    status =
+        HOST_THEN(status, copy_data(parsing, data + LENGTH_SIZE + header,
+                                    size - LENGTH_SIZE - (size_t)header, err));
     return status;
 }
 

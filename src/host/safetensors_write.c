@@ -96,12 +96,9 @@ write_all(struct sotto_output *output, const char *header,
     bytes_store(length, sizeof length, size + padding);
     enum sotto_status status =
         sotto_output_write(output, length, sizeof length, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_output_write(output, header, size, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_output_write(output, "       ", padding, err);
-    }
+    status = HOST_THEN(status, sotto_output_write(output, header, size, err));
+    status =
+        HOST_THEN(status, sotto_output_write(output, "       ", padding, err));
     for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
         status = sotto_output_write(output, entry[i].data, entry[i].size, err);
     }
@@ -134,9 +131,7 @@ safetensors_write(const char *path, unsigned mode, const json_t *metadata,
         goto done;
     }
     status = sotto_output_new(path, mode, false, &output, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = write_all(output, text, entry, count, err);
-    }
+    status = HOST_THEN(status, write_all(output, text, entry, count, err));
     if (status == SOTTO_STATUS_OK) {
         status = sotto_output_commit(output, err);
         output = NULL;

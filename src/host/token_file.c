@@ -61,9 +61,8 @@ token_file_read(const char *path, char **ret_token, size_t *ret_size,
     uint8_t *text = NULL;
     size_t size = 0, length = 0;
     enum sotto_status status = check_mode(path, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_read(path, FILE_MOST, &text, &size, err);
-    }
+    status =
+        HOST_THEN(status, host_file_read(path, FILE_MOST, &text, &size, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -215,12 +215,9 @@ nn_checkpoint_read(const char *path, const char *key, struct nn_arena *arena,
         return SOTTO_STATUS_OK;
     }
     enum sotto_status status = safetensors_read(path, FILE_MAX, &file, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_key(file, path, key, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_entries(file, arena, kept ? arena->size : 0, entry, err);
-    }
+    status = HOST_THEN(status, check_key(file, path, key, err));
+    status = HOST_THEN(
+        status, check_entries(file, arena, kept ? arena->size : 0, entry, err));
     if (status == SOTTO_STATUS_OK) {
         fill_checkpoint(entry, arena, stopping, progress);
         *ret_found = true;

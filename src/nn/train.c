@@ -198,9 +198,7 @@ nn_train(const struct nn_task *task, const struct nn_plan *plan,
                       .stopping = {.best = INFINITY}};
     bool resumed = false;
     enum sotto_status status = begin_training(&run, &resumed, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = run_epochs(&run, err);
-    }
+    status = HOST_THEN(status, run_epochs(&run, err));
     if (status == SOTTO_STATUS_OK) {
         nn_stopping_restore(&run.stopping, arena);
         *ret_trained =

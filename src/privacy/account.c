@@ -268,7 +268,7 @@ basic_for_slack(const struct sotto_account_budget *budgets, size_t count,
 {
     enum sotto_status status =
         sotto_account_basic(budgets, count, ret_cost, err);
-    return status == SOTTO_STATUS_OK ? check_slack(slack, err) : status;
+    return HOST_THEN(status, check_slack(slack, err));
 }
 
 /*
@@ -400,9 +400,7 @@ sotto_account_optimal(const struct sotto_account_budget *budgets, size_t count,
     struct sotto_account_cost cost;
     enum sotto_status status =
         merge_budgets(budgets, count, k, &one, &cost, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_slack(slack, err);
-    }
+    status = HOST_THEN(status, check_slack(slack, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -384,18 +384,10 @@ attack(struct sotto_audit *audit, struct sotto_error *err)
         return SOTTO_STATUS_OK;
     }
     enum sotto_status status = audit_enumerate(audit, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = audit_replay(audit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = audit_sample(audit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = audit_restart(audit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = audit_stopwatch(audit, err);
-    }
+    status = HOST_THEN(status, audit_replay(audit, err));
+    status = HOST_THEN(status, audit_sample(audit, err));
+    status = HOST_THEN(status, audit_restart(audit, err));
+    status = HOST_THEN(status, audit_stopwatch(audit, err));
     stages_wipe(audit->mechanism);
     sum_up(audit);
     if (status == SOTTO_STATUS_OK && audit->failed) {

@@ -337,9 +337,7 @@ audit_replay(struct sotto_audit *audit, struct sotto_error *err)
     struct replay replay = {.audit = audit, .mechanism = audit->mechanism};
     enum sotto_status status =
         set_up_replay(&replay) ? SOTTO_STATUS_OK : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        status = try_records(&replay, err);
-    }
+    status = HOST_THEN(status, try_records(&replay, err));
     for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < audit->info.parts &&
                          i < PARTS_CLIMBED;
          i++) {

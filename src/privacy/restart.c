@@ -426,12 +426,8 @@ try_ledger(struct restart *r)
         return;
     }
     status = through_ledger(r, "one", 0, report_at(r, 0));
-    if (status == SOTTO_STATUS_OK) {
-        status = through_ledger(r, "one", 1, report_at(r, 1));
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = through_ledger(r, "two", 1, report_at(r, 2));
-    }
+    status = HOST_THEN(status, through_ledger(r, "one", 1, report_at(r, 1)));
+    status = HOST_THEN(status, through_ledger(r, "two", 1, report_at(r, 2)));
     count_attack(r);
     if (status != SOTTO_STATUS_OK) {
         audit_skip(r->audit, "restart", "the ledger could not be tried: %s",
@@ -486,9 +482,7 @@ try_all(struct restart *r, struct sotto_error *err)
     stages_encode(r->mechanism, hostile_record(r->hostile, RECORD));
     stages_points(r->mechanism, r->q);
     status = try_calls(r, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = audit_independence(r->audit, err);
-    }
+    status = HOST_THEN(status, audit_independence(r->audit, err));
     if (status == SOTTO_STATUS_OK) {
         try_forks(r);
         try_fresh(r);

@@ -357,9 +357,7 @@ audit_sample(struct sotto_audit *audit, struct sotto_error *err)
         choose_pair(&s);
         status = limit_samples(&s, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = gather_samples(&s, err);
-    }
+    status = HOST_THEN(status, gather_samples(&s, err));
     if (status == SOTTO_STATUS_OK) {
         consider_ratios(&s, &event);
         consider_bytes(&s, &event);
