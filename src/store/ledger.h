@@ -19,7 +19,8 @@
 struct ledger_budget {
     uint64_t eps, delta;
 };
-struct ledger_caps {
+/* Caps, or what is spent. */
+struct ledger_budgets {
     struct ledger_budget lifetime, campaign;
 };
 
@@ -59,7 +60,7 @@ void ledger_check(const struct sotto_ledger *ledger,
 /* Writes an empty ledger to `path`, for the owner alone, in one step; never
    over a file. Statuses: IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status
-ledger_file_create(const char *path, const struct ledger_caps *caps,
+ledger_file_create(const char *path, const struct ledger_budgets *caps,
                    const uint8_t check[LEDGER_CHECK_SIZE],
                    struct sotto_error *err);
 
@@ -70,7 +71,7 @@ ledger_file_create(const char *path, const struct ledger_caps *caps,
  */
 SOTTO_CHECKED enum sotto_status
 ledger_file_open(const char *path, struct sql *ret_sql,
-                 struct ledger_caps *ret_caps,
+                 struct ledger_budgets *ret_caps,
                  uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err);
 
 #endif

@@ -42,7 +42,7 @@ read_cap(const char *what, const char *text, uint64_t low, uint64_t high,
 }
 
 static enum sotto_status
-read_caps(const struct sotto_ledger_caps *from, struct ledger_caps *ret_caps,
+read_caps(const struct sotto_ledger_caps *from, struct ledger_budgets *ret_caps,
           struct sotto_error *err)
 {
     const char *eps = from->lifetime_eps != NULL ? from->lifetime_eps : "";
@@ -51,22 +51,19 @@ read_caps(const struct sotto_ledger_caps *from, struct ledger_caps *ret_caps,
     enum sotto_status status =
         read_cap("lifetime's epsilon", eps, DECIMAL_EPS_MIN, CAP_EPS_MAX,
                  &ret_caps->lifetime.eps, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_cap("lifetime's delta", delta, 0, CAP_DELTA_MAX,
-                          &ret_caps->lifetime.delta, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_cap("campaign's epsilon",
-                          from->campaign_eps != NULL ? from->campaign_eps : eps,
-                          DECIMAL_EPS_MIN, ret_caps->lifetime.eps,
-                          &ret_caps->campaign.eps, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_cap(
-            "campaign's delta",
-            from->campaign_delta != NULL ? from->campaign_delta : delta, 0,
-            ret_caps->lifetime.delta, &ret_caps->campaign.delta, err);
-    }
+    status =
+        HOST_THEN(status, read_cap("lifetime's delta", delta, 0, CAP_DELTA_MAX,
+                                   &ret_caps->lifetime.delta, err));
+    status = HOST_THEN(
+        status, read_cap("campaign's epsilon",
+                         from->campaign_eps != NULL ? from->campaign_eps : eps,
+                         DECIMAL_EPS_MIN, ret_caps->lifetime.eps,
+                         &ret_caps->campaign.eps, err));
+    status = HOST_THEN(
+        status,
+        read_cap("campaign's delta",
+                 from->campaign_delta != NULL ? from->campaign_delta : delta, 0,
+                 ret_caps->lifetime.delta, &ret_caps->campaign.delta, err));
     return status;
 }
 
@@ -101,16 +98,12 @@ enum sotto_status
 sotto_ledger_create(const char *path, const struct sotto_ledger_caps *caps,
                     struct sotto_error *err)
 {
-    struct ledger_caps units = {{0, 0}, {0, 0}};
+    struct ledger_budgets units = {{0, 0}, {0, 0}};
     uint8_t secret[LEDGER_SECRET_SIZE];
     uint8_t check[LEDGER_CHECK_SIZE];
     enum sotto_status status = read_caps(caps, &units, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_absent(path, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = ledger_secret_create(path, secret, err);
-    }
+    status = HOST_THEN(status, check_absent(path, err));
+    status = HOST_THEN(status, ledger_secret_create(path, secret, err));
     if (status == SOTTO_STATUS_OK) {
         ledger_secret_check(secret, check);
         sodium_memzero(secret, sizeof secret);

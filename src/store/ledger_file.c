@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "client/device.h"
+#include "host/error.h"
 #include "store/ledger.h"
 #include "store/sql_file.h"
 
@@ -64,25 +65,22 @@ static const struct sql_kind kind = {
 /* ---- Making ------------------------------------------------------------- */
 
 enum sotto_status
-ledger_file_create(const char *path, const struct ledger_caps *caps,
+ledger_file_create(const char *path, const struct ledger_budgets *caps,
                    const uint8_t check[LEDGER_CHECK_SIZE],
                    struct sotto_error *err)
 {
     struct sql sql = {NULL, path, "ledger"};
     enum sotto_status status = sql_file_build(&sql, &kind, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_execute(
-            &sql, "INSERT INTO ledger VALUES (1, ?1, ?2, ?3, ?4, ?5)",
-            SQL_VALUES(SQL_BLOB(check, LEDGER_CHECK_SIZE),
-                       SQL_NUMBER(caps->lifetime.eps),
-                       SQL_NUMBER(caps->lifetime.delta),
-                       SQL_NUMBER(caps->campaign.eps),
-                       SQL_NUMBER(caps->campaign.delta)),
-            err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_write(&sql, err);
-    }
+    status = HOST_THEN(
+        status,
+        sql_execute(&sql, "INSERT INTO ledger VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+                    SQL_VALUES(SQL_BLOB(check, LEDGER_CHECK_SIZE),
+                               SQL_NUMBER(caps->lifetime.eps),
+                               SQL_NUMBER(caps->lifetime.delta),
+                               SQL_NUMBER(caps->campaign.eps),
+                               SQL_NUMBER(caps->campaign.delta)),
+                    err));
+    status = HOST_THEN(status, sql_file_write(&sql, err));
     (void)sqlite3_close(sql.db);
     return status;
 }
@@ -90,48 +88,33 @@ ledger_file_create(const char *path, const struct ledger_caps *caps,
 /* ---- Opening ------------------------------------------------------------ */
 
 static enum sotto_status
-read_settings(const struct sql *sql, struct ledger_caps *ret_caps,
+read_settings(const struct sql *sql, struct ledger_budgets *ret_caps,
               uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
 {
-    sqlite3_stmt *select = NULL;
-    bool found = false;
-    enum sotto_status status = sql_first(
+    return sql_read(
         sql,
         "SELECT secret_check, lifetime_eps, lifetime_delta, campaign_eps, "
         "campaign_delta FROM ledger",
-        SQL_NONE, &select, &found, err);
-    const void *check = found ? sqlite3_column_blob(select, 0) : NULL;
-    if (check != NULL &&
-        sqlite3_column_bytes(select, 0) == (int)LEDGER_CHECK_SIZE) {
-        memcpy(ret_check, check, LEDGER_CHECK_SIZE);
-        ret_caps->lifetime.eps = (uint64_t)sqlite3_column_int64(select, 1);
-        ret_caps->lifetime.delta = (uint64_t)sqlite3_column_int64(select, 2);
-        ret_caps->campaign.eps = (uint64_t)sqlite3_column_int64(select, 3);
-        ret_caps->campaign.delta = (uint64_t)sqlite3_column_int64(select, 4);
-    } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(sql, sql_missing(sql), err);
-    }
-    (void)sqlite3_finalize(select);
-    return status;
+        SQL_NONE,
+        SQL_TARGETS(SQL_INTO_BLOB(ret_check, LEDGER_CHECK_SIZE),
+                    SQL_INTO(&ret_caps->lifetime.eps),
+                    SQL_INTO(&ret_caps->lifetime.delta),
+                    SQL_INTO(&ret_caps->campaign.eps),
+                    SQL_INTO(&ret_caps->campaign.delta)),
+        err);
 }
 
 enum sotto_status
 ledger_file_open(const char *path, struct sql *ret_sql,
-                 struct ledger_caps *ret_caps,
+                 struct ledger_budgets *ret_caps,
                  uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
 {
     struct sql sql = {NULL, path, "ledger"};
     enum sotto_status status =
         sql_file_open(&sql, &kind, SQLITE_OPEN_READWRITE, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_prepare(&sql, &kind, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_check(&sql, &kind, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_settings(&sql, ret_caps, ret_check, err);
-    }
+    status = HOST_THEN(status, sql_file_prepare(&sql, &kind, err));
+    status = HOST_THEN(status, sql_file_check(&sql, &kind, err));
+    status = HOST_THEN(status, read_settings(&sql, ret_caps, ret_check, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_sql = sql;
     } else {

@@ -39,7 +39,7 @@ struct sotto_ledger {
     char *path;
     pid_t owner; /* the process that opened it */
     bool locked; /* between begin and commit or cancel */
-    struct ledger_caps caps;
+    struct ledger_budgets caps;
     uint8_t secret[LEDGER_SECRET_SIZE];
 };
 
@@ -81,9 +81,7 @@ sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
     status = ledger->path == NULL ? host_fail_memory(err)
                                   : ledger_file_open(ledger->path, &ledger->sql,
                                                      &ledger->caps, check, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = take_secret(ledger, check, err);
-    }
+    status = HOST_THEN(status, take_secret(ledger, check, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_ledger = ledger;
     } else {
@@ -134,38 +132,25 @@ check_usable(const struct sotto_ledger *ledger, bool locked,
 
 /* ---- Sums and caps ------------------------------------------------------ */
 
-struct sums {
-    struct ledger_budget lifetime, campaign;
-};
-
 /* What is spent by a person, in all and in a campaign. */
 static enum sotto_status
 sum_charges(const struct sotto_ledger *ledger,
             const uint8_t person[LEDGER_PERSON_SIZE], const char *campaign,
-            size_t campaign_size, struct sums *ret_sums,
+            size_t campaign_size, struct ledger_budgets *ret_spent,
             struct sotto_error *err)
 {
-    sqlite3_stmt *select = NULL;
-    bool found = false;
-    enum sotto_status status =
-        sql_first(&ledger->sql,
-                  "SELECT coalesce(sum(eps), 0), coalesce(sum(delta), 0), "
-                  "coalesce(sum(eps) FILTER (WHERE campaign = ?2), 0), "
-                  "coalesce(sum(delta) FILTER (WHERE campaign = ?2), 0) "
-                  "FROM charge WHERE person = ?1",
-                  SQL_VALUES(SQL_BLOB(person, LEDGER_PERSON_SIZE),
-                             SQL_TEXT(campaign, campaign_size)),
-                  &select, &found, err);
-    if (found) {
-        ret_sums->lifetime.eps = (uint64_t)sqlite3_column_int64(select, 0);
-        ret_sums->lifetime.delta = (uint64_t)sqlite3_column_int64(select, 1);
-        ret_sums->campaign.eps = (uint64_t)sqlite3_column_int64(select, 2);
-        ret_sums->campaign.delta = (uint64_t)sqlite3_column_int64(select, 3);
-    } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(&ledger->sql, SQLITE_CORRUPT, err);
-    }
-    (void)sqlite3_finalize(select);
-    return status;
+    return sql_read(&ledger->sql,
+                    "SELECT coalesce(sum(eps), 0), coalesce(sum(delta), 0), "
+                    "coalesce(sum(eps) FILTER (WHERE campaign = ?2), 0), "
+                    "coalesce(sum(delta) FILTER (WHERE campaign = ?2), 0) "
+                    "FROM charge WHERE person = ?1",
+                    SQL_VALUES(SQL_BLOB(person, LEDGER_PERSON_SIZE),
+                               SQL_TEXT(campaign, campaign_size)),
+                    SQL_TARGETS(SQL_INTO(&ret_spent->lifetime.eps),
+                                SQL_INTO(&ret_spent->lifetime.delta),
+                                SQL_INTO(&ret_spent->campaign.eps),
+                                SQL_INTO(&ret_spent->campaign.delta)),
+                    err);
 }
 
 static uint64_t
@@ -199,21 +184,21 @@ check_room(const struct sotto_ledger *ledger,
            const uint8_t person[LEDGER_PERSON_SIZE],
            const struct sotto_charge *charge, struct sotto_error *err)
 {
-    const struct ledger_caps *caps = &ledger->caps;
-    struct sums sums = {{0, 0}, {0, 0}};
+    const struct ledger_budgets *caps = &ledger->caps;
+    struct ledger_budgets spent = {{0, 0}, {0, 0}};
     enum sotto_status status = sum_charges(ledger, person, charge->campaign,
-                                           charge->campaign_size, &sums, err);
+                                           charge->campaign_size, &spent, err);
     const struct {
         const char *what;
         uint64_t cap, spent, asked;
     } row[] = {
-        {"epsilon over a lifetime", caps->lifetime.eps, sums.lifetime.eps,
+        {"epsilon over a lifetime", caps->lifetime.eps, spent.lifetime.eps,
          charge->eps},
-        {"delta over a lifetime", caps->lifetime.delta, sums.lifetime.delta,
+        {"delta over a lifetime", caps->lifetime.delta, spent.lifetime.delta,
          charge->delta},
-        {"epsilon in a campaign", caps->campaign.eps, sums.campaign.eps,
+        {"epsilon in a campaign", caps->campaign.eps, spent.campaign.eps,
          charge->eps},
-        {"delta in a campaign", caps->campaign.delta, sums.campaign.delta,
+        {"delta in a campaign", caps->campaign.delta, spent.campaign.delta,
          charge->delta},
     };
     for (size_t i = 0; i < 4 && status == SOTTO_STATUS_OK; i++) {
@@ -315,9 +300,8 @@ begin_charge(void *context, const struct sotto_charge *charge, uint8_t *report,
         return status;
     }
     status = sql_run(&ledger->sql, "BEGIN IMMEDIATE", err);
-    if (status == SOTTO_STATUS_OK) {
-        status = look_up(ledger, charge, report, size, &found, err);
-    }
+    status =
+        HOST_THEN(status, look_up(ledger, charge, report, size, &found, err));
     if (status == SOTTO_STATUS_OK && !found) {
         ledger->locked = true;
     } else {
@@ -362,12 +346,9 @@ commit_charge(void *context, const struct sotto_charge *charge,
     status = size < REPORT_HEADER_SIZE
                  ? host_fail(err, SOTTO_STATUS_USAGE, 0, "that is no report")
                  : check_room(ledger, person, charge, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = insert_charge(ledger, person, charge, report, size, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_run(&ledger->sql, "COMMIT", err);
-    }
+    status = HOST_THEN(
+        status, insert_charge(ledger, person, charge, report, size, err));
+    status = HOST_THEN(status, sql_run(&ledger->sql, "COMMIT", err));
     unlock(ledger);
     return status;
 }
@@ -441,53 +422,61 @@ sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
                      struct sotto_error *err)
 {
     uint8_t key[LEDGER_PERSON_SIZE];
-    struct sums sums = {{0, 0}, {0, 0}};
+    struct ledger_budgets spent = {{0, 0}, {0, 0}};
     const char *name = campaign != NULL ? campaign : "";
-    const struct ledger_caps *caps = &ledger->caps;
+    const struct ledger_budgets *caps = &ledger->caps;
     enum sotto_status status =
         find_person(ledger, person, person_size, key, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sum_charges(ledger, key, name, strlen(name), &sums, err);
-    }
+    status = HOST_THEN(
+        status, sum_charges(ledger, key, name, strlen(name), &spent, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     struct ledger_budget left = {
-        left_of(caps->lifetime.eps, sums.lifetime.eps),
-        left_of(caps->lifetime.delta, sums.lifetime.delta)};
+        left_of(caps->lifetime.eps, spent.lifetime.eps),
+        left_of(caps->lifetime.delta, spent.lifetime.delta)};
     if (campaign != NULL) {
         left.eps =
-            lesser(left.eps, left_of(caps->campaign.eps, sums.campaign.eps));
-        left.delta = lesser(left.delta,
-                            left_of(caps->campaign.delta, sums.campaign.delta));
+            lesser(left.eps, left_of(caps->campaign.eps, spent.campaign.eps));
+        left.delta = lesser(
+            left.delta, left_of(caps->campaign.delta, spent.campaign.delta));
     }
-    write_budget(campaign != NULL ? &sums.campaign : &sums.lifetime, ret_spent);
+    write_budget(campaign != NULL ? &spent.campaign : &spent.lifetime,
+                 ret_spent);
     write_budget(&left, ret_left);
     return SOTTO_STATUS_OK;
 }
 
-/* The columns of a row as sotto_ledger_export selects them; false: no
-   memory. */
-static bool
-read_row(sqlite3_stmt *select, struct sotto_ledger_row *row)
+/* Who is told of each row. */
+struct listener {
+    void (*row)(void *context, const struct sotto_ledger_row *);
+    void *context;
+};
+
+/* Tells of a row as sotto_ledger_export selects it. */
+static enum sotto_status
+export_row(void *context, sqlite3_stmt *select, struct sotto_error *err)
 {
+    const struct listener *listener = context;
     const void *mechanism = sqlite3_column_blob(select, 1);
     const void *id = sqlite3_column_blob(select, 2);
     struct ledger_budget cost = {(uint64_t)sqlite3_column_int64(select, 4),
                                  (uint64_t)sqlite3_column_int64(select, 5)};
-    row->campaign = (const char *)sqlite3_column_text(select, 0);
-    row->report = sqlite3_column_blob(select, 6);
-    row->report_size = (size_t)sqlite3_column_bytes(select, 6);
-    row->charged_at = sqlite3_column_int64(select, 3);
-    if (mechanism == NULL || id == NULL || row->campaign == NULL ||
-        row->report == NULL) {
-        return false;
+    struct sotto_ledger_row row = {
+        .campaign = (const char *)sqlite3_column_text(select, 0),
+        .charged_at = sqlite3_column_int64(select, 3),
+        .report = sqlite3_column_blob(select, 6),
+        .report_size = (size_t)sqlite3_column_bytes(select, 6)};
+    if (mechanism == NULL || id == NULL || row.campaign == NULL ||
+        row.report == NULL) {
+        return host_fail_memory(err);
     }
-    (void)sodium_bin2hex(row->mechanism, sizeof row->mechanism, mechanism,
+    (void)sodium_bin2hex(row.mechanism, sizeof row.mechanism, mechanism,
                          SOTTO_HASH_SIZE);
-    (void)sodium_bin2hex(row->id, sizeof row->id, id, SOTTO_ID_SIZE);
-    write_budget(&cost, &row->cost);
-    return true;
+    (void)sodium_bin2hex(row.id, sizeof row.id, id, SOTTO_ID_SIZE);
+    write_budget(&cost, &row.cost);
+    listener->row(listener->context, &row);
+    return SOTTO_STATUS_OK;
 }
 
 enum sotto_status
@@ -497,30 +486,14 @@ sotto_ledger_export(struct sotto_ledger *ledger, const void *person,
                     void *context, struct sotto_error *err)
 {
     uint8_t key[LEDGER_PERSON_SIZE];
-    struct sotto_ledger_row kept;
-    sqlite3_stmt *select = NULL;
+    struct listener listener = {row, context};
     enum sotto_status status =
         find_person(ledger, person, person_size, key, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_prepare(
+    return HOST_THEN(
+        status,
+        sql_each(
             &ledger->sql,
             "SELECT campaign, mechanism, id, charged_at, eps, delta, report "
             "FROM charge WHERE person = ?1 ORDER BY campaign, sequence",
-            &select, err);
-    }
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    int code = sql_bind(select, SQL_VALUES(SQL_BLOB(key, sizeof key)));
-    while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        code = read_row(select, &kept) ? SQLITE_OK : SQLITE_NOMEM;
-        if (code == SQLITE_OK) {
-            row(context, &kept);
-        }
-    }
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&ledger->sql, code, err);
-    }
-    (void)sqlite3_finalize(select);
-    return status;
+            SQL_VALUES(SQL_BLOB(key, sizeof key)), export_row, &listener, err));
 }

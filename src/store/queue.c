@@ -54,15 +54,16 @@ open_file(struct queue *queue, struct sotto_error *err)
     enum sotto_status status =
         queue->look ? SOTTO_STATUS_OK : queue_file_known(queue->path, err);
     if (status == SOTTO_STATUS_OK && !queue->look) {
-        status = queue_file_lock(queue->path, &queue->lock, err);
+        status = sql_file_lock(
+            queue->path, "another program is sending from the queue",
+            "; it goes on, and this one did nothing", &queue->lock, err);
     }
     if (status == SOTTO_STATUS_OK && !queue->look) {
         status = queue_file_make(queue->path, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = queue_file_open(queue->path, queue->look, &queue->sql,
-                                 queue->secret, err);
-    }
+    status =
+        HOST_THEN(status, queue_file_open(queue->path, queue->look, &queue->sql,
+                                          queue->secret, err));
     return status;
 }
 
@@ -199,9 +200,8 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
                           "(SELECT 1 FROM acknowledged WHERE tag = ?2) "
                           "ON CONFLICT (tag) DO NOTHING",
                           &insert, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = insert_report(queue, insert, destination, report, size, err);
-    }
+    status = HOST_THEN(
+        status, insert_report(queue, insert, destination, report, size, err));
     (void)sqlite3_finalize(insert);
     return status;
 }
@@ -362,17 +362,9 @@ read_number(const struct queue *queue, const char *text,
             const uint8_t of[QUEUE_TAG_SIZE], int64_t *ret_number,
             struct sotto_error *err)
 {
-    sqlite3_stmt *select = NULL;
-    bool found = false;
     enum sotto_status status =
-        sql_first(&queue->sql, text, SQL_VALUES(SQL_BLOB(of, QUEUE_TAG_SIZE)),
-                  &select, &found, err);
-    if (found) {
-        *ret_number = sqlite3_column_int64(select, 0);
-    } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(&queue->sql, SQLITE_CORRUPT, err);
-    }
-    (void)sqlite3_finalize(select);
+        sql_read(&queue->sql, text, SQL_VALUES(SQL_BLOB(of, QUEUE_TAG_SIZE)),
+                 SQL_TARGETS(SQL_INTO(ret_number)), err);
     return queue_file_fail(queue->path, status, err);
 }
 
@@ -442,10 +434,8 @@ settle_rows(const struct queue *queue, sqlite3_stmt *const with[SETTLE_COUNT],
             continue;
         }
         status = settle_row(queue, with[SETTLE_NOTE], batch->key[i], NULL, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = settle_row(queue, with[SETTLE_REMOVE], batch->key[i], NULL,
-                                err);
-        }
+        status = HOST_THEN(status, settle_row(queue, with[SETTLE_REMOVE],
+                                              batch->key[i], NULL, err));
     }
     return status;
 }
@@ -462,17 +452,14 @@ queue_settle(struct queue *queue, const struct queue_batch *batch,
     for (int i = 0; i < SETTLE_COUNT && status == SOTTO_STATUS_OK; i++) {
         status = prepare_statement(queue, settle_text[i], &with[i], err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = queue_file_fail(
-            queue->path, sql_run(&queue->sql, "BEGIN IMMEDIATE", err), err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = settle_rows(queue, with, batch, refusal, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = queue_file_fail(queue->path,
-                                 sql_run(&queue->sql, "COMMIT", err), err);
-    }
+    status = HOST_THEN(
+        status,
+        queue_file_fail(queue->path,
+                        sql_run(&queue->sql, "BEGIN IMMEDIATE", err), err));
+    status = HOST_THEN(status, settle_rows(queue, with, batch, refusal, err));
+    status = HOST_THEN(
+        status,
+        queue_file_fail(queue->path, sql_run(&queue->sql, "COMMIT", err), err));
     for (int i = 0; i < SETTLE_COUNT; i++) {
         (void)sqlite3_finalize(with[i]);
     }
@@ -537,11 +524,10 @@ queue_bind(struct queue *queue, const uint8_t *check, size_t size,
             : run_with(queue,
                        "UPDATE queue SET ledger = ?1 WHERE ledger IS NULL", of,
                        err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            read_number(queue, "SELECT coalesce(ledger, ?1) <> ?1 FROM queue",
-                        of, &other, err);
-    }
+    status = HOST_THEN(
+        status,
+        read_number(queue, "SELECT coalesce(ledger, ?1) <> ?1 FROM queue", of,
+                    &other, err));
     if (status == SOTTO_STATUS_OK && other != 0) {
         status = host_fail(
             err, SOTTO_STATUS_REFUSED, 0,

@@ -6,7 +6,7 @@
  *                  |  ^-----retry---------------.
  *                  `--settle: refused--> stays, marked
  *
- *     queue_file.c   the file: its lock, its schema, opening it checked
+ *     queue_file.c   the file: its schema, opening it checked
  *     queue.c        the queue itself
  *
  * A report waits for one destination. The keys that rows are ordered by are
@@ -130,11 +130,6 @@ SOTTO_CHECKED enum sotto_status queue_bind(struct queue *queue,
    beside it. Statuses: FORMAT. */
 SOTTO_CHECKED enum sotto_status queue_file_known(const char *path,
                                                  struct sotto_error *err);
-
-/* Locks PATH.lock, which is made if it is not there, for this process; closing
-   `ret_fd` unlocks. Statuses: IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status queue_file_lock(const char *path, int *ret_fd,
-                                                struct sotto_error *err);
 
 /* Writes an empty queue to `path`, for the owner alone, in one step, if nothing
    is there. Statuses: IO, MEMORY, ENTROPY. */

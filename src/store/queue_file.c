@@ -1,17 +1,13 @@
 /*
- * queue_file.c: the queue's SQLite file: its lock, making it, and opening it
- * checked.
+ * queue_file.c: the queue's SQLite file: making it, and opening it checked.
  *
  * As the ledger's (ledger_file.c) it has a rollback journal and flushes all it
- * keeps; what is deleted is overwritten. The lock is a file of its own: to
- * close a descriptor of the database would drop the locks that SQLite has on
- * it.
+ * keeps; what is deleted is overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -124,37 +120,6 @@ queue_file_fail(const char *path, enum sotto_status status,
                      host_shown(path));
 }
 
-/* ---- The lock ----------------------------------------------------------- */
-
-enum sotto_status
-queue_file_lock(const char *path, int *ret_fd, struct sotto_error *err)
-{
-    char *name = host_text_path("%s.lock", path);
-    if (name == NULL) {
-        return host_fail_memory(err);
-    }
-    enum sotto_status status = SOTTO_STATUS_OK;
-    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        status = host_fail(err, SOTTO_STATUS_IO, 0, "cannot open '%s': %s",
-                           host_shown(name), strerror(errno));
-    } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        status =
-            errno == EWOULDBLOCK
-                ? host_fail(err, SOTTO_STATUS_IO, 0,
-                            "another program is sending from the queue "
-                            "'%s'; it goes on, and this one did nothing",
-                            host_shown(path))
-                : host_fail(err, SOTTO_STATUS_IO, 0, "cannot lock '%s': %s",
-                            host_shown(name), strerror(errno));
-        (void)close(fd);
-    } else {
-        *ret_fd = fd;
-    }
-    free(name);
-    return status;
-}
-
 /* ---- Making ------------------------------------------------------------- */
 
 static enum sotto_status
@@ -180,36 +145,13 @@ queue_file_make(const char *path, struct sotto_error *err)
         return SOTTO_STATUS_OK;
     }
     enum sotto_status status = sql_file_build(&sql, &kind, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = insert_secret(&sql, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_write(&sql, err);
-    }
+    status = HOST_THEN(status, insert_secret(&sql, err));
+    status = HOST_THEN(status, sql_file_write(&sql, err));
     (void)sqlite3_close(sql.db);
     return status;
 }
 
 /* ---- Opening ------------------------------------------------------------ */
-
-static enum sotto_status
-read_secret(const struct sql *sql, uint8_t ret_secret[QUEUE_SECRET_SIZE],
-            struct sotto_error *err)
-{
-    sqlite3_stmt *select = NULL;
-    bool found = false;
-    enum sotto_status status = sql_first(sql, "SELECT secret FROM queue",
-                                         SQL_NONE, &select, &found, err);
-    const void *secret = found ? sqlite3_column_blob(select, 0) : NULL;
-    if (secret != NULL &&
-        sqlite3_column_bytes(select, 0) == (int)QUEUE_SECRET_SIZE) {
-        memcpy(ret_secret, secret, QUEUE_SECRET_SIZE);
-    } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(sql, sql_missing(sql), err);
-    }
-    (void)sqlite3_finalize(select);
-    return status;
-}
 
 /* A look cannot play back the journal of a run that was killed. */
 static enum sotto_status
@@ -240,9 +182,11 @@ queue_file_open(const char *path, bool look, struct sql *ret_sql,
     if (status == SOTTO_STATUS_OK) { /* constraints: only if it may write */
         status = sql_file_check(&sql, &kind, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_secret(&sql, ret_secret, err);
-    }
+    status = HOST_THEN(
+        status,
+        sql_read(&sql, "SELECT secret FROM queue", SQL_NONE,
+                 SQL_TARGETS(SQL_INTO_BLOB(ret_secret, QUEUE_SECRET_SIZE)),
+                 err));
     if (status == SOTTO_STATUS_OK) {
         *ret_sql = sql;
     } else {

@@ -106,12 +106,10 @@ sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
     }
     host_text_init(&reports, RELEASED_MOST);
     status = check_kind(url, simulated, simulation, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_batches(reader, mechanism->shape.hash, &reports, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = released_read(mechanism, &reports, url, ret_reader, err);
-    }
+    status = HOST_THEN(
+        status, read_batches(reader, mechanism->shape.hash, &reports, err));
+    status = HOST_THEN(
+        status, released_read(mechanism, &reports, url, ret_reader, err));
     host_text_clear(&reports);
     store_reader_free(reader);
     return status;

@@ -128,13 +128,6 @@ sql_first(const struct sql *sql, const char *text,
                                                      : sql_fail(sql, code, err);
 }
 
-int
-sql_missing(const struct sql *sql)
-{
-    return sqlite3_errcode(sql->db) == SQLITE_NOMEM ? SQLITE_NOMEM
-                                                    : SQLITE_CORRUPT;
-}
-
 enum sotto_status
 sql_execute(const struct sql *sql, const char *text,
             const struct sql_value *values, struct sotto_error *err)
@@ -150,21 +143,74 @@ sql_execute(const struct sql *sql, const char *text,
     return status;
 }
 
+bool
+sql_column(sqlite3_stmt *row, int column, void *ret_bytes, size_t size)
+{
+    const void *data = sqlite3_column_blob(row, column);
+    bool good =
+        data != NULL && (size_t)sqlite3_column_bytes(row, column) == size;
+    if (good && ret_bytes != NULL) {
+        memcpy(ret_bytes, data, size);
+    }
+    return good;
+}
+
+enum sotto_status
+sql_read(const struct sql *sql, const char *text,
+         const struct sql_value *values, const struct sql_target *targets,
+         struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    bool good = false;
+    enum sotto_status status =
+        sql_first(sql, text, values, &select, &good, err);
+    for (int i = 0; good && (targets[i].number != NULL || targets[i].size > 0);
+         i++) {
+        if (targets[i].number != NULL) {
+            *targets[i].number = sqlite3_column_int64(select, i);
+        } else {
+            good = sql_column(select, i, targets[i].bytes, targets[i].size);
+        }
+    }
+    if (status == SOTTO_STATUS_OK && !good) {
+        bool memory = sqlite3_errcode(sql->db) == SQLITE_NOMEM;
+        status = sql_fail(sql, memory ? SQLITE_NOMEM : SQLITE_CORRUPT, err);
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
+enum sotto_status
+sql_each(const struct sql *sql, const char *text,
+         const struct sql_value *values, sql_take *take, void *context,
+         struct sotto_error *err)
+{
+    sqlite3_stmt *select = NULL;
+    bool found = false;
+    int code = SQLITE_ROW;
+    enum sotto_status status =
+        sql_first(sql, text, values, &select, &found, err);
+    while (status == SOTTO_STATUS_OK && found) {
+        status = take(context, select, err);
+        code = status == SOTTO_STATUS_OK ? sqlite3_step(select) : code;
+        found = code == SQLITE_ROW;
+        if (!found && code != SQLITE_DONE) {
+            status = sql_fail(sql, code, err);
+        }
+    }
+    if (status == SOTTO_STATUS_FORMAT && found &&
+        sqlite3_errcode(sql->db) == SQLITE_NOMEM) {
+        status = host_fail_memory(err); /* so a column could not be read */
+    }
+    (void)sqlite3_finalize(select);
+    return status;
+}
+
 enum sotto_status
 sql_integer(const struct sql *sql, const char *text, int64_t *ret_value,
             struct sotto_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    bool found = false;
-    enum sotto_status status =
-        sql_first(sql, text, SQL_NONE, &statement, &found, err);
-    if (status == SOTTO_STATUS_OK && found) {
-        *ret_value = sqlite3_column_int64(statement, 0);
-    } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(sql, SQLITE_DONE, err);
-    }
-    (void)sqlite3_finalize(statement);
-    return status;
+    return sql_read(sql, text, SQL_NONE, SQL_TARGETS(SQL_INTO(ret_value)), err);
 }
 
 enum sotto_status

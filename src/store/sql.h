@@ -77,11 +77,43 @@ sql_first(const struct sql *sql, const char *text,
           const struct sql_value *values, sqlite3_stmt **ret_statement,
           bool *ret_found, struct sotto_error *err);
 
-/* Why a row or a blob that must be there is not, for sql_fail: no memory, or
-   damage. */
-int sql_missing(const struct sql *sql);
+/* Copies a column of just `size` bytes, if ret_bytes is not NULL; false: it is
+   none. */
+bool sql_column(sqlite3_stmt *row, int column, void *ret_bytes, size_t size);
 
-/* The one integer that a statement gives. Statuses: sql_fail's. */
+/* Where a column goes: a number, or a blob of just that size. */
+struct sql_target {
+    int64_t *number;
+    void *bytes; /* NULL: its size is looked at */
+    size_t size; /* 0, and no number: the end */
+};
+#define SQL_INTO(to) ((struct sql_target){.number = (int64_t *)(to)})
+#define SQL_INTO_BLOB(to, length)                                              \
+    ((struct sql_target){.bytes = (to), .size = (length)})
+#define SQL_TARGETS(...)                                                       \
+    ((const struct sql_target[]){__VA_ARGS__, {.number = NULL}})
+
+/* Reads the columns of the first row, which must be there. Statuses:
+   sql_fail's; FORMAT (no row, or a blob of another size). */
+SOTTO_CHECKED enum sotto_status sql_read(const struct sql *sql,
+                                         const char *text,
+                                         const struct sql_value *values,
+                                         const struct sql_target *targets,
+                                         struct sotto_error *err);
+
+/*
+ * Hands every row to `take`, until that fails. Statuses: sql_fail's; take's,
+ * whose FORMAT becomes MEMORY where a column could not be read for lack of it.
+ */
+typedef enum sotto_status sql_take(void *context, sqlite3_stmt *row,
+                                   struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sql_each(const struct sql *sql,
+                                         const char *text,
+                                         const struct sql_value *values,
+                                         sql_take *take, void *context,
+                                         struct sotto_error *err);
+
+/* The one integer that a statement gives. Statuses: sql_read's. */
 SOTTO_CHECKED enum sotto_status sql_integer(const struct sql *sql,
                                             const char *text,
                                             int64_t *ret_value,

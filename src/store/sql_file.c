@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ sql_file_build(struct sql *sql, const struct sql_kind *kind,
                    ";PRAGMA user_version=%" PRId32,
                    kind->application, kind->version);
     enum sotto_status status = sql_run(sql, marks, err);
-    return status == SOTTO_STATUS_OK ? sql_run(sql, kind->schema, err) : status;
+    return HOST_THEN(status, sql_run(sql, kind->schema, err));
 }
 
 enum sotto_status
@@ -89,6 +90,31 @@ sql_file_resolve(const char *path, char **ret_real, struct sotto_error *err)
                ? host_fail_memory(err)
                : host_fail(err, SOTTO_STATUS_IO, 0, "cannot find '%s': %s",
                            host_shown(path), strerror(errno));
+}
+
+enum sotto_status
+sql_file_lock(const char *path, const char *before, const char *behind,
+              int *ret_fd, struct sotto_error *err)
+{
+    char *name = host_text_path("%s.lock", path);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+    free(name);
+    if (error == 0) {
+        *ret_fd = fd;
+        return SOTTO_STATUS_OK;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return error == EWOULDBLOCK
+               ? host_fail(err, SOTTO_STATUS_IO, 0, "%s '%s'%s", before,
+                           host_shown(path), behind)
+               : host_fail(err, SOTTO_STATUS_IO, 0, "cannot lock '%s.lock': %s",
+                           host_shown(path), strerror(error));
 }
 
 /* Takes from others what they may do with a file: what SQLite makes beside it
@@ -163,19 +189,15 @@ sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
     if ((flags & SQLITE_OPEN_READWRITE) != 0) {
         status = check_names(sql->path, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = connect(sql, kind, flags, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_integer(sql, "PRAGMA application_id", &application, err);
-    }
+    status = HOST_THEN(status, connect(sql, kind, flags, err));
+    status = HOST_THEN(
+        status, sql_integer(sql, "PRAGMA application_id", &application, err));
     if (status == SOTTO_STATUS_OK && application != kind->application) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0, "'%s' is no %s%s",
                          host_shown(sql->path), sql->what, kind->other);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_integer(sql, "PRAGMA user_version", &version, err);
-    }
+    status = HOST_THEN(status,
+                       sql_integer(sql, "PRAGMA user_version", &version, err));
     if (status == SOTTO_STATUS_OK && version != kind->version) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0,
                          "'%s' is a %s of version %" PRId64
@@ -208,10 +230,9 @@ sql_file_check(const struct sql *sql, const struct sql_kind *kind,
                struct sotto_error *err)
 {
     enum sotto_status status = sql_file_tables(sql, kind, err);
-    return status == SOTTO_STATUS_OK
-               ? sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
-                            "its parts contradict each other", err)
-               : status;
+    return HOST_THEN(status,
+                     sql_expect(sql, "PRAGMA integrity_check(1)", "ok",
+                                "its parts contradict each other", err));
 }
 
 enum sotto_status
@@ -219,10 +240,8 @@ sql_file_prepare(const struct sql *sql, const struct sql_kind *kind,
                  struct sotto_error *err)
 {
     enum sotto_status status = sql_run(sql, kind->options, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_set(sql, kind->settings, err);
-    }
-    return status == SOTTO_STATUS_OK ? sql_file_settle(sql->path, err) : status;
+    status = HOST_THEN(status, sql_set(sql, kind->settings, err));
+    return HOST_THEN(status, sql_file_settle(sql->path, err));
 }
 
 /* ---- The folder --------------------------------------------------------- */

@@ -41,6 +41,18 @@ SOTTO_CHECKED enum sotto_status
 sql_file_resolve(const char *path, char **ret_real, struct sotto_error *err);
 
 /*
+ * Locks PATH.lock, which is made if it is not there and never removed, for this
+ * process; closing `ret_fd` unlocks. Where another has it, the message is what
+ * stands before and behind the path. The lock is a file of its own: to close a
+ * descriptor of the database would drop the locks that SQLite has on it.
+ * Statuses: IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sql_file_lock(const char *path,
+                                              const char *before,
+                                              const char *behind, int *ret_fd,
+                                              struct sotto_error *err);
+
+/*
  * Opens the file at `sql->path` with SQLite's `flags`, for reading alone or
  * writing too, and looks whose it is. sqlite3_close frees `sql->db`, also after
  * a failure. What is written to is made its owner's alone, with what lies

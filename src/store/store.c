@@ -84,10 +84,9 @@ store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
                struct sotto_error *err)
 {
     enum sotto_status status = store_check_batch(2, payload_size, err);
-    return status == SOTTO_STATUS_OK
-               ? store->backend->campaign(store->own, hash, name, payload_size,
-                                          ret_campaign, err)
-               : status;
+    return HOST_THEN(status,
+                     store->backend->campaign(store->own, hash, name,
+                                              payload_size, ret_campaign, err));
 }
 
 enum sotto_status
@@ -148,10 +147,8 @@ store_advance(struct store *store, size_t rows, size_t batch_min,
               bool *ret_done, struct sotto_error *err)
 {
     enum sotto_status status = store_check_batch(batch_min, 1, err);
-    return status == SOTTO_STATUS_OK
-               ? store->backend->advance(store->own, rows, batch_min, ret_done,
-                                         err)
-               : status;
+    return HOST_THEN(status, store->backend->advance(store->own, rows,
+                                                     batch_min, ret_done, err));
 }
 
 enum sotto_status

@@ -156,7 +156,7 @@ static void
 test_settings(void **state)
 {
     struct sql sql = {NULL, NULL, NULL};
-    struct ledger_caps caps;
+    struct ledger_budgets caps;
     uint8_t check[LEDGER_CHECK_SIZE];
     int64_t value = 0;
     (void)state;

@@ -123,6 +123,65 @@ test_values(void **state)
     assert_int_equal(sqlite3_close(sql.db), SQLITE_OK);
 }
 
+/* Adds numbers up; a text is refused. */
+static enum sotto_status
+add_row(void *context, sqlite3_stmt *row, struct sotto_error *err)
+{
+    int64_t *sum = context;
+    *sum += sqlite3_column_int64(row, 0);
+    if (err != NULL) {
+        err->status = SOTTO_STATUS_REFUSED;
+    }
+    return sqlite3_column_type(row, 0) == SQLITE_INTEGER ? SOTTO_STATUS_OK
+                                                         : SOTTO_STATUS_REFUSED;
+}
+
+static void
+test_rows(void **state)
+{
+    struct sql sql = {NULL, "f", "ledger"};
+    struct sotto_error err = {0};
+    int64_t number = 0, sum = 0;
+    uint8_t bytes[3] = {7, 7, 7};
+    const struct sql_target *both =
+        SQL_TARGETS(SQL_INTO_BLOB(bytes, 2), SQL_INTO(&number));
+    (void)state;
+    assert_int_equal(sqlite3_open(":memory:", &sql.db), SQLITE_OK);
+    assert_int_equal(sql_read(&sql, "SELECT x'0a0b', ?1",
+                              SQL_VALUES(SQL_NUMBER(-5)), both, &err),
+                     SOTTO_STATUS_OK);
+    assert_memory_equal(bytes, "\x0a\x0b\x07", 3);
+    assert_int_equal(number, -5);
+    static const char *const wrong[] = {"SELECT x'0a', 6", "SELECT NULL, 6",
+                                        "SELECT x'0a0c', 6 WHERE 0"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sql_read(&sql, wrong[i], SQL_NONE, both, &err),
+                         SOTTO_STATUS_FORMAT);
+        expect_in(err.message, "'f' is damaged");
+    }
+    assert_memory_equal(bytes, "\x0a\x0b\x07", 3);
+    assert_int_equal(sql_read(&sql, "SELECT x'0102', 1", SQL_NONE,
+                              SQL_TARGETS(SQL_INTO_BLOB(NULL, 1)), &err),
+                     SOTTO_STATUS_FORMAT);
+    assert_int_equal(sql_each(&sql, "VALUES (1), (2), (?1)",
+                              SQL_VALUES(SQL_NUMBER(4)), add_row, &sum, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sum, 7);
+    assert_int_equal(
+        sql_each(&sql, "SELECT 1 WHERE 0", SQL_NONE, add_row, &sum, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(sum, 7);
+    assert_int_equal(sql_each(&sql, "VALUES (1), ('no'), (4)", SQL_NONE,
+                              add_row, &sum, &err),
+                     SOTTO_STATUS_REFUSED);
+    assert_int_equal(sum, 8);
+    assert_int_equal(
+        sql_each(&sql, "SELECT abs(column1) FROM (VALUES (3), (?1))",
+                 SQL_VALUES(SQL_NUMBER(INT64_MIN)), add_row, &sum, &err),
+        SOTTO_STATUS_FORMAT);
+    assert_int_equal(sqlite3_close(sql.db), SQLITE_OK);
+}
+
 int
 main(void)
 {
@@ -130,6 +189,7 @@ main(void)
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,19 +141,13 @@ sqlite_file_make(const char *path, bool simulation, struct sotto_error *err)
         return SOTTO_STATUS_OK; /* what it is, opening says */
     }
     enum sotto_status status = check_no_log(path, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_build(&sql, &kind, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_run(
-            &sql, "INSERT INTO move VALUES (1, 0, 0, 0, zeroblob(16))", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = insert_meta(&sql, simulation, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_write(&sql, err);
-    }
+    status = HOST_THEN(status, sql_file_build(&sql, &kind, err));
+    status = HOST_THEN(
+        status,
+        sql_run(&sql, "INSERT INTO move VALUES (1, 0, 0, 0, zeroblob(16))",
+                err));
+    status = HOST_THEN(status, insert_meta(&sql, simulation, err));
+    status = HOST_THEN(status, sql_file_write(&sql, err));
     (void)sqlite3_close(sql.db);
     return status;
 }
@@ -164,21 +158,15 @@ static enum sotto_status
 read_meta(const struct sql *sql, bool *ret_simulation, uint8_t *ret_key,
           struct sotto_error *err)
 {
-    sqlite3_stmt *select = NULL;
-    bool found = false;
+    int64_t simulation = 0;
     enum sotto_status status =
-        sql_first(sql, "SELECT simulation, tag_key FROM meta", SQL_NONE,
-                  &select, &found, err);
-    const void *key = found ? sqlite3_column_blob(select, 1) : NULL;
-    if (key != NULL && sqlite3_column_bytes(select, 1) == (int)TAG_KEY_SIZE) {
-        *ret_simulation = sqlite3_column_int(select, 0) != 0;
-        if (ret_key != NULL) {
-            memcpy(ret_key, key, TAG_KEY_SIZE);
-        }
-    } else if (status == SOTTO_STATUS_OK) {
-        status = sql_fail(sql, sql_missing(sql), err);
+        sql_read(sql, "SELECT simulation, tag_key FROM meta", SQL_NONE,
+                 SQL_TARGETS(SQL_INTO(&simulation),
+                             SQL_INTO_BLOB(ret_key, TAG_KEY_SIZE)),
+                 err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_simulation = simulation != 0;
     }
-    (void)sqlite3_finalize(select);
     return status;
 }
 
@@ -189,16 +177,12 @@ sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
     int flags = writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
     enum sotto_status status =
         sql_file_open(sql, &kind, flags | SQLITE_OPEN_NOMUTEX, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_run(
-            sql, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_file_tables(sql, &kind, err);
-    }
-    return status == SOTTO_STATUS_OK
-               ? read_meta(sql, ret_simulation, ret_key, err)
-               : status;
+    status = HOST_THEN(
+        status,
+        sql_run(sql, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON",
+                err));
+    status = HOST_THEN(status, sql_file_tables(sql, &kind, err));
+    return HOST_THEN(status, read_meta(sql, ret_simulation, ret_key, err));
 }
 
 enum sotto_status
@@ -207,6 +191,5 @@ sqlite_file_prepare(const struct sql *sql, struct sotto_error *err)
     enum sotto_status status =
         sql_expect(sql, "PRAGMA quick_check(1)", "ok",
                    "its parts contradict each other", err);
-    return status == SOTTO_STATUS_OK ? sql_file_prepare(sql, &kind, err)
-                                     : status;
+    return HOST_THEN(status, sql_file_prepare(sql, &kind, err));
 }

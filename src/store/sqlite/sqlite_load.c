@@ -13,9 +13,9 @@
 #include "host/wipe.h"
 #include "store/sqlite/sqlite_store.h"
 
-static enum sotto_status
-fail_damaged(const struct sqlite_store *store, const char *what,
-             struct sotto_error *err)
+enum sotto_status
+sqlite_fail_damaged(const struct sqlite_store *store, const char *what,
+                    struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_FORMAT, 0,
                      "the store '%s' is damaged: %s", host_shown(store->path),
@@ -34,56 +34,18 @@ read_u32(sqlite3_stmt *row, int column, uint32_t *ret_value)
     return true;
 }
 
-/* A column of so many bytes, if it is one. */
-static bool
-read_bytes(sqlite3_stmt *row, int column, uint8_t *ret_bytes, size_t size)
-{
-    const void *data = sqlite3_column_blob(row, column);
-    if (data == NULL || (size_t)sqlite3_column_bytes(row, column) != size) {
-        return false;
-    }
-    memcpy(ret_bytes, data, size);
-    return true;
-}
-
-/* What is made of a row: its statuses are FORMAT and MEMORY. */
-typedef enum sotto_status take_row(struct sqlite_store *store,
-                                   sqlite3_stmt *row, struct sotto_error *err);
-
-/* Runs a query and hands every row to `take`. */
-static enum sotto_status
-each_row(struct sqlite_store *store, const char *text, take_row *take,
-         struct sotto_error *err)
-{
-    sqlite3_stmt *select = NULL;
-    int code = SQLITE_OK;
-    enum sotto_status status = sql_prepare(&store->sql, text, &select, err);
-    while (status == SOTTO_STATUS_OK &&
-           (code = sqlite3_step(select)) == SQLITE_ROW) {
-        status = take(store, select, err);
-    }
-    if (status == SOTTO_STATUS_FORMAT &&
-        sqlite3_errcode(store->sql.db) == SQLITE_NOMEM) {
-        status = host_fail_memory(err); /* so a column could not be read */
-    } else if (status == SOTTO_STATUS_OK && code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(select);
-    return status;
-}
-
 /* ---- Campaigns ----------------------------------------------------------- */
 
 static enum sotto_status
-take_campaign(struct sqlite_store *store, sqlite3_stmt *row,
-              struct sotto_error *err)
+take_campaign(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
+    struct sqlite_store *store = context;
     uint32_t number = 0, size = 0;
     if (!read_u32(row, 0, &number) || number != store->campaigns + 1 ||
         !read_u32(row, 2, &size) || size == 0 ||
-        !read_bytes(row, 1, store->campaign[number - 1].hash,
+        !sql_column(row, 1, store->campaign[number - 1].hash,
                     SOTTO_HASH_SIZE)) {
-        return fail_damaged(store, "a campaign is wrong", err);
+        return sqlite_fail_damaged(store, "a campaign is wrong", err);
     }
     store->campaign[number - 1].payload_size = size;
     store->campaigns = number;
@@ -103,10 +65,10 @@ load_campaigns(struct sqlite_store *store, struct sotto_error *err)
     store->campaign = calloc((size_t)count + 1, sizeof *store->campaign);
     return store->campaign == NULL
                ? host_fail_memory(err)
-               : each_row(store,
+               : sql_each(&store->sql,
                           "SELECT number, hash, payload_size FROM campaign "
                           "ORDER BY number",
-                          take_campaign, err);
+                          SQL_NONE, take_campaign, store, err);
 }
 
 /* ---- Counts -------------------------------------------------------------- */
@@ -129,23 +91,25 @@ counted(struct sqlite_store *store, sqlite3_stmt *row)
                : NULL;
 }
 
-/* The blocks of one generation: their tags, and how many they are. */
+/* One block: its generation, its campaign and its pairs, whose tags are kept.
+ */
 static enum sotto_status
-take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
-           struct sotto_error *err)
+take_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
+    struct sqlite_store *store = context;
     uint32_t number = 0;
+    int generation = sqlite3_column_int(row, 0);
     struct window_tags *tags = &store->tags[generation];
-    if (!read_u32(row, 0, &number) || number == 0 ||
+    if (!read_u32(row, 1, &number) || number == 0 ||
         number > store->campaigns) {
-        return fail_damaged(store, "a block is of no campaign", err);
+        return sqlite_fail_damaged(store, "a block is of no campaign", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
     size_t record = TAG_SIZE + campaign->payload_size;
-    const uint8_t *pair = sqlite3_column_blob(row, 1);
-    size_t size = (size_t)sqlite3_column_bytes(row, 1), count = size / record;
+    const uint8_t *pair = sqlite3_column_blob(row, 2);
+    size_t size = (size_t)sqlite3_column_bytes(row, 2), count = size / record;
     if (pair == NULL || count == 0 || size % record != 0) {
-        return fail_damaged(store, "a block is of the wrong size", err);
+        return sqlite_fail_damaged(store, "a block is of the wrong size", err);
     }
     if (!window_tags_reserve(tags, count)) {
         return host_fail_memory(err);
@@ -153,7 +117,7 @@ take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
     for (size_t i = 0; i < count; i++, pair += record) {
         if (window_tags_has(&store->tags[1 - generation], number, pair) ||
             !window_tags_add(tags, number, pair)) {
-            return fail_damaged(store, "a report is in it twice", err);
+            return sqlite_fail_damaged(store, "a report is in it twice", err);
         }
     }
     campaign->incoming[generation] += count;
@@ -163,26 +127,12 @@ take_block(struct sqlite_store *store, unsigned generation, sqlite3_stmt *row,
 }
 
 static enum sotto_status
-take_block_0(struct sqlite_store *store, sqlite3_stmt *row,
-             struct sotto_error *err)
+take_held(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
-    return take_block(store, 0, row, err);
-}
-
-static enum sotto_status
-take_block_1(struct sqlite_store *store, sqlite3_stmt *row,
-             struct sotto_error *err)
-{
-    return take_block(store, 1, row, err);
-}
-
-static enum sotto_status
-take_held(struct sqlite_store *store, sqlite3_stmt *row,
-          struct sotto_error *err)
-{
+    struct sqlite_store *store = context;
     struct sqlite_campaign *campaign = counted(store, row);
     if (campaign == NULL) {
-        return fail_damaged(store, "a report is of the wrong size", err);
+        return sqlite_fail_damaged(store, "a report is of the wrong size", err);
     }
     campaign->held = (uint64_t)sqlite3_column_int64(row, 1);
     store->held += campaign->held;
@@ -191,20 +141,21 @@ take_held(struct sqlite_store *store, sqlite3_stmt *row,
 
 /* One batch: its campaign, number, count and bytes. */
 static enum sotto_status
-take_batch(struct sqlite_store *store, sqlite3_stmt *row,
-           struct sotto_error *err)
+take_batch(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
+    struct sqlite_store *store = context;
     uint32_t number = 0, count = 0;
     if (!read_u32(row, 0, &number) || number == 0 ||
         number > store->campaigns || !read_u32(row, 2, &count) || count == 0) {
-        return fail_damaged(store, "a batch is of no campaign, or empty", err);
+        return sqlite_fail_damaged(store, "a batch is of no campaign, or empty",
+                                   err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
     uint64_t record = TAG_SIZE + campaign->payload_size;
     if ((uint64_t)sqlite3_column_int64(row, 1) != campaign->batches + 1 ||
         (uint64_t)sqlite3_column_int64(row, 3) != record * count) {
-        return fail_damaged(store, "a batch is missing or of the wrong size",
-                            err);
+        return sqlite_fail_damaged(
+            store, "a batch is missing or of the wrong size", err);
     }
     campaign->batches++;
     campaign->released += count;
@@ -214,16 +165,16 @@ take_batch(struct sqlite_store *store, sqlite3_stmt *row,
 /* ---- The move ------------------------------------------------------------ */
 
 static enum sotto_status
-take_move(struct sqlite_store *store, sqlite3_stmt *row,
-          struct sotto_error *err)
+take_move(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
+    struct sqlite_store *store = context;
     int active = sqlite3_column_int(row, 0), stage = sqlite3_column_int(row, 1);
     struct sqlite_move *move = &store->move;
     if ((active != 0 && active != 1) || stage < STAGE_NONE ||
         stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign) ||
-        !read_bytes(row, 3, move->tag, TAG_SIZE)) {
-        return fail_damaged(store, "how far its window was moved is wrong",
-                            err);
+        !sql_column(row, 3, move->tag, TAG_SIZE)) {
+        return sqlite_fail_damaged(
+            store, "how far its window was moved is wrong", err);
     }
     move->active = (unsigned)active;
     move->stage = (enum sqlite_stage)stage;
@@ -263,12 +214,13 @@ static enum sotto_status
 check_move(const struct sqlite_store *store, struct sotto_error *err)
 {
     if (store->move.active >= GENERATIONS) {
-        return fail_damaged(store, "how far its window was moved is gone", err);
+        return sqlite_fail_damaged(store,
+                                   "how far its window was moved is gone", err);
     }
     return move_is_right(store)
                ? SOTTO_STATUS_OK
-               : fail_damaged(store, "how far its window was moved is wrong",
-                              err);
+               : sqlite_fail_damaged(
+                     store, "how far its window was moved is wrong", err);
 }
 
 void
@@ -298,11 +250,12 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
 {
     static const struct {
         const char *text;
-        take_row *take;
+        sql_take *take;
     } query[] = {
         {"SELECT active, stage, campaign, tag FROM move", take_move},
-        {"SELECT campaign, reports FROM incoming_0", take_block_0},
-        {"SELECT campaign, reports FROM incoming_1", take_block_1},
+        {"SELECT 0, campaign, reports FROM incoming_0 UNION ALL "
+         "SELECT 1, campaign, reports FROM incoming_1",
+         take_block},
         {"SELECT campaign, count(*), min(length(payload)), "
          "max(length(payload)) FROM held GROUP BY campaign",
          take_held},
@@ -320,16 +273,13 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         status = sql_integer(&store->sql, "PRAGMA data_version",
                              &store->version, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = load_campaigns(store, err);
-    }
+    status = HOST_THEN(status, load_campaigns(store, err));
     for (size_t i = 0;
          i < sizeof query / sizeof query[0] && status == SOTTO_STATUS_OK; i++) {
-        status = each_row(store, query[i].text, query[i].take, err);
+        status = sql_each(&store->sql, query[i].text, SQL_NONE, query[i].take,
+                          store, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_move(store, err);
-    }
+    status = HOST_THEN(status, check_move(store, err));
     store->stale = status != SOTTO_STATUS_OK;
     return status;
 }
@@ -364,7 +314,8 @@ check_tags(struct sqlite_store *store, unsigned generation,
             return sql_fail(&store->sql, code, err);
         }
         if ((code == SQLITE_ROW) != must_be_seen(store, generation, tag)) {
-            return fail_damaged(store, "its tags contradict each other", err);
+            return sqlite_fail_damaged(store, "its tags contradict each other",
+                                       err);
         }
     }
     return SOTTO_STATUS_OK;
@@ -374,11 +325,7 @@ enum sotto_status
 sqlite_load_check(struct sqlite_store *store, struct sotto_error *err)
 {
     enum sotto_status status = sqlite_seen_check(store, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_tags(store, 0, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_tags(store, 1, err);
-    }
+    status = HOST_THEN(status, check_tags(store, 0, err));
+    status = HOST_THEN(status, check_tags(store, 1, err));
     return status;
 }

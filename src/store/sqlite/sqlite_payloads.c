@@ -26,8 +26,7 @@
         before "incoming_0" after, before "incoming_1" after                   \
     }
 
-/* ---- Gathering ------------------------------------------------------------
- */
+/* ---- Gathering ----------------------------------------------------------- */
 
 /* Pairs of a new key and a payload, `record` bytes each. */
 struct pairs {
@@ -35,39 +34,55 @@ struct pairs {
     size_t count, record;
 };
 
-/* Copies payloads to pairs from `first` on, from rows whose blobs are pairs or,
-   `skip` 0, payloads alone. */
+/* A campaign's rows on their way into pairs. */
+struct gathering {
+    struct sqlite_store *store;
+    uint32_t number;
+    struct pairs *pairs;
+    size_t skip;  /* bytes before a payload in a row: TAG_SIZE, or 0 */
+    size_t first; /* the pair that is filled next */
+    size_t room;  /* pairs that there is memory for, where they are held */
+};
+
+/* Fails where a row's blob is not whole records of `size` bytes. */
 static enum sotto_status
-gather_payloads(struct sqlite_store *store, const char *text, uint32_t number,
-                size_t skip, struct pairs *pairs, size_t *first,
-                struct sotto_error *err)
+check_blob(const struct gathering *to, sqlite3_stmt *row, size_t size,
+           struct sotto_error *err)
 {
-    size_t size = pairs->record - TAG_SIZE;
-    sqlite3_stmt *select = NULL;
-    enum sotto_status status = sql_prepare(&store->sql, text, &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    const struct sql *sql = &to->store->sql;
+    bool missing = sqlite3_column_blob(row, 0) == NULL;
+    return missing || (size_t)sqlite3_column_bytes(row, 0) % size != 0
+               ? sql_fail(sql, missing ? SQLITE_NOMEM : SQLITE_CORRUPT, err)
+               : SOTTO_STATUS_OK;
+}
+
+/* Copies a row's payloads to the pairs from `first` on. */
+static enum sotto_status
+gather_row(void *context, sqlite3_stmt *row, struct sotto_error *err)
+{
+    struct gathering *to = context;
+    size_t size = to->pairs->record - TAG_SIZE, each = to->skip + size;
+    const uint8_t *from = sqlite3_column_blob(row, 0);
+    size_t count = (size_t)sqlite3_column_bytes(row, 0) / each;
+    enum sotto_status status = check_blob(to, row, each, err);
+    if (status == SOTTO_STATUS_OK && count > to->pairs->count - to->first) {
+        status = sql_fail(&to->store->sql, SQLITE_CORRUPT, err);
     }
-    int code = sqlite3_bind_int64(select, 1, number);
-    while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        const uint8_t *from = sqlite3_column_blob(select, 0);
-        size_t bytes = (size_t)sqlite3_column_bytes(select, 0);
-        size_t count = bytes / (skip + size);
-        code = from == NULL ? SQLITE_NOMEM : SQLITE_OK;
-        if (bytes % (skip + size) != 0 || count > pairs->count - *first) {
-            code = SQLITE_CORRUPT;
-        }
-        for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
-            memcpy(pairs->data + *first * pairs->record + TAG_SIZE,
-                   from + i * (skip + size) + skip, size);
-            *first += 1;
-        }
+    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
+        memcpy(to->pairs->data + to->first++ * to->pairs->record + TAG_SIZE,
+               from + i * each + to->skip, size);
     }
-    if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(select);
     return status;
+}
+
+/* Hands the blocks of the window that has ended to `take`. */
+static enum sotto_status
+each_block(struct gathering *to, sql_take *take, struct sotto_error *err)
+{
+    static const char *const text[] =
+        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
+    return sql_each(&to->store->sql, text[1 - to->store->move.active],
+                    SQL_VALUES(SQL_NUMBER(to->number)), take, to, err);
 }
 
 static enum sotto_status
@@ -185,21 +200,17 @@ static enum sotto_status
 gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
            struct sotto_error *err)
 {
-    static const char *const text[] =
-        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
-    size_t first = 0;
-    enum sotto_status status =
-        gather_payloads(store, text[1 - store->move.active], number, TAG_SIZE,
-                        pairs, &first, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = gather_payloads(store,
-                                 "SELECT payload FROM held WHERE campaign = ?1",
-                                 number, 0, pairs, &first, err);
-    }
-    if (status == SOTTO_STATUS_OK && first != pairs->count) {
+    struct gathering to = {store, number, pairs, TAG_SIZE, 0, 0};
+    enum sotto_status status = each_block(&to, gather_row, err);
+    to.skip = 0;
+    status = HOST_THEN(
+        status,
+        sql_each(&store->sql, "SELECT payload FROM held WHERE campaign = ?1",
+                 SQL_VALUES(SQL_NUMBER(number)), gather_row, &to, err));
+    if (status == SOTTO_STATUS_OK && to.first != pairs->count) {
         status = sql_fail(&store->sql, SQLITE_CORRUPT, err);
     }
-    return status == SOTTO_STATUS_OK ? shuffle_pairs(pairs, err) : status;
+    return HOST_THEN(status, shuffle_pairs(pairs, err));
 }
 
 /* Releases what can be released of the pairs and holds the rest. */
@@ -221,9 +232,7 @@ release_pairs(struct sqlite_store *store, uint32_t number,
                               pairs->record, err);
         first += count;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = insert_held(store, number, pairs, first, err);
-    }
+    status = HOST_THEN(status, insert_held(store, number, pairs, first, err));
     if (status == SOTTO_STATUS_OK) {
         store->campaign[number - 1].held = pairs->count - first;
         store->held += pairs->count - first;
@@ -253,15 +262,10 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
         return host_fail_memory(err);
     }
     status = gather_all(store, number, &pairs, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = delete_incoming(store, number, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = delete_held(store, number, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = release_pairs(store, number, &pairs, batch_min, err);
-    }
+    status = HOST_THEN(status, delete_incoming(store, number, err));
+    status = HOST_THEN(status, delete_held(store, number, err));
+    status =
+        HOST_THEN(status, release_pairs(store, number, &pairs, batch_min, err));
     host_wipe_free(pairs.data, (size_t)size);
     return status;
 }
@@ -274,9 +278,7 @@ hold_some(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
           struct sotto_error *err)
 {
     enum sotto_status status = shuffle_pairs(pairs, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = insert_held(store, number, pairs, 0, err);
-    }
+    status = HOST_THEN(status, insert_held(store, number, pairs, 0, err));
     pairs->count = 0;
     return status;
 }
@@ -284,57 +286,31 @@ hold_some(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
 /* Takes over the payloads of one block; what was gathered before is held
    first, if both are too much. */
 static enum sotto_status
-take_block(struct sqlite_store *store, uint32_t number, sqlite3_stmt *row,
-           struct pairs *pairs, size_t *room, struct sotto_error *err)
+hold_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
+    struct gathering *to = context;
+    struct pairs *pairs = to->pairs;
     const uint8_t *from = sqlite3_column_blob(row, 0);
     size_t bytes = (size_t)sqlite3_column_bytes(row, 0);
     size_t count = bytes / pairs->record;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (from == NULL || bytes % pairs->record != 0) {
-        return sql_fail(&store->sql,
-                        from == NULL ? SQLITE_NOMEM : SQLITE_CORRUPT, err);
+    enum sotto_status status = check_blob(to, row, pairs->record, err);
+    if (pairs->count + count > to->room && pairs->count > 0) {
+        status =
+            HOST_THEN(status, hold_some(to->store, to->number, pairs, err));
     }
-    if (pairs->count + count > *room && pairs->count > 0) {
-        status = hold_some(store, number, pairs, err);
-    }
-    if (status == SOTTO_STATUS_OK && count > *room) {
-        uint8_t *grown = host_wipe_resize(pairs->data, *room * pairs->record,
+    if (status == SOTTO_STATUS_OK && count > to->room) {
+        uint8_t *grown = host_wipe_resize(pairs->data, to->room * pairs->record,
                                           count * pairs->record);
         if (grown == NULL) {
             return host_fail_memory(err);
         }
         pairs->data = grown;
-        *room = count;
+        to->room = count;
     }
     if (status == SOTTO_STATUS_OK) {
         memcpy(pairs->data + pairs->count * pairs->record, from, bytes);
         pairs->count += count;
     }
-    return status;
-}
-
-static enum sotto_status
-hold_blocks(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
-            size_t *room, struct sotto_error *err)
-{
-    static const char *const text[] =
-        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
-    sqlite3_stmt *select = NULL;
-    enum sotto_status status =
-        sql_prepare(&store->sql, text[1 - store->move.active], &select, err);
-    int code = status == SOTTO_STATUS_OK ? sqlite3_bind_int64(select, 1, number)
-                                         : SQLITE_OK;
-    while (status == SOTTO_STATUS_OK && code == SQLITE_OK &&
-           (code = sqlite3_step(select)) == SQLITE_ROW) {
-        status = take_block(store, number, select, pairs, room, err);
-        code = SQLITE_OK;
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = code == SQLITE_DONE ? hold_some(store, number, pairs, err)
-                                     : sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(select);
     return status;
 }
 
@@ -352,18 +328,18 @@ sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
     uint64_t count = campaign->incoming[1 - store->move.active];
     struct pairs pairs = {NULL, 0, TAG_SIZE + campaign->payload_size};
     size_t room = store->limits.aside_bytes / pairs.record;
+    struct gathering to = {store, number, &pairs, TAG_SIZE, 0, room};
     pairs.data = malloc(room * pairs.record + 1);
     if (pairs.data == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = hold_blocks(store, number, &pairs, &room, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = delete_incoming(store, number, err);
-    }
+    enum sotto_status status = each_block(&to, hold_block, err);
+    status = HOST_THEN(status, hold_some(store, number, &pairs, err));
+    status = HOST_THEN(status, delete_incoming(store, number, err));
     if (status == SOTTO_STATUS_OK) {
         campaign->held += count;
         store->held += count;
     }
-    host_wipe_free(pairs.data, room * pairs.record);
+    host_wipe_free(pairs.data, to.room * pairs.record);
     return status;
 }

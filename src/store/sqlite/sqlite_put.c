@@ -177,15 +177,10 @@ sqlite_put(void *own, uint32_t campaign, const uint8_t *report,
 {
     struct sqlite_store *store = own;
     enum sotto_status status = sqlite_check_begun(store, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_report(store, campaign, report, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_window_make_room(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = put_report(store, campaign, report, ret_answer, err);
-    }
+    status = HOST_THEN(status, check_report(store, campaign, report, err));
+    status = HOST_THEN(status, sqlite_window_make_room(store, err));
+    status =
+        HOST_THEN(status, put_report(store, campaign, report, ret_answer, err));
     store->failed = store->failed || status != SOTTO_STATUS_OK;
     return status;
 }

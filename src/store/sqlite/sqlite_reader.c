@@ -46,14 +46,14 @@ sqlite_reader_open(const char *place, void **ret, bool *ret_simulation,
                  ? host_fail_memory(err)
                  : sqlite_file_open(&reader->sql, false, &reader->simulation,
                                     NULL, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_prepare(
+    status = HOST_THEN(
+        status,
+        sql_prepare(
             &reader->sql,
             "SELECT b.number, b.count, c.payload_size, b.reports "
             "FROM campaign AS c JOIN batch AS b ON b.campaign = c.number "
             "WHERE c.hash = ?1 AND b.number > ?2 ORDER BY b.number LIMIT 1",
-            &reader->next, err);
-    }
+            &reader->next, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_simulation = reader->simulation;
         *ret = reader;

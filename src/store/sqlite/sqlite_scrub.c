@@ -124,9 +124,8 @@ check_free(struct sqlite_store *store, struct sotto_error *err)
     bool clean = true;
     enum sotto_status status =
         sql_integer(&store->sql, "PRAGMA page_size", &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sql_integer(&store->sql, "PRAGMA page_count", &count, err);
-    }
+    status = HOST_THEN(
+        status, sql_integer(&store->sql, "PRAGMA page_count", &count, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

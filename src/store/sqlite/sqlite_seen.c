@@ -25,6 +25,7 @@
 #include "host/error.h"
 #include "store/sqlite/sqlite_store.h"
 
+#define OUT_OF_ORDER "its tags are not in order"
 #define BUCKET_MOST ((size_t)248) /* a row of them is a page at most */
 
 /* Campaigns are numbered one by one, so that places are positive. */
@@ -290,6 +291,7 @@ sqlite_seen_merge(struct sqlite_store *store, const struct window_tag *tag,
 /* Rows that follow one another: where the last one begins, where its last tag
    belongs and how many it has; and the row before it. */
 struct walk {
+    struct sqlite_store *store;
     int64_t place, last;
     size_t count;
     int64_t left, left_width;
@@ -331,26 +333,25 @@ close_row(struct walk *walk, int64_t end)
     return right;
 }
 
-/* What is wrong with a row, or with where it makes the one before it end. */
-static const char *
-check_row(struct sqlite_store *store, sqlite3_stmt *row, struct walk *walk)
+/* Looks at a row, and where it makes the one before it end. */
+static enum sotto_status
+check_row(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
-    static const char out_of_order[] = "its tags are not in order";
+    struct walk *walk = context;
+    struct sqlite_store *store = walk->store;
     int64_t place = sqlite3_column_int64(row, 0);
     uint32_t campaign = (uint32_t)(place >> 32);
     const uint8_t *tags = sqlite3_column_blob(row, 1);
     size_t size = (size_t)sqlite3_column_bytes(row, 1);
     int64_t before = walk->place > 0 ? place_end(walk->place) : 0;
     if (place < place_first(1) || place >> 32 > (int64_t)store->campaigns) {
-        return "it has tags of no campaign";
+        return sqlite_fail_damaged(store, "it has tags of no campaign", err);
     }
     if (is_missing(row) ||
         (place >= before && place != place_first(campaign)) ||
-        !is_sorted(campaign, place, tags, size)) {
-        return out_of_order;
-    }
-    if (before > 0 && !close_row(walk, place < before ? place : before)) {
-        return out_of_order;
+        !is_sorted(campaign, place, tags, size) ||
+        (before > 0 && !close_row(walk, place < before ? place : before))) {
+        return sqlite_fail_damaged(store, OUT_OF_ORDER, err);
     }
     for (size_t at = 0; at < size; at += TAG_SIZE) {
         window_filter_add(store->filter, tags + at);
@@ -358,38 +359,19 @@ check_row(struct sqlite_store *store, sqlite3_stmt *row, struct walk *walk)
     walk->place = place;
     walk->count = size / TAG_SIZE;
     walk->last = size > 0 ? place_of(campaign, tags + size - TAG_SIZE) : place;
-    return NULL;
+    return SOTTO_STATUS_OK;
 }
 
 enum sotto_status
 sqlite_seen_check(struct sqlite_store *store, struct sotto_error *err)
 {
-    sqlite3_stmt *select = NULL;
-    const char *fault = NULL;
-    struct walk walk = {0};
-    int code = SQLITE_OK;
+    struct walk walk = {.store = store};
     enum sotto_status status =
-        sql_prepare(&store->sql, "SELECT place, tags FROM seen ORDER BY place",
-                    &select, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    while (fault == NULL && (code = sqlite3_step(select)) == SQLITE_ROW) {
-        fault = check_row(store, select, &walk);
-    }
-    if (code == SQLITE_DONE && walk.place > 0 &&
+        sql_each(&store->sql, "SELECT place, tags FROM seen ORDER BY place",
+                 SQL_NONE, check_row, &walk, err);
+    if (status == SOTTO_STATUS_OK && walk.place > 0 &&
         !close_row(&walk, place_end(walk.place))) {
-        fault = "its tags are not in order";
+        status = sqlite_fail_damaged(store, OUT_OF_ORDER, err);
     }
-    if (fault != NULL) {
-        status = sqlite3_errcode(store->sql.db) == SQLITE_NOMEM
-                     ? host_fail_memory(err)
-                     : host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                                 "the store '%s' is damaged: %s",
-                                 host_shown(store->path), fault);
-    } else if (code != SQLITE_DONE) {
-        status = sql_fail(&store->sql, code, err);
-    }
-    (void)sqlite3_finalize(select);
     return status;
 }

@@ -11,13 +11,10 @@
  */
 #include "store/sqlite/sqlite_store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,31 +59,6 @@ sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err)
                : host_fail(err, SOTTO_STATUS_USAGE, 0,
                            "nothing was begun in '%s', or it has failed",
                            host_shown(store->path));
-}
-
-/* ---- Opening ------------------------------------------------------------- */
-
-static enum sotto_status
-take_lock(struct sqlite_store *store, struct sotto_error *err)
-{
-    char *name = host_text_path("%s.lock", store->path);
-    if (name == NULL) {
-        return host_fail_memory(err);
-    }
-    store->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int error = store->lock < 0 || flock(store->lock, LOCK_EX | LOCK_NB) != 0
-                    ? errno
-                    : 0;
-    free(name);
-    if (error == EWOULDBLOCK) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "the store '%s' has a writer already; end it first",
-                         host_shown(store->path));
-    }
-    return error == 0
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_IO, 0, "cannot lock '%s.lock': %s",
-                           host_shown(store->path), strerror(error));
 }
 
 /* ---- Names --------------------------------------------------------------- */
@@ -216,30 +188,19 @@ open_store(const char *place, bool simulation, void **ret,
     status = sql_file_resolve(place, &store->path, err);
     if (status == SOTTO_STATUS_OK) {
         store->sql = (struct sql){NULL, store->path, "store"};
-        status = take_lock(store, err);
+        status = sql_file_lock(store->path, "the store",
+                               " has a writer already; end it first",
+                               &store->lock, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_file_make(store->path, simulation, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_file_open(&store->sql, true, &store->simulation,
-                                  store->key, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_simulation(store, simulation, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_file_prepare(&store->sql, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = prepare_all(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_load(store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_load_check(store, err);
-    }
+    status = HOST_THEN(status, sqlite_file_make(store->path, simulation, err));
+    status = HOST_THEN(status,
+                       sqlite_file_open(&store->sql, true, &store->simulation,
+                                        store->key, err));
+    status = HOST_THEN(status, check_simulation(store, simulation, err));
+    status = HOST_THEN(status, sqlite_file_prepare(&store->sql, err));
+    status = HOST_THEN(status, prepare_all(store, err));
+    status = HOST_THEN(status, sqlite_load(store, err));
+    status = HOST_THEN(status, sqlite_load_check(store, err));
     note_names(store);
 done:
     if (status == SOTTO_STATUS_OK) {
@@ -364,9 +325,7 @@ begin_commit(void *own, struct sotto_error *err)
     }
     enum sotto_status status =
         store->others ? fail_others(store, err) : sqlite_load(store, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_names(store, err);
-    }
+    status = HOST_THEN(status, check_names(store, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -388,9 +347,7 @@ end_commit(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
     enum sotto_status status = sqlite_check_begun(store, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sqlite_put_blocks(store, err);
-    }
+    status = HOST_THEN(status, sqlite_put_blocks(store, err));
     if (status == SOTTO_STATUS_OK) {
         int code = sqlite_step(store->statement[STATEMENT_COMMIT]);
         if (code != SQLITE_DONE) {

@@ -163,6 +163,10 @@ SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
    Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_load(struct sqlite_store *store,
                                             struct sotto_error *err);
+/* FORMAT: what is wrong with the store. */
+enum sotto_status sqlite_fail_damaged(const struct sqlite_store *store,
+                                      const char *what,
+                                      struct sotto_error *err);
 /* Frees what was read. */
 void sqlite_unload(struct sqlite_store *store);
 /* Whether the tags of windows and those in `seen` agree, as far as the move

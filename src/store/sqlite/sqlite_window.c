@@ -49,9 +49,7 @@ sqlite_window_end(void *own, struct sotto_error *err)
     enum sotto_status status = sqlite_check_begun(store, err);
     if (status == SOTTO_STATUS_OK && store->move.stage == STAGE_NONE) {
         status = sqlite_put_blocks(store, err); /* they are of this window */
-        if (status == SOTTO_STATUS_OK) {
-            status = set_move(store, &move, err);
-        }
+        status = HOST_THEN(status, set_move(store, &move, err));
     }
     store->failed = store->failed || status != SOTTO_STATUS_OK;
     return status;
@@ -185,8 +183,7 @@ move_payloads(struct sqlite_store *store, size_t batch_min, size_t *ret_rows,
         status = sqlite_payloads_move(store, number, batch_min, err);
         store->aside = is_own_failure(status) ? number : store->aside;
     }
-    return status == SOTTO_STATUS_OK ? pass_campaign(store, number, err)
-                                     : status;
+    return HOST_THEN(status, pass_campaign(store, number, err));
 }
 
 enum sotto_status
