@@ -31,7 +31,8 @@ enum sotto_log_level { SOTTO_LOG_INFO, SOTTO_LOG_WARNING, SOTTO_LOG_ERROR };
 
 #define SOTTO_LISTEN_DEFAULT "127.0.0.1:8470"
 
-/* 0 and NULL are the defaults. */
+/* Filled in by hand, where 0 and NULL are the defaults, or by name with
+   sotto_collector_set. */
 struct sotto_collector_options {
     /* A signed mechanism file, or a folder of them: NAME.sotto and
        NAME.sotto.minisig are the campaign NAME, of letters, digits, - and _.
@@ -65,6 +66,16 @@ struct sotto_collector_options {
     void (*log)(void *context, enum sotto_log_level level, const char *text);
     void *log_context;
 };
+
+/* The i-th setting of a collector; false: there are fewer. */
+bool sotto_collector_setting_at(size_t i,
+                                struct sotto_setting_info *ret_setting);
+/* Sets what has a name: to what is given for it, or to its default. Texts stay
+   the caller's. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+sotto_collector_set(struct sotto_collector_options *options,
+                    const struct sotto_setting *set, size_t sets,
+                    struct sotto_error *err);
 
 /*
  * Opens the store, reads and verifies the mechanisms, and listens; requests are
@@ -147,7 +158,8 @@ bool sotto_store_named(const char *url);
  */
 struct sotto_sender;
 
-/* 0 and NULL are the defaults. */
+/* Filled in by hand, where 0 and NULL are the defaults but for `spread_s` and
+   `grid_s`, or by name with sotto_sender_set. */
 struct sotto_sender_options {
     const char *url;   /* https://HOST[:PORT]/v1/campaigns/NAME; http for a
                           loopback address alone */
@@ -169,6 +181,14 @@ struct sotto_sender_options {
                   and nothing is sent */
     struct sotto_watch watch;
 };
+
+/* As sotto_collector_setting_at and sotto_collector_set: there the spread is 10
+   seconds, and the grid 1. */
+bool sotto_sender_setting_at(size_t i, struct sotto_setting_info *ret_setting);
+SOTTO_CHECKED enum sotto_status
+sotto_sender_set(struct sotto_sender_options *options,
+                 const struct sotto_setting *set, size_t sets,
+                 struct sotto_error *err);
 
 /*
  * Opens it before any record is read: so the time of sending, which is drawn

@@ -22,11 +22,6 @@ extern "C" {
 
 /* ---- Training ------------------------------------------------------------ */
 
-/* A setting by its name: {"epochs", "12"}. A flag's value is NULL or "yes". */
-struct sotto_setting {
-    const char *name, *value;
-};
-
 struct sotto_train_options {
     const char *eps;         /* total per report, decimal text */
     const char *label;       /* the label's column, or NULL */
@@ -123,15 +118,6 @@ struct sotto_train_kind {
     bool trains;         /* in epochs, and goes on from a checkpoint */
     const char *example; /* settings that suit a small table, as "d=4 epochs=4";
                             NULL: none are needed */
-};
-
-struct sotto_setting_info {
-    const char *name;
-    const char *value;   /* what its value is called, as "N" or "cnn|mlp"; NULL:
-                            a flag, which takes none */
-    const char *initial; /* its default; NULL: see `help` */
-    const char *help;    /* a line or more */
-    bool many;           /* may be given more than once */
 };
 
 /* The i-th kind; false: there are fewer. */

@@ -1,6 +1,7 @@
 /*
  * sotto/work.h: what all long work shares: files that are either complete or
- * not there, and a watch that says how far the work is and stops it.
+ * not there, a watch that says how far the work is and stops it, and settings
+ * by name.
  *
  * What all parts have in common is said in sotto/sotto.h, which includes this
  * one.
@@ -62,6 +63,25 @@ struct sotto_watch {
     bool (*tick)(void *context, const char *what, uint64_t done,
                  uint64_t total);
     void *context;
+};
+
+/* ---- Settings ------------------------------------------------------------ */
+
+/* A setting by its name: {"epochs", "12"}. A flag's value is NULL or "yes". */
+struct sotto_setting {
+    const char *name, *value;
+};
+
+/* What the library tells of a setting, for a program that offers it. */
+struct sotto_setting_info {
+    const char *name;
+    const char *value;   /* what its value is called, as "N" or "cnn|mlp"; NULL:
+                            a flag, which takes none */
+    const char *initial; /* its default; NULL: see `help` */
+    const char *help;    /* a line or more */
+    bool many;           /* may be given more than once */
+    bool needed;         /* must be given */
+    bool number;         /* its value is one */
 };
 
 #ifdef __cplusplus

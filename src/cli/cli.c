@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/setting_options.h"
+
 #define NEAREST_MAX 32u /* letters of a word that is compared */
 #define OPTIONS_MAX 64u
 #define USAGE_SIZE ((size_t)512)
@@ -98,17 +100,20 @@ bad_option(const struct cli_verb *verb, const char *word)
 const struct cli_option *
 cli_option_at(const struct cli_verb *verb, size_t i)
 {
-    const struct cli_option *at = verb->options;
-    for (; at->name != NULL && i > 0; i--) {
-        at++;
-    }
-    if (at->name == NULL && verb->words != NULL && verb->words->of != NULL) {
-        at = verb->words->of(NULL);
-        for (; at->name != NULL && i > 0; i--) {
-            at++;
+    static const struct cli_option none = CLI_OPTION_END;
+    const struct cli_option *const tables[] = {
+        verb->setting_at != NULL ? setting_options_of(verb->setting_at) : &none,
+        verb->options,
+        verb->words != NULL && verb->words->of != NULL ? verb->words->of(NULL)
+                                                       : &none};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        for (const struct cli_option *at = tables[t]; at->name != NULL; at++) {
+            if (i-- == 0) {
+                return at;
+            }
         }
     }
-    return at->name != NULL ? at : NULL;
+    return NULL;
 }
 
 static const struct cli_option *
@@ -226,7 +231,8 @@ check_complete(const struct cli_args *args)
                        verb->wanted[args->words], cli_program.name, verb->name,
                        usage);
     }
-    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
+    const struct cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(verb, i)) != NULL; i++) {
         if (o->needed && !cli_given(args, o->name)) {
             return cli_bad("--%s %s is missing: see %s %s --help", o->name,
                            o->value, cli_program.name, verb->name);

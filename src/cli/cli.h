@@ -94,6 +94,9 @@ struct cli_verb {
         const char *what; /* the word is; NULL: as `wanted` calls it */
         const char *(*example)(const char *word);
     } * words;
+    /* What the library says can be set, each an option, too; NULL: nothing,
+       or only with a word. */
+    bool (*setting_at)(size_t i, struct sotto_setting_info *ret_setting);
     int (*run)(const struct cli_args *args);
 };
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/setting_options.h"
 
 #define OPTION_WIDTH 24
 #define WORD_WIDTH 9
@@ -66,7 +66,28 @@ put_words(FILE *to, const struct cli_verb *verb)
     }
 }
 
-/* Prints the options, those of the word first. */
+/* Prints those of a verb's own options that must be given, or the others. */
+static void
+put_own_options(FILE *to, const struct cli_verb *verb, const char *word,
+                bool needed)
+{
+    const struct cli_option *o =
+        verb->setting_at != NULL ? setting_options_of(verb->setting_at) : NULL;
+    for (; o != NULL && o->name != NULL; o++) {
+        if (o->needed == needed) {
+            put_option(to, o);
+        }
+    }
+    for (o = verb->options; o->name != NULL; o++) {
+        if (o->needed == needed &&
+            (word == NULL || verb->words->takes == NULL ||
+             verb->words->takes(word, o->name))) {
+            put_option(to, o);
+        }
+    }
+}
+
+/* Prints the options: those of the word, those needed, the others. */
 static void
 put_options(FILE *to, const struct cli_verb *verb, const char *word)
 {
@@ -76,12 +97,8 @@ put_options(FILE *to, const struct cli_verb *verb, const char *word)
     for (; of != NULL && of->name != NULL; of++) {
         put_option(to, of);
     }
-    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
-        if (word == NULL || verb->words->takes == NULL ||
-            verb->words->takes(word, o->name)) {
-            put_option(to, o);
-        }
-    }
+    put_own_options(to, verb, word, true);
+    put_own_options(to, verb, word, false);
 }
 
 /* Prints those lines of an example that begin with `start`; lines that go on

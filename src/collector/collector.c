@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,11 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/file.h"
+#include "host/settings.h"
 #include "host/text.h"
 #include "host/wipe.h"
 
 #define PEM_MOST ((size_t)1 << 20)
-#define THREADS_MOST 64u
 #define BODIES_MOST 64u                   /* bodies' worth of memory in all */
 #define CONNECTION_MEMORY ((size_t)32768) /* of the server: heads, pieces */
 #define FILES_OF_OURS 64u                 /* besides connections */
@@ -38,8 +39,7 @@
 #define SICK_S 5.0                        /* after a failure of the disk */
 #define AGAIN_S 1.0     /* until a move that failed is tried again */
 #define PATIENCE_S 60.0 /* with a reader that keeps the log from being cut */
-#define REPORTS_MOST ((size_t)10000)
-#define WAITING_MOST ((size_t)65536)
+#define ADDRESS_MOST 256u
 
 /* TLS 1.2 and 1.3 alone, each with an elliptic curve's forward secrecy and an
    authenticated cipher: finite fields cost a server far more than who asks. No
@@ -76,57 +76,94 @@ collector_campaigns(struct sotto_collector *collector)
 
 /* ---- Options ------------------------------------------------------------- */
 
-static size_t
-or_else(size_t given, size_t other)
+#define AT(field) offsetof(struct sotto_collector_options, field)
+
+static const struct setting settings[] = {
+    SETTING_NEEDED("mechanism", AT(mechanisms), "M",
+                   "a signed mechanism, or a folder of them"),
+    SETTING_NEEDED("pub", AT(pub), "K.pub", "the public key that signed them"),
+    SETTING_NEEDED("store", AT(store), "sqlite:PATH",
+                   "where reports are kept; made if it is not there"),
+    SETTING("listen", TEXT, AT(listen), 0, 0, SOTTO_LISTEN_DEFAULT, "HOST:PORT",
+            "where to listen; port 0: any, no HOST: every address\n"
+            "of the machine"),
+    SETTING("tls-cert", TEXT, AT(tls_cert), 0, 0, NULL, "F",
+            "certificate and chain, PEM"),
+    SETTING("tls-key", TEXT, AT(tls_key), 0, 0, NULL, "F", "its key, PEM"),
+    SETTING("plain-behind-proxy", FLAG, AT(plain), 0, 0, NULL, NULL,
+            "something in front of it does TLS: listen without,\n"
+            "also on other addresses than loopback"),
+    SETTING("admin-token-file", TEXT, AT(admin_token_file), 0, 0, NULL, "F",
+            "the analyst's token, 16 characters or more, 8 of them\n"
+            "different, for batches and metrics; without it there\n"
+            "are none"),
+    SETTING("simulation", FLAG, AT(simulation), 0, 0, NULL, NULL,
+            "take simulated reports, and no others"),
+    SETTING("window", WHOLE, AT(window_s), 1, 604800, "600", "S",
+            "seconds until reports lose their ids and order"),
+    SETTING("batch-min", SIZE, AT(batch_min), 1, 131072, "1000", NULL,
+            "reports released together, at least"),
+    SETTING("body-most", SIZE, AT(body_most), 64, 1 << 30, "4194304", "BYTES",
+            "of a request"),
+    SETTING("reports-most", SIZE, AT(reports_most), 1, 1000000, "10000", NULL,
+            "of a request"),
+    SETTING("connections", SIZE, AT(connections_most), 1, 1 << 20, "1024", NULL,
+            "at a time"),
+    SETTING("per-address", SIZE, AT(address_most), 1, 1 << 20, NULL, NULL,
+            "of one address at a time (256; all behind a proxy)"),
+    SETTING("request-time", WHOLE, AT(request_s), 1, 3600, "20", "S",
+            "seconds that a request may take to arrive"),
+    SETTING("idle-time", WHOLE, AT(idle_s), 1, 3600, "60", "S",
+            "seconds until the next one must begin"),
+    SETTING("waiting-most", SIZE, AT(waiting_most), 1, 1 << 24, "65536", NULL,
+            "reports that may wait for the disk"),
+    SETTING("threads", WHOLE, AT(threads), 1, 64, "2", NULL, "that answer"),
+    SETTING_END};
+
+bool
+sotto_collector_setting_at(size_t i, struct sotto_setting_info *ret_setting)
 {
-    return given != 0 ? given : other;
+    return settings_tell(settings, i, ret_setting);
 }
 
-/* A body that could never be put into the queue would be told to come again
-   for ever. */
-static enum sotto_status
-check_waiting(const struct sotto_collector_options *options,
-              struct sotto_error *err)
+enum sotto_status
+sotto_collector_set(struct sotto_collector_options *options,
+                    const struct sotto_setting *set, size_t sets,
+                    struct sotto_error *err)
 {
-    size_t reports = or_else(options->reports_most, REPORTS_MOST);
-    size_t waiting = or_else(options->waiting_most, WAITING_MOST);
-    return reports <= waiting
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "a request may have %zu reports, and only %zu may "
-                           "wait for the disk: let more wait, or take fewer "
-                           "at a time",
-                           reports, waiting);
+    return settings_set(settings, options, set, sets, err);
 }
 
 static enum sotto_status
 check_options(const struct sotto_collector_options *options,
               struct sotto_error *err)
 {
-    const char *missing = options->mechanisms == NULL ? "mechanisms"
-                          : options->pub == NULL      ? "a public key"
-                          : options->store == NULL    ? "a store"
-                                                      : NULL;
-    if (missing != NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a collector needs %s: none is named", missing);
-    }
     if ((options->tls_cert == NULL) != (options->tls_key == NULL)) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "TLS needs a certificate and its key: only one of "
-                         "them is named");
+        return settings_fail(err,
+                             options->tls_cert != NULL ? "tls-cert" : "tls-key",
+                             "is given alone: TLS needs a certificate and its "
+                             "key");
     }
-    if (options->threads > THREADS_MOST) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "%u threads are too many: at most %u",
-                         options->threads, THREADS_MOST);
+    if (options->plain && options->tls_cert != NULL) {
+        return settings_fail(err, "plain-behind-proxy",
+                             "says that something else does TLS: leave it out, "
+                             "or the certificate");
     }
     if (options->batch_min == 1) {
         return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                          "a batch of one report shows when it came: at least "
                          "2 are released together, and 1,000 are better");
     }
-    return check_waiting(options, err);
+    /* A body that could never be put into the queue would be told to come
+       again for ever. */
+    return options->reports_most <= options->waiting_most
+               ? SOTTO_STATUS_OK
+               : settings_fail(err, "waiting-most",
+                               "%zu: a request may have %zu reports, and only "
+                               "%zu may wait for the disk: let more wait, or "
+                               "take fewer at a time",
+                               options->waiting_most, options->reports_most,
+                               options->waiting_most);
 }
 
 static bool
@@ -147,32 +184,26 @@ free_text(const char *text)
     free(plain);
 }
 
-static void
-fill_options(struct sotto_collector_options *options)
-{
-    options->body_most = or_else(options->body_most, (size_t)4 << 20);
-    options->reports_most = or_else(options->reports_most, REPORTS_MOST);
-    options->connections_most = or_else(options->connections_most, 1024);
-    /* Behind a proxy all connections are of one address. */
-    options->address_most =
-        or_else(options->address_most,
-                options->plain ? options->connections_most : 256);
-    options->request_s = (unsigned)or_else(options->request_s, 20);
-    options->idle_s = (unsigned)or_else(options->idle_s, 60);
-    options->waiting_most = or_else(options->waiting_most, WAITING_MOST);
-    options->window_s = (unsigned)or_else(options->window_s, 600);
-    options->batch_min = or_else(options->batch_min, 1000);
-    options->threads = (unsigned)or_else(options->threads, 2);
-}
-
+/* Takes over the options, completed and checked; the strings that are needed
+   later are copied. */
 static enum sotto_status
 take_options(struct sotto_collector *collector,
-             const struct sotto_collector_options *options,
-             struct sotto_error *err)
+             struct sotto_collector_options *options, struct sotto_error *err)
 {
     struct sotto_collector_options *own = &collector->options;
+    enum sotto_status status = settings_complete(settings, options, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = check_options(options, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    if (options->address_most == 0) {
+        /* Behind a proxy all connections are of one address. */
+        options->address_most =
+            options->plain ? options->connections_most : ADDRESS_MOST;
+    }
     *own = *options;
-    fill_options(own);
     own->tls_cert = own->tls_key = own->admin_token_file = NULL;
     own->listen = NULL;
     if (!copy_text(&own->mechanisms)) {
@@ -199,12 +230,12 @@ raise_files(const struct sotto_collector *collector, struct sotto_error *err)
     }
     limit.rlim_cur = need;
     if (need > limit.rlim_max || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "%zu connections need %llu open files, and the system "
-                         "allows %llu: raise the limit or take fewer",
-                         collector->options.connections_most,
-                         (unsigned long long)need,
-                         (unsigned long long)limit.rlim_max);
+        return settings_fail(err, "connections",
+                             "%zu need %llu open files, and the system allows "
+                             "%llu: raise the limit or take fewer",
+                             collector->options.connections_most,
+                             (unsigned long long)need,
+                             (unsigned long long)limit.rlim_max);
     }
     return SOTTO_STATUS_OK;
 }
@@ -397,12 +428,10 @@ start_connections(struct sotto_collector *collector, bool tls,
 
 static enum sotto_status
 start_collector(struct sotto_collector *collector,
-                const struct sotto_collector_options *options,
+                struct sotto_collector_options *options,
                 struct sotto_error *err)
 {
     bool tls = options->tls_cert != NULL;
-    const char *place =
-        options->listen != NULL ? options->listen : SOTTO_LISTEN_DEFAULT;
     enum sotto_status status = take_options(collector, options, err);
     if (status == SOTTO_STATUS_OK) {
         status = raise_files(collector, err);
@@ -415,7 +444,7 @@ start_collector(struct sotto_collector *collector,
                                 &collector->campaigns, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = listening_open(place, tls || options->plain,
+        status = listening_open(options->listen, tls || options->plain,
                                 &collector->listener, &collector->port, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -438,12 +467,10 @@ sotto_collector_start(const struct sotto_collector_options *options,
                       struct sotto_collector **ret_collector,
                       struct sotto_error *err)
 {
+    struct sotto_collector_options own = *options;
     struct sotto_collector *collector;
     sigset_t all, before;
-    enum sotto_status status = check_options(options, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
+    enum sotto_status status;
     if (sodium_init() < 0) {
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0, "%s",
                          sotto_status_message(SOTTO_STATUS_ENTROPY));
@@ -459,7 +486,7 @@ sotto_collector_start(const struct sotto_collector_options *options,
     (void)pthread_mutex_init(&collector->batches, NULL);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    status = start_collector(collector, options, err);
+    status = start_collector(collector, &own, err);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status == SOTTO_STATUS_OK) {
         *ret_collector = collector;

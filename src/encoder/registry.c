@@ -208,14 +208,5 @@ sotto_train_setting_at(const char *kind, size_t i,
     const struct setting *setting =
         encoder != NULL ? encoder_setting_at(encoder_registry, encoder, i)
                         : NULL;
-    if (setting == NULL) {
-        return false;
-    }
-    *ret_setting =
-        (struct sotto_setting_info){.name = setting->name,
-                                    .value = setting_value_name(setting),
-                                    .initial = setting->initial,
-                                    .help = setting->help,
-                                    .many = setting->kind == SETTING_MANY};
-    return true;
+    return setting_tell(setting, ret_setting);
 }

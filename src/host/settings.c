@@ -15,6 +15,7 @@
 
 /* Bytes of a field. */
 static const size_t sizes[] = {[SETTING_WHOLE] = sizeof(uint32_t),
+                               [SETTING_SIZE] = sizeof(size_t),
                                [SETTING_SEED] = sizeof(uint64_t),
                                [SETTING_NUMBER] = sizeof(double),
                                [SETTING_FLAG] = sizeof(bool),
@@ -42,6 +43,7 @@ setting_value_name(const struct setting *setting)
     }
     switch (setting->kind) {
     case SETTING_WHOLE:
+    case SETTING_SIZE:
         return "N";
     case SETTING_SEED:
         return "S";
@@ -52,6 +54,34 @@ setting_value_name(const struct setting *setting)
     default:
         return "TEXT";
     }
+}
+
+bool
+setting_tell(const struct setting *setting, struct sotto_setting_info *ret_info)
+{
+    if (setting == NULL || setting->name == NULL) {
+        return false;
+    }
+    *ret_info = (struct sotto_setting_info){
+        .name = setting->name,
+        .value = setting_value_name(setting),
+        .initial = setting->initial,
+        .help = setting->help,
+        .many = setting->kind == SETTING_MANY,
+        .needed = setting->needed,
+        .number = setting->kind <= SETTING_NUMBER,
+    };
+    return true;
+}
+
+bool
+settings_tell(const struct setting *table, size_t i,
+              struct sotto_setting_info *ret_info)
+{
+    for (; table->name != NULL && i > 0; i--) {
+        table++;
+    }
+    return setting_tell(table, ret_info);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -145,6 +175,7 @@ fail_value(const struct setting *setting, const char *text,
     const char *name = setting->name;
     switch (setting->kind) {
     case SETTING_WHOLE:
+    case SETTING_SIZE:
         return settings_fail(err, name,
                              "%.80s is not a whole number from %.0f to %.0f",
                              text, low, high);
@@ -181,6 +212,10 @@ fill_settings(const struct setting *setting, const char *text, void *at)
     case SETTING_WHOLE:
         fits = read_whole(text, &whole) && is_within(setting, (double)whole);
         *(uint32_t *)at = fits ? (uint32_t)whole : *(uint32_t *)at;
+        return fits;
+    case SETTING_SIZE:
+        fits = read_whole(text, &whole) && is_within(setting, (double)whole);
+        *(size_t *)at = fits ? (size_t)whole : *(size_t *)at;
         return fits;
     case SETTING_SEED:
         fits = read_whole(text, &whole);
@@ -240,6 +275,74 @@ settings_put(const struct setting *table, void *own, const char *name,
                : fail_value(setting, text, err);
 }
 
+enum sotto_status
+settings_set(const struct setting *table, void *own,
+             const struct sotto_setting *set, size_t sets,
+             struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    settings_init(table, own);
+    for (size_t i = 0; i < sets && status == SOTTO_STATUS_OK; i++) {
+        status = settings_put(table, own, set[i].name, set[i].value, err);
+    }
+    return status;
+}
+
+/* A number that a caller put into its field, as a number of any kind. */
+static double
+number_at(const struct setting *setting, const void *at)
+{
+    switch (setting->kind) {
+    case SETTING_WHOLE:
+        return *(const uint32_t *)at;
+    case SETTING_SIZE:
+        return (double)*(const size_t *)at;
+    default:
+        return *(const double *)at;
+    }
+}
+
+static bool
+is_ranged(const struct setting *setting)
+{
+    return setting->kind == SETTING_WHOLE || setting->kind == SETTING_SIZE ||
+           setting->kind == SETTING_NUMBER;
+}
+
+/* Whether a field is 0 or NULL, and that is no value of its own. */
+static bool
+is_open(const struct setting *setting, const void *at)
+{
+    return is_ranged(setting)
+               ? number_at(setting, at) == 0 && !is_within(setting, 0)
+               : (setting->kind == SETTING_WORD ||
+                  setting->kind == SETTING_TEXT) &&
+                     *(const char *const *)at == NULL;
+}
+
+enum sotto_status
+settings_complete(const struct setting *table, void *own,
+                  struct sotto_error *err)
+{
+    for (; table->name != NULL; table++) {
+        void *at = (char *)own + table->offset;
+        char text[32];
+        if (is_open(table, at)) {
+            if (table->needed) {
+                return settings_fail(err, table->name, "is missing");
+            }
+            if (table->initial != NULL) {
+                (void)fill_settings(table, table->initial, at);
+            }
+        } else if (is_ranged(table) &&
+                   !is_within(table, number_at(table, at))) {
+            (void)snprintf(text, sizeof text, "%.10g", number_at(table, at));
+            return fail_value(table, text, err);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
 /* ---- Writing ------------------------------------------------------------- */
 
 /* The shortest decimal that reads back the same. */
@@ -266,6 +369,10 @@ print_value(struct host_text *text, const struct setting *setting,
     case SETTING_WHOLE:
         host_text_print(text, "%lu", (unsigned long)*(const uint32_t *)at);
         return;
+    case SETTING_SIZE:
+    case SETTING_MANY:
+        host_text_print(text, "%zu", *(const size_t *)at);
+        return;
     case SETTING_SEED:
         host_text_print(text, "%llu",
                         (unsigned long long)*(const uint64_t *)at);
@@ -281,9 +388,6 @@ print_value(struct host_text *text, const struct setting *setting,
             host_text_print(text, "%s%lu", i > 0 ? "," : "",
                             (unsigned long)list->value[i]);
         }
-        return;
-    case SETTING_MANY:
-        host_text_print(text, "%zu", *(const size_t *)at);
         return;
     default:
         word = *(const char *const *)at;

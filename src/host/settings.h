@@ -6,10 +6,11 @@
  *         double rate;
  *     };
  *     static const struct setting settings[] = {
- *         {.name = "epochs", SETTING_WHOLE, offsetof(struct own, epochs), 1,
- * 1e6, "60", "passes over the data"},
- *         {.name = "rate", SETTING_NUMBER, offsetof(struct own, rate), 1e-9,
- * 10, "0.001", "Adam's rate"}, SETTING_END};
+ *         SETTING("epochs", WHOLE, offsetof(struct own, epochs), 1, 1e6,
+ *                 "60", NULL, "passes over the data"),
+ *         SETTING("rate", NUMBER, offsetof(struct own, rate), 1e-9, 10,
+ *                 "0.001", NULL, "Adam's rate"),
+ *         SETTING_END};
  *
  * A setting is one row and one field. Its default, its check, the command line,
  * its help, the man page's check, the facts in JSON and the keys of checkpoints
@@ -25,9 +26,11 @@
 
 #include "host/text.h"
 #include "sotto/client.h"
+#include "sotto/work.h"
 
 enum setting_kind {                 /* and the field it fills */
                     SETTING_WHOLE,  /* uint32_t, from low to high */
+                    SETTING_SIZE,   /* size_t, from low to high */
                     SETTING_SEED,   /* uint64_t, any */
                     SETTING_NUMBER, /* double, from low to high */
                     SETTING_FLAG,   /* bool; takes no value */
@@ -58,8 +61,22 @@ struct setting {
                             as "cnn|mlp"; NULL: by its kind */
     bool late; /* it decides what is made of what was trained, not the training:
                   not in a checkpoint's key */
+    bool needed; /* there is no default: settings_complete asks for it */
 };
 
+/* A row: see struct setting. */
+#define SETTING(name_, kind_, at, low_, high_, initial_, value_, help_)        \
+    {                                                                          \
+        .name = (name_), .kind = SETTING_##kind_, .offset = (at),              \
+        .low = (low_), .high = (high_), .initial = (initial_),                 \
+        .value = (value_), .help = (help_)                                     \
+    }
+/* A row of a text that must be given. */
+#define SETTING_NEEDED(name_, at, value_, help_)                               \
+    {                                                                          \
+        .name = (name_), .kind = SETTING_TEXT, .offset = (at),                 \
+        .value = (value_), .help = (help_), .needed = true                     \
+    }
 #define SETTING_END                                                            \
     {                                                                          \
         .name = NULL                                                           \
@@ -79,6 +96,21 @@ SOTTO_CHECKED enum sotto_status settings_put(const struct setting *table,
                                              void *own, const char *name,
                                              const char *text,
                                              struct sotto_error *err);
+/* Sets every field: to what is given for it, or to its default. Statuses: as
+   settings_put, and some fields may have been changed. */
+SOTTO_CHECKED enum sotto_status settings_set(const struct setting *table,
+                                             void *own,
+                                             const struct sotto_setting *set,
+                                             size_t sets,
+                                             struct sotto_error *err);
+/*
+ * Completes what a caller filled in by hand: a field that is 0, or NULL, and
+ * may not be gets its default; the others must be in their range. Statuses:
+ * USAGE.
+ */
+SOTTO_CHECKED enum sotto_status settings_complete(const struct setting *table,
+                                                  void *own,
+                                                  struct sotto_error *err);
 /* Reads a finite decimal number that is all of `text`. */
 bool setting_read_number(const char *text, double *ret_value);
 /* Fails with USAGE: the subject is the setting, and the message is "NAME" and
@@ -98,5 +130,11 @@ void settings_text(const struct setting *table, const void *own, bool late,
 
 /* What its value is called in a help: "N", "cnn|mlp"; NULL for a flag. */
 const char *setting_value_name(const struct setting *setting);
+/* Tells a program of a setting; false for NULL and for a table's end. */
+bool setting_tell(const struct setting *setting,
+                  struct sotto_setting_info *ret_info);
+/* Tells of the i-th setting; false: there are fewer. */
+bool settings_tell(const struct setting *table, size_t i,
+                   struct sotto_setting_info *ret_info);
 
 #endif

@@ -78,17 +78,5 @@ sotto_fit_setting_at(const char *learner, size_t i,
             row = learner_table[j]->settings;
         }
     }
-    for (; row != NULL && row->name != NULL && i > 0; i--) {
-        row++;
-    }
-    if (row == NULL || row->name == NULL) {
-        return false;
-    }
-    *ret_setting =
-        (struct sotto_setting_info){.name = row->name,
-                                    .value = setting_value_name(row),
-                                    .initial = row->initial,
-                                    .help = row->help,
-                                    .many = row->kind == SETTING_MANY};
-    return true;
+    return row != NULL && settings_tell(row, i, ret_setting);
 }

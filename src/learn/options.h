@@ -83,12 +83,12 @@ SOTTO_CHECKED enum sotto_status learn_fit_labelled(
 #define LEARN_SETTING(name, kind, field, low, high, initial, help)             \
     {                                                                          \
         (name), (kind), offsetof(struct learn_options, field), (low), (high),  \
-            (initial), (help), NULL, false                                     \
+            (initial), (help), NULL, false, false                              \
     }
 #define LEARN_WORD(name, field, initial, help, words)                          \
     {                                                                          \
         (name), SETTING_WORD, offsetof(struct learn_options, field), 0, 0,     \
-            (initial), (help), (words), false                                  \
+            (initial), (help), (words), false, false                           \
     }
 
 /* The rows that every learner of ours has. */

@@ -7,6 +7,8 @@
 
 #include "sender/transport.h"
 
+#define EXCHANGE_WAIT_MS 500u /* before the second try, by default */
+
 struct exchange {
     struct transport *transport;
     unsigned tries;

@@ -22,7 +22,6 @@
 
 #define BATCH_MOST ((size_t)1 << 30) /* bytes of a batch */
 #define TRIES 8u
-#define WAIT_MS 500u
 #define TIMEOUT_S 30u
 
 /* Whether an answer is a batch behind `after`. */
@@ -130,7 +129,7 @@ sotto_gather_reports(const struct sotto_mechanism *mechanism,
     struct address address;
     struct exchange exchange = {
         .tries = options->tries > 0 ? options->tries : TRIES,
-        .wait_ms = options->wait_ms > 0 ? options->wait_ms : WAIT_MS,
+        .wait_ms = options->wait_ms > 0 ? options->wait_ms : EXCHANGE_WAIT_MS,
         .watch = &options->watch};
     char *token = NULL;
     size_t size = 0;

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,18 +24,57 @@
 #include "client/device.h"
 #include "host/clock.h"
 #include "host/error.h"
+#include "host/settings.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
 #include "sender/answer.h"
 #include "sender/backoff.h"
 #include "store/ledger.h"
 
-#define BATCH 100u
-#define BATCH_MOST 10000u
-#define TRIES 8u
-#define WAIT_MS 500u
-#define TIMEOUT_S 30u
-#define SPREAD_MOST 604800u /* a week */
+/* ---- Options ------------------------------------------------------------ */
+
+#define AT(field) offsetof(struct sotto_sender_options, field)
+
+static const struct setting settings[] = {
+    SETTING_NEEDED("to", AT(url), "URL",
+                   "https://HOST[:PORT]/v1/campaigns/NAME; http for\n"
+                   "loopback addresses alone"),
+    SETTING("queue", TEXT, AT(queue), 0, 0, NULL, "Q",
+            "the reports that wait, an SQLite file (L.queue)"),
+    SETTING("spread", WHOLE, AT(spread_s), 0, 604800, "10", "S",
+            "begin to send after a time drawn at random, up to S\n"
+            "seconds"),
+    SETTING("grid", WHOLE, AT(grid_s), 0, 86400, "1", "S",
+            "and a multiple of S seconds after the collector was\n"
+            "asked that leaves time for everybody, fixed before a\n"
+            "record is read: what took long does not show"),
+    SETTING("batch", SIZE, AT(batch), 1, 10000, "100", NULL,
+            "reports in a request"),
+    SETTING("tries", WHOLE, AT(tries), 1, 1000, "8", NULL,
+            "of a request before it is left for another run"),
+    SETTING("timeout", WHOLE, AT(timeout_s), 1, 3600, "30", "S",
+            "seconds without an answer that end a try"),
+    SETTING("ca", TEXT, AT(ca), 0, 0, NULL, "FILE",
+            "trust these certificate authorities, in PEM, and not\n"
+            "the system's"),
+    SETTING("proxy", TEXT, AT(proxy), 0, 0, NULL, "URL",
+            "send through it, socks5h://HOST:PORT, say; else there\n"
+            "is none, whatever the environment says"),
+    SETTING_END};
+
+bool
+sotto_sender_setting_at(size_t i, struct sotto_setting_info *ret_setting)
+{
+    return settings_tell(settings, i, ret_setting);
+}
+
+enum sotto_status
+sotto_sender_set(struct sotto_sender_options *options,
+                 const struct sotto_setting *set, size_t sets,
+                 struct sotto_error *err)
+{
+    return settings_set(settings, options, set, sets, err);
+}
 
 /* ---- Opening ------------------------------------------------------------ */
 
@@ -49,17 +89,9 @@ static enum sotto_status
 check_options(const struct sotto_sender_options *options,
               const struct address *address, struct sotto_error *err)
 {
-    if (options->batch > BATCH_MOST) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a request holds at most %u reports", BATCH_MOST);
-    }
-    if (options->spread_s > SPREAD_MOST) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "sending is spread over %u s at most", SPREAD_MOST);
-    }
     if (options->proxy != NULL && !address->tls) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a proxy would see what is sent without TLS");
+        return settings_fail(err, "proxy",
+                             "would see what is sent without TLS");
     }
     if (options->ca != NULL && access(options->ca, R_OK) != 0) {
         return host_fail(err, SOTTO_STATUS_IO, 0,
@@ -67,7 +99,7 @@ check_options(const struct sotto_sender_options *options,
                          host_shown(options->ca), strerror(errno));
     }
     if (options->queue == NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0, "no queue is named");
+        return settings_fail(err, "queue", "is missing");
     }
     return SOTTO_STATUS_OK;
 }
@@ -87,32 +119,34 @@ draw_due(struct sotto_sender *sender, unsigned spread_s,
 
 static enum sotto_status
 set_up_sender(struct sotto_sender *sender,
-              const struct sotto_sender_options *options,
-              struct sotto_error *err)
+              const struct sotto_sender_options *given, struct sotto_error *err)
 {
-    enum sotto_status status = address_parse(
-        options->url != NULL ? options->url : "", &sender->address, err);
+    struct sotto_sender_options options = *given;
+    enum sotto_status status = settings_complete(settings, &options, err);
     if (status == SOTTO_STATUS_OK) {
-        status = check_options(options, &sender->address, err);
+        status = address_parse(options.url, &sender->address, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = check_options(&options, &sender->address, err);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    sender->batch = options->batch > 0 ? options->batch : BATCH;
-    sender->tries = options->tries > 0 ? options->tries : TRIES;
-    sender->wait_ms = options->wait_ms > 0 ? options->wait_ms : WAIT_MS;
-    sender->timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S;
-    sender->grid = options->grid_s;
-    sender->simulation = options->simulation;
-    sender->look = options->look;
-    sender->watch = options->watch;
-    if (!copy_text(options->ca, &sender->ca) ||
-        !copy_text(options->proxy, &sender->proxy)) {
+    sender->batch = options.batch;
+    sender->tries = options.tries;
+    sender->wait_ms = options.wait_ms > 0 ? options.wait_ms : EXCHANGE_WAIT_MS;
+    sender->timeout_s = options.timeout_s;
+    sender->grid = options.grid_s;
+    sender->simulation = options.simulation;
+    sender->look = options.look;
+    sender->watch = options.watch;
+    if (!copy_text(options.ca, &sender->ca) ||
+        !copy_text(options.proxy, &sender->proxy)) {
         return host_fail_memory(err);
     }
-    status = draw_due(sender, options->spread_s, err);
+    status = draw_due(sender, options.spread_s, err);
     if (status == SOTTO_STATUS_OK) {
-        status = queue_open(options->queue, options->look, &sender->queue, err);
+        status = queue_open(options.queue, options.look, &sender->queue, err);
     }
     return status;
 }
@@ -149,19 +183,18 @@ enum sotto_status
 sender_connect(const struct sotto_sender *sender, struct exchange *ret_exchange,
                struct sotto_error *err)
 {
-    const struct transport_settings settings = {.address = &sender->address,
-                                                .ca = sender->ca,
-                                                .proxy = sender->proxy,
-                                                .timeout_s = sender->timeout_s,
-                                                .watch = &sender->watch};
+    const struct transport_settings place = {.address = &sender->address,
+                                             .ca = sender->ca,
+                                             .proxy = sender->proxy,
+                                             .timeout_s = sender->timeout_s,
+                                             .watch = &sender->watch};
     struct exchange exchange = {NULL, sender->tries, sender->wait_ms,
                                 &sender->watch, 0};
     if (sender->look) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "this sender was opened to look, and sends nothing");
     }
-    enum sotto_status status =
-        transport_open(&settings, &exchange.transport, err);
+    enum sotto_status status = transport_open(&place, &exchange.transport, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_exchange = exchange;
     }

@@ -8,11 +8,11 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
+#include "cli/setting_options.h"
 #include "cli/watch.h"
 #include "verb/learning.h"
 #include "verb/records.h"
 #include "verb/report_source.h"
-#include "verb/setting_options.h"
 
 #define PATH_SIZE 4200u
 
@@ -90,17 +90,10 @@ read_options(const struct cli_args *args, struct fit_job *job)
 {
     const char *objective = cli_value(args, "objective");
     uint64_t threads = 0;
-    job->set = calloc(args->given_count + 1, sizeof *job->set);
+    job->set =
+        setting_options_given(args, options_of(NULL), &job->options.sets);
     if (job->set == NULL) {
-        cli_error("out of memory");
         return CLI_EXIT_FAILED;
-    }
-    for (size_t i = 0; i < args->given_count; i++) {
-        const struct cli_given *given = &args->given[i];
-        if (is_setting_named(given->option->name)) {
-            job->set[job->options.sets++] =
-                (struct sotto_setting){given->option->name, given->value};
-        }
     }
     if (!learning_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;

@@ -18,15 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/json_print.h"
+#include "cli/setting_options.h"
 #include "cli/watch.h"
 #include "verb/inquiry.h"
 #include "verb/send_look.h"
 
 #define QUEUE_SUFFIX ".queue"
-#define GRID_S 1
-#define SPREAD_S 10
 
 struct send_job {
     char *queue; /* its path */
@@ -40,21 +38,6 @@ struct send_job {
 };
 
 /* ---- Options ------------------------------------------------------------ */
-
-static bool
-read_whole(const struct cli_args *args, const char *name, uint64_t low,
-           uint64_t high, uint64_t *ret_value)
-{
-    if (!cli_whole(args, name, ret_value)) {
-        return false;
-    }
-    if (cli_given(args, name) && (*ret_value < low || *ret_value > high)) {
-        (void)cli_bad("--%s must be a whole number from %llu to %llu", name,
-                      (unsigned long long)low, (unsigned long long)high);
-        return false;
-    }
-    return true;
-}
 
 /* Where the queue is: as said, or beside the ledger. NULL: no memory. */
 static char *
@@ -144,29 +127,21 @@ open_ledger(const struct cli_args *args, struct send_job *job)
 static int
 open_sender(const struct cli_args *args, struct send_job *job)
 {
+    struct sotto_sender_options options = {.look = cli_given(args, "dry-run"),
+                                           .watch = watch_port(&job->watch)};
     struct sotto_error err = {0};
-    uint64_t batch = 0, tries = 0, timeout = 0;
-    uint64_t spread = SPREAD_S, grid = GRID_S;
-    if (!read_whole(args, "batch", 1, 10000, &batch) ||
-        !read_whole(args, "tries", 1, 1000, &tries) ||
-        !read_whole(args, "timeout", 1, 3600, &timeout) ||
-        !read_whole(args, "spread", 0, 604800, &spread) ||
-        !read_whole(args, "grid", 0, 86400, &grid)) {
-        return CLI_EXIT_BAD;
+    size_t sets = 0;
+    struct sotto_setting *set = setting_options_given(
+        args, setting_options_of(cmd_send.setting_at), &sets);
+    if (set == NULL) {
+        return CLI_EXIT_FAILED;
     }
-    const struct sotto_sender_options options = {
-        .url = cli_value(args, "to"),
-        .queue = job->queue,
-        .ca = cli_value(args, "ca"),
-        .proxy = cli_value(args, "proxy"),
-        .batch = (size_t)batch,
-        .tries = (unsigned)tries,
-        .timeout_s = (unsigned)timeout,
-        .spread_s = (unsigned)spread,
-        .grid_s = (unsigned)grid,
-        .look = cli_given(args, "dry-run"),
-        .watch = watch_port(&job->watch)};
-    enum sotto_status status = sotto_sender_open(&options, &job->sender, &err);
+    enum sotto_status status = sotto_sender_set(&options, set, sets, &err);
+    free(set);
+    if (status == SOTTO_STATUS_OK) {
+        options.queue = job->queue;
+        status = sotto_sender_open(&options, &job->sender, &err);
+    }
     if (status == SOTTO_STATUS_OK && job->ledger != NULL) {
         status = sotto_sender_bind(job->sender, job->ledger, &err);
     }
@@ -267,7 +242,8 @@ queue_rows(struct send_job *job)
 }
 
 static void
-tell_json_send(const struct send_job *job, const char *why)
+tell_json_send(const struct cli_args *args, const struct send_job *job,
+               const char *why)
 {
     json_begin(stdout);
     json_size(stdout, "accepted", job->sent.accepted);
@@ -286,6 +262,7 @@ tell_json_send(const struct send_job *job, const char *why)
     json_size(stdout, "unnamed", job->inquiry.people.unnamed);
     json_text(stdout, "mechanism", job->info.hash);
     json_text(stdout, "queue", job->queue);
+    setting_options_json(stdout, args);
     json_end(stdout);
 }
 
@@ -325,7 +302,7 @@ tell_all(const struct cli_args *args, const struct send_job *job,
          const struct sotto_error *failure)
 {
     if (cli_given(args, "json")) {
-        tell_json_send(job, failure != NULL ? failure->message : NULL);
+        tell_json_send(args, job, failure != NULL ? failure->message : NULL);
     } else {
         tell_send(job);
     }
@@ -443,38 +420,15 @@ static const struct cli_option options[] = {
     {0, true, false, "ledger", "L",
      "charge everybody in this ledger (sotto ledger new):\n"
      "who was asked before gives the same report again"},
-    {0, true, false, "to", "URL",
-     "https://HOST[:PORT]/v1/campaigns/NAME; http for\n"
-     "loopback addresses alone"},
     {0, true, false, "pub", "K.pub",
      "the key that must have signed the mechanism"},
     {0, false, false, "pin", "HASH",
      "the mechanism's hash, as sotto verify says it: no\n"
      "other is used; needed if M is to be fetched"},
-    {0, false, false, "queue", "Q",
-     "the reports that wait, an SQLite file (L.queue)"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "header", "yes|no",
      "whether the first line names the columns; else it\n"
      "does if it holds every name that is asked for"},
-    {0, false, false, "spread", "S",
-     "begin to send after a time drawn at random, up to S\n"
-     "seconds (10)"},
-    {0, false, false, "grid", "S",
-     "and a multiple of S seconds after the collector was\n"
-     "asked that leaves time for everybody, fixed before a\n"
-     "record is read: what took long does not show (1)"},
-    {0, false, false, "batch", "N", "reports in a request (100)"},
-    {0, false, false, "tries", "N",
-     "of a request before it is left for another run (8)"},
-    {0, false, false, "timeout", "S",
-     "seconds without an answer that end a try (30)"},
-    {0, false, false, "ca", "FILE",
-     "trust these certificate authorities, in PEM, and not\n"
-     "the system's"},
-    {0, false, false, "proxy", "URL",
-     "send through it, socks5h://HOST:PORT, say; else there\n"
-     "is none, whatever the environment says"},
     {0, false, false, "retry-refused", NULL,
      "send again, the same bytes, what the collector\n"
      "refused"},
@@ -512,5 +466,6 @@ const struct cli_verb cmd_send = {
                "    --to http://127.0.0.1:8470/v1/campaigns/wdbc\n",
     .wanted = wanted,
     .options = options,
+    .setting_at = sotto_sender_setting_at,
     .run = run_send,
 };

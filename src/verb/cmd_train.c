@@ -11,6 +11,7 @@
 
 #include "cli/json_print.h"
 #include "cli/output_file.h"
+#include "cli/setting_options.h"
 #include "cli/watch.h"
 #include "verb/learning.h"
 #include "verb/records.h"
@@ -324,17 +325,10 @@ plan_settings(const struct cli_args *args, struct plan *plan)
     struct sotto_train_options *options = &plan->options;
     struct sotto_error err = {0};
     uint64_t threads = 0;
-    plan->set = calloc(args->given_count + 1, sizeof *plan->set);
+    plan->set = setting_options_given(args, train_words.of(plan->kind.name),
+                                      &options->sets);
     if (plan->set == NULL) {
-        cli_error("out of memory");
         return CLI_EXIT_FAILED;
-    }
-    for (size_t i = 0; i < args->given_count; i++) {
-        const struct cli_given *given = &args->given[i];
-        if (train_has_setting(plan->kind.name, given->option->name)) {
-            plan->set[options->sets++] =
-                (struct sotto_setting){given->option->name, given->value};
-        }
     }
     if (!learning_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;

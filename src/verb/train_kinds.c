@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "verb/setting_options.h"
+#include "cli/setting_options.h"
 
 #define OPTION_MODEL                                                           \
     {                                                                          \
@@ -87,18 +87,6 @@ train_kind_find(const char *name, struct sotto_train_kind *ret_kind)
 {
     for (size_t i = 0; sotto_train_kind_at(i, ret_kind); i++) {
         if (strcmp(ret_kind->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-train_has_setting(const char *kind, const char *name)
-{
-    struct sotto_setting_info setting;
-    for (size_t i = 0; sotto_train_setting_at(kind, i, &setting); i++) {
-        if (strcmp(setting.name, name) == 0) {
             return true;
         }
     }

@@ -14,8 +14,6 @@
 const char *train_kind_at(size_t i, const char **ret_about);
 /* Whether it is a kind that is trained, and which. */
 bool train_kind_find(const char *name, struct sotto_train_kind *ret_kind);
-/* Whether a kind has a setting of that name. */
-bool train_has_setting(const char *kind, const char *name);
 /* Of the verb: see cli.h. */
 extern const struct cli_word train_words;
 

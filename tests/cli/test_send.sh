@@ -38,7 +38,7 @@ says "v1/campaigns/NAME"
 try 2 --to "$nobody" --proxy socks5h://127.0.0.1:9050
 says "proxy"
 try 2 --to "$nobody" --batch 0
-says "1 to 10000"
+says "--batch 0 is not a whole number from 1 to 10000"
 try 2 --to "$nobody" --batch 10001
 run 2 send m.sotto people.csv --person name --ledger l --pub k.pub --tries 1 \
     --to "$nobody" --spread 604801

@@ -27,7 +27,7 @@ says "TLS" "in front"
 run 3 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --batch-min 1
 says "at least 2"
 run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --window 0
-says "from 1 to"
+says "--window 0 is not a whole number from 1 to 604800"
 run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --threads 65
 says "from 1 to 64"
 run 2 serve --mechanism m.sotto --pub k.pub --store sqlite:s.db --tls-cert c.pem
@@ -70,6 +70,8 @@ grep -q "stopping" err || fail "it does not say that it stops"
 begin --json
 json out
 grep -q "\"listening\": *\"127.0.0.1:$(cat port)\"" out || fail "$(cat out)"
+grep -q '"settings": "listen=127.0.0.1:0 window=600 batch-min=1000 ' out ||
+    fail "no settings: $(cat out)"
 kill -HUP "$pid"
 for _ in $(seq 100); do
     grep -q "read again" err && break

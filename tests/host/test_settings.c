@@ -18,7 +18,8 @@ struct own {
     bool linear;
     const char *network, *note;
     struct setting_list hidden;
-    size_t ranges;
+    size_t ranges, batch;
+    uint32_t spread;
 };
 
 #define AT(field) offsetof(struct own, field)
@@ -59,6 +60,8 @@ static const struct setting table[] = {
      NULL,
      "of a column",
      "COL=A:B"},
+    SETTING("batch", SIZE, AT(batch), 2, 8e9, "100", NULL, "rows"),
+    SETTING("spread", WHOLE, AT(spread), 0, 9, "5", "S", "seconds"),
     SETTING_END};
 
 static struct own own;
@@ -183,6 +186,8 @@ test_refused(void **state)
     refuse("network", "", "is none of cnn|mlp");
     refuse("network", "cn", "is none of cnn|mlp");
     refuse("network", "cnn|mlp", "is none of cnn|mlp");
+    refuse("batch", "1", "is not a whole number from 2 to 8000000000");
+    refuse("batch", "8000000001", "is not a whole number");
     refuse("epochs", NULL, "needs a value");
     refuse("epoch", "3", "is no setting");
 }
@@ -205,14 +210,17 @@ test_text(void **state)
     (void)state;
     put("rate", "1e-1");
     put("note", "n");
-    check_text(true, "epochs=60 rate=0.1 network=mlp note=n hidden=400,50");
+    check_text(true, "epochs=60 rate=0.1 network=mlp note=n hidden=400,50 "
+                     "batch=100 spread=5");
+    put("batch", "5000000000");
     put("rate", "0.30000000000000004");
     put("epochs", "007");
     put("linear", "");
     put("seed", "5");
     put("range", "x=1:2");
     check_text(false, "epochs=7 seed=5 rate=0.30000000000000004 linear=yes "
-                      "network=mlp hidden=400,50 range=1");
+                      "network=mlp hidden=400,50 range=1 batch=5000000000 "
+                      "spread=5");
 }
 
 static void
@@ -231,13 +239,102 @@ test_rows(void **state)
     assert_string_equal(setting_value_name(&table[7]), "COL=A:B");
 }
 
+/* What is 0 and may not be gets its default; what may be 0 stays. */
+static void
+test_complete(void **state)
+{
+    struct own by_hand = {.epochs = 7};
+    (void)state;
+    assert_int_equal(settings_complete(table, &by_hand, &err), SOTTO_STATUS_OK);
+    assert_int_equal(by_hand.epochs, 7);
+    assert_true(by_hand.rate == 0.1);
+    assert_int_equal(by_hand.batch, 100);
+    assert_int_equal(by_hand.spread, 0);
+    assert_string_equal(by_hand.network, "mlp");
+    assert_null(by_hand.note);
+}
+
+static void
+test_complete_refuses(void **state)
+{
+    static const struct setting needed[] = {
+        SETTING_NEEDED("note", AT(note), "F", "a file"), SETTING_END};
+    static const struct {
+        struct own own;
+        const char *said;
+    } cases[] = {
+        {{.epochs = 1001}, "epochs 1001 is not a whole number from 1 to 1000"},
+        {{.batch = 1}, "batch 1 is not a whole number from 2 to"},
+        {{.rate = -1}, "rate -1 is not a number"},
+        {{.spread = 10}, "spread 10 is not a whole number from 0 to 9"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        own = cases[i].own;
+        assert_int_equal(settings_complete(table, &own, &err),
+                         SOTTO_STATUS_USAGE);
+        assert_non_null(strstr(err.message, cases[i].said));
+    }
+    own = (struct own){.note = NULL};
+    assert_int_equal(settings_complete(needed, &own, &err), SOTTO_STATUS_USAGE);
+    assert_string_equal(err.message, "note is missing");
+    assert_string_equal(err.subject, "note");
+    own.note = "f";
+    assert_int_equal(settings_complete(needed, &own, &err), SOTTO_STATUS_OK);
+}
+
+static void
+test_set(void **state)
+{
+    const struct sotto_setting set[] = {
+        {"epochs", "3"}, {"linear", NULL}, {"batch", "x"}};
+    (void)state;
+    memset(&own, 0xa5, sizeof own);
+    assert_int_equal(settings_set(table, &own, set, 2, &err), SOTTO_STATUS_OK);
+    assert_int_equal(own.epochs, 3);
+    assert_true(own.linear);
+    assert_int_equal(own.spread, 5);
+    assert_int_equal(settings_set(table, &own, set, 3, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_string_equal(err.subject, "batch");
+}
+
+static void
+test_tell(void **state)
+{
+    struct sotto_setting_info info;
+    size_t count = 0;
+    (void)state;
+    assert_true(settings_tell(table, 0, &info));
+    assert_string_equal(info.name, "epochs");
+    assert_string_equal(info.value, "N");
+    assert_string_equal(info.initial, "60");
+    assert_string_equal(info.help, "passes");
+    assert_true(info.number);
+    assert_false(info.many || info.needed);
+    assert_true(settings_tell(table, 7, &info));
+    assert_true(info.many && !info.number);
+    while (settings_tell(table, count, &info)) {
+        count++;
+    }
+    assert_int_equal(count, sizeof table / sizeof *table - 1);
+    assert_false(setting_tell(NULL, &info));
+}
+
 int
 main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
     const struct CMUnitTest tests[] = {
-        TEST(test_defaults), TEST(test_values), TEST(test_refused),
-        TEST(test_text),     TEST(test_rows),
+        TEST(test_defaults),
+        TEST(test_values),
+        TEST(test_refused),
+        TEST(test_text),
+        TEST(test_rows),
+        TEST(test_complete),
+        TEST(test_complete_refuses),
+        TEST(test_set),
+        TEST(test_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,32 @@ test_options(void **state)
     assert_int_equal(entries(), 0);
 }
 
+/* By name: what is not given stands at its default, here also the times. */
+static void
+test_settings(void **state)
+{
+    const struct sotto_setting set[] = {{"to", NOBODY}, {"batch", "7"}};
+    const struct sotto_setting bad[] = {{"to", NOBODY}, {"grid", "86401"}};
+    struct sotto_sender_options options = {.look = true};
+    struct sotto_setting_info info;
+    struct sotto_error err = {0};
+    (void)state;
+    assert_int_equal(sotto_sender_set(&options, set, 2, &err), SOTTO_STATUS_OK);
+    assert_string_equal(options.url, NOBODY);
+    assert_int_equal(options.batch, 7);
+    assert_int_equal(options.tries, 8);
+    assert_int_equal(options.spread_s, 10);
+    assert_int_equal(options.grid_s, 1);
+    assert_null(options.queue);
+    assert_true(options.look);
+    assert_int_equal(sotto_sender_set(&options, bad, 2, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_string_equal(err.subject, "grid");
+    assert_true(sotto_sender_setting_at(0, &info) && info.needed);
+    assert_string_equal(info.name, "to");
+    assert_false(sotto_sender_setting_at(9, &info));
+}
+
 /* Nobody answers: what waits stays, and is counted. */
 static void
 test_nobody(void **state)
@@ -304,6 +330,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_simulated, setup,
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_options, setup, scratch_tear_down),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test_setup_teardown(test_nobody, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_spread, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_work, setup, scratch_tear_down),
