@@ -76,8 +76,8 @@ settle(struct judge *judge, const struct sotto_mechanism *mechanism)
     size_t pending = judge->found[JUDGE_PENDING], done = 0;
     const uint8_t *report = NULL;
     for (size_t at = 0, slot = 0; judge_next(judge, &at, &slot, &report);) {
-        require(report_valid(&mechanism->client->report, report,
-                             mechanism->client->report.size));
+        require(report_valid(mechanism->device.report, report,
+                             mechanism->shape.report_size));
         judge_settle(judge, at, done++ >= pending / 2);
     }
     require(done == pending && judge->found[JUDGE_PENDING] == 0);

@@ -109,10 +109,10 @@ make_mechanism(const struct compose_spec *spec)
 static void
 check_report(const struct sotto_mechanism *mechanism, const uint8_t *report)
 {
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     struct sotto_report_reader *reader = NULL;
     char *line = NULL;
-    require(report_valid(&mechanism->client->report, report, size));
+    require(report_valid(mechanism->device.report, report, size));
     require(sotto_report_json(mechanism, report, &line, NULL) ==
             SOTTO_STATUS_OK);
     require(sotto_report_reader_parse(mechanism, line, strlen(line), "line",
@@ -132,7 +132,7 @@ check_ids(const struct sotto_mechanism *mechanism,
     size_t count = sotto_report_reader_count(reader);
     size_t whole = count + sotto_report_reader_repeated(reader);
     require(count > 0);
-    require(data[0] == '{' || whole == size / mechanism->client->report.size);
+    require(data[0] == '{' || whole == size / mechanism->shape.report_size);
     for (size_t i = 1; i < count; i++) {
         require(memcmp(sotto_report_id(sotto_report_reader_at(reader, i - 1)),
                        sotto_report_id(sotto_report_reader_at(reader, i)),

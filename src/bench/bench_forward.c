@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "bench/sample_encoder.h"
-#include "client/device.h"
 #include "host/error.h"
 #include "mechanism/decompose.h"
 #include "mechanism/stages.h"

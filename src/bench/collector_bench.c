@@ -14,9 +14,9 @@
 #include "bench/collector_limit.h"
 #include "bench/collector_place.h"
 #include "bench/load.h"
-#include "client/device.h"
 #include "host/error.h"
 #include "host/sort.h"
+#include "report/report.h"
 
 #define WINDOW_S 3600u /* none ends by the clock */
 #define TAG_BYTES 16u  /* beside a payload in the store */

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "bench/load.h"
-#include "client/device.h"
 #include "collector/mover.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
+#include "report/report.h"
 #include "store/store.h"
 
 #define BATCH_MIN ((size_t)1000)

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
-#include "client/device.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
+#include "report/report.h"
 
 #define NUMBERS 8u
 #define SEED 1u

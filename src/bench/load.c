@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 #include "base/checked.h"
-#include "client/device.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "report/report.h"
 #include "sender/answer.h"
 
 #define HEAD_MOST ((size_t)1024) /* bytes of a head, theirs or ours */

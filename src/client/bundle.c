@@ -189,7 +189,7 @@ skip_string(const uint8_t **at, const uint8_t *end)
 static void
 share_text(struct reader *reader, struct sotto_client *client)
 {
-    const uint8_t *at = client->text, *end = at + client->text_size;
+    const uint8_t *at = client->terms.text, *end = at + client->terms.text_size;
     bool whole = true;
     for (uint32_t i = 0; i < client->sizes.columns && whole; i++) {
         struct encode_column *column = &client->encoder.column[i];
@@ -240,11 +240,11 @@ bundle_bind(struct reader *reader, struct sotto_client *client)
     expect_name(reader, "schema.text", UINT32_MAX, "\":{\"dtype\":\"U8\"");
     left = binding.size - binding.used; /* the text is all that is left */
     expect_number(reader, left);
-    client->text = take(&binding, left);
-    client->text_size = (size_t)left;
+    client->terms.text = take(&binding, left);
+    client->terms.text_size = (size_t)left;
     expect_padding(reader);
     if (reader->status == SOTTO_STATUS_OK) {
         share_text(reader, client);
-        client->uneven = binding.small;
+        client->terms.uneven = binding.small;
     }
 }

@@ -40,11 +40,11 @@ start_header(const uint8_t *mechanism, size_t size, struct reader *ret_reader,
 }
 
 static void
-read_metadata(struct reader *reader, struct device_sizes *sizes,
-              struct sotto_client *client)
+read_metadata(struct reader *reader, const struct channel *const *channels,
+              struct device_sizes *sizes, struct sotto_client *client)
 {
     reader_expect(reader, METADATA);
-    manifest_read(reader, channel_exact, sizes, client);
+    manifest_read(reader, channels, sizes, client);
     reader_expect(reader, "\"}");
 }
 
@@ -68,8 +68,9 @@ workspace_of(const struct device_sizes *sizes)
 }
 
 enum sotto_status
-sotto_client_size(const void *mechanism, size_t size, size_t *ret_workspace,
-                  struct sotto_error *err)
+device_size(const void *mechanism, size_t size,
+            const struct channel *const *channels, size_t *ret_workspace,
+            struct sotto_error *err)
 {
     struct reader reader;
     struct device_sizes sizes = {.columns = 0};
@@ -78,12 +79,19 @@ sotto_client_size(const void *mechanism, size_t size, size_t *ret_workspace,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    read_metadata(&reader, &sizes, NULL);
+    read_metadata(&reader, channels, &sizes, NULL);
     status = reader_status(&reader, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_workspace = (size_t)workspace_of(&sizes);
     }
     return status;
+}
+
+enum sotto_status
+sotto_client_size(const void *mechanism, size_t size, size_t *ret_workspace,
+                  struct sotto_error *err)
+{
+    return device_size(mechanism, size, channel_exact, ret_workspace, err);
 }
 
 /* Carves the workspace; the order is workspace_of()'s. */
@@ -137,7 +145,8 @@ same_hash(const uint8_t *a, const uint8_t *b)
 }
 
 enum sotto_status
-device_open(const void *mechanism, size_t size, const uint8_t *pin,
+device_open(const void *mechanism, size_t size,
+            const struct channel *const *channels, const uint8_t *pin,
             void *workspace, size_t workspace_size, bool uneven,
             struct sotto_client **ret_client, struct sotto_error *err)
 {
@@ -157,7 +166,7 @@ device_open(const void *mechanism, size_t size, const uint8_t *pin,
         return status;
     }
     first = reader;
-    read_metadata(&first, &sizes, NULL);
+    read_metadata(&first, channels, &sizes, NULL);
     status = reader_status(&first, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -171,11 +180,11 @@ device_open(const void *mechanism, size_t size, const uint8_t *pin,
     client->mechanism = (const uint8_t *)mechanism;
     client->mechanism_size = size;
     bytes_copy(client->report.hash, hash, sizeof hash);
-    read_metadata(&reader, &sizes, client);
+    read_metadata(&reader, channels, &sizes, client);
     if (reader.status == SOTTO_STATUS_OK) {
         bundle_bind(&reader, client);
     }
-    if (reader.status == SOTTO_STATUS_OK && client->uneven && !uneven) {
+    if (reader.status == SOTTO_STATUS_OK && client->terms.uneven && !uneven) {
         reader_fail(&reader, SOTTO_STATUS_FORMAT,
                     "a weight or a scale is so small, and not 0, that it could "
                     "make the encoder's time depend on the record");
@@ -201,8 +210,8 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
                   void *workspace, size_t workspace_size,
                   struct sotto_client **ret_client, struct sotto_error *err)
 {
-    return device_open(mechanism, size, pin, workspace, workspace_size, false,
-                       ret_client, err);
+    return device_open(mechanism, size, channel_exact, pin, workspace,
+                       workspace_size, false, ret_client, err);
 }
 
 void
@@ -231,6 +240,13 @@ sotto_client_hash(const struct sotto_client *client)
     return client->report.hash;
 }
 
+struct device_view
+device_view(struct sotto_client *client)
+{
+    return (struct device_view){&client->terms, &client->encoder,
+                                &client->report, &client->entropy};
+}
+
 void
 device_wipe(struct sotto_client *client)
 {
@@ -251,7 +267,7 @@ sotto_client_privatise(struct sotto_client *client,
         bytes_wipe(report, size);
         return SOTTO_STATUS_SIZE;
     }
-    if (client->uneven) {
+    if (client->terms.uneven) {
         bytes_wipe(report, size);
         return SOTTO_STATUS_FORMAT;
     }
@@ -288,13 +304,11 @@ sotto_client_report(struct sotto_client *client,
                     struct sotto_error *err)
 {
     struct record record = {client, values};
-    struct sotto_charge charge = {(const uint8_t *)person,
-                                  person_size,
-                                  client->campaign.text,
-                                  client->campaign.size,
-                                  client->report.hash,
-                                  client->eps,
-                                  client->delta};
+    struct sotto_charge charge = {
+        (const uint8_t *)person,     person_size,
+        client->terms.campaign.text, client->terms.campaign.size,
+        client->report.hash,         client->terms.eps,
+        client->terms.delta};
     if (person_size == 0 || person_size > SOTTO_PERSON_MAX) {
         bytes_wipe(report, size);
         return status_fail(err, SOTTO_STATUS_USAGE, 0,

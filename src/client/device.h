@@ -4,22 +4,18 @@
  *     values --encode/--> z, symbols --report/--> report
  *
  * A struct sotto_client lies at the start of the caller's workspace; all it
- * points to lies in the workspace or in the caller's mechanism file.
+ * points to lies in the workspace or in the caller's mechanism file. Only this
+ * folder includes this file (scripts/layers): others have opened.h.
  */
 #ifndef SOTTO_CLIENT_DEVICE_H
 #define SOTTO_CLIENT_DEVICE_H
 
+#include "client/opened.h"
 #include "client/reader.h"
-#include "client/wiring.h"
-#include "encode/encode.h"
+#include "encode/layer.h"
 #include "random/random.h"
-#include "report/report.h"
-#include "sotto/client.h"
 
-#define DEVICE_COLUMNS_MAX 4096u
-#define DEVICE_LAYERS_MAX WIRING_LAYERS_MAX
 #define DEVICE_PARTS_MAX 4096u
-#define DEVICE_WIDTH_MAX (1u << 20)  /* entries of x, z or a layer */
 #define DEVICE_OWN_MAX (1u << 24)    /* bytes of channels' own parameters */
 #define DEVICE_DRAWN_MAX (1u << 26)  /* bytes of entropy that a report draws */
 #define DEVICE_FLOATS_MAX (1u << 24) /* of the forward pass: 64 MiB */
@@ -27,7 +23,6 @@
 #define DEVICE_KERNEL_MAX 31u
 #define DEVICE_STRIDE_MAX 16u
 #define DEVICE_HEADER_MAX (1u << 24) /* bytes of JSON */
-#define DEVICE_TEXT_MAX 120u         /* characters of a name */
 #define DEVICE_ENTROPY_MAX 4096u     /* bytes fetched at a time */
 
 /* What the workspace must hold; known after a first reading. */
@@ -45,18 +40,9 @@ struct sotto_client {
     const uint8_t *mechanism;
     size_t mechanism_size;
     size_t workspace_size;
-    bool uneven; /* numbers so small that its time could tell of a record */
     struct device_sizes sizes;
-    struct reader_word name, campaign, auxiliary, eps_text, delta_text;
-    struct reader_word central_eps, central_delta; /* empty: none is stated */
-    uint64_t expires; /* seconds since 1970; 0: never */
-    uint32_t version; /* of the grammar: 1 or 2 */
-    uint64_t eps;     /* stated total, units of 10^-12 */
-    uint64_t delta;   /* likewise; 0: pure */
-
+    struct device_terms terms;
     uint8_t *channels; /* used from the front */
-    const uint8_t *text;
-    size_t text_size;
 
     struct encode_plan encoder;
     struct report_plan report;
@@ -77,16 +63,5 @@ struct layer layer_read(struct reader *reader, uint32_t version, uint32_t at);
 /* bundle.c: checks the layout of tensors against the manifest and points the
    client at them. */
 void bundle_bind(struct reader *reader, struct sotto_client *client);
-
-/* client.c: sotto_client_open, which refuses an uneven mechanism; or, to look
-   at `uneven` ones too, for analysts: no report is made with one. */
-enum sotto_status device_open(const void *mechanism, size_t size,
-                              const uint8_t *pin, void *workspace,
-                              size_t workspace_size, bool uneven,
-                              struct sotto_client **ret_client,
-                              struct sotto_error *err);
-
-/* Wipes everything the last record left in the workspace. */
-void device_wipe(struct sotto_client *client);
 
 #endif

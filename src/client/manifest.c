@@ -31,7 +31,7 @@ struct reading {
     const struct channel *const *channels; /* that it may name */
     struct device_sizes *sizes;
     struct sotto_client *client; /* NULL while measuring */
-    uint32_t version;
+    struct device_terms terms;
     uint32_t width; /* of what the next stage sees */
     struct wiring wiring;
     uint64_t eps, delta; /* sums over parts */
@@ -138,7 +138,7 @@ read_number_column(struct reading *reading, struct encode_column *column)
 {
     struct reader *reader = reading->reader;
     reader_expect(reader, "number\"");
-    if (reading->version == 1) {
+    if (reading->terms.version == 1) {
         return;
     }
     if (!match_newer(reader, ",\"transform\":\"log\"",
@@ -159,7 +159,7 @@ read_category_column(struct reading *reading, struct encode_column *column)
     reader_expect(reader, ",\"input\":");
     column->inputs = number(reader, 0, 1) * column->count;
     column->missing =
-        reading->version > 1 && reader_match(reader, ",\"missing\":1");
+        reading->terms.version > 1 && reader_match(reader, ",\"missing\":1");
     if (column->missing && column->count < 3) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a column without categories has none for what is missing");
@@ -179,7 +179,7 @@ read_column(struct reading *reading, uint32_t at)
         column.inputs = column.count;
     } else if (reader_match(reader, "category\",\"count\":")) {
         read_category_column(reading, &column);
-    } else if (reading->version == 1 ||
+    } else if (reading->terms.version == 1 ||
                (!match_newer(reader, "image\"",
                              "the mechanism needs a newer sotto: columns of "
                              "images") &&
@@ -199,9 +199,9 @@ static void
 read_layer(struct reading *reading, uint32_t at)
 {
     struct reader *reader = reading->reader;
-    struct layer layer = layer_read(reader, reading->version, at);
+    struct layer layer = layer_read(reader, reading->terms.version, at);
     struct device_sizes *sizes = reading->sizes;
-    wiring_add(&reading->wiring, reader, reading->version, &layer);
+    wiring_add(&reading->wiring, reader, reading->terms.version, &layer);
     sizes->work = checked_add(sizes->work, layer_work(&layer));
     if (sizes->work > DEVICE_WORK_MAX) {
         reader_fail(reader, SOTTO_STATUS_LIMIT,
@@ -312,7 +312,7 @@ read_factor(struct reading *reading, struct report_factor *factor)
     factor->k = 1;
     if (factor->is_column) {
         factor->at = read_column_number(reading, &factor->k);
-    } else if (reading->version > 1 &&
+    } else if (reading->terms.version > 1 &&
                reader_match(reader, "{\"equal\":[{\"column\":")) {
         factor->equal = true;
         factor->column = read_column_number(reading, &k);
@@ -423,7 +423,7 @@ read_domain(struct reading *reading, struct report_part *part, uint32_t *ret_l)
 {
     enum channel_domain domain = part->instance.channel->domain;
     uint32_t size = 1;
-    if (reading->version > 1) {
+    if (reading->terms.version > 1) {
         (void)match_newer(reading->reader, ",\"books\"",
                           "the mechanism needs a newer sotto: several "
                           "codebooks of which one is asked");
@@ -485,18 +485,18 @@ read_part(struct reading *reading, uint32_t at)
 
 /* Nothing here rests on a total that hides what the parts spend. */
 static void
-check_budget(struct reading *reading, uint64_t eps, uint64_t delta)
+check_budget(const struct reading *reading)
 {
-    if (reading->eps > eps) {
+    if (reading->eps > reading->terms.eps) {
         reader_fail(reading->reader, SOTTO_STATUS_BUDGET,
                     "the parts spend more than the mechanism's stated "
                     "epsilon");
     }
-    if (reading->delta > delta) {
+    if (reading->delta > reading->terms.delta) {
         reader_fail(reading->reader, SOTTO_STATUS_BUDGET,
                     "the parts spend more than the mechanism's stated delta");
     }
-    if (reading->delta == 0 && delta > 0) {
+    if (reading->delta == 0 && reading->terms.delta > 0) {
         reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
                     "the mechanism states a delta but none of its parts has "
                     "one");
@@ -507,51 +507,39 @@ static void
 read_titles(struct reading *reading)
 {
     struct reader *reader = reading->reader;
-    struct reader_word name, campaign, auxiliary;
-    reading->version = reader_match(reader, "{\"sotto\":2") ? 2 : 1;
-    if (reading->version == 1) {
+    struct device_terms *terms = &reading->terms;
+    terms->version = reader_match(reader, "{\"sotto\":2") ? 2 : 1;
+    if (terms->version == 1) {
         reader_expect(reader, "{\"sotto\":1");
     }
     reader_expect(reader, ",\"name\":");
-    name = reader_string(reader, DEVICE_TEXT_MAX);
+    terms->name = reader_string(reader, DEVICE_TEXT_MAX);
     reader_expect(reader, ",\"campaign\":");
-    campaign = reader_string(reader, DEVICE_TEXT_MAX);
+    terms->campaign = reader_string(reader, DEVICE_TEXT_MAX);
     reader_expect(reader, ",\"auxiliary\":");
-    auxiliary = reader_string(reader, DEVICE_TEXT_MAX);
-    if (reading->client != NULL) {
-        reading->client->version = reading->version;
-        reading->client->name = name;
-        reading->client->campaign = campaign;
-        reading->client->auxiliary = auxiliary;
-    }
+    terms->auxiliary = reader_string(reader, DEVICE_TEXT_MAX);
 }
 
-/* What version 2 may say of the whole, behind the titles. */
+/* Reads what version 2 may say of the whole, behind the titles. */
 static void
-read_terms(struct reading *reading)
+read_newer_terms(struct reading *reading)
 {
     struct reader *reader = reading->reader;
-    struct reader_word eps = {"", 0}, delta = {"", 0};
-    uint64_t expires = 0;
-    if (reading->version > 1 &&
-        reader_match(reader, ",\"central\":{\"eps\":")) {
-        (void)read_eps(reader, &eps);
-        (void)read_delta(reader, &delta);
+    struct device_terms *terms = &reading->terms;
+    terms->central_eps = terms->central_delta = (struct reader_word){"", 0};
+    if (terms->version == 1) {
+        return;
+    }
+    if (reader_match(reader, ",\"central\":{\"eps\":")) {
+        (void)read_eps(reader, &terms->central_eps);
+        (void)read_delta(reader, &terms->central_delta);
         reader_expect(reader, "}");
     }
-    if (reading->version > 1 && reader_match(reader, ",\"expires\":")) {
-        expires = reader_number(reader, 1, EXPIRES_MAX);
+    if (reader_match(reader, ",\"expires\":")) {
+        terms->expires = reader_number(reader, 1, EXPIRES_MAX);
     }
-    if (reading->version > 1) {
-        (void)match_newer(reader, ",\"issuer\"",
-                          "the mechanism needs a newer sotto: tokens of an "
-                          "issuer");
-    }
-    if (reading->client != NULL) {
-        reading->client->central_eps = eps;
-        reading->client->central_delta = delta;
-        reading->client->expires = expires;
-    }
+    (void)match_newer(reader, ",\"issuer\"",
+                      "the mechanism needs a newer sotto: tokens of an issuer");
 }
 
 void
@@ -562,14 +550,14 @@ manifest_read(struct reader *reader, const struct channel *const *channels,
                               .channels = channels,
                               .sizes = sizes,
                               .client = client};
-    struct reader_word eps_text, delta_text = {"0", 1};
-    uint64_t eps, delta;
+    struct device_terms *terms = &reading.terms;
     reader->escaped = true;
     read_titles(&reading);
-    read_terms(&reading);
+    read_newer_terms(&reading);
     reader_expect(reader, ",\"eps\":");
-    eps = read_eps(reader, &eps_text);
-    delta = read_delta(reader, &delta_text);
+    terms->eps = read_eps(reader, &terms->eps_text);
+    terms->delta_text = (struct reader_word){"0", 1};
+    terms->delta = read_delta(reader, &terms->delta_text);
     sizes->width = 0;
     sizes->q = 1;
     sizes->channels = 0;
@@ -588,12 +576,9 @@ manifest_read(struct reader *reader, const struct channel *const *channels,
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a mechanism needs a column and a part");
     }
-    check_budget(&reading, eps, delta);
+    check_budget(&reading);
     reader->escaped = false;
     if (client != NULL) {
-        client->eps = eps;
-        client->eps_text = eps_text;
-        client->delta = delta;
-        client->delta_text = delta_text;
+        client->terms = *terms;
     }
 }

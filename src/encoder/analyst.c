@@ -15,7 +15,7 @@
 #include <sodium.h>
 
 #include "channel/channel.h"
-#include "client/device.h"
+#include "client/opened.h"
 #include "encoder/analyst_file.h"
 #include "host/error.h"
 #include "host/pool.h"

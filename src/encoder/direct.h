@@ -5,7 +5,6 @@
 #define SOTTO_ENCODER_DIRECT_H
 
 #include "channel/channel.h"
-#include "client/device.h"
 #include "encoder/encoder.h"
 #include "mechanism/compose.h"
 #include "sotto/sotto.h"

@@ -14,7 +14,7 @@
 
 #include "base/checked.h"
 #include "base/decimal.h"
-#include "client/device.h"
+#include "client/opened.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"

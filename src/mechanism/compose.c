@@ -11,7 +11,6 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
-#include "client/device.h"
 #include "encode/flush.h"
 #include "host/amount.h"
 #include "host/error.h"

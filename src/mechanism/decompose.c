@@ -29,15 +29,14 @@ copy_columns(const struct shape *shape, struct decompose *copy)
 struct layer
 decompose_layer(const struct sotto_mechanism *mechanism, size_t i)
 {
-    return mechanism->client->encoder.layer[i];
+    return mechanism->device.encoder->layer[i];
 }
 
 static void
 copy_parts(const struct sotto_mechanism *mechanism, struct decompose *copy)
 {
-    const struct sotto_client *client = mechanism->client;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct report_part *own = &client->report.part[i];
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        const struct report_part *own = &mechanism->device.report->part[i];
         struct compose_part *part = &copy->part[i];
         part->covers = mechanism->shape.part[i].covers;
         part->channel = own->instance.channel->name;
@@ -88,9 +87,9 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
         .campaign = mechanism->campaign,
         .auxiliary = mechanism->auxiliary,
         .eps = shape->eps,
-        .central_eps = mechanism->client->central_eps,
-        .central_delta = mechanism->client->central_delta,
-        .expires = mechanism->client->expires,
+        .central_eps = mechanism->device.terms->central_eps,
+        .central_delta = mechanism->device.terms->central_delta,
+        .expires = mechanism->device.terms->expires,
         .column = copy->column,
         .columns = shape->columns,
         .layer = copy->layer,

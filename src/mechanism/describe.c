@@ -82,17 +82,14 @@ clips_each(const struct channel_instance *instance)
 static bool
 sent_alone(const struct page *page, size_t column)
 {
-    const struct sotto_client *client = page->mechanism->client;
+    const struct shape *shape = &page->mechanism->shape;
+    size_t entry = shape->column[column].at;
     bool alone = false;
-    size_t entry = 0;
-    for (size_t i = 0; i < column; i++) {
-        entry += client->encoder.column[i].inputs;
-    }
     for (size_t i = 0; i < page->info.parts; i++) {
-        const struct report_part *part = &client->report.part[i];
+        const struct shape_part *part = &shape->part[i];
         alone = alone ||
-                (clips_each(&part->instance) && entry >= part->from &&
-                 (entry - part->from) / part->instance.size < part->blocks);
+                (clips_each(part->instance) && entry >= part->from &&
+                 (entry - part->from) / part->instance->size < part->blocks);
     }
     return alone && page->info.layers == 0;
 }
@@ -146,7 +143,7 @@ say_layers(struct page *page)
     size_t count[] = {0, 0, 0};
     const char *before = " (";
     for (size_t i = 0; i < page->info.layers; i++) {
-        enum layer_kind kind = page->mechanism->client->encoder.layer[i].kind;
+        enum layer_kind kind = page->mechanism->device.encoder->layer[i].kind;
         count[kind == LAYER_CONV ? 0 : kind == LAYER_DENSE ? 2 : 1]++;
     }
     if (count[2] == page->info.layers) {
@@ -252,8 +249,8 @@ say_row(struct page *page, size_t at)
                     part.eps);
     if (part.delta > 0) {
         char delta[DECIMAL_TEXT_SIZE];
-        (void)amount_write(
-            page->mechanism->client->report.part[at].instance.delta, delta);
+        (void)amount_write(page->mechanism->shape.part[at].instance->delta,
+                           delta);
         host_text_print(&page->text, "%7sdelta %s each\n", "", delta);
     }
 }
@@ -291,18 +288,19 @@ static void
 say_coordinates(struct page *page, size_t at,
                 const struct sotto_part_info *part)
 {
-    const struct report_part *own = &page->mechanism->client->report.part[at];
+    const struct shape *shape = &page->mechanism->shape;
     double noise = part->deviation / (double)part->l;
     bool plain = false;
     for (size_t i = 0; i < part->blocks * part->size; i++) {
         struct sotto_column_info info;
-        size_t column = mechanism_source(page->mechanism, own->from + i);
+        size_t column =
+            mechanism_source(page->mechanism, shape->part[at].from + i);
         double scale;
         if (column == SIZE_MAX) {
             plain = true;
             continue;
         }
-        scale = page->mechanism->client->encoder.scale[column];
+        scale = shape->column[column].scale;
         sotto_mechanism_column(page->mechanism, column, &info);
         host_text_print(&page->words, "  - ");
         page_name(page, info.name);
@@ -328,7 +326,7 @@ say_coordinates(struct page *page, size_t at,
 static void
 say_factors(struct page *page, size_t at)
 {
-    const struct report_part *part = &page->mechanism->client->report.part[at];
+    const struct report_part *part = &page->mechanism->device.report->part[at];
     for (uint32_t i = 0; i < part->factors; i++) {
         host_text_print(&page->words, "%s", i > 0 ? " x " : "");
         if (part->factor[i].is_column) {

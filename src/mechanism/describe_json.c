@@ -195,12 +195,12 @@ static json_t *
 layer(struct building *building, size_t at)
 {
     static const char *const kinds[] = {"dense", "conv", "pool", "pool"};
-    const struct layer *from = &building->mechanism->client->encoder.layer[at];
+    const struct layer *from = &building->mechanism->device.encoder->layer[at];
     json_t *object = json_object();
     put(building, object, "kind", json_string(kinds[from->kind]));
     put_size(building, object, "in", from->in);
     put_size(building, object, "out", from->out);
-    if (building->mechanism->client->version > 1) {
+    if (building->mechanism->device.terms->version > 1) {
         put(building, object, "takes", sources(building, from, at));
         put(building, object, "bf16", json_boolean(from->bf16));
     }

@@ -80,7 +80,7 @@ static bool
 name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
                 size_t index, struct row *row)
 {
-    const struct report_part *own = &mechanism->client->report.part[part];
+    const struct report_part *own = &mechanism->device.report->part[part];
     size_t column = mechanism_source(mechanism, own->from + index);
     double l = own->instance.l;
     struct host_text name;
@@ -89,14 +89,11 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
     if (column == SIZE_MAX) {
         host_text_print(&name, "part %zu[%zu]", part + 1, index);
     } else {
-        const struct sotto_client *client = mechanism->client;
-        double scale = client->encoder.scale[column]; /* 0: a constant */
+        const struct shape_column *from = &mechanism->shape.column[column];
         host_text_add(&name, "", 0);
-        host_printable_add(&name,
-                           (const char *)client->encoder.column[column].text,
-                           CHARACTERS_MOST);
-        row->offset = client->encoder.shift[column];
-        row->unit = scale != 0 ? 1 / scale / l : 0;
+        host_printable_add(&name, from->name, CHARACTERS_MOST);
+        row->offset = from->shift;
+        row->unit = from->scale != 0 ? 1 / from->scale / l : 0; /* constant */
     }
     row->name = finish(&name);
     return row->name != NULL;
@@ -106,7 +103,7 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
 static char *
 name_symbols(const struct sotto_mechanism *mechanism, size_t part)
 {
-    const struct report_part *own = &mechanism->client->report.part[part];
+    const struct report_part *own = &mechanism->device.report->part[part];
     struct host_text name;
     host_text_init(&name, TEXT_MOST);
     for (uint32_t i = 0; i < own->factors; i++) {
@@ -156,7 +153,7 @@ static bool
 add_symbols(const struct sotto_mechanism *mechanism, size_t part,
             struct row *row)
 {
-    const struct report_part *own = &mechanism->client->report.part[part];
+    const struct report_part *own = &mechanism->device.report->part[part];
     bool good = true;
     for (uint32_t i = 0; good && i < own->instance.size; i++) {
         row[i].unit = 1;
@@ -194,7 +191,7 @@ rounding_of(const struct channel_instance *instance)
 static bool
 add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
 {
-    const struct report_part *own = &mechanism->client->report.part[part];
+    const struct report_part *own = &mechanism->device.report->part[part];
     const struct likelihood_instance *likelihood = &mechanism->likelihood[part];
     bool good = true;
     for (size_t i = 0; i < rows_of(own); i++) {
@@ -215,13 +212,13 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
 
 /* How many rows, and how many entries the largest block has. */
 static size_t
-count_rows(const struct sotto_client *client, size_t *ret_entries)
+count_rows(const struct report_plan *report, size_t *ret_entries)
 {
     size_t rows = 0;
     *ret_entries = 1;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        size_t size = client->report.part[i].instance.size;
-        rows += rows_of(&client->report.part[i]);
+    for (uint32_t i = 0; i < report->parts; i++) {
+        size_t size = report->part[i].instance.size;
+        rows += rows_of(&report->part[i]);
         *ret_entries = size > *ret_entries ? size : *ret_entries;
     }
     return rows;
@@ -232,9 +229,9 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
                    struct sotto_estimate **ret_estimate,
                    struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
+    const struct report_plan *report = mechanism->device.report;
     struct sotto_estimate *estimate;
-    size_t entries, at = 0, rows = count_rows(client, &entries);
+    size_t entries, at = 0, rows = count_rows(report, &entries);
     bool good;
     if (rows > ROWS_MOST) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
@@ -251,9 +248,9 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
     estimate->entries = calloc(entries, sizeof *estimate->entries);
     good = estimate->row != NULL && estimate->entries != NULL;
     estimate->rows = good ? rows : 0;
-    for (uint32_t i = 0; good && i < client->sizes.parts; i++) {
+    for (uint32_t i = 0; good && i < report->parts; i++) {
         good = add_part(mechanism, i, &estimate->row[at]);
-        at += rows_of(&client->report.part[i]);
+        at += rows_of(&report->part[i]);
     }
     if (!good) {
         sotto_estimate_free(estimate);
@@ -298,17 +295,16 @@ add_block(struct sotto_estimate *estimate, struct row *row,
 void
 sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
 {
-    const struct sotto_client *client = estimate->mechanism->client;
+    const struct report_plan *plan = estimate->mechanism->device.report;
     const uint8_t *at = report + REPORT_HEADER_SIZE;
     struct row *row = estimate->row;
-    if (!report_valid(&client->report, report, client->report.size)) {
+    if (!report_valid(plan, report, plan->size)) {
         return;
     }
     estimate->n++;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *instance =
-            &client->report.part[i].instance;
-        for (uint32_t j = 0; j < client->report.part[i].blocks; j++) {
+    for (uint32_t i = 0; i < plan->parts; i++) {
+        const struct channel_instance *instance = &plan->part[i].instance;
+        for (uint32_t j = 0; j < plan->part[i].blocks; j++) {
             row = add_block(estimate, row, &estimate->mechanism->likelihood[i],
                             at);
             at += instance->wire_size;

@@ -41,17 +41,16 @@ copy_word(char *to, struct reader_word word)
 static enum sotto_status
 set_likelihoods(struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
+    const struct report_plan *report = mechanism->device.report;
     enum sotto_status status = SOTTO_STATUS_OK;
     mechanism->likelihood =
-        calloc(client->sizes.parts, sizeof *mechanism->likelihood);
+        calloc(report->parts, sizeof *mechanism->likelihood);
     if (mechanism->likelihood == NULL) {
         return host_fail_memory(err);
     }
-    for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < client->sizes.parts;
-         i++) {
+    for (uint32_t i = 0; status == SOTTO_STATUS_OK && i < report->parts; i++) {
         status = likelihood_init(&mechanism->likelihood[i],
-                                 &client->report.part[i].instance);
+                                 &report->part[i].instance);
     }
     return status == SOTTO_STATUS_OK
                ? status
@@ -63,6 +62,7 @@ static enum sotto_status
 open_client(struct sotto_mechanism *mechanism, const char *name,
             struct sotto_error *err)
 {
+    const struct device_terms *terms;
     struct sotto_error cause = {0};
     size_t need = 0;
     enum sotto_status status =
@@ -74,24 +74,26 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
     if (mechanism->workspace == NULL) {
         return host_fail_memory(err);
     }
-    status = device_open(mechanism->data, mechanism->size, NULL,
+    status = device_open(mechanism->data, mechanism->size, channel_exact, NULL,
                          mechanism->workspace, need, true, &mechanism->client,
                          &cause);
     if (status != SOTTO_STATUS_OK) {
         return fail_about(name, status, &cause, err);
     }
+    mechanism->device = device_view(mechanism->client);
+    terms = mechanism->device.terms;
     status = set_likelihoods(mechanism, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    copy_word(mechanism->name, mechanism->client->name);
-    copy_word(mechanism->campaign, mechanism->client->campaign);
-    copy_word(mechanism->auxiliary, mechanism->client->auxiliary);
-    copy_word(mechanism->eps_text, mechanism->client->eps_text);
-    copy_word(mechanism->delta_text, mechanism->client->delta_text);
-    copy_word(mechanism->central_eps, mechanism->client->central_eps);
-    copy_word(mechanism->central_delta, mechanism->client->central_delta);
-    return shape_init(&mechanism->shape, mechanism->client, err);
+    copy_word(mechanism->name, terms->name);
+    copy_word(mechanism->campaign, terms->campaign);
+    copy_word(mechanism->auxiliary, terms->auxiliary);
+    copy_word(mechanism->eps_text, terms->eps_text);
+    copy_word(mechanism->delta_text, terms->delta_text);
+    copy_word(mechanism->central_eps, terms->central_eps);
+    copy_word(mechanism->central_delta, terms->central_delta);
+    return shape_init(&mechanism->shape, &mechanism->device, err);
 }
 
 enum sotto_status
@@ -263,7 +265,7 @@ void
 sotto_mechanism_info(const struct sotto_mechanism *mechanism,
                      struct sotto_mechanism_info *ret_info)
 {
-    const struct sotto_client *client = mechanism->client;
+    const struct device_view *device = &mechanism->device;
     const struct shape *shape = &mechanism->shape;
     memset(ret_info, 0, sizeof *ret_info);
     ret_info->name = mechanism->name;
@@ -278,14 +280,14 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->columns = shape->columns;
     ret_info->layers = shape->layers;
     ret_info->work = shape->work;
-    ret_info->uneven = client->uneven;
+    ret_info->uneven = device->terms->uneven;
     ret_info->central_eps = mechanism->central_eps;
     ret_info->central_delta = mechanism->central_delta;
-    ret_info->expires = client->expires;
+    ret_info->expires = device->terms->expires;
     ret_info->parts = shape->parts;
     ret_info->report_size = shape->report_size;
     for (size_t i = 0; i < shape->layers; i++) {
-        const struct layer *layer = &client->encoder.layer[i];
+        const struct layer *layer = &device->encoder->layer[i];
         ret_info->weights +=
             layer_biases(layer) * (layer_fan(layer) + (size_t)1);
     }
@@ -297,8 +299,8 @@ enum sotto_status
 sotto_mechanism_check(const struct sotto_mechanism *mechanism,
                       struct sotto_error *err)
 {
-    uint64_t expires = mechanism->client->expires;
-    if (mechanism->client->uneven) {
+    uint64_t expires = mechanism->device.terms->expires;
+    if (mechanism->device.terms->uneven) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0,
                          "devices refuse the mechanism \"%s\": a weight or a "
                          "scale is so small, and not 0, that the encoder's "

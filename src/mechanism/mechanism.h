@@ -4,7 +4,7 @@
 #ifndef SOTTO_MECHANISM_MECHANISM_H
 #define SOTTO_MECHANISM_MECHANISM_H
 
-#include "client/device.h"
+#include "client/opened.h"
 #include "likelihood/likelihood.h"
 #include "mechanism/shape.h"
 #include "sotto/sotto.h"
@@ -14,6 +14,7 @@ struct sotto_mechanism {
     size_t size;
     void *workspace;
     struct sotto_client *client;
+    struct device_view device; /* what the client lends */
     struct shape shape;
     struct likelihood_instance *likelihood; /* of each part */
     /* NUL-terminated copies of the manifest's titles. */

@@ -114,35 +114,33 @@ void
 rebudget_digest(const struct sotto_mechanism *mechanism,
                 uint8_t ret_digest[REBUDGET_DIGEST_SIZE])
 {
-    const struct sotto_client *client = mechanism->client;
-    size_t columns = client->sizes.columns;
+    const struct device_view *device = &mechanism->device;
+    const struct encode_plan *encoder = device->encoder;
+    size_t columns = encoder->columns;
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, REBUDGET_DIGEST_SIZE);
     digest_number(&state, columns);
     for (size_t i = 0; i < columns; i++) {
-        digest_number(&state, client->encoder.column[i].kind);
-        digest_number(&state, client->encoder.column[i].count);
-        digest_number(&state, client->encoder.column[i].inputs);
-        if (client->encoder.column[i].missing ||
-            client->encoder.column[i].clip) {
+        digest_number(&state, encoder->column[i].kind);
+        digest_number(&state, encoder->column[i].count);
+        digest_number(&state, encoder->column[i].inputs);
+        if (encoder->column[i].missing || encoder->column[i].clip) {
             digest_number(&state, UINT32_MAX);
-            digest_number(&state, client->encoder.column[i].missing);
-            digest_number(&state, client->encoder.column[i].clip);
+            digest_number(&state, encoder->column[i].missing);
+            digest_number(&state, encoder->column[i].clip);
         }
     }
-    digest_bytes(&state, client->encoder.shift,
-                 columns * sizeof *client->encoder.shift);
-    digest_bytes(&state, client->encoder.scale,
-                 columns * sizeof *client->encoder.scale);
-    digest_bytes(&state, client->text, client->text_size);
-    digest_number(&state, client->sizes.layers);
-    for (uint32_t i = 0; i < client->sizes.layers; i++) {
+    digest_bytes(&state, encoder->shift, columns * sizeof *encoder->shift);
+    digest_bytes(&state, encoder->scale, columns * sizeof *encoder->scale);
+    digest_bytes(&state, device->terms->text, device->terms->text_size);
+    digest_number(&state, encoder->layers);
+    for (uint32_t i = 0; i < encoder->layers; i++) {
         struct layer layer = decompose_layer(mechanism, i);
         digest_layer(&state, &layer);
     }
-    digest_number(&state, client->sizes.parts);
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        digest_part(&state, &client->report.part[i]);
+    digest_number(&state, device->report->parts);
+    for (uint32_t i = 0; i < device->report->parts; i++) {
+        digest_part(&state, &device->report->part[i]);
     }
     (void)crypto_generichash_final(&state, ret_digest, REBUDGET_DIGEST_SIZE);
 }

@@ -18,6 +18,7 @@
 #include "host/text.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/report_json.h"
+#include "mechanism/stages.h"
 
 #define FILE_MOST ((size_t)1 << 36)
 #define LINE_MOST ((size_t)1 << 30)
@@ -118,15 +119,16 @@ enum sotto_status
 sotto_report_writer_add(struct sotto_report_writer *writer,
                         const uint8_t *report, struct sotto_error *err)
 {
-    const struct sotto_client *client = writer->mechanism->client;
-    if (!report_valid(&client->report, report, client->report.size)) {
+    const struct sotto_mechanism *mechanism = writer->mechanism;
+    size_t size = mechanism->shape.report_size;
+    if (!stages_valid(mechanism, report, size)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "this is not a report of this mechanism");
     }
     if (writer->values != NULL) {
         return add_line(writer, report, err);
     }
-    return sotto_output_write(writer->output, report, client->report.size, err);
+    return sotto_output_write(writer->output, report, size, err);
 }
 
 enum sotto_status
@@ -192,14 +194,13 @@ fail_report(const struct source *source, size_t at, size_t line,
 
 /* The first block that its channel never sends. */
 static enum sotto_status
-explain_blocks(const struct sotto_client *client, const uint8_t *report,
+explain_blocks(const struct report_plan *plan, const uint8_t *report,
                struct sotto_error *err)
 {
     const uint8_t *at = report + REPORT_HEADER_SIZE;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        const struct channel_instance *instance =
-            &client->report.part[i].instance;
-        for (uint32_t j = 0; j < client->report.part[i].blocks; j++) {
+    for (uint32_t i = 0; i < plan->parts; i++) {
+        const struct channel_instance *instance = &plan->part[i].instance;
+        for (uint32_t j = 0; j < plan->part[i].blocks; j++) {
             if (!instance->channel->valid(instance, at)) {
                 return host_fail(err, SOTTO_STATUS_INPUT, 0,
                                  "block %u of part %u holds what its channel "
@@ -234,15 +235,15 @@ static enum sotto_status
 check_report(const struct source *source, const uint8_t *report, size_t at,
              struct sotto_error *err)
 {
-    const struct sotto_client *client = source->mechanism->client;
+    const struct report_plan *plan = source->mechanism->device.report;
     struct sotto_error cause = {0};
-    if (report_valid(&client->report, report, client->report.size)) {
+    if (report_valid(plan, report, plan->size)) {
         return SOTTO_STATUS_OK;
     }
     if (check_header(source->mechanism, report, &cause) == SOTTO_STATUS_OK) {
-        (void)explain_blocks(client, report, &cause);
+        (void)explain_blocks(plan, report, &cause);
     }
-    return fail_report(source, at, 0, at * client->report.size, &cause, err);
+    return fail_report(source, at, 0, at * plan->size, &cause, err);
 }
 
 /* The length, once the first report's header has shown whose they are. */

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "host/error.h"
 #include "host/printable.h"
+#include "mechanism/stages.h"
 
 #define KEYS 4u
 #define LINE_MOST ((size_t)1 << 30)
@@ -25,9 +26,8 @@
 size_t
 report_json_values(const struct sotto_mechanism *mechanism)
 {
-    const struct sotto_client *client = mechanism->client;
     size_t most = 1;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+    for (uint32_t i = 0; i < mechanism->shape.parts; i++) {
         size_t values = mechanism->likelihood[i].values;
         most = values > most ? values : most;
     }
@@ -40,11 +40,10 @@ report_json_most(const struct sotto_mechanism *mechanism)
     static const char frame[] = "{\"mechanism\":\"\",\"id\":\"\","
                                 "\"simulated\":false,\"parts\":[]}";
     static const char value[] = "-9007199254740992"; /* and a comma */
-    const struct sotto_client *client = mechanism->client;
     size_t most =
         sizeof frame + (size_t)2 * SOTTO_HASH_SIZE + (size_t)2 * SOTTO_ID_SIZE;
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
-        most += sizeof "[]" + (size_t)client->report.part[i].blocks *
+    for (uint32_t i = 0; i < mechanism->shape.parts; i++) {
+        most += sizeof "[]" + mechanism->shape.part[i].blocks *
                                   mechanism->likelihood[i].values *
                                   sizeof value;
     }
@@ -59,7 +58,7 @@ write_part(const struct sotto_mechanism *mechanism, uint32_t part,
 {
     const struct likelihood_instance *own = &mechanism->likelihood[part];
     host_text_add(text, "[", 1);
-    for (uint32_t i = 0; i < mechanism->client->report.part[part].blocks; i++) {
+    for (size_t i = 0; i < mechanism->shape.part[part].blocks; i++) {
         own->likelihood->unpack(own, at, values);
         for (uint32_t j = 0; j < own->values; j++) {
             host_text_print(text, "%s%" PRId64, i + j > 0 ? "," : "",
@@ -76,7 +75,6 @@ report_json_write(const struct sotto_mechanism *mechanism,
                   const uint8_t *report, int64_t *values,
                   struct host_text *text)
 {
-    const struct sotto_client *client = mechanism->client;
     const uint8_t *at = report + REPORT_HEADER_SIZE;
     char hash[2 * SOTTO_HASH_SIZE + 1], id[2 * SOTTO_ID_SIZE + 1];
     (void)sodium_bin2hex(hash, sizeof hash, report + REPORT_MAGIC_SIZE,
@@ -86,7 +84,7 @@ report_json_write(const struct sotto_mechanism *mechanism,
         text, "{\"mechanism\":\"%s\",\"id\":\"%s\",\"simulated\":%s,", hash, id,
         sotto_report_simulated(report) ? "true" : "false");
     host_text_print(text, "\"parts\":[");
-    for (uint32_t i = 0; i < client->sizes.parts; i++) {
+    for (uint32_t i = 0; i < mechanism->shape.parts; i++) {
         host_text_add(text, ",", i > 0 ? 1 : 0);
         at = write_part(mechanism, i, at, values, text);
     }
@@ -98,10 +96,9 @@ sotto_report_json(const struct sotto_mechanism *mechanism,
                   const uint8_t *report, char **ret_text,
                   struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
     struct host_text text;
     int64_t *values;
-    if (!report_valid(&client->report, report, client->report.size)) {
+    if (!stages_valid(mechanism, report, mechanism->shape.report_size)) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "this is not a report of this mechanism");
     }
@@ -235,7 +232,7 @@ read_part(const struct sotto_mechanism *mechanism, uint32_t at,
 {
     const struct likelihood_instance *own = &mechanism->likelihood[at];
     const struct channel_instance *instance = own->instance;
-    uint32_t blocks = mechanism->client->report.part[at].blocks;
+    uint32_t blocks = (uint32_t)mechanism->shape.part[at].blocks;
     size_t expected = (size_t)blocks * own->values;
     if (!json_is_array(list) || json_array_size(list) != expected) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
@@ -268,23 +265,18 @@ static enum sotto_status
 read_parts(const struct sotto_mechanism *mechanism, const json_t *object,
            int64_t *values, uint8_t *ret_report, struct sotto_error *err)
 {
-    const struct sotto_client *client = mechanism->client;
     const json_t *parts = json_object_get(object, "parts");
-    uint8_t *at = ret_report + REPORT_HEADER_SIZE;
+    const struct shape *shape = &mechanism->shape;
     enum sotto_status status = SOTTO_STATUS_OK;
-    if (!json_is_array(parts) ||
-        json_array_size(parts) != client->sizes.parts) {
+    if (!json_is_array(parts) || json_array_size(parts) != shape->parts) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "its \"parts\" must be a list of %" PRIu32
-                         " lists; make the file again",
-                         client->sizes.parts);
+                         "its \"parts\" must be a list of %zu lists; make "
+                         "the file again",
+                         shape->parts);
     }
-    for (uint32_t i = 0; i < client->sizes.parts && status == SOTTO_STATUS_OK;
-         i++) {
-        const struct report_part *part = &client->report.part[i];
-        status =
-            read_part(mechanism, i, json_array_get(parts, i), values, at, err);
-        at += (size_t)part->blocks * part->instance.wire_size;
+    for (uint32_t i = 0; i < shape->parts && status == SOTTO_STATUS_OK; i++) {
+        status = read_part(mechanism, i, json_array_get(parts, i), values,
+                           ret_report + shape_offset(shape, i, 0), err);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /*
  * rows.c: the rows of a table as records of a mechanism.
  *
- * The stages are the device's own (client/device.h), run in the mechanism's
+ * The stages are the device's own (client/opened.h), run in the mechanism's
  * workspace: what is learnt from rows is what reports are about, bit for bit.
  * Nothing of a row stays in the workspace after a call.
  */
@@ -128,16 +128,16 @@ rows_z_width(const struct rows *rows)
 void
 rows_encode(struct rows *rows, size_t row, float *ret_x, float *ret_z)
 {
-    struct sotto_client *client = rows->mechanism->client;
-    schema_apply(&client->encoder, rows_at(rows, row));
+    struct encode_plan *encoder = rows->mechanism->device.encoder;
+    schema_apply(encoder, rows_at(rows, row));
     if (ret_x != NULL) {
-        memcpy(ret_x, client->encoder.x, rows_x_width(rows) * sizeof *ret_x);
+        memcpy(ret_x, encoder->x, rows_x_width(rows) * sizeof *ret_x);
     }
     if (ret_z != NULL) {
-        forward_run(&client->encoder);
-        memcpy(ret_z, client->encoder.z, rows_z_width(rows) * sizeof *ret_z);
+        forward_run(encoder);
+        memcpy(ret_z, encoder->z, rows_z_width(rows) * sizeof *ret_z);
     }
-    device_wipe(client);
+    stages_wipe(rows->mechanism);
 }
 
 size_t
@@ -150,26 +150,26 @@ void
 rows_representation(struct rows *rows, size_t row, uint32_t layers,
                     float *ret_z)
 {
-    struct sotto_client *client = rows->mechanism->client;
-    schema_apply(&client->encoder, rows_at(rows, row));
-    forward_run_to(&client->encoder, layers);
-    memcpy(ret_z, client->encoder.z,
+    struct encode_plan *encoder = rows->mechanism->device.encoder;
+    schema_apply(encoder, rows_at(rows, row));
+    forward_run_to(encoder, layers);
+    memcpy(ret_z, encoder->z,
            rows_representation_width(rows, layers) * sizeof *ret_z);
-    device_wipe(client);
+    stages_wipe(rows->mechanism);
 }
 
 void
 rows_scores(struct rows *rows, size_t row, float *ret_input, float *ret_z)
 {
-    struct sotto_client *client = rows->mechanism->client;
+    struct encode_plan *encoder = rows->mechanism->device.encoder;
     uint32_t layers = (uint32_t)rows->mechanism->shape.layers;
-    schema_apply(&client->encoder, rows_at(rows, row));
-    forward_run(&client->encoder);
-    memcpy(ret_input, client->encoder.input,
+    schema_apply(encoder, rows_at(rows, row));
+    forward_run(encoder);
+    memcpy(ret_input, encoder->input,
            rows_representation_width(rows, layers > 0 ? layers - 1 : 0) *
                sizeof *ret_input);
-    memcpy(ret_z, client->encoder.z, rows_z_width(rows) * sizeof *ret_z);
-    device_wipe(client);
+    memcpy(ret_z, encoder->z, rows_z_width(rows) * sizeof *ret_z);
+    stages_wipe(rows->mechanism);
 }
 
 size_t
@@ -194,8 +194,8 @@ void
 rows_q(struct rows *rows, size_t row, int32_t *ret_q)
 {
     struct sotto_mechanism *mechanism = rows->mechanism;
-    schema_apply(&mechanism->client->encoder, rows_at(rows, row));
-    forward_run(&mechanism->client->encoder);
+    schema_apply(mechanism->device.encoder, rows_at(rows, row));
+    forward_run(mechanism->device.encoder);
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
         if (strcmp(mechanism->shape.part[i].covers, "label") != 0) {
             ret_q = put_points(mechanism, i, ret_q);
@@ -207,13 +207,13 @@ rows_q(struct rows *rows, size_t row, int32_t *ret_q)
 size_t
 rows_class(struct rows *rows, size_t row)
 {
-    struct sotto_client *client = rows->mechanism->client;
+    struct encode_plan *encoder = rows->mechanism->device.encoder;
     size_t column = rows->mechanism->shape.label;
     if (column == SIZE_MAX || rows->column[column] == SIZE_MAX) {
         return SIZE_MAX;
     }
-    schema_apply(&client->encoder, rows_at(rows, row));
-    size_t symbol = (size_t)client->encoder.symbol[column];
-    device_wipe(client);
+    schema_apply(encoder, rows_at(rows, row));
+    size_t symbol = (size_t)encoder->symbol[column];
+    stages_wipe(rows->mechanism);
     return symbol;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/device.h"
 #include "host/error.h"
 
 /* ---- Parts -------------------------------------------------------------- */
@@ -81,12 +80,12 @@ place_part(struct shape *shape, size_t at)
 }
 
 static void
-describe_parts(struct shape *shape, const struct sotto_client *client)
+describe_parts(struct shape *shape, const struct device_view *device)
 {
     size_t offset = REPORT_HEADER_SIZE;
     bool scores = false;
     for (size_t i = 0; i < shape->parts; i++) {
-        const struct report_part *own = &client->report.part[i];
+        const struct report_part *own = &device->report->part[i];
         shape->part[i] = describe_part(own, offset);
         place_part(shape, i);
         offset += (size_t)own->blocks * own->instance.wire_size;
@@ -114,12 +113,12 @@ reads_column(const struct report_part *part, size_t column)
 /* Whether a column says nothing but the label: only parts that cover the label
    read it. */
 static bool
-is_label(const struct shape *shape, const struct sotto_client *client,
+is_label(const struct shape *shape, const struct device_view *device,
          size_t column)
 {
-    bool label = false, more = client->encoder.column[column].inputs > 0;
+    bool label = false, more = device->encoder->column[column].inputs > 0;
     for (size_t i = 0; i < shape->parts; i++) {
-        bool reads = reads_column(&client->report.part[i], column);
+        bool reads = reads_column(&device->report->part[i], column);
         bool covers = shape->part[i].role == SHAPE_PAIR ||
                       strcmp(shape->part[i].covers, "label") == 0;
         label = label || (reads && covers);
@@ -136,12 +135,12 @@ count_values(const struct encode_column *column)
 }
 
 static void
-describe_columns(struct shape *shape, const struct sotto_client *client)
+describe_columns(struct shape *shape, const struct device_view *device)
 {
     const char **values = shape->values;
     size_t at = 0;
     for (size_t i = 0; i < shape->columns; i++) {
-        const struct encode_column *own = &client->encoder.column[i];
+        const struct encode_column *own = &device->encoder->column[i];
         const char *text = (const char *)own->text;
         shape->column[i] =
             (struct shape_column){.name = (const char *)own->text,
@@ -150,9 +149,9 @@ describe_columns(struct shape *shape, const struct sotto_client *client)
                                   .values = values,
                                   .inputs = own->inputs,
                                   .at = at,
-                                  .shift = client->encoder.shift[i],
-                                  .scale = client->encoder.scale[i],
-                                  .label = is_label(shape, client, i),
+                                  .shift = device->encoder->shift[i],
+                                  .scale = device->encoder->scale[i],
+                                  .label = is_label(shape, device, i),
                                   .missing = own->missing,
                                   .clip = own->clip};
         at += own->inputs;
@@ -166,25 +165,23 @@ describe_columns(struct shape *shape, const struct sotto_client *client)
 /* ---- All of it ---------------------------------------------------------- */
 
 enum sotto_status
-shape_init(struct shape *shape, const struct sotto_client *client,
+shape_init(struct shape *shape, const struct device_view *device,
            struct sotto_error *err)
 {
-    const struct device_sizes *sizes = &client->sizes;
     size_t values = 1;
-    *shape = (struct shape){.columns = sizes->columns,
-                            .layers = sizes->layers,
-                            .parts = sizes->parts,
+    *shape = (struct shape){.columns = device->encoder->columns,
+                            .layers = device->encoder->layers,
+                            .parts = device->report->parts,
                             .code = SIZE_MAX,
                             .label = SIZE_MAX,
                             .label_part = SIZE_MAX,
-                            .work = sizes->work,
-                            .report_size = client->report.size,
-                            .hash = client->report.hash,
-                            .eps = client->eps,
-                            .delta = client->delta};
+                            .report_size = device->report->size,
+                            .hash = device->report->hash,
+                            .eps = device->terms->eps,
+                            .delta = device->terms->delta};
     shape->column = calloc(shape->columns + 1, sizeof *shape->column);
     for (size_t i = 0; i < shape->columns; i++) {
-        values += count_values(&client->encoder.column[i]);
+        values += count_values(&device->encoder->column[i]);
     }
     shape->values = calloc(values, sizeof *shape->values);
     shape->part = calloc(shape->parts + 1, sizeof *shape->part);
@@ -194,15 +191,18 @@ shape_init(struct shape *shape, const struct sotto_client *client,
         shape_clear(shape);
         return host_fail_memory(err);
     }
-    shape->width[0] = sizes->inputs;
-    for (size_t i = 0; i < shape->layers; i++) {
-        shape->width[i + 1] = client->encoder.layer[i].out;
+    for (size_t i = 0; i < shape->columns; i++) {
+        shape->width[0] += device->encoder->column[i].inputs;
     }
-    (void)report_measure(&client->report, &shape->entropy);
+    for (size_t i = 0; i < shape->layers; i++) {
+        shape->work += layer_work(&device->encoder->layer[i]);
+        shape->width[i + 1] = device->encoder->layer[i].out;
+    }
+    (void)report_measure(device->report, &shape->entropy);
     shape->x = shape->width[0];
     shape->z = shape->width[shape->layers];
-    describe_parts(shape, client);
-    describe_columns(shape, client);
+    describe_parts(shape, device);
+    describe_columns(shape, device);
     return SOTTO_STATUS_OK;
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "channel/channel.h"
+#include "client/opened.h"
 #include "sotto/mechanisms.h"
 
 /* What a part tells. A maker says what it covers: that is not checked. */
@@ -70,10 +71,10 @@ struct shape {
     uint64_t eps, delta; /* stated totals, in units of 10^-12 */
 };
 
-/* Reads the shape off an opened client, which must outlive it. Statuses:
+/* Reads the shape off an opened mechanism, which must outlive it. Statuses:
    MEMORY; there is nothing to clear then. */
 SOTTO_CHECKED enum sotto_status shape_init(struct shape *shape,
-                                           const struct sotto_client *client,
+                                           const struct device_view *device,
                                            struct sotto_error *err);
 void shape_clear(struct shape *shape);
 /* Where a block of a part lies in a report. */

@@ -17,16 +17,16 @@ sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
                uint64_t stream, const struct sotto_value *values, size_t count,
                uint8_t *report, size_t size)
 {
-    struct sotto_client *client = mechanism->client;
+    const struct device_view *device = &mechanism->device;
     struct seeded seeded;
-    if (count != client->sizes.columns || size != client->report.size) {
+    if (count != device->encoder->columns || size != device->report->size) {
         return SOTTO_STATUS_SIZE;
     }
     seeded_init(&seeded, seed, REPORT_STREAM ^ stream);
-    schema_apply(&client->encoder, values);
-    forward_run(&client->encoder);
-    report_simulate(&client->report, &seeded.simulation, report);
-    device_wipe(client);
+    schema_apply(device->encoder, values);
+    forward_run(device->encoder);
+    report_simulate(device->report, &seeded.simulation, report);
+    device_wipe(mechanism->client);
     bytes_wipe(&seeded, sizeof seeded);
     return SOTTO_STATUS_OK;
 }

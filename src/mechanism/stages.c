@@ -17,34 +17,34 @@ stages_encode_to(struct sotto_mechanism *mechanism,
                  const struct sotto_value *values, size_t layers)
 {
     device_wipe(mechanism->client);
-    schema_apply(&mechanism->client->encoder, values);
-    forward_run_to(&mechanism->client->encoder, (uint32_t)layers);
+    schema_apply(mechanism->device.encoder, values);
+    forward_run_to(mechanism->device.encoder, (uint32_t)layers);
 }
 
 float *
 stages_z(const struct sotto_mechanism *mechanism)
 {
-    return mechanism->client->encoder.z;
+    return mechanism->device.encoder->z;
 }
 
 int32_t *
 stages_symbol(const struct sotto_mechanism *mechanism, size_t column)
 {
-    return &mechanism->client->encoder.symbol[column];
+    return &mechanism->device.encoder->symbol[column];
 }
 
 const int32_t *
 stages_point(const struct sotto_mechanism *mechanism, size_t part, size_t block)
 {
-    const struct sotto_client *client = mechanism->client;
-    report_point(&client->report, &client->report.part[part], (uint32_t)block);
-    return client->report.q;
+    const struct report_plan *report = mechanism->device.report;
+    report_point(report, &report->part[part], (uint32_t)block);
+    return report->q;
 }
 
 const int32_t *
 stages_q(const struct sotto_mechanism *mechanism)
 {
-    return mechanism->client->report.q;
+    return mechanism->device.report->q;
 }
 
 void
@@ -74,16 +74,16 @@ stages_points_width(const struct sotto_mechanism *mechanism)
 bool
 stages_report(struct sotto_mechanism *mechanism, uint8_t *ret_report)
 {
-    struct sotto_client *client = mechanism->client;
-    report_make(&client->report, &client->entropy, ret_report);
-    return !client->entropy.random.failed;
+    const struct device_view *device = &mechanism->device;
+    report_make(device->report, device->entropy, ret_report);
+    return !device->entropy->random.failed;
 }
 
 bool
 stages_valid(const struct sotto_mechanism *mechanism, const uint8_t *report,
              size_t size)
 {
-    return report_valid(&mechanism->client->report, report, size);
+    return report_valid(mechanism->device.report, report, size);
 }
 
 void

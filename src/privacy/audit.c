@@ -374,7 +374,7 @@ take_options(struct sotto_audit *audit,
 static enum sotto_status
 attack(struct sotto_audit *audit, struct sotto_error *err)
 {
-    if (audit->mechanism->client->uneven) {
+    if (audit->mechanism->device.terms->uneven) {
         audit_note(audit, "time", true,
                    "a weight or a scale is so small, and not 0, that the "
                    "encoder's time could depend on the record: devices refuse "

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/device.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
+#include "report/report.h"
 #include "sender/sender.h"
 
 #define TEXT_MOST ((size_t)1 << 30)

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/device.h"
 #include "host/error.h"
 #include "host/token_file.h"
 #include "host/wipe.h"
 #include "mechanism/mechanism.h"
+#include "report/report.h"
 #include "sender/exchange.h"
 #include "sotto/sotto.h"
 #include "store/released.h"

@@ -21,12 +21,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/device.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/settings.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
+#include "report/report.h"
 #include "sender/answer.h"
 #include "sender/backoff.h"
 #include "store/ledger.h"

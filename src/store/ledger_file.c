@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
-#include "client/device.h"
 #include "host/error.h"
+#include "report/report.h"
 #include "store/ledger.h"
 #include "store/sql_file.h"
 

@@ -24,11 +24,11 @@
 #include <sodium.h>
 
 #include "base/decimal.h"
-#include "client/device.h"
 #include "host/amount.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
+#include "report/report.h"
 #include "store/ledger.h"
 #include "store/sql_file.h"
 

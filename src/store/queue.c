@@ -18,10 +18,10 @@
 #include <sodium.h>
 
 #include "base/bytes.h"
-#include "client/device.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "host/wipe.h"
+#include "report/report.h"
 #include "store/sql_file.h"
 
 #define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"

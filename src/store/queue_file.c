@@ -12,9 +12,9 @@
 
 #include <sodium.h>
 
-#include "client/device.h"
 #include "host/error.h"
 #include "host/text.h"
+#include "report/report.h"
 #include "store/queue.h"
 #include "store/sql_file.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/device.h"
 #include "host/error.h"
 #include "mechanism/mechanism.h"
+#include "report/report.h"
 #include "store/store.h"
 
 bool

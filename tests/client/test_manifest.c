@@ -382,7 +382,7 @@ test_delta_belongs_to_its_channel(void **state)
     parts[0].eps = UNITS(0.5);
     struct file file = file_make(&spec);
     struct opened opened = client_open(file);
-    assert_true(opened.client->delta == UNITS(0.000004));
+    assert_true(opened.client->terms.delta == UNITS(0.000004));
     client_done(&opened);
     free(file.data);
 }

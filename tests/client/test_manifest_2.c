@@ -314,10 +314,10 @@ test_values(void **state)
          1},
     };
     (void)state;
-    assert_int_equal(client->version, 2);
-    assert_int_equal(client->expires, 1893456000);
-    assert_true(reader_is(client->central_eps, "3"));
-    assert_true(reader_is(client->central_delta, "0.00001"));
+    assert_int_equal(client->terms.version, 2);
+    assert_int_equal(client->terms.expires, 1893456000);
+    assert_true(reader_is(client->terms.central_eps, "3"));
+    assert_true(reader_is(client->terms.central_delta, "0.00001"));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         schema_apply(&client->encoder, cases[i].value);
         forward_run(&client->encoder);

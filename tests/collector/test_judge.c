@@ -17,7 +17,7 @@ set_up(void **state)
 {
     (void)state;
     mechanism = fixture_open(&fixture_plain);
-    size = mechanism->client->report.size;
+    size = mechanism->shape.report_size;
     return 0;
 }
 

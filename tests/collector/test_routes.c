@@ -265,7 +265,7 @@ test_analyst(void **state)
         } else {
             assert_memory_equal(made.hash,
                                 (of_ended ? ended : campaigns)
-                                    ->campaign->mechanism->client->report.hash,
+                                    ->campaign->mechanism->device.report->hash,
                                 SOTTO_HASH_SIZE);
             assert_int_equal(made.after, cases[i].after != NULL ? 7 : 0);
         }

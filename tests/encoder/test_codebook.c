@@ -3,6 +3,7 @@
  */
 #include "encoder/codebook.h"
 
+#include "client/device.h"
 #include "encoder/analyst.h"
 #include "fail_alloc.h"
 #include "head_codes.h"
@@ -111,7 +112,7 @@ test_mechanism(void **state)
     assert_int_equal(column.count, 3);
     assert_int_equal(column.inputs, 0);
     assert_memory_equal(client->encoder.layer[1].weight,
-                        encoder->client->encoder.layer[1].weight,
+                        encoder->device.encoder->layer[1].weight,
                         sizeof(float) * client->encoder.layer[1].out *
                             client->encoder.layer[1].in);
     assert_int_equal(client->report.part[0].factor[0].k, 5);
@@ -170,7 +171,7 @@ test_device(void **state)
     assert_true(seen > 1);
     /* Through signs a report tells of no code by itself. */
     assert_int_equal(sotto_simulate(mechanism, 1, 1, rows_at(&rows, 0), 4,
-                                    report, mechanism->client->report.size),
+                                    report, mechanism->shape.report_size),
                      SOTTO_STATUS_OK);
     sotto_analyst_estimate(analyst, mechanism, report, estimate);
     for (size_t c = 0; c < 7; c++) {
@@ -191,7 +192,7 @@ test_decode(void **state)
     struct sotto_mechanism *mechanism = write_one(codebook, 4, "flip", "c");
     struct sotto_analyst *analyst = read_analyst("c");
     const int32_t *prior = sotto_analyst_prior(analyst);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     double one[4] = {0, 1}, z[4], mean[5] = {0}, count = 0, sum[4] = {0};
     double share[4] = {0};
     float x[5];
@@ -251,10 +252,10 @@ estimate_task(void *context, size_t index, unsigned worker)
 {
     struct estimates *estimates = context;
     (void)worker;
-    sotto_analyst_estimate(
-        estimates->analyst, estimates->mechanism,
-        estimates->report + index * estimates->mechanism->client->report.size,
-        estimates->z[index]);
+    sotto_analyst_estimate(estimates->analyst, estimates->mechanism,
+                           estimates->report +
+                               index * estimates->mechanism->shape.report_size,
+                           estimates->z[index]);
 }
 
 /* With one analyst file: what one thread gives. */
@@ -265,7 +266,7 @@ test_at_once(void **state)
     struct sotto_codebook *codebook = new_codebook("kind", 1);
     struct sotto_mechanism *mechanism = write_one(codebook, 4, "subset", "c");
     struct sotto_analyst *analyst = read_analyst("c");
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     uint8_t *report = calloc(ESTIMATES, size);
     struct host_pool *pool = NULL;
     struct rows rows;

@@ -1,6 +1,7 @@
 /*
  * test_direct.c: each column through its own channel.
  */
+#include "client/device.h"
 #include "direct_fixture.h"
 #include "fail_alloc.h"
 

@@ -4,6 +4,7 @@
 #include "direct_fixture.h"
 
 #include "base/decimal.h"
+#include "client/device.h"
 #include "fail_alloc.h"
 #include "mechanism/mechanism.h"
 

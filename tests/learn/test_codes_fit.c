@@ -362,7 +362,7 @@ expected_of(const struct sotto_model *model, const struct sotto_mechanism *code)
 {
     const struct expected_cells cells = codes_model_cells(model);
     const struct channel_instance *instance =
-        &code->client->report.part[0].instance;
+        &code->device.report->part[0].instance;
     double accuracy = 0, error = 0;
     if (strcmp(instance->channel->name, "flip") == 0) {
         must(expected_flip(&cells, (double)instance->eps / (double)SOTTO_UNIT,

@@ -134,7 +134,7 @@ test_many_sets(void **state)
     must(prior_shape_init(&own, sets, false, &err));
     own_part = label_part(&own);
     for (size_t i = 0; i < ROWS; i++) {
-        each[i] = said + i * sets->client->report.size;
+        each[i] = said + i * sets->shape.report_size;
     }
     must(labels_init(&labels, &own_part, each, ROWS, false, 0, &err));
     assert_int_equal(labels.classes, SET_CLASSES);

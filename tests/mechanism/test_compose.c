@@ -3,6 +3,7 @@
  */
 #include "mechanism_fixture.h"
 
+#include "client/device.h"
 #include "compose_bytes.h"
 #include "fail_alloc.h"
 

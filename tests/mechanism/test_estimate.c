@@ -110,7 +110,7 @@ test_pairs_are_widened_by_their_bias(void **state)
     estimate = estimate_new(mechanism);
     for (uint64_t i = 0; i < 20000; i++) {
         assert_int_equal(sotto_simulate(mechanism, 5, i, record, 2, report,
-                                        mechanism->client->report.size),
+                                        mechanism->shape.report_size),
                          SOTTO_STATUS_OK);
         sotto_estimate_add(estimate, report);
     }
@@ -178,12 +178,12 @@ test_few(void **state)
     assert_true(row.value == 54); /* nothing known: the middle */
     assert_true(isinf(row.low) && isinf(row.high) && row.low < row.high);
     assert_true(isinf(row.noise_deviation));
-    fixture_report(mechanism, 0, report, mechanism->client->report.size);
+    fixture_report(mechanism, 0, report, mechanism->shape.report_size);
     report[0] = 'X';
     sotto_estimate_add(estimate, report); /* no report: passed over */
     assert_true(isinf(row_of(estimate, 0).noise_deviation));
     for (uint64_t i = 0; i < 3; i++) {
-        fixture_report(mechanism, i, report, mechanism->client->report.size);
+        fixture_report(mechanism, i, report, mechanism->shape.report_size);
         sotto_estimate_add(estimate, report);
         for (size_t j = 0; j < sotto_estimate_rows(estimate); j++) {
             row = row_of(estimate, j);
@@ -207,7 +207,7 @@ test_arithmetic(void **state)
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
     struct sotto_estimate *estimate = estimate_new(mechanism);
     const struct likelihood_instance *instance = &mechanism->likelihood[0];
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     double values[N], mean = 0, squares = 0;
     (void)state;
     for (size_t i = 0; i < N; i++) {
@@ -250,7 +250,7 @@ test_constant(void **state)
     uint8_t report[256];
     (void)state;
     for (uint64_t i = 0; i < 3; i++) {
-        fixture_report(mechanism, i, report, mechanism->client->report.size);
+        fixture_report(mechanism, i, report, mechanism->shape.report_size);
         sotto_estimate_add(estimate, report);
     }
     struct sotto_estimate_row row = row_of(estimate, 0);
@@ -276,7 +276,7 @@ test_truth(void **state)
     static const double share[] = {0.1, 0.2, 0.3, 0.4};
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
     struct sotto_estimate *estimate = estimate_new(mechanism);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     double ages = 0;
     (void)state;
     for (uint64_t i = 0; i < N; i++) {
@@ -358,7 +358,7 @@ covered(const struct compose_spec *spec, size_t n, double rare, size_t at,
                            values);
             assert_int_equal(sotto_simulate(mechanism, seed, i, values,
                                             FIXTURE_COLUMNS, report,
-                                            mechanism->client->report.size),
+                                            mechanism->shape.report_size),
                              SOTTO_STATUS_OK);
             sotto_estimate_add(estimate, report);
         }
@@ -424,7 +424,7 @@ test_rounding(void **state)
     struct sotto_estimate *estimate = NULL;
     struct sotto_value values[6] = {{.kind = SOTTO_VALUE_MISSING}};
     uint8_t report[256];
-    size_t size = mechanism->client->report.size, row = 0;
+    size_t size = mechanism->shape.report_size, row = 0;
     (void)state;
     assert_int_equal(sotto_simulate(mechanism, 1, 1, values, 6, report, size),
                      SOTTO_STATUS_OK);

@@ -9,6 +9,7 @@
 
 #include <sodium.h>
 
+#include "client/device.h"
 #include "fail_alloc.h"
 
 static struct sotto_error err;
@@ -139,7 +140,7 @@ test_parts(void **state)
         assert_int_equal(shape_offset(&plain->shape, i, 0), sum);
         sum += info.wire_size;
     }
-    assert_int_equal(sum, plain->client->report.size);
+    assert_int_equal(sum, plain->shape.report_size);
     sotto_mechanism_free(plain);
 }
 
@@ -220,7 +221,7 @@ test_read(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, plain->data, plain->size), plain->size);
     assert_int_equal(sotto_mechanism_read(path, &read, &err), SOTTO_STATUS_OK);
-    assert_memory_equal(read->client->report.hash, plain->client->report.hash,
+    assert_memory_equal(read->device.report->hash, plain->device.report->hash,
                         SOTTO_HASH_SIZE);
     sotto_mechanism_free(read);
     read = NULL;

@@ -78,7 +78,7 @@ test_right(void **state)
                                                    in_folder("k.pub"), &comment,
                                                    &read, &err),
                      SOTTO_STATUS_OK);
-    assert_memory_equal(read->client->report.hash, plain->client->report.hash,
+    assert_memory_equal(read->device.report->hash, plain->device.report->hash,
                         SOTTO_HASH_SIZE);
     fixture_in(comment, "\tfile:m\thashed");
     free(comment);
@@ -167,7 +167,7 @@ test_read_once(void **state)
                          in_folder("m"), in_folder("k.pub"), NULL, &read, &err),
                      SOTTO_STATUS_OK);
     (void)alarm(0);
-    assert_memory_equal(read->client->report.hash, plain->client->report.hash,
+    assert_memory_equal(read->device.report->hash, plain->device.report->hash,
                         SOTTO_HASH_SIZE);
     assert_int_equal(waitpid(child, NULL, 0), child);
     sotto_mechanism_free(read);

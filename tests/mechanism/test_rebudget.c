@@ -144,9 +144,9 @@ test_shares(void **state)
             continue;
         }
         assert_int_equal(status, SOTTO_STATUS_OK);
-        assert_true(mechanism->client->report.part[0].instance.eps ==
+        assert_true(mechanism->device.report->part[0].instance.eps ==
                     cases[i].x);
-        assert_true(mechanism->client->report.part[1].instance.eps ==
+        assert_true(mechanism->device.report->part[1].instance.eps ==
                     cases[i].y);
         assert_int_equal(
             sotto_mechanism_read(in_folder("m.sotto"), &read, &err),
@@ -170,7 +170,7 @@ test_orders(void **state)
     spec.part = swapped;
     old = make(&spec);
     mechanism = rebudget(old, "2", 0.9);
-    assert_true(mechanism->client->report.part[1].instance.eps ==
+    assert_true(mechanism->device.report->part[1].instance.eps ==
                 UINT64_C(1800000000000));
     sotto_mechanism_free(mechanism);
     sotto_mechanism_free(old);
@@ -179,7 +179,7 @@ test_orders(void **state)
     spec.eps = parts[0].eps;
     old = make(&spec);
     mechanism = rebudget(old, "2", 0);
-    assert_true(mechanism->client->report.part[0].instance.eps ==
+    assert_true(mechanism->device.report->part[0].instance.eps ==
                 UINT64_C(2000000000000));
     sotto_mechanism_free(mechanism);
     mechanism = NULL;
@@ -371,12 +371,12 @@ test_label_channel(void **state)
     assert_int_equal(
         sotto_mechanism_rebudget(old, "1", 0, "subset", path, &other, &err),
         SOTTO_STATUS_OK);
-    assert_string_equal(other->client->report.part[1].instance.channel->name,
+    assert_string_equal(other->device.report->part[1].instance.channel->name,
                         "subset");
-    assert_string_equal(other->client->report.part[0].instance.channel->name,
+    assert_string_equal(other->device.report->part[0].instance.channel->name,
                         "laplace");
-    assert_true(other->client->report.part[1].instance.eps ==
-                old->client->report.part[1].instance.eps);
+    assert_true(other->device.report->part[1].instance.eps ==
+                old->device.report->part[1].instance.eps);
     assert_true(same_digest(old, other));
     assert_int_equal(
         sotto_mechanism_rebudget(other, "1", 0, "flip", path, &back, &err),
@@ -385,7 +385,7 @@ test_label_channel(void **state)
     assert_memory_equal(old->data, back->data, old->size);
     sotto_mechanism_free(back);
     back = rebudget(other, "2", 0); /* NULL: as it was */
-    assert_string_equal(back->client->report.part[1].instance.channel->name,
+    assert_string_equal(back->device.report->part[1].instance.channel->name,
                         "subset");
     sotto_mechanism_free(back);
     back = NULL;

@@ -28,7 +28,7 @@ setup(void **state)
     struct sotto_value none[FIXTURE_COLUMNS] = {{.kind = 0}};
     (void)state;
     mechanism = fixture_open(&fixture_plain);
-    each = mechanism->client->report.size;
+    each = mechanism->shape.report_size;
     for (uint64_t i = 0; i < REPORTS; i++) {
         fixture_report(mechanism, i, reports[i], each);
     }
@@ -215,7 +215,7 @@ test_binary_refused(void **state)
     file[3 * each - 2] = 0; /* subset of none */
     assert_refused(file, 3 * each, 2 * each, "part 3");
 
-    size_t size = other->client->report.size;
+    size_t size = other->shape.report_size;
     fixture_report(other, 0, foreign, size);
     sotto_mechanism_info(other, &info);
     assert_refused(foreign, size, 0, info.hash);
@@ -320,7 +320,7 @@ test_json_foreign(void **state)
     char *line = NULL;
     struct sotto_mechanism_info info;
     (void)state;
-    fixture_report(other, 0, foreign, other->client->report.size);
+    fixture_report(other, 0, foreign, other->shape.report_size);
     assert_int_equal(sotto_report_json(other, foreign, &line, &err),
                      SOTTO_STATUS_OK);
     sotto_mechanism_info(other, &info);

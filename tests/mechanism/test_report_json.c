@@ -22,7 +22,7 @@ test_spelling(void **state)
     (void)state;
     sotto_mechanism_info(mechanism, &info);
     assert_int_equal(report_json_values(mechanism), 2);
-    memcpy(report + 4, mechanism->client->report.hash, SOTTO_HASH_SIZE);
+    memcpy(report + 4, mechanism->device.report->hash, SOTTO_HASH_SIZE);
     for (uint8_t i = 0; i < 16; i++) {
         report[36 + i] = (uint8_t)(0xf0 + i);
     }
@@ -63,7 +63,7 @@ static void
 test_blocks(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     int64_t values[8];
     (void)state;
     for (uint64_t i = 0; i < 200; i++) {
@@ -93,7 +93,7 @@ test_numbers(void **state)
     int64_t values[8];
     char *line = NULL;
     (void)state;
-    memcpy(report + 4, mechanism->client->report.hash, SOTTO_HASH_SIZE);
+    memcpy(report + 4, mechanism->device.report->hash, SOTTO_HASH_SIZE);
     for (size_t i = 0; i < 3; i++) {
         const struct likelihood_instance *at = &mechanism->likelihood[i];
         assert_true(at->likelihood->pack(
@@ -105,7 +105,7 @@ test_numbers(void **state)
     assert_int_equal(
         report_json_read(mechanism, line, strlen(line), values, back, &err),
         SOTTO_STATUS_OK);
-    assert_memory_equal(back, report, mechanism->client->report.size);
+    assert_memory_equal(back, report, mechanism->shape.report_size);
     strstr(line, "[-1,1]")[3] = '-'; /* [-1-1]: no JSON */
     assert_int_equal(
         report_json_read(mechanism, line, strlen(line), values, back, &err),
@@ -130,7 +130,7 @@ test_most(void **state)
     int64_t values[8];
     char *line = NULL, *padded = malloc(most + 1);
     (void)state;
-    fixture_report(mechanism, 1, report, mechanism->client->report.size);
+    fixture_report(mechanism, 1, report, mechanism->shape.report_size);
     assert_int_equal(sotto_report_json(mechanism, report, &line, &err),
                      SOTTO_STATUS_OK);
     assert_non_null(padded);
@@ -162,7 +162,7 @@ test_memory(void **state)
     enum sotto_status status;
     long n = 0;
     (void)state;
-    fixture_report(mechanism, 1, report, mechanism->client->report.size);
+    fixture_report(mechanism, 1, report, mechanism->shape.report_size);
     do {
         char *line = NULL;
         fail_alloc_at(++n);

@@ -160,11 +160,11 @@ test_memory(void **state)
     (void)state;
     for (long n = 1; n <= 4; n++) {
         fail_alloc_at(n);
-        assert_int_equal(shape_init(&shape, mechanism->client, &err),
+        assert_int_equal(shape_init(&shape, &mechanism->device, &err),
                          SOTTO_STATUS_MEMORY);
     }
     fail_alloc_at(0);
-    assert_int_equal(shape_init(&shape, mechanism->client, &err),
+    assert_int_equal(shape_init(&shape, &mechanism->device, &err),
                      SOTTO_STATUS_OK);
     shape_clear(&shape);
     sotto_mechanism_free(mechanism);

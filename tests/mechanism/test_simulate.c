@@ -3,6 +3,7 @@
  */
 #include "mechanism_fixture.h"
 
+#include "client/device.h"
 #include "random/seeded.h"
 
 #define REPORTS 50u
@@ -12,14 +13,14 @@ static void
 test_streams(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     uint8_t forward[REPORTS][256], report[256];
     (void)state;
     assert_true(size <= sizeof report);
     for (uint64_t i = 0; i < REPORTS; i++) {
         fixture_report(mechanism, i, forward[i], size);
         assert_true(sotto_report_simulated(forward[i]));
-        assert_true(report_valid(&mechanism->client->report, forward[i], size));
+        assert_true(report_valid(mechanism->device.report, forward[i], size));
         assert_memory_equal(forward[i], "SIM1", 4);
         for (uint64_t j = 0; j < i; j++) { /* the ids differ */
             assert_memory_not_equal(forward[i] + 36, forward[j] + 36, 16);
@@ -37,7 +38,7 @@ static void
 test_known_id(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     static const uint32_t counter[4] = {0, 0, 5, UINT32_C(1) << 31},
                           key[2] = {7, 0};
     uint32_t block[4];
@@ -56,7 +57,7 @@ static void
 test_marks(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     struct sotto_value values[FIXTURE_COLUMNS] = {{.kind = 0}};
     uint8_t report[256], poison[256];
     (void)state;

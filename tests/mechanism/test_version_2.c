@@ -70,7 +70,7 @@ check_again(const struct draft *draft)
 {
     struct sotto_mechanism *mechanism = open_draft(draft), *again = NULL;
     struct decompose copy;
-    uint32_t version = mechanism->client->version;
+    uint32_t version = mechanism->device.terms->version;
     assert_int_equal(decompose_init(&copy, mechanism, &err), SOTTO_STATUS_OK);
     assert_int_equal(compose_open(&copy.spec, &again, &err), SOTTO_STATUS_OK);
     assert_int_equal(again->size, mechanism->size);

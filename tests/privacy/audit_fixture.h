@@ -24,6 +24,7 @@
 
 #include "base/decimal.h"
 #include "channel/channel.h"
+#include "client/device.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
 #include "privacy/audit.h"
@@ -215,8 +216,9 @@ audit_begin(struct sotto_mechanism *mechanism,
     audit->mechanism = mechanism;
     audit->options = *options;
     audit->info.parts = client->sizes.parts;
-    audit->info.eps_stated = (double)client->eps / (double)DECIMAL_UNIT;
-    audit->info.delta_stated = (double)client->delta / (double)DECIMAL_UNIT;
+    audit->info.eps_stated = (double)client->terms.eps / (double)DECIMAL_UNIT;
+    audit->info.delta_stated =
+        (double)client->terms.delta / (double)DECIMAL_UNIT;
     audit->part = calloc(audit->info.parts, sizeof *audit->part);
     assert_non_null(audit->part);
     for (uint32_t i = 0; i < client->sizes.parts; i++) {

@@ -162,7 +162,8 @@ specimen_make(struct specimen *specimen, const struct mutant *mutant)
         mutant->spoil(client);
     }
     shape_clear(&specimen->mechanism->shape); /* that of the mutant now */
-    assert_int_equal(shape_init(&specimen->mechanism->shape, client, NULL),
+    assert_int_equal(shape_init(&specimen->mechanism->shape,
+                                &specimen->mechanism->device, NULL),
                      SOTTO_STATUS_OK);
 }
 

@@ -227,7 +227,7 @@ hashed_fill(void *context, void *buffer, size_t size)
 static void
 spoil_total(struct sotto_client *client)
 {
-    client->eps -= client->eps / 100;
+    client->terms.eps -= client->terms.eps / 100;
 }
 
 /* Tables that somebody has touched: a little less noise. */

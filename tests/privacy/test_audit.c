@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/device.h"
 #include "fail_alloc.h"
 #include "privacy/audit.h"
 
@@ -135,12 +136,12 @@ static void
 test_one_report(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     uint8_t *report = malloc(size + 1);
     (void)state;
     assert_int_equal(sotto_audit_one(mechanism, report, size, &err),
                      SOTTO_STATUS_OK);
-    assert_true(report_valid(&mechanism->client->report, report, size));
+    assert_true(report_valid(mechanism->device.report, report, size));
     assert_int_equal(sotto_audit_one(mechanism, report, size + 1, &err),
                      SOTTO_STATUS_SIZE);
     free(report);
@@ -163,7 +164,7 @@ test_replay_finds_a_leak_of_the_domain(void **state)
     struct sotto_audit *audit;
     struct sotto_audit_info info;
     (void)state;
-    mechanism->client->report.part[1].place = place_outside;
+    mechanism->device.report->part[1].place = place_outside;
     audit = run(mechanism);
     sotto_audit_info(audit, &info);
     assert_true(found(audit, "replay", true, "part 2 (laplace)"));
@@ -191,7 +192,7 @@ test_sample_and_enumerate_find_the_truth(void **state)
     struct sotto_audit *audit;
     (void)state;
     broken.sample = tell_truth;
-    mechanism->client->report.part[0].instance.channel = &broken;
+    mechanism->device.report->part[0].instance.channel = &broken;
     audit = run(mechanism);
     assert_true(violated(audit));
     assert_true(found(audit, "enumerate", true, "part 1 (flip)"));
@@ -242,7 +243,7 @@ test_restart_counts_steps(void **state)
     struct sotto_mechanism *mechanism = fixture_open(&fixture_plain);
     struct sotto_audit *audit;
     (void)state;
-    mechanism->client->report.part[0].place = dawdle;
+    mechanism->device.report->part[0].place = dawdle;
     audit = run_with(mechanism, &stepping);
     assert_true(found(audit, "restart", true, "invariant 7") ||
                 found(audit, "restart", false, "could not be counted"));

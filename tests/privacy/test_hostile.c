@@ -103,7 +103,7 @@ test_each_yields_a_report(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
     struct hostile *hostile = hostile_new(mechanism, 2);
-    size_t size = mechanism->client->report.size;
+    size_t size = mechanism->shape.report_size;
     uint8_t *report = malloc(size);
     (void)state;
     for (uint64_t i = 0; i < 300; i++) {

@@ -50,7 +50,7 @@ test_subnormal(void **state)
 {
     struct sotto_mechanism *mechanism = setting_open(&encoded);
     (void)state;
-    mechanism->client->report.part[0].place = shrink;
+    mechanism->device.report->part[0].place = shrink;
     struct sotto_audit *audit = attack(mechanism);
 #if defined(__SSE2__)
     const char *found = violation_by(audit, "time");
@@ -77,7 +77,7 @@ test_clock(void **state)
 {
     struct sotto_mechanism *mechanism = setting_open(&encoded);
     (void)state;
-    mechanism->client->report.part[0].place = dawdle;
+    mechanism->device.report->part[0].place = dawdle;
     struct sotto_audit *audit = attack(mechanism);
     const char *found = violation_by(audit, "time");
     assert_true(found != NULL && strstr(found, "take different times") != NULL);
@@ -95,7 +95,7 @@ test_uneven(void **state)
     struct sotto_audit_info info;
     struct sotto_error err;
     (void)state;
-    mechanism->client->uneven = true;
+    mechanism->client->terms.uneven = true;
     assert_int_equal(sotto_audit_run(mechanism, &options, &audit, &err),
                      SOTTO_STATUS_OK);
     sotto_audit_info(audit, &info);

@@ -24,7 +24,7 @@ setup(void **state)
         return -1;
     }
     mechanism = fixture_open(&fixture_plain);
-    each = mechanism->client->report.size;
+    each = mechanism->shape.report_size;
     for (uint64_t i = 0; i < 2; i++) {
         fixture_report(mechanism, i, reports[i], each);
     }

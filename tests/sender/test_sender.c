@@ -206,8 +206,8 @@ test_work(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sotto_client client = {.uneven = cases[i].uneven};
-        struct sotto_mechanism mechanism = {.client = &client};
+        struct device_terms terms = {.uneven = cases[i].uneven};
+        struct sotto_mechanism mechanism = {.device.terms = &terms};
         struct sotto_error err = {0};
         mechanism.shape.work = cases[i].work;
         struct sotto_sender *sender = open_sender(

@@ -13,6 +13,7 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
+#include "report/report.h"
 #include "store/sqlite/sqlite_store.h"
 
 #define PERSONAL_TAG "sotto.tag\0\0\0\0\0\0\0"

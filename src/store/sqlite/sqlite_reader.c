@@ -9,6 +9,7 @@
 
 #include "host/error.h"
 #include "host/text.h"
+#include "report/report.h"
 #include "store/sqlite/sqlite_store.h"
 
 struct sqlite_reader {

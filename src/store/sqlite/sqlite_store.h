@@ -37,7 +37,6 @@
 
 #include <sys/types.h>
 
-#include "client/device.h"
 #include "store/sql.h"
 #include "store/store.h"
 #include "store/store_window.h"
