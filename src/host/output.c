@@ -299,7 +299,7 @@ write_through(struct sotto_output *output, const uint8_t *data, size_t size)
 }
 
 static bool
-flush(struct sotto_output *output)
+flush_buffer(struct sotto_output *output)
 {
     size_t fill = output->fill;
     output->fill = 0;
@@ -312,7 +312,7 @@ sotto_output_write(struct sotto_output *output, const void *data, size_t size,
 {
     bool good = output->error == 0;
     if (good && size > BUFFER_SIZE - output->fill) {
-        good = flush(output);
+        good = flush_buffer(output);
     }
     if (good && size >= BUFFER_SIZE) {
         good = write_through(output, data, size);
@@ -337,7 +337,7 @@ not_flushable(int error)
 static void
 flush_file(struct sotto_output *output)
 {
-    if (flush(output) && fsync(output->fd) != 0 &&
+    if (flush_buffer(output) && fsync(output->fd) != 0 &&
         (output->place != PLACE_STRAIGHT || !not_flushable(errno))) {
         output->error = errno;
     }

@@ -98,7 +98,7 @@ sleep_until_work(struct host_pool *pool)
 }
 
 static void *
-work(void *context)
+work_on_tasks(void *context)
 {
     const struct worker *self = context;
     struct host_pool *pool = self->pool;
@@ -167,7 +167,7 @@ host_pool_run(struct host_pool *pool, size_t tasks,
 
 /* Cores this process may use. */
 static unsigned
-cores(void)
+count_cores(void)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -180,13 +180,14 @@ cores(void)
 
 /* The worker threads; the caller is number 0. */
 static enum sotto_status
-start(struct host_pool *pool, struct sotto_error *err)
+start_workers(struct host_pool *pool, struct sotto_error *err)
 {
     for (unsigned i = 1; i < pool->threads; i++) {
         struct worker *worker = &pool->worker[i];
         worker->pool = pool;
         worker->number = i;
-        int error = pthread_create(&worker->thread, NULL, work, worker);
+        int error =
+            pthread_create(&worker->thread, NULL, work_on_tasks, worker);
         if (error != 0) {
             return host_fail(err, SOTTO_STATUS_IO, 0,
                              "cannot start thread %u of %u: %s; ask for fewer",
@@ -201,7 +202,7 @@ enum sotto_status
 host_pool_new(unsigned threads, struct host_pool **ret_pool,
               struct sotto_error *err)
 {
-    unsigned most = cores();
+    unsigned most = count_cores();
     if (threads == 0) {
         threads = most < HOST_POOL_THREADS_MAX ? most : HOST_POOL_THREADS_MAX;
     }
@@ -219,7 +220,7 @@ host_pool_new(unsigned threads, struct host_pool **ret_pool,
     (void)pthread_mutex_init(&pool->lock, NULL);
     (void)pthread_cond_init(&pool->work, NULL);
     (void)pthread_cond_init(&pool->end, NULL);
-    enum sotto_status status = start(pool, err);
+    enum sotto_status status = start_workers(pool, err);
     if (status != SOTTO_STATUS_OK) {
         host_pool_free(pool);
         return status;

@@ -21,7 +21,7 @@ host_printable(uint32_t c)
 
 /* A byte that is no part of a character counts as U+FFFD. */
 static size_t
-decode(const uint8_t *at, const uint8_t *end, uint32_t *ret_character)
+decode_character(const uint8_t *at, const uint8_t *end, uint32_t *ret_character)
 {
     size_t length = host_utf8_decode(at, (size_t)(end - at), ret_character);
     if (length == 0) {
@@ -37,7 +37,7 @@ count_characters(const uint8_t *at, const uint8_t *end, size_t most)
     size_t count = 0;
     uint32_t character;
     while (at < end && count <= most) {
-        at += decode(at, end, &character);
+        at += decode_character(at, end, &character);
         count++;
     }
     return count;
@@ -52,7 +52,7 @@ host_printable_add(struct host_text *text, const char *from, size_t most)
     size_t left = cut ? most - 1 : most;
     while (at < end && left-- > 0 && !text->failed) {
         uint32_t character;
-        size_t length = decode(at, end, &character);
+        size_t length = decode_character(at, end, &character);
         if (character == 0xfffd || !host_printable(character)) {
             host_text_add(text, REPLACEMENT, strlen(REPLACEMENT));
         } else {

@@ -334,8 +334,8 @@ read_header(struct parsing *parsing, struct sotto_error *err)
 }
 
 static enum sotto_status
-parse(struct parsing *parsing, const uint8_t *data, size_t size,
-      struct sotto_error *err)
+parse_file(struct parsing *parsing, const uint8_t *data, size_t size,
+           struct sotto_error *err)
 {
     struct safetensors *file = parsing->file;
     uint64_t header = size < LENGTH_SIZE ? 0 : bytes_load(data, LENGTH_SIZE);
@@ -372,7 +372,7 @@ safetensors_parse(const void *data, size_t size, const char *name,
         status = host_fail_memory(err);
         goto done;
     }
-    status = parse(&parsing, data, size, err);
+    status = parse_file(&parsing, data, size, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_file = file;
         file = NULL;
@@ -445,7 +445,7 @@ safetensors_find(const struct safetensors *file, const char *name)
 
 /* "F32 [3, 4]" */
 static void
-describe(const struct safetensors_entry *entry, struct host_text *text)
+describe_entry(const struct safetensors_entry *entry, struct host_text *text)
 {
     host_text_print(text, "%s [", safetensors_type_name(entry->type));
     for (size_t i = 0; i < entry->rank; i++) {
@@ -477,9 +477,9 @@ safetensors_want(const struct safetensors *file, const char *name,
     }
     host_text_init(&text, 512);
     host_text_print(&text, "is ");
-    describe(entry, &text);
+    describe_entry(entry, &text);
     host_text_print(&text, " and should be ");
-    describe(&wanted, &text);
+    describe_entry(&wanted, &text);
     enum sotto_status status = fail_tensor(
         file->name, name, text.failed ? "has another shape" : text.data, err);
     host_text_clear(&text);

@@ -34,7 +34,7 @@ check_entries(struct safetensors_entry *entry, size_t count,
 
 /* {"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}; NULL: no memory. */
 static json_t *
-describe(const struct safetensors_entry *entry, size_t begin)
+describe_tensor(const struct safetensors_entry *entry, size_t begin)
 {
     size_t end = begin + entry->size;
     json_t *shape = json_array();
@@ -76,7 +76,7 @@ make_header(const json_t *metadata, const struct safetensors_entry *entry,
                              "two tensors are named '%s'", entry[i].name);
         }
         if (json_object_set_new(header, entry[i].name,
-                                describe(&entry[i], begin)) != 0) {
+                                describe_tensor(&entry[i], begin)) != 0) {
             return host_fail_memory(err);
         }
         begin += entry[i].size;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static int
-compare(const void *a, const void *b)
+compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -15,5 +15,5 @@ compare(const void *a, const void *b)
 void
 host_sort_doubles(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare);
+    qsort(values, count, sizeof *values, compare_doubles);
 }

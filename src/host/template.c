@@ -55,8 +55,8 @@ add_value(struct host_text *text, const json_t *value)
     }
 }
 
-static void fill(struct host_text *text, const char *at, const char *end,
-                 const struct scope *scope);
+static void fill_section(struct host_text *text, const char *at,
+                         const char *end, const struct scope *scope);
 
 /* Appends a section, from `at` to `end`, as often as its value says. */
 static void
@@ -66,12 +66,12 @@ add_section(struct host_text *text, const char *at, const char *end, char kind,
     if (json_is_array(value) && kind == '#') {
         for (size_t i = 0; i < json_array_size(value); i++) {
             struct scope inner = {json_array_get(value, i), scope};
-            fill(text, at, end, &inner);
+            fill_section(text, at, end, &inner);
         }
     } else if (!json_is_boolean(value)) {
         text->failed = true;
     } else if (json_is_true(value) == (kind == '#')) {
-        fill(text, at, end, scope);
+        fill_section(text, at, end, scope);
     }
 }
 
@@ -119,8 +119,8 @@ fill_tag(struct host_text *text, const char *at, const char *end,
 }
 
 static void
-fill(struct host_text *text, const char *at, const char *end,
-     const struct scope *scope)
+fill_section(struct host_text *text, const char *at, const char *end,
+             const struct scope *scope)
 {
     while (at < end && !text->failed) {
         const char *tag = strstr(at, "{{");
@@ -139,5 +139,5 @@ host_template_fill(struct host_text *text, const char *template,
                    const json_t *values)
 {
     struct scope scope = {values, NULL};
-    fill(text, template, template + strlen(template), &scope);
+    fill_section(text, template, template + strlen(template), &scope);
 }

@@ -36,8 +36,8 @@ enum counter {
 /* ---- The digest --------------------------------------------------------- */
 
 static void
-digest(const struct safetensors_entry *const entry[ENTRIES],
-       char ret_hex[2 * DIGEST_SIZE + 1])
+digest_entries(const struct safetensors_entry *const entry[ENTRIES],
+               char ret_hex[2 * DIGEST_SIZE + 1])
 {
     crypto_generichash_state state;
     uint8_t hash[DIGEST_SIZE];
@@ -76,7 +76,7 @@ nn_checkpoint_write(const char *path, const char *key,
     for (size_t i = 0; i < ENTRIES; i++) {
         entries[i] = &entry[i];
     }
-    digest(entries, hex);
+    digest_entries(entries, hex);
     json_t *metadata = json_pack("{s:s, s:s}", "key", key, "digest", hex);
     if (metadata == NULL) {
         return host_fail_memory(err);
@@ -125,7 +125,7 @@ check_entries(const struct safetensors *file, const struct nn_arena *arena,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    digest(ret_entry, hex);
+    digest_entries(ret_entry, hex);
     if (written == NULL || strcmp(written, hex) != 0 ||
         safetensors_count(file) != ENTRIES) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0,

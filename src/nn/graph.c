@@ -34,7 +34,7 @@ nn_layer_ops_of(enum layer_kind kind)
 
 /* The next `size` floats of the block; NULL if there is none yet. */
 static float *
-carve(float *base, size_t *at, size_t size)
+carve_floats(float *base, size_t *at, size_t size)
 {
     float *place = base == NULL ? NULL : base + *at;
     *at += (size + STEP - 1) / STEP * STEP;
@@ -48,19 +48,19 @@ carve_all(struct nn_graph *graph, float *base, size_t n)
     size_t at = 0;
     for (size_t i = 0; i < graph->layers; i++) {
         struct nn_place *place = &graph->layer[i];
-        place->y = carve(base, &at, n * place->out);
-        place->dy = carve(base, &at, n * place->out);
+        place->y = carve_floats(base, &at, n * place->out);
+        place->dy = carve_floats(base, &at, n * place->out);
         place->before =
-            place->layer.norm ? carve(base, &at, n * place->out) : NULL;
+            place->layer.norm ? carve_floats(base, &at, n * place->out) : NULL;
         place->dbefore = place->layer.norm && place->added != SIZE_MAX
-                             ? carve(base, &at, n * place->out)
+                             ? carve_floats(base, &at, n * place->out)
                              : NULL;
         place->batch_mean =
-            place->layer.norm ? carve(base, &at, place->width) : NULL;
+            place->layer.norm ? carve_floats(base, &at, place->width) : NULL;
         place->batch_inverse =
-            place->layer.norm ? carve(base, &at, place->width) : NULL;
+            place->layer.norm ? carve_floats(base, &at, place->width) : NULL;
     }
-    graph->scratch = carve(base, &at, n * graph->widest);
+    graph->scratch = carve_floats(base, &at, n * graph->widest);
     return at;
 }
 

@@ -80,7 +80,7 @@ nn_fail_diverged(const char *what, uint64_t epoch, struct sotto_error *err)
 }
 
 static bool
-tick(const struct run *run, uint64_t step)
+tell_watch(const struct run *run, uint64_t step)
 {
     const struct nn_plan *plan = run->plan;
     const struct sotto_watch *watch = plan->watch;
@@ -100,7 +100,7 @@ run_epoch(struct run *run, struct sotto_error *err)
     order_rows(run, epoch);
     for (size_t b = 0; b < batches; b++) {
         size_t from = find_batch(run, b), end = find_batch(run, b + 1);
-        if (!tick(run, epoch * batches + b)) {
+        if (!tell_watch(run, epoch * batches + b)) {
             return host_fail(err, SOTTO_STATUS_STOPPED, 0,
                              "%s was stopped before its end", run->plan->what);
         }
@@ -115,7 +115,7 @@ run_epoch(struct run *run, struct sotto_error *err)
 }
 
 static void
-score(struct run *run)
+score_model(struct run *run)
 {
     const struct nn_task *task = run->task;
     if (task->score != NULL) {
@@ -138,12 +138,12 @@ run_epochs(struct run *run, struct sotto_error *err)
     const struct nn_plan *plan = run->plan;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (plan->score_first && run->progress.epoch == 0) {
-        score(run);
+        score_model(run);
     }
     while (status == SOTTO_STATUS_OK && !is_over(run)) {
         status = run_epoch(run, err);
         if (status == SOTTO_STATUS_OK) {
-            score(run);
+            score_model(run);
         }
         if (status == SOTTO_STATUS_OK && plan->checkpoint != NULL) {
             status =

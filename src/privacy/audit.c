@@ -372,7 +372,7 @@ take_options(struct sotto_audit *audit,
 /* No device makes a report with an uneven mechanism: there is nothing else to
    try. */
 static enum sotto_status
-attack(struct sotto_audit *audit, struct sotto_error *err)
+run_attacks(struct sotto_audit *audit, struct sotto_error *err)
 {
     if (audit->mechanism->device.terms->uneven) {
         audit_note(audit, "time", true,
@@ -417,7 +417,7 @@ sotto_audit_run(struct sotto_mechanism *mechanism,
         status = host_fail_memory(err);
     } else {
         describe_parts(audit);
-        status = attack(audit, err);
+        status = run_attacks(audit, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_audit = audit;

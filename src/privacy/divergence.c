@@ -229,8 +229,8 @@ compare_worst(const struct weights *weights, const double *p, uint64_t eps,
 
 /* The epsilon at which one pair meets delta, from above. */
 static double
-solve(const struct weights *weights, const double *p, struct pair pair,
-      double delta)
+solve_pair(const struct weights *weights, const double *p, struct pair pair,
+           double delta)
 {
     double low = 0, high = 1;
     while (high < EPS_MOST &&
@@ -254,13 +254,13 @@ static double
 solve_all(const struct weights *weights, const double *p, struct pair pair,
           double delta)
 {
-    double eps = solve(weights, p, pair, delta);
+    double eps = solve_pair(weights, p, pair, delta);
     for (int i = 0; i < 16 && eps < EPS_MOST; i++) {
         struct pair worst = worst_pair(weights, p, eps);
         if (worst.delta <= delta * (1 + 1e-9)) {
             break;
         }
-        eps = solve(weights, p, worst, delta);
+        eps = solve_pair(weights, p, worst, delta);
     }
     return eps;
 }

@@ -56,7 +56,7 @@ blame_channel(struct enumeration *e, const char *what, const char *detail)
 }
 
 static bool
-blamed(const struct enumeration *e)
+is_blamed(const struct enumeration *e)
 {
     return e->result->fault[0] != '\0';
 }
@@ -204,12 +204,12 @@ run_point(struct enumeration *e, uint32_t at, struct sotto_error *err)
         if (e->step != NULL && e->result->branches % STEP_BRANCHES == 0) {
             e->step(e->context, e->result->branches);
         }
-    } while (status == SOTTO_STATUS_OK && !e->full && !blamed(e) &&
+    } while (status == SOTTO_STATUS_OK && !e->full && !is_blamed(e) &&
              tape_next(e->tape));
     if (tape_fault(e->tape) != NULL) {
         blame_channel(e, "the sampler broke the rules: ", tape_fault(e->tape));
     }
-    if (status == SOTTO_STATUS_OK && !e->full && !blamed(e)) {
+    if (status == SOTTO_STATUS_OK && !e->full && !is_blamed(e)) {
         check_sum(e, at);
     }
     return status;
@@ -351,7 +351,7 @@ count_branches(struct enumeration *e, uint32_t at, uint64_t most)
 
 /* Keeps `count` of the points, the first and the last among them. */
 static void
-thin(struct enumeration *e, uint32_t count)
+thin_points(struct enumeration *e, uint32_t count)
 {
     size_t size = e->width * sizeof *e->point;
     for (uint32_t i = 1; i < count; i++) {
@@ -394,7 +394,7 @@ fits_bounds(struct enumeration *e, uint32_t points_least,
         count = other > count ? other : count;
     }
     if (count <= most && e->points > all / count) {
-        thin(e, (uint32_t)(all / count));
+        thin_points(e, (uint32_t)(all / count));
     }
     return count <= most;
 }
@@ -407,12 +407,12 @@ run_points(struct enumeration *e, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return host_fail_memory(err);
     }
-    for (uint32_t i = 0;
-         status == SOTTO_STATUS_OK && !e->full && !blamed(e) && i < e->points;
+    for (uint32_t i = 0; status == SOTTO_STATUS_OK && !e->full &&
+                         !is_blamed(e) && i < e->points;
          i++) {
         status = run_point(e, i, err);
     }
-    if (status == SOTTO_STATUS_OK && !e->full && !blamed(e)) {
+    if (status == SOTTO_STATUS_OK && !e->full && !is_blamed(e)) {
         status = compare_points(e, err);
     }
     return status;

@@ -407,7 +407,7 @@ gather_signals(struct independence *in, struct hostile *hostile,
 }
 
 static void
-search(struct independence *in)
+search_shared(struct independence *in)
 {
     in->factorial[0] = 0;
     for (uint32_t i = 1; i <= 2 * HALF_MOST; i++) {
@@ -468,7 +468,7 @@ audit_independence(struct sotto_audit *audit, struct sotto_error *err)
         status = gather_signals(&in, hostile, report, &valid, err);
     }
     if (status == SOTTO_STATUS_OK && valid) {
-        search(&in);
+        search_shared(&in);
     }
     clear_independence(&in);
     free(report);

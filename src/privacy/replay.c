@@ -174,8 +174,8 @@ measure_spread(const struct sotto_mechanism *mechanism,
 /* Whether the record's point is no nearer to the others than `*best`; then it
    stays, and else its last change is taken back. */
 static bool
-climbs(struct replay *replay, uint32_t part, const struct sotto_value *values,
-       double *best)
+try_step(struct replay *replay, uint32_t part, const struct sotto_value *values,
+         double *best)
 {
     struct sotto_mechanism *mechanism = replay->mechanism;
     const struct shape_part *own = &mechanism->shape.part[part];
@@ -207,11 +207,11 @@ climb_part(struct replay *replay, uint32_t part)
         uint64_t draw = (uint64_t)random_u32(&seeded.random) << 32 |
                         random_u32(&seeded.random);
         if (i % 2 == 0) {
-            (void)climbs(replay, part, hostile_mutate(hostile, draw), &best);
-        } else if (!climbs(replay, part, hostile_nudge(hostile, draw, true),
-                           &best)) {
-            (void)climbs(replay, part, hostile_nudge(hostile, draw, false),
-                         &best);
+            (void)try_step(replay, part, hostile_mutate(hostile, draw), &best);
+        } else if (!try_step(replay, part, hostile_nudge(hostile, draw, true),
+                             &best)) {
+            (void)try_step(replay, part, hostile_nudge(hostile, draw, false),
+                           &best);
         }
         count_try(replay);
     }

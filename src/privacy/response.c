@@ -70,8 +70,8 @@ walk_init(struct walk *walk, uint64_t eps, uint32_t n, uint32_t k)
 /* last := (2n-u+1) last, here := (n-u) (k-2) here, and then the sum in `last`:
    what both recurrences have in common. */
 static void
-combine(const struct walk *walk, mpfr_ptr last, mpfr_srcptr here,
-        mpfr_rnd_t side)
+combine_terms(const struct walk *walk, mpfr_ptr last, mpfr_srcptr here,
+              mpfr_rnd_t side)
 {
     struct real zero_step;
     real_init(&zero_step);
@@ -90,12 +90,12 @@ walk_step(struct walk *walk)
     if (walk->u + 1 >= walk->n) {
         return false;
     }
-    combine(walk, a, walk->a.value, MPFR_RNDU);
+    combine_terms(walk, a, walk->a.value, MPFR_RNDU);
     (void)mpfr_div(a, a, walk->exp.value, MPFR_RNDU);
     (void)mpfr_div_ui(a, a, walk->u + 1UL, MPFR_RNDU);
 
     (void)mpfr_mul(b, b, walk->exp.value, MPFR_RNDD);
-    combine(walk, b, walk->b.value, MPFR_RNDD);
+    combine_terms(walk, b, walk->b.value, MPFR_RNDD);
     (void)mpfr_div_ui(b, b, walk->u + 1UL, MPFR_RNDD);
 
     mpfr_swap(walk->a.value, walk->a_last.value);

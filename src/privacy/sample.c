@@ -96,7 +96,7 @@ ratio_of(const struct sampling *s, const uint8_t *report)
 /* ---- The pair ------------------------------------------------------------ */
 
 static enum sotto_status
-explore(struct sampling *s, struct sotto_error *err)
+explore_candidates(struct sampling *s, struct sotto_error *err)
 {
     size_t size = s->mechanism->shape.report_size;
     for (uint32_t i = 0; i < CANDIDATES; i++) {
@@ -115,7 +115,7 @@ explore(struct sampling *s, struct sotto_error *err)
 
 /* The mean of ln p(r|i)/p(r|j) over reports of i. */
 static double
-divergence(const struct sampling *s, uint32_t i, uint32_t j)
+measure_divergence(const struct sampling *s, uint32_t i, uint32_t j)
 {
     size_t size = s->mechanism->shape.report_size;
     double sum = 0;
@@ -137,7 +137,8 @@ choose_pair(struct sampling *s)
     double best = -INFINITY;
     for (uint32_t i = 0; i < CANDIDATES; i++) {
         for (uint32_t j = 0; j < i; j++) {
-            double apart = divergence(s, i, j) + divergence(s, j, i);
+            double apart =
+                measure_divergence(s, i, j) + measure_divergence(s, j, i);
             if (apart > best) {
                 best = apart;
                 s->world[0].record = i;
@@ -163,8 +164,8 @@ lower_bound(const struct sampling *s, uint64_t likely, uint64_t unlikely)
 }
 
 static void
-consider(const struct sampling *s, struct event event, uint64_t first,
-         uint64_t second, struct event *best)
+consider_event(const struct sampling *s, struct event event, uint64_t first,
+               uint64_t second, struct event *best)
 {
     uint64_t most = first > second ? first : second;
     uint64_t least = first > second ? second : first;
@@ -213,9 +214,9 @@ consider_ratios(struct sampling *s, struct event *best)
         for (int w = 0; w < 2; w++) {
             below[w] = count_below(s->world[w].ratio, s->n, event.cut);
         }
-        consider(s, event, s->n - below[0], s->n - below[1], best);
+        consider_event(s, event, s->n - below[0], s->n - below[1], best);
         event.kind = EVENT_RATIO_BELOW;
-        consider(s, event, below[0], below[1], best);
+        consider_event(s, event, below[0], below[1], best);
     }
 }
 
@@ -227,7 +228,7 @@ consider_bytes(const struct sampling *s, struct event *best)
             .kind = EVENT_BYTE, .at = i / 256, .value = i % 256};
         uint32_t first = s->world[0].bytes[i], second = s->world[1].bytes[i];
         if (first != second) {
-            consider(s, event, first, second, best);
+            consider_event(s, event, first, second, best);
         }
     }
 }
@@ -352,7 +353,7 @@ audit_sample(struct sotto_audit *audit, struct sotto_error *err)
                          .total = 4 * audit->options.samples};
     struct event event = {.kind = EVENT_RATIO_ABOVE, .score = -INFINITY};
     enum sotto_status status =
-        set_up_sample(&s) ? explore(&s, err) : host_fail_memory(err);
+        set_up_sample(&s) ? explore_candidates(&s, err) : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         choose_pair(&s);
         status = limit_samples(&s, err);

@@ -124,7 +124,8 @@ time_record(struct stopwatch *watch, uint64_t number, unsigned runs,
 /* Looks at records, at fewer where they take long; `ret_extreme` are the
    fastest and the slowest. */
 static enum sotto_status
-look(struct stopwatch *watch, uint64_t ret_extreme[2], struct sotto_error *err)
+look_at_records(struct stopwatch *watch, uint64_t ret_extreme[2],
+                struct sotto_error *err)
 {
     uint64_t work = watch->audit->mechanism->shape.work;
     uint64_t count = WORK_LOOKED / (work + WORK_LOOKED / RECORDS_MOST);
@@ -200,8 +201,8 @@ judge_stopwatch(struct stopwatch *watch, size_t runs)
 
 /* The second timing. The records were chosen by the first alone. */
 static enum sotto_status
-compare(struct stopwatch *watch, const uint64_t extreme[2],
-        struct sotto_error *err)
+compare_extremes(struct stopwatch *watch, const uint64_t extreme[2],
+                 struct sotto_error *err)
 {
     double fits = SECONDS / watch->most;
     size_t runs = fits < RUNS_LEAST  ? RUNS_LEAST
@@ -247,9 +248,9 @@ audit_stopwatch(struct sotto_audit *audit, struct sotto_error *err)
         status = host_fail_memory(err);
         goto done;
     }
-    status = look(watch, extreme, err);
+    status = look_at_records(watch, extreme, err);
     if (status == SOTTO_STATUS_OK && !watch->subnormal) {
-        status = compare(watch, extreme, err);
+        status = compare_extremes(watch, extreme, err);
     }
 done:
     hostile_free(watch->record[0]);

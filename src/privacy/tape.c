@@ -70,7 +70,7 @@ tape_free(struct tape *tape)
 }
 
 static void
-blame(struct tape *tape, const char *fault)
+blame_sampler(struct tape *tape, const char *fault)
 {
     if (tape->fault == NULL) {
         tape->fault = fault;
@@ -82,7 +82,7 @@ blame(struct tape *tape, const char *fault)
  * that waits for some answer gets it, and ends. (The finalizer of splitmix64.)
  */
 static uint32_t
-escape(struct tape *tape, uint32_t n)
+escape_fault(struct tape *tape, uint32_t n)
 {
     uint64_t x = ++tape->escapes * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -119,14 +119,15 @@ weigh_symbol(struct tape *tape, const struct step *step, uint32_t choice,
         mpz_sub(ret, ret, tape->next);
     }
     if (mpz_sgn(ret) < 0) {
-        blame(tape, "a table's thresholds do not fall");
+        blame_sampler(tape, "a table's thresholds do not fall");
         mpz_set_ui(ret, 0);
     }
 }
 
 /* The weight of one choice: an integer, out of what set_whole multiplies by. */
 static void
-weigh(struct tape *tape, const struct step *step, uint32_t choice, mpz_t ret)
+weigh_choice(struct tape *tape, const struct step *step, uint32_t choice,
+             mpz_t ret)
 {
     switch (step->kind) {
     case KIND_BELOW:
@@ -158,11 +159,11 @@ choices_of(const struct step *step)
 
 /* Moves a step to its first possible choice at or after `choice`. */
 static bool
-choose(struct tape *tape, struct step *step, uint32_t choice)
+choose_branch(struct tape *tape, struct step *step, uint32_t choice)
 {
     mpz_srcptr product = step == tape->step ? tape->one : step[-1].product;
     for (; choice < choices_of(step); choice++) {
-        weigh(tape, step, choice, step->product);
+        weigh_choice(tape, step, choice, step->product);
         if (mpz_sgn(step->product) > 0) {
             mpz_mul(step->product, step->product, product);
             step->choice = choice;
@@ -186,7 +187,7 @@ set_whole(struct tape *tape, struct step *step)
 /* ---- Playing ------------------------------------------------------------- */
 
 static void
-record(struct tape *tape, struct step *step, const struct step *asked)
+record_step(struct tape *tape, struct step *step, const struct step *asked)
 {
     tape->count++;
     step->kind = asked->kind;
@@ -194,30 +195,32 @@ record(struct tape *tape, struct step *step, const struct step *asked)
     step->argument = asked->argument;
     step->table = asked->table;
     set_whole(tape, step);
-    if (!choose(tape, step, 0)) {
-        blame(tape, "it drew from a table without a single possible outcome");
+    if (!choose_branch(tape, step, 0)) {
+        blame_sampler(tape,
+                      "it drew from a table without a single possible outcome");
         step->choice = 0;
     }
 }
 
 /* Replays the next step, or records `asked` as a new one. */
 static uint32_t
-play(void *context, const struct step *asked)
+play_step(void *context, const struct step *asked)
 {
     struct tape *tape = context;
     struct step *step;
     if (tape->at == TAPE_STEPS_MOST) {
-        blame(tape, "it draws without end");
-        return escape(tape, choices_of(asked));
+        blame_sampler(tape, "it draws without end");
+        return escape_fault(tape, choices_of(asked));
     }
     step = &tape->step[tape->at++];
     if (tape->at > tape->count) {
-        record(tape, step, asked);
+        record_step(tape, step, asked);
     }
     if (step->kind != asked->kind || step->choices != asked->choices ||
         step->argument != asked->argument || step->table != asked->table) {
-        blame(tape, "given the same answers, it asked another question");
-        return escape(tape, choices_of(asked));
+        blame_sampler(tape,
+                      "given the same answers, it asked another question");
+        return escape_fault(tape, choices_of(asked));
     }
     return step->choice;
 }
@@ -227,10 +230,10 @@ play_below(void *context, uint32_t n)
 {
     struct step asked = {.kind = KIND_BELOW, .choices = n};
     if (n == 0) {
-        blame(context, "it drew from nothing");
+        blame_sampler(context, "it drew from nothing");
         return 0;
     }
-    return play(context, &asked);
+    return play_step(context, &asked);
 }
 
 static uint32_t
@@ -239,10 +242,10 @@ play_bernoulli(void *context, uint32_t numerator, uint32_t denominator)
     struct step asked = {
         .kind = KIND_BERNOULLI, .choices = denominator, .argument = numerator};
     if (denominator == 0 || numerator > denominator) {
-        blame(context, "it drew with what is no probability");
+        blame_sampler(context, "it drew with what is no probability");
         return 0;
     }
-    return play(context, &asked);
+    return play_step(context, &asked);
 }
 
 static uint32_t
@@ -250,7 +253,7 @@ play_symbol(void *context, const struct draw_threshold *table, uint32_t size)
 {
     struct step asked = {
         .kind = KIND_SYMBOL, .choices = size + 1, .table = table};
-    return play(context, &asked);
+    return play_step(context, &asked);
 }
 
 static uint32_t
@@ -261,10 +264,10 @@ play_under(void *context, const struct draw_threshold *table, uint32_t index)
                          .argument = index,
                          .table = table};
     if (index > DRAW_FULL) {
-        blame(context, "it drew with what is no probability");
+        blame_sampler(context, "it drew with what is no probability");
         return 0;
     }
-    return play(context, &asked);
+    return play_step(context, &asked);
 }
 
 static void
@@ -279,9 +282,9 @@ static int
 escape_bytes(void *context, void *buffer, size_t size)
 {
     uint8_t *bytes = buffer;
-    blame(context, "it took random bytes past the exact primitives");
+    blame_sampler(context, "it took random bytes past the exact primitives");
     for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)escape(context, 256);
+        bytes[i] = (uint8_t)escape_fault(context, 256);
     }
     return 0;
 }
@@ -307,13 +310,13 @@ bool
 tape_next(struct tape *tape)
 {
     if (tape->at != tape->count) {
-        blame(tape, "given the same answers, it asked fewer questions");
+        blame_sampler(tape, "given the same answers, it asked fewer questions");
     }
     tape->at = 0;
     tape->rejected = false;
     while (tape->count > 0 && tape->fault == NULL) {
         struct step *last = &tape->step[tape->count - 1];
-        if (choose(tape, last, last->choice + 1)) {
+        if (choose_branch(tape, last, last->choice + 1)) {
             return true;
         }
         tape->count--;

@@ -257,7 +257,7 @@ find_report(const struct sotto_ledger *ledger,
 
 /* Ends the transaction, if there is one, as if it had not been. */
 static void
-unlock(struct sotto_ledger *ledger)
+unlock_ledger(struct sotto_ledger *ledger)
 {
     sql_roll_back(&ledger->sql);
     ledger->locked = false;
@@ -305,7 +305,7 @@ begin_charge(void *context, const struct sotto_charge *charge, uint8_t *report,
     if (status == SOTTO_STATUS_OK && !found) {
         ledger->locked = true;
     } else {
-        unlock(ledger);
+        unlock_ledger(ledger);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_found = found;
@@ -349,7 +349,7 @@ commit_charge(void *context, const struct sotto_charge *charge,
     status = HOST_THEN(
         status, insert_charge(ledger, person, charge, report, size, err));
     status = HOST_THEN(status, sql_run(&ledger->sql, "COMMIT", err));
-    unlock(ledger);
+    unlock_ledger(ledger);
     return status;
 }
 
@@ -358,7 +358,7 @@ cancel_charge(void *context)
 {
     struct sotto_ledger *ledger = context;
     if (check_usable(ledger, true, NULL) == SOTTO_STATUS_OK) {
-        unlock(ledger);
+        unlock_ledger(ledger);
     }
 }
 

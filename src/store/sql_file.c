@@ -159,8 +159,8 @@ check_names(const char *path, struct sotto_error *err)
 
 /* A name that SQLite takes for a file's, not for memory or an address. */
 static enum sotto_status
-connect(struct sql *sql, const struct sql_kind *kind, int flags,
-        struct sotto_error *err)
+connect_file(struct sql *sql, const struct sql_kind *kind, int flags,
+             struct sotto_error *err)
 {
     char *name =
         host_text_path("%s%s", sql->path[0] == '/' ? "" : "./", sql->path);
@@ -189,7 +189,7 @@ sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
     if ((flags & SQLITE_OPEN_READWRITE) != 0) {
         status = check_names(sql->path, err);
     }
-    status = HOST_THEN(status, connect(sql, kind, flags, err));
+    status = HOST_THEN(status, connect_file(sql, kind, flags, err));
     status = HOST_THEN(
         status, sql_integer(sql, "PRAGMA application_id", &application, err));
     if (status == SOTTO_STATUS_OK && application != kind->application) {

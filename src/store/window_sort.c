@@ -23,7 +23,7 @@ struct entry {
 };
 
 static int
-compare(const void *a, const void *b)
+compare_keys(const void *a, const void *b)
 {
     return memcmp(a, b, TAG_SIZE);
 }
@@ -50,8 +50,8 @@ is_before(const struct entry *x, const struct entry *y, const uint8_t *records,
 
 /* Deals the entries to 2^bits places; `next` has as many and one more. */
 static void
-deal(const uint8_t *records, size_t count, size_t size, unsigned bits,
-     uint32_t *next, struct entry *entry)
+deal_entries(const uint8_t *records, size_t count, size_t size, unsigned bits,
+             uint32_t *next, struct entry *entry)
 {
     for (size_t i = 0; i < count; i++) {
         next[(key_of(records + i * size) >> (64 - bits)) + 1]++;
@@ -67,7 +67,8 @@ deal(const uint8_t *records, size_t count, size_t size, unsigned bits,
 
 /* Puts neighbours right. */
 static void
-settle(struct entry *entry, size_t count, const uint8_t *records, size_t size)
+settle_entries(struct entry *entry, size_t count, const uint8_t *records,
+               size_t size)
 {
     for (size_t i = 1; i < count; i++) {
         struct entry one = entry[i];
@@ -82,8 +83,8 @@ settle(struct entry *entry, size_t count, const uint8_t *records, size_t size)
 
 /* Record i becomes that at entry[i].at: along each cycle, with one aside. */
 static void
-arrange(uint8_t *records, size_t count, size_t size, struct entry *entry,
-        uint8_t *aside)
+arrange_records(uint8_t *records, size_t count, size_t size,
+                struct entry *entry, uint8_t *aside)
 {
     for (size_t i = 0; i < count; i++) {
         size_t to = i, from = entry[i].at;
@@ -118,11 +119,11 @@ window_sort(uint8_t *records, size_t count, size_t size)
         aside = malloc(size);
     }
     if (entry != NULL && next != NULL && aside != NULL) {
-        deal(records, count, size, bits, next, entry);
-        settle(entry, count, records, size);
-        arrange(records, count, size, entry, aside);
+        deal_entries(records, count, size, bits, next, entry);
+        settle_entries(entry, count, records, size);
+        arrange_records(records, count, size, entry, aside);
     } else {
-        qsort(records, count, size, compare);
+        qsort(records, count, size, compare_keys);
     }
     free(entry);
     free(next);

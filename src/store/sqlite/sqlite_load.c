@@ -76,7 +76,7 @@ load_campaigns(struct sqlite_store *store, struct sotto_error *err)
 /* The campaign of a row whose smallest and largest payload are its columns 2
    and 3; NULL: something is wrong. */
 static struct sqlite_campaign *
-counted(struct sqlite_store *store, sqlite3_stmt *row)
+find_counted(struct sqlite_store *store, sqlite3_stmt *row)
 {
     uint32_t number = 0;
     if (!read_u32(row, 0, &number) || number == 0 ||
@@ -130,7 +130,7 @@ static enum sotto_status
 take_held(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
     struct sqlite_store *store = context;
-    struct sqlite_campaign *campaign = counted(store, row);
+    struct sqlite_campaign *campaign = find_counted(store, row);
     if (campaign == NULL) {
         return sqlite_fail_damaged(store, "a report is of the wrong size", err);
     }

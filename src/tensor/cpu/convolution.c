@@ -82,7 +82,7 @@ slice_at(const struct slices *slices, size_t i, size_t *ret_n)
 }
 
 static void
-note(struct conv_job *job, bool ok)
+note_result(struct conv_job *job, bool ok)
 {
     if (!ok) {
         atomic_store(&job->failed, true);
@@ -98,8 +98,9 @@ conv_task(void *context, size_t i, unsigned worker)
     size_t n;
     const struct primitive *primitive = slice_at(&job->images, i, &n);
     float *y = job->y + i * job->images.each * job->out;
-    note(job, primitive_run(primitive, worker,
-                            job->x + i * job->images.each * job->in, y, NULL));
+    note_result(job, primitive_run(primitive, worker,
+                                   job->x + i * job->images.each * job->in, y,
+                                   NULL));
     if (job->bias != NULL || job->activation != ACTIVATION_NONE) {
         cpu_activate(n * job->out / job->filters, job->filters, job->filters,
                      job->bias, job->activation, y);
@@ -150,9 +151,9 @@ weight_task(struct conv_job *job, size_t i, unsigned worker)
     size_t n;
     const struct primitive *primitive = slice_at(&job->weights, i, &n);
     const float *dy = job->dy + i * job->weights.each * job->out;
-    note(job, primitive_run(primitive, worker,
-                            job->x + i * job->weights.each * job->in, dy,
-                            job->partial + i * job->size));
+    note_result(job, primitive_run(primitive, worker,
+                                   job->x + i * job->weights.each * job->in, dy,
+                                   job->partial + i * job->size));
     if (job->partial_bias != NULL) {
         cpu_column_sums(n * job->out / job->filters, job->filters, job->filters,
                         dy, job->partial_bias + i * job->filters);
@@ -170,9 +171,10 @@ conv_back_task(void *context, size_t i, unsigned worker)
     i -= job->weights.count;
     size_t n;
     const struct primitive *primitive = slice_at(&job->images, i, &n);
-    note(job, primitive_run(primitive, worker,
-                            job->dx + i * job->images.each * job->in,
-                            job->dy + i * job->images.each * job->out, NULL));
+    note_result(job,
+                primitive_run(primitive, worker,
+                              job->dx + i * job->images.each * job->in,
+                              job->dy + i * job->images.each * job->out, NULL));
 }
 
 struct sum_job {

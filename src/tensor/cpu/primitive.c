@@ -165,7 +165,7 @@ free_primitive(struct primitive *p)
 }
 
 static void
-forget(struct primitive_store *store)
+forget_all(struct primitive_store *store)
 {
     while (store->first != NULL) {
         struct primitive *p = store->first;
@@ -179,7 +179,7 @@ void
 primitive_tidy(struct cpu_backend *cpu)
 {
     if (cpu->primitives != NULL && cpu->primitives->count > PRIMITIVES_MAX) {
-        forget(cpu->primitives);
+        forget_all(cpu->primitives);
     }
 }
 
@@ -190,7 +190,7 @@ primitive_free_all(struct cpu_backend *cpu)
     if (store == NULL) {
         return;
     }
-    forget(store);
+    forget_all(store);
     for (unsigned t = 0; store->stream != NULL && t < store->threads; t++) {
         (void)dnnl_stream_destroy(store->stream[t]);
     }
@@ -241,8 +241,8 @@ struct geometry {
 };
 
 static bool
-describe(const struct primitive *p, const struct primitive *like,
-         struct geometry *ret)
+describe_shape(const struct primitive *p, const struct primitive *like,
+               struct geometry *ret)
 {
     const struct tensor_window *w = &p->window;
     int64_t n = (int64_t)p->n;
@@ -301,8 +301,8 @@ describe_back(enum primitive_kind kind, const struct geometry *g,
 /* The description, with a scratchpad of ours. A way back wants a hint of the
    way forward. */
 static bool
-choose(const struct primitive *p, const struct geometry *g,
-       dnnl_primitive_desc_t *ret)
+choose_primitive(const struct primitive *p, const struct geometry *g,
+                 dnnl_primitive_desc_t *ret)
 {
     dnnl_engine_t engine = p->store->engine;
     dnnl_convolution_desc_t forward;
@@ -385,7 +385,7 @@ fill_primitive(struct primitive *p, const struct primitive *like)
     struct geometry g;
     dnnl_primitive_desc_t chosen = NULL;
     bool ok = false;
-    if (!describe(p, like, &g) || !choose(p, &g, &chosen)) {
+    if (!describe_shape(p, like, &g) || !choose_primitive(p, &g, &chosen)) {
         goto done;
     }
     const dnnl_memory_desc_t *scratch =

@@ -32,7 +32,7 @@ struct product {
 /* ---- Tiles -------------------------------------------------------------- */
 
 static void
-plan(struct tensor_backend *self, struct product *p)
+plan_tiles(struct tensor_backend *self, struct product *p)
 {
     const struct cpu_backend *cpu = (const struct cpu_backend *)self;
     p->tiling = tiling_choose(&p->shape, cpu->direct);
@@ -95,7 +95,7 @@ cpu_multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
                         .a = a,
                         .b = b};
     p.c = c;
-    plan(self, &p);
+    plan_tiles(self, &p);
     cpu_run(self, p.tiles, multiply_task, &p);
 }
 
@@ -132,7 +132,7 @@ cpu_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
                             .bias = bias,
                             .activation = activation};
     job.y.c = y;
-    plan(self, &job.y);
+    plan_tiles(self, &job.y);
     cpu_run(self, job.y.tiles, dense_task, &job);
 }
 
@@ -181,9 +181,9 @@ cpu_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
     job.dx.c = dx;
     job.dbias = dbias;
     cpu_run_activation_back(self, n * out, ELEMENTS_MIN, activation, y, dy);
-    plan(self, &job.dweight);
+    plan_tiles(self, &job.dweight);
     if (dx != NULL) {
-        plan(self, &job.dx);
+        plan_tiles(self, &job.dx);
     }
     cpu_run(self, job.dweight.tiles + job.dx.tiles, back_task, &job);
 }
