@@ -1,6 +1,6 @@
 /*
  * fail_alloc.h: makes the n-th allocation of a test fail. Tests that use it
- * are linked with malloc, calloc, realloc and strdup wrapped.
+ * are linked with the allocating functions and strdup wrapped.
  */
 #ifndef SOTTO_TESTS_FAIL_ALLOC_H
 #define SOTTO_TESTS_FAIL_ALLOC_H

@@ -85,17 +85,16 @@ nn_arena_allocate(struct nn_arena *arena, struct sotto_error *err)
                          "a model with more than %zu parameters is too large",
                          FLOATS_MAX);
     }
-    char *memory = calloc(4 * size * sizeof(float) + ALIGNMENT, 1);
+    float *memory =
+        aligned_alloc(ALIGNMENT, 4 * size * sizeof *memory + ALIGNMENT);
     if (memory == NULL) {
         return host_fail_memory(err);
     }
-    float *start =
-        (float *)(void *)(memory + ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
-    arena->memory = memory;
-    arena->value = start;
-    arena->gradient = start + size;
-    arena->first = start + 2 * size;
-    arena->second = start + 3 * size;
+    memset(memory, 0, 4 * size * sizeof *memory);
+    arena->value = memory;
+    arena->gradient = memory + size;
+    arena->first = memory + 2 * size;
+    arena->second = memory + 3 * size;
     arena->moved = moved;
     arena->size = size;
     return SOTTO_STATUS_OK;
@@ -104,7 +103,7 @@ nn_arena_allocate(struct nn_arena *arena, struct sotto_error *err)
 void
 nn_arena_clear(struct nn_arena *arena)
 {
-    free(arena->memory);
+    free(arena->value);
     free(arena->row);
     nn_arena_init(arena);
 }

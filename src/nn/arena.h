@@ -35,7 +35,6 @@ struct nn_arena {
     size_t moved; /* of these, what an optimiser moves: they come first */
     float *value, *gradient, *first, *second;
     uint64_t step; /* of the optimiser, taken so far */
-    void *memory;
 };
 
 void nn_arena_init(struct nn_arena *arena);

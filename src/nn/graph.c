@@ -76,7 +76,7 @@ nn_graph_reserve(struct nn_graph *graph, size_t n, struct sotto_error *err)
                          "a batch of %zu rows is too large", n);
     }
     size_t size = carve_all(graph, NULL, n) * sizeof(float);
-    char *memory = malloc(size + ALIGNMENT);
+    float *memory = aligned_alloc(ALIGNMENT, size + ALIGNMENT);
     if (memory == NULL) {
         nn_graph_release(graph);
         return host_fail_memory(err);
@@ -84,10 +84,7 @@ nn_graph_reserve(struct nn_graph *graph, size_t n, struct sotto_error *err)
     free(graph->memory);
     graph->memory = memory;
     graph->reserved = n;
-    (void)carve_all(
-        graph,
-        (float *)(void *)(memory + ALIGNMENT - (uintptr_t)memory % ALIGNMENT),
-        n);
+    (void)carve_all(graph, memory, n);
     return SOTTO_STATUS_OK;
 }
 

@@ -54,7 +54,7 @@ struct nn_graph {
     float *scratch;  /* of a second layer that takes the same input */
     size_t widest;   /* of the inputs that several layers take; 0: none */
     size_t reserved; /* rows */
-    void *memory;
+    float *memory;
 };
 
 /*

@@ -177,29 +177,20 @@ typedef void tensor_sgd_op(struct tensor_backend *self, size_t size, float rate,
                            float momentum, float decay, float *value,
                            const float *gradient, float *first);
 
-/* What a back-end does: the operations above. */
+/* clang-format off */
+/* The operations above by their names: a back-end has them all. */
+#define TENSOR_OPS(OP)                                                         \
+    OP(multiply) OP(dense) OP(dense_back) OP(conv) OP(conv_back)               \
+    OP(pool) OP(pool_back) OP(add) OP(norm) OP(norm_back)                      \
+    OP(softmax) OP(softmax_back) OP(bernoulli) OP(gaussian) OP(categorical)    \
+    OP(clip_l1) OP(clip_l1_back) OP(gather) OP(adam) OP(sgd)
+/* clang-format on */
+
 struct tensor_ops {
     const char *name;
-    tensor_multiply_op *multiply;
-    tensor_dense_op *dense;
-    tensor_dense_back_op *dense_back;
-    tensor_conv_op *conv;
-    tensor_conv_back_op *conv_back;
-    tensor_pool_op *pool;
-    tensor_pool_back_op *pool_back;
-    tensor_add_op *add;
-    tensor_norm_op *norm;
-    tensor_norm_back_op *norm_back;
-    tensor_softmax_op *softmax;
-    tensor_softmax_back_op *softmax_back;
-    tensor_bernoulli_op *bernoulli;
-    tensor_gaussian_op *gaussian;
-    tensor_categorical_op *categorical;
-    tensor_clip_l1_op *clip_l1;
-    tensor_clip_l1_back_op *clip_l1_back;
-    tensor_gather_op *gather;
-    tensor_adam_op *adam;
-    tensor_sgd_op *sgd;
+#define TENSOR_OP(op) tensor_##op##_op *op;
+    TENSOR_OPS(TENSOR_OP)
+#undef TENSOR_OP
     void (*free)(struct tensor_backend *self);
 };
 

@@ -95,7 +95,7 @@ test_too_large(void **state)
     fail_alloc_at(1);
     assert_int_equal(nn_arena_allocate(&arena, &err), SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
-    assert_null(arena.memory);
+    assert_null(arena.value);
     nn_arena_clear(&arena);
 }
 

@@ -103,27 +103,10 @@ free_cpu(struct tensor_backend *self)
 
 static const struct tensor_ops cpu = {
     .name = "cpu",
-    .multiply = cpu_multiply,
-    .dense = cpu_dense,
-    .dense_back = cpu_dense_back,
-    .conv = cpu_conv,
-    .conv_back = cpu_conv_back,
-    .pool = cpu_pool,
-    .pool_back = cpu_pool_back,
-    .add = cpu_add,
-    .norm = cpu_norm,
-    .norm_back = cpu_norm_back,
-    .softmax = cpu_softmax,
-    .softmax_back = cpu_softmax_back,
-    .bernoulli = cpu_bernoulli,
-    .gaussian = cpu_gaussian,
-    .categorical = cpu_categorical,
-    .clip_l1 = cpu_clip_l1,
-    .clip_l1_back = cpu_clip_l1_back,
-    .gather = cpu_gather,
-    .adam = cpu_adam,
-    .sgd = cpu_sgd,
-    .free = free_cpu,
+#define CPU_OP(op) .op = cpu_##op,
+    TENSOR_OPS(CPU_OP)
+#undef CPU_OP
+        .free = free_cpu,
 };
 
 /* Kernels for small matrices came with AVX-512: tiling.c. */

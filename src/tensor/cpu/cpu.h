@@ -114,25 +114,13 @@ void cpu_column_sums(size_t n, size_t width, size_t stride, const float *x,
 
 /* ---- The operations ----------------------------------------------------- */
 
-/* product.c */
-tensor_multiply_op cpu_multiply;
-tensor_dense_op cpu_dense;
-tensor_dense_back_op cpu_dense_back;
+/* product.c, convolution.c, pooling.c, batch_norm.c, likelihood.c, rowwise.c
+   and descent.c have them. */
+#define CPU_OP(op) tensor_##op##_op cpu_##op;
+TENSOR_OPS(CPU_OP)
+#undef CPU_OP
 
-/* convolution.c */
-tensor_conv_op cpu_conv;
-tensor_conv_back_op cpu_conv_back;
-
-/* pooling.c */
-tensor_pool_op cpu_pool;
-tensor_pool_back_op cpu_pool_back;
-tensor_add_op cpu_add;
-
-/* batch_norm.c */
-tensor_norm_op cpu_norm;
-tensor_norm_back_op cpu_norm_back;
-
-/* What one of the two above is asked for. */
+/* What cpu_norm or cpu_norm_back is asked for. */
 struct norm_job {
     size_t n, width, parts;
     bool training;
@@ -158,21 +146,5 @@ void cpu_norm_moments(const struct norm_job *job, size_t j, double mean,
 bool cpu_channels(size_t n, size_t width);
 bool cpu_channel_norm(struct tensor_backend *self, struct norm_job job);
 bool cpu_channel_norm_back(struct tensor_backend *self, struct norm_job job);
-
-/* likelihood.c */
-tensor_bernoulli_op cpu_bernoulli;
-tensor_gaussian_op cpu_gaussian;
-tensor_categorical_op cpu_categorical;
-
-/* rowwise.c */
-tensor_softmax_op cpu_softmax;
-tensor_softmax_back_op cpu_softmax_back;
-tensor_clip_l1_op cpu_clip_l1;
-tensor_clip_l1_back_op cpu_clip_l1_back;
-tensor_gather_op cpu_gather;
-
-/* descent.c */
-tensor_adam_op cpu_adam;
-tensor_sgd_op cpu_sgd;
 
 #endif

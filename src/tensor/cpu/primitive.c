@@ -90,27 +90,10 @@ leave_single(const struct primitive_store *store, int before)
 
 /* ---- Room --------------------------------------------------------------- */
 
-static void *
-allocate_aligned(size_t size)
+static size_t
+round_up(size_t size)
 {
-    size_t whole = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *memory = whole < size ? NULL : malloc(whole + ALIGNMENT);
-    if (memory == NULL) {
-        return NULL;
-    }
-    /* The byte before the place says how far from the block's beginning. */
-    size_t away = ALIGNMENT - (uintptr_t)memory % ALIGNMENT;
-    memory[away - 1] = (char)away;
-    return memory + away;
-}
-
-static void
-free_aligned(void *place)
-{
-    if (place != NULL) {
-        char *at = place;
-        free(at - at[-1]);
-    }
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 float *
@@ -118,8 +101,9 @@ primitive_room(struct cpu_backend *cpu, size_t size)
 {
     struct primitive_store *store = cpu->primitives;
     if (store->room_size < size) {
-        free_aligned(store->room);
-        store->room = allocate_aligned(size * sizeof *store->room);
+        free(store->room);
+        store->room =
+            aligned_alloc(ALIGNMENT, round_up(size * sizeof *store->room));
         store->room_size = store->room == NULL ? 0 : size;
     }
     return store->room;
@@ -129,13 +113,13 @@ primitive_room(struct cpu_backend *cpu, size_t size)
 static bool
 reserve_scratch(struct primitive_store *store, size_t size)
 {
-    size_t whole = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t whole = round_up(size);
     if (whole > store->scratch_size) {
-        char *scratch = allocate_aligned(whole * store->threads);
+        char *scratch = aligned_alloc(ALIGNMENT, whole * store->threads);
         if (scratch == NULL) {
             return false;
         }
-        free_aligned(store->scratch);
+        free(store->scratch);
         store->scratch = scratch;
         store->scratch_size = whole;
     }
@@ -159,7 +143,7 @@ free_primitive(struct primitive *p)
     (void)dnnl_memory_destroy(p->inner);
     (void)dnnl_primitive_destroy(p->convolution);
     (void)dnnl_primitive_destroy(p->reorder);
-    free_aligned(p->packed);
+    free(p->packed);
     free(p->worker);
     free(p);
 }
@@ -195,8 +179,8 @@ primitive_free_all(struct cpu_backend *cpu)
         (void)dnnl_stream_destroy(store->stream[t]);
     }
     (void)dnnl_engine_destroy(store->engine);
-    free_aligned(store->scratch);
-    free_aligned(store->room);
+    free(store->scratch);
+    free(store->room);
     free(store->stream);
     free(store);
     cpu->primitives = NULL;
@@ -349,7 +333,8 @@ make_reorder(struct primitive *p, const struct geometry *g)
                   back ? &g->ohwi : &p->layout, engine, NULL) == dnnl_success &&
               dnnl_primitive_create(&p->reorder, reorder) == dnnl_success;
     (void)dnnl_primitive_desc_destroy(reorder);
-    p->packed = allocate_aligned(dnnl_memory_desc_get_size(&p->layout));
+    p->packed = aligned_alloc(ALIGNMENT,
+                              round_up(dnnl_memory_desc_get_size(&p->layout)));
     return ok && p->packed != NULL &&
            dnnl_memory_create(&p->outer, &g->ohwi, engine, DNNL_MEMORY_NONE) ==
                dnnl_success &&

@@ -47,7 +47,7 @@ plain_activate(enum activation activation, double a)
 
 /* The derivative, by the activation's value. */
 static double
-slope(enum activation activation, double y)
+activation_slope(enum activation activation, double y)
 {
     switch (activation) {
     case ACTIVATION_RELU:
@@ -68,17 +68,17 @@ plain_activation_back(size_t size, enum activation activation, const float *y,
                       float *dy)
 {
     for (size_t i = 0; i < size; i++) {
-        dy[i] = (float)(dy[i] * slope(activation, y[i]));
+        dy[i] = (float)(dy[i] * activation_slope(activation, y[i]));
     }
 }
 
 /* ---- Products ----------------------------------------------------------- */
 
 /* c_ij = alpha sum_l a_il b_lj + beta c_ij; c is not read if beta is 0. */
-static void
-multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
-         size_t m, size_t n, size_t k, float alpha, const float *a,
-         const float *b, float beta, float *c)
+void
+plain_multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
+               size_t m, size_t n, size_t k, float alpha, const float *a,
+               const float *b, float beta, float *c)
 {
     (void)self;
     for (size_t i = 0; i < m; i++) {
@@ -95,10 +95,10 @@ multiply(struct tensor_backend *self, bool transpose_a, bool transpose_b,
     }
 }
 
-static void
-dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
-      const float *x, const float *weight, const float *bias,
-      enum activation activation, float *y)
+void
+plain_dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
+            const float *x, const float *weight, const float *bias,
+            enum activation activation, float *y)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -113,14 +113,14 @@ dense(struct tensor_backend *self, size_t n, size_t in, size_t out,
 }
 
 /* dW = dy^T x, db = sum of dy's rows, dx = dy W. */
-static void
-dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
-           const float *x, const float *weight, const float *y,
-           enum activation activation, float *dy, float *dweight, float *dbias,
-           float *dx)
+void
+plain_dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
+                 const float *x, const float *weight, const float *y,
+                 enum activation activation, float *dy, float *dweight,
+                 float *dbias, float *dx)
 {
     plain_activation_back(n * out, activation, y, dy);
-    multiply(self, true, false, out, in, n, 1, dy, x, 0, dweight);
+    plain_multiply(self, true, false, out, in, n, 1, dy, x, 0, dweight);
     for (size_t j = 0; dbias != NULL && j < out; j++) {
         double sum = 0;
         for (size_t r = 0; r < n; r++) {
@@ -129,7 +129,7 @@ dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
         dbias[j] = (float)sum;
     }
     if (dx != NULL) {
-        multiply(self, false, false, n, in, out, 1, dy, weight, 0, dx);
+        plain_multiply(self, false, false, n, in, out, 1, dy, weight, 0, dx);
     }
 }
 
@@ -137,9 +137,9 @@ dense_back(struct tensor_backend *self, size_t n, size_t in, size_t out,
 
 /* The batch's moments of column j, into the running ones too. */
 static void
-moments(size_t n, size_t width, size_t j, float momentum, const float *x,
-        float *running_mean, float *running_variance, float *mean,
-        float *inverse)
+take_moments(size_t n, size_t width, size_t j, float momentum, const float *x,
+             float *running_mean, float *running_variance, float *mean,
+             float *inverse)
 {
     double sum = 0;
     double squares = 0;
@@ -160,17 +160,17 @@ moments(size_t n, size_t width, size_t j, float momentum, const float *x,
         (float)(keep * running_variance[j] + momentum * unbiased);
 }
 
-static void
-norm(struct tensor_backend *self, size_t n, size_t width, bool training,
-     float momentum, const float *x, const float *gain, const float *shift,
-     float *running_mean, float *running_variance, enum activation activation,
-     float *mean, float *inverse, float *y)
+void
+plain_norm(struct tensor_backend *self, size_t n, size_t width, bool training,
+           float momentum, const float *x, const float *gain,
+           const float *shift, float *running_mean, float *running_variance,
+           enum activation activation, float *mean, float *inverse, float *y)
 {
     (void)self;
     for (size_t j = 0; j < width; j++) {
         if (training) {
-            moments(n, width, j, momentum, x, running_mean, running_variance,
-                    mean, inverse);
+            take_moments(n, width, j, momentum, x, running_mean,
+                         running_variance, mean, inverse);
         } else {
             mean[j] = running_mean[j];
             inverse[j] =
@@ -189,11 +189,12 @@ norm(struct tensor_backend *self, size_t n, size_t width, bool training,
  * dshift = sum g, dgain = sum g u,
  * dx = gain inverse (g - dshift / n - u dgain / n).
  */
-static void
-norm_back(struct tensor_backend *self, size_t n, size_t width, const float *x,
-          const float *gain, const float *mean, const float *inverse,
-          const float *y, enum activation activation, float *dy, float *dgain,
-          float *dshift, float *dx)
+void
+plain_norm_back(struct tensor_backend *self, size_t n, size_t width,
+                const float *x, const float *gain, const float *mean,
+                const float *inverse, const float *y,
+                enum activation activation, float *dy, float *dgain,
+                float *dshift, float *dx)
 {
     (void)self;
     plain_activation_back(n * width, activation, y, dy);
@@ -218,7 +219,7 @@ norm_back(struct tensor_backend *self, size_t n, size_t width, const float *x,
 /* ---- Softmax ------------------------------------------------------------ */
 
 static double
-largest(size_t k, const float *a)
+find_largest(size_t k, const float *a)
 {
     double most = a[0];
     for (size_t i = 1; i < k; i++) {
@@ -227,14 +228,14 @@ largest(size_t k, const float *a)
     return most;
 }
 
-static void
-softmax(struct tensor_backend *self, size_t n, size_t k, const float *logits,
-        float *p)
+void
+plain_softmax(struct tensor_backend *self, size_t n, size_t k,
+              const float *logits, float *p)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
         const float *a = logits + r * k;
-        double most = largest(k, a);
+        double most = find_largest(k, a);
         double sum = 0;
         for (size_t i = 0; i < k; i++) {
             sum += exp(a[i] - most);
@@ -246,9 +247,9 @@ softmax(struct tensor_backend *self, size_t n, size_t k, const float *logits,
 }
 
 /* da_i = p_i (dp_i - sum_j p_j dp_j). */
-static void
-softmax_back(struct tensor_backend *self, size_t n, size_t k, const float *p,
-             const float *dp, float *dlogits)
+void
+plain_softmax_back(struct tensor_backend *self, size_t n, size_t k,
+                   const float *p, const float *dp, float *dlogits)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -264,9 +265,10 @@ softmax_back(struct tensor_backend *self, size_t n, size_t k, const float *p,
 
 /* ---- Losses ------------------------------------------------------------- */
 
-static double
-bernoulli(struct tensor_backend *self, size_t n, size_t width,
-          const float *logits, const float *target, float scale, float *dlogits)
+double
+plain_bernoulli(struct tensor_backend *self, size_t n, size_t width,
+                const float *logits, const float *target, float scale,
+                float *dlogits)
 {
     (void)self;
     double loss = 0;
@@ -281,9 +283,9 @@ bernoulli(struct tensor_backend *self, size_t n, size_t width,
     return loss;
 }
 
-static double
-gaussian(struct tensor_backend *self, size_t n, size_t width, const float *a,
-         const float *target, float scale, float *da)
+double
+plain_gaussian(struct tensor_backend *self, size_t n, size_t width,
+               const float *a, const float *target, float scale, float *da)
 {
     (void)self;
     double loss = 0;
@@ -298,17 +300,17 @@ gaussian(struct tensor_backend *self, size_t n, size_t width, const float *a,
 }
 
 /* sum_i t_i (log sum_j e^(a_j) - a_i); gradient |t| softmax(a)_i - t_i. */
-static double
-categorical(struct tensor_backend *self, size_t n, size_t k,
-            const float *logits, const float *target, float scale,
-            float *dlogits)
+double
+plain_categorical(struct tensor_backend *self, size_t n, size_t k,
+                  const float *logits, const float *target, float scale,
+                  float *dlogits)
 {
     (void)self;
     double loss = 0;
     for (size_t r = 0; r < n; r++) {
         const float *a = logits + r * k;
         const float *t = target + r * k;
-        double most = largest(k, a);
+        double most = find_largest(k, a);
         double sum = 0;
         double mass = 0;
         for (size_t i = 0; i < k; i++) {
@@ -339,9 +341,9 @@ size_l1(size_t d, const float *h)
     return sum;
 }
 
-static void
-clip_l1(struct tensor_backend *self, size_t n, size_t d, float l,
-        const float *h, float *z)
+void
+plain_clip_l1(struct tensor_backend *self, size_t n, size_t d, float l,
+              const float *h, float *z)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -357,9 +359,9 @@ clip_l1(struct tensor_backend *self, size_t n, size_t d, float l,
  * Inside the ball dh = dz. Outside, z_i = l h_i / s with s = |h|_1:
  * dh_i = (l / s) (dz_i - sign(h_i) sum_j dz_j h_j / s).
  */
-static void
-clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
-             const float *h, const float *dz, float *dh)
+void
+plain_clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
+                   const float *h, const float *dz, float *dh)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -378,9 +380,9 @@ clip_l1_back(struct tensor_backend *self, size_t n, size_t d, float l,
     }
 }
 
-static void
-gather_rows(struct tensor_backend *self, size_t n, size_t width, const float *x,
-            const uint32_t *row, float *y)
+void
+plain_gather(struct tensor_backend *self, size_t n, size_t width,
+             const float *x, const uint32_t *row, float *y)
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
@@ -397,9 +399,10 @@ gather_rows(struct tensor_backend *self, size_t n, size_t width, const float *x,
  * value -= rate (m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon)
  *                + decay value).
  */
-static void
-adam(struct tensor_backend *self, size_t size, const struct tensor_adam *how,
-     float *value, const float *gradient, float *first, float *second)
+void
+plain_adam(struct tensor_backend *self, size_t size,
+           const struct tensor_adam *how, float *value, const float *gradient,
+           float *first, float *second)
 {
     (void)self;
     double t = (double)how->step;
@@ -417,9 +420,9 @@ adam(struct tensor_backend *self, size_t size, const struct tensor_adam *how,
     }
 }
 
-static void
-sgd(struct tensor_backend *self, size_t size, float rate, float momentum,
-    float decay, float *value, const float *gradient, float *first)
+void
+plain_sgd(struct tensor_backend *self, size_t size, float rate, float momentum,
+          float decay, float *value, const float *gradient, float *first)
 {
     (void)self;
     for (size_t i = 0; i < size; i++) {
@@ -439,27 +442,10 @@ free_plain(struct tensor_backend *self)
 
 static const struct tensor_ops plain = {
     .name = "plain",
-    .multiply = multiply,
-    .dense = dense,
-    .dense_back = dense_back,
-    .conv = plain_conv,
-    .conv_back = plain_conv_back,
-    .pool = plain_pool,
-    .pool_back = plain_pool_back,
-    .add = plain_add,
-    .norm = norm,
-    .norm_back = norm_back,
-    .softmax = softmax,
-    .softmax_back = softmax_back,
-    .bernoulli = bernoulli,
-    .gaussian = gaussian,
-    .categorical = categorical,
-    .clip_l1 = clip_l1,
-    .clip_l1_back = clip_l1_back,
-    .gather = gather_rows,
-    .adam = adam,
-    .sgd = sgd,
-    .free = free_plain,
+#define PLAIN_OP(op) .op = plain_##op,
+    TENSOR_OPS(PLAIN_OP)
+#undef PLAIN_OP
+        .free = free_plain,
 };
 
 enum sotto_status

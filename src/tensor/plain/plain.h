@@ -1,9 +1,8 @@
 /*
  * plain.h: the plain loops: what every fast kernel is tested against.
  *
- * Those on images have names, because a back-end that lacks the memory for its
- * fast kernels falls back on them. They allocate nothing, and `self` is not
- * used.
+ * They allocate nothing, and `self` is not used: a back-end that lacks the
+ * memory for a fast kernel falls back on them.
  */
 #ifndef SOTTO_TENSOR_PLAIN_H
 #define SOTTO_TENSOR_PLAIN_H
@@ -19,11 +18,9 @@ double plain_activate(enum activation activation, double a);
 void plain_activation_back(size_t size, enum activation activation,
                            const float *y, float *dy);
 
-/* plain_image.c */
-tensor_conv_op plain_conv;
-tensor_conv_back_op plain_conv_back;
-tensor_pool_op plain_pool;
-tensor_pool_back_op plain_pool_back;
-tensor_add_op plain_add;
+/* plain.c, and plain_image.c for those on images. */
+#define PLAIN_OP(op) tensor_##op##_op plain_##op;
+TENSOR_OPS(PLAIN_OP)
+#undef PLAIN_OP
 
 #endif

@@ -13,7 +13,8 @@
 
 /* The row or column of x; above any, if it is outside. */
 static size_t
-inside(size_t at, size_t step, size_t side, const struct tensor_window *window)
+find_side(size_t at, size_t step, size_t side,
+          const struct tensor_window *window)
 {
     size_t from = at * window->stride + step;
     return from < window->pad || from - window->pad >= side
@@ -23,10 +24,11 @@ inside(size_t at, size_t step, size_t side, const struct tensor_window *window)
 
 /* Where the channels of x at (i, j), (u, v) begin; SIZE_MAX: outside. */
 static size_t
-entry(const struct tensor_window *w, size_t i, size_t j, size_t u, size_t v)
+find_entry(const struct tensor_window *w, size_t i, size_t j, size_t u,
+           size_t v)
 {
-    size_t row = inside(i, u, w->height, w);
-    size_t column = inside(j, v, w->width, w);
+    size_t row = find_side(i, u, w->height, w);
+    size_t column = find_side(j, v, w->width, w);
     return row == SIZE_MAX || column == SIZE_MAX
                ? SIZE_MAX
                : (row * w->width + column) * w->channels;
@@ -36,13 +38,13 @@ entry(const struct tensor_window *w, size_t i, size_t j, size_t u, size_t v)
 
 /* sum over u, v, c of x weight, for the filter whose weights these are. */
 static double
-filtered(const struct tensor_window *w, const float *x, const float *weight,
-         size_t i, size_t j)
+apply_filter(const struct tensor_window *w, const float *x, const float *weight,
+             size_t i, size_t j)
 {
     double sum = 0;
     for (size_t u = 0; u < w->kernel; u++) {
         for (size_t v = 0; v < w->kernel; v++) {
-            size_t at = entry(w, i, j, u, v);
+            size_t at = find_entry(w, i, j, u, v);
             const float *row = weight + (u * w->kernel + v) * w->channels;
             for (size_t c = 0; at != SIZE_MAX && c < w->channels; c++) {
                 sum += (double)x[at + c] * row[c];
@@ -66,8 +68,8 @@ plain_conv(struct tensor_backend *self, size_t n,
     for (size_t r = 0; r < n * places; r++) {
         for (size_t f = 0; f < window->filters; f++) {
             double a =
-                filtered(window, x + r / places * image, weight + f * size,
-                         r % places / columns, r % columns);
+                apply_filter(window, x + r / places * image, weight + f * size,
+                             r % places / columns, r % columns);
             a += bias == NULL ? 0 : bias[f];
             y[r * window->filters + f] = (float)plain_activate(activation, a);
         }
@@ -86,7 +88,7 @@ weight_slope(size_t n, const struct tensor_window *w, const float *x,
     size_t v = weight / w->channels % w->kernel;
     double sum = 0;
     for (size_t r = 0; r < n * places; r++) {
-        size_t at = entry(w, r % places / columns, r % columns, u, v);
+        size_t at = find_entry(w, r % places / columns, r % columns, u, v);
         if (at != SIZE_MAX) {
             sum += (double)dy[r * w->filters + f] *
                    x[r / places * image + at + weight % w->channels];
@@ -97,7 +99,7 @@ weight_slope(size_t n, const struct tensor_window *w, const float *x,
 
 /* The place out whose kernel's row u meets row `at` of x; SIZE_MAX: none. */
 static size_t
-meets(const struct tensor_window *w, size_t at, size_t u, size_t side)
+find_place(const struct tensor_window *w, size_t at, size_t u, size_t side)
 {
     size_t from = at + w->pad;
     size_t place = from < u ? SIZE_MAX : (from - u) / w->stride;
@@ -117,8 +119,8 @@ input_slope(const struct tensor_window *w, const float *weight, const float *dy,
     double sum = 0;
     for (size_t u = 0; u < w->kernel; u++) {
         for (size_t v = 0; v < w->kernel; v++) {
-            size_t i = meets(w, row, u, w->height);
-            size_t j = meets(w, column, v, w->width);
+            size_t i = find_place(w, row, u, w->height);
+            size_t j = find_place(w, column, v, w->width);
             if (i == SIZE_MAX || j == SIZE_MAX) {
                 continue;
             }
@@ -180,7 +182,7 @@ pool_window(const struct tensor_window *w, enum tensor_pool of, const float *x,
     struct pooled pooled = {of == TENSOR_POOL_MAX ? -INFINITY : 0, SIZE_MAX, 0};
     for (size_t u = 0; u < w->kernel; u++) {
         for (size_t v = 0; v < w->kernel; v++) {
-            size_t at = entry(w, i, j, u, v);
+            size_t at = find_entry(w, i, j, u, v);
             if (at == SIZE_MAX) {
                 continue;
             }
@@ -244,7 +246,7 @@ plain_pool_back(struct tensor_backend *self, size_t n,
             continue;
         }
         for (size_t k = 0; k < w->kernel * w->kernel; k++) {
-            size_t at = entry(w, i, j, k / w->kernel, k % w->kernel);
+            size_t at = find_entry(w, i, j, k / w->kernel, k % w->kernel);
             if (at != SIZE_MAX) {
                 dx[from + at + c] += dy[r] / (float)pooled.count;
             }
