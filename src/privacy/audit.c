@@ -23,55 +23,51 @@
 
 /* ---- What the attacks share ---------------------------------------------- */
 
-/* Room for a finding; NULL if there is no memory for it. */
-static struct sotto_audit_finding *
-add_finding(struct sotto_audit *audit, const char *attack)
+/* Adds a finding, if there is memory for it. */
+__attribute__((format(printf, 3, 0))) static void
+add_finding(struct sotto_audit *audit, struct sotto_audit_finding finding,
+            const char *format, va_list args)
 {
-    struct sotto_audit_finding *finding;
     if (audit->info.findings == audit->room) {
         size_t room = audit->room == 0 ? 16 : 2 * audit->room;
-        finding = realloc(audit->finding, room * sizeof *finding);
-        if (finding == NULL) {
+        struct sotto_audit_finding *grown =
+            realloc(audit->finding, room * sizeof *grown);
+        if (grown == NULL) {
             audit->failed = true;
-            return NULL;
+            return;
         }
-        audit->finding = finding;
+        audit->finding = grown;
         audit->room = room;
     }
-    finding = &audit->finding[audit->info.findings++];
-    memset(finding, 0, sizeof *finding);
-    finding->attack = attack;
-    return finding;
+    (void)vsnprintf(finding.text, sizeof finding.text, format, args);
+    audit->finding[audit->info.findings++] = finding;
 }
 
 void
 audit_note(struct sotto_audit *audit, const char *attack, bool violated,
            const char *format, ...)
 {
-    struct sotto_audit_finding *finding = add_finding(audit, attack);
+    va_list args;
     audit->info.violated = audit->info.violated || violated;
-    if (finding != NULL) {
-        va_list args;
-        finding->violated = violated;
-        va_start(args, format);
-        (void)vsnprintf(finding->text, sizeof finding->text, format, args);
-        va_end(args);
-    }
+    va_start(args, format);
+    add_finding(
+        audit,
+        (struct sotto_audit_finding){.attack = attack, .violated = violated},
+        format, args);
+    va_end(args);
 }
 
 void
 audit_skip(struct sotto_audit *audit, const char *attack, const char *format,
            ...)
 {
-    struct sotto_audit_finding *finding = add_finding(audit, attack);
+    va_list args;
     audit->info.untried++;
-    if (finding != NULL) {
-        va_list args;
-        finding->untried = true;
-        va_start(args, format);
-        (void)vsnprintf(finding->text, sizeof finding->text, format, args);
-        va_end(args);
-    }
+    va_start(args, format);
+    add_finding(audit,
+                (struct sotto_audit_finding){.attack = attack, .untried = true},
+                format, args);
+    va_end(args);
 }
 
 void
@@ -81,6 +77,18 @@ audit_progress(const struct sotto_audit *audit, const char *attack,
     if (audit->options.progress != NULL) {
         audit->options.progress(audit->options.context, attack, done, total);
     }
+}
+
+enum sotto_status
+audit_report(const struct sotto_mechanism *mechanism,
+             const struct sotto_value *values, uint8_t *report, size_t size,
+             struct sotto_error *err)
+{
+    enum sotto_status status = sotto_client_privatise(
+        mechanism->client, values, mechanism->shape.columns, report, size);
+    return status == SOTTO_STATUS_OK
+               ? status
+               : host_fail(err, status, 0, "%s", sotto_status_message(status));
 }
 
 double
@@ -284,10 +292,13 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
             copy_part(audit, before, i);
             continue;
         }
-        status = enumerate_channel(
-            own->channel, audit->mechanism->likelihood[i].likelihood, own->size,
-            own->rows, own->l, own->eps, own->delta, most, enumerate_step, &at,
-            &result, err);
+        struct enumerate_request request = {
+            own->channel,   audit->mechanism->likelihood[i].likelihood,
+            own->size,      own->rows,
+            own->l,         own->eps,
+            own->delta,     most,
+            enumerate_step, &at};
+        status = enumerate_channel(&request, &result, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }
@@ -383,11 +394,14 @@ run_attacks(struct sotto_audit *audit, struct sotto_error *err)
         audit->info.samples = 0;
         return SOTTO_STATUS_OK;
     }
-    enum sotto_status status = audit_enumerate(audit, err);
-    status = HOST_THEN(status, audit_replay(audit, err));
-    status = HOST_THEN(status, audit_sample(audit, err));
-    status = HOST_THEN(status, audit_restart(audit, err));
-    status = HOST_THEN(status, audit_stopwatch(audit, err));
+    static enum sotto_status (*const attacks[])(struct sotto_audit * audit,
+                                                struct sotto_error * err) = {
+        audit_enumerate, audit_replay, audit_sample, audit_restart,
+        audit_stopwatch};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        status = HOST_THEN(status, attacks[i](audit, err));
+    }
     stages_wipe(audit->mechanism);
     sum_up(audit);
     if (status == SOTTO_STATUS_OK && audit->failed) {
@@ -462,16 +476,10 @@ sotto_audit_one(struct sotto_mechanism *mechanism, uint8_t *report, size_t size,
                 struct sotto_error *err)
 {
     struct hostile *hostile = hostile_new(mechanism, 0);
-    enum sotto_status status;
-    if (hostile == NULL) {
-        return host_fail_memory(err);
-    }
-    status =
-        sotto_client_privatise(mechanism->client, hostile_record(hostile, 1),
-                               mechanism->shape.columns, report, size);
-    if (status != SOTTO_STATUS_OK) {
-        (void)host_fail(err, status, 0, "%s", sotto_status_message(status));
-    }
+    enum sotto_status status =
+        hostile == NULL ? host_fail_memory(err)
+                        : audit_report(mechanism, hostile_record(hostile, 1),
+                                       report, size, err);
     hostile_free(hostile);
     return status;
 }

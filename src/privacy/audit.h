@@ -33,6 +33,12 @@ void audit_skip(struct sotto_audit *audit, const char *attack,
 void audit_progress(const struct sotto_audit *audit, const char *attack,
                     uint64_t done, uint64_t total);
 
+/* Makes a report of `size` bytes. Statuses: sotto_client_privatise's. */
+SOTTO_CHECKED enum sotto_status
+audit_report(const struct sotto_mechanism *mechanism,
+             const struct sotto_value *values, uint8_t *report, size_t size,
+             struct sotto_error *err);
+
 /* The natural logarithm of a whole report's probability given all points of a
    record, by the channels' formulas. */
 double audit_log_p(const struct sotto_mechanism *mechanism, const int32_t *q,

@@ -267,15 +267,6 @@ compare_points(struct enumeration *e, struct sotto_error *err)
 
 /* ---- One domain ---------------------------------------------------------- */
 
-/* What is asked for, all along. */
-struct request {
-    const struct channel *channel;
-    const struct likelihood *likelihood;
-    uint64_t eps, delta, branches_most;
-    void (*step)(void *context, uint64_t branches);
-    void *context;
-};
-
 /* A domain that might be enumerated, and for how many points at least. */
 struct candidate {
     enum enumerate_scope scope;
@@ -296,7 +287,7 @@ clear_enumerate(struct enumeration *e)
 }
 
 static enum sotto_status
-set_up_enumerate(struct enumeration *e, const struct request *request,
+set_up_enumerate(struct enumeration *e, const struct enumerate_request *request,
                  const struct candidate *candidate, struct sotto_error *err)
 {
     const struct channel *channel = request->channel;
@@ -443,9 +434,9 @@ merge_results(struct enumerate_result *to, const struct enumerate_result *from)
 /* Adds what is found to `all` (NULL: only sees whether it fits); nothing if it
    would take too long. */
 static enum sotto_status
-run_candidate(const struct request *request, const struct candidate *candidate,
-              struct enumerate_result *all, bool *ret_done,
-              struct sotto_error *err)
+run_candidate(const struct enumerate_request *request,
+              const struct candidate *candidate, struct enumerate_result *all,
+              bool *ret_done, struct sotto_error *err)
 {
     struct enumerate_result result = {.scope = candidate->scope,
                                       .size = candidate->size,
@@ -472,15 +463,16 @@ run_candidate(const struct request *request, const struct candidate *candidate,
 
 /* ---- From the domain to those that can be enumerated --------------------- */
 
-/* The largest number of symbols, below `size`, for which all points fit. */
+/* The largest number of symbols, below all, for which all points fit. */
 static enum sotto_status
-run_fewer_symbols(const struct request *request, uint32_t size,
-                  struct enumerate_result *all, bool *ret_done,
-                  struct sotto_error *err)
+run_fewer_symbols(const struct enumerate_request *request,
+                  struct enumerate_result *all, struct sotto_error *err)
 {
+    uint32_t size = request->size;
     uint32_t low = 2, high = size < POINTS_MOST ? size : POINTS_MOST + 1;
     struct candidate candidate = {ENUMERATE_SMALLER, low, 0, POINTS_MOST, 0};
     enum sotto_status status = SOTTO_STATUS_OK;
+    bool done = false;
     while (status == SOTTO_STATUS_OK && high - low > 1) {
         bool fitting = false;
         candidate.size = low + (high - low) / 2;
@@ -488,31 +480,38 @@ run_fewer_symbols(const struct request *request, uint32_t size,
         low = fitting ? candidate.size : low;
         high = fitting ? high : candidate.size;
     }
-    for (*ret_done = false;
-         status == SOTTO_STATUS_OK && !*ret_done && low >= 2 && low < size;
+    for (; status == SOTTO_STATUS_OK && !done && low >= 2 && low < size;
          low /= 2) {
         candidate.size = low;
-        status = run_candidate(request, &candidate, all, ret_done, err);
+        status = run_candidate(request, &candidate, all, &done, err);
     }
     return status;
+}
+
+/* Runs a candidate, unless something was found already. */
+static enum sotto_status
+run_another(const struct enumerate_request *request, struct candidate candidate,
+            struct enumerate_result *all, struct sotto_error *err)
+{
+    bool done = false;
+    return all->fault[0] != '\0'
+               ? SOTTO_STATUS_OK
+               : run_candidate(request, &candidate, all, &done, err);
 }
 
 /* Pairs: up to five rows of up to five, since much depends on whether a size is
    odd or even. */
 static enum sotto_status
-run_fewer_pairs(const struct request *request, uint32_t size, uint32_t rows,
-                struct enumerate_result *all, bool *ret_done,
-                struct sotto_error *err)
+run_fewer_pairs(const struct enumerate_request *request,
+                struct enumerate_result *all, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
-    uint32_t columns = size / rows;
+    uint32_t rows = request->rows, columns = request->size / rows;
     for (uint32_t i = rows < 5 ? rows : 5; i >= 2; i--) {
         for (uint32_t j = columns < 5 ? columns : 5; j >= 2; j--) {
             struct candidate few = {ENUMERATE_SMALLER, i * j, 0, POINTS_MOST,
                                     i};
-            if (status == SOTTO_STATUS_OK && all->fault[0] == '\0') {
-                status = run_candidate(request, &few, all, ret_done, err);
-            }
+            status = HOST_THEN(status, run_another(request, few, all, err));
         }
     }
     return status;
@@ -521,10 +520,11 @@ run_fewer_pairs(const struct request *request, uint32_t size, uint32_t rows,
 /* One coordinate, with the radius as it is or halved until it fits; then how
    coordinates go together, which shows in two or three of them. */
 static enum sotto_status
-run_fewer_numbers(const struct request *request, uint32_t size, uint32_t l,
+run_fewer_numbers(const struct enumerate_request *request,
                   struct enumerate_result *all, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
+    uint32_t size = request->size, l = request->l;
     bool done = false;
     for (uint32_t radius = size > 1 ? l : l / 2;
          status == SOTTO_STATUS_OK && !done && radius > 0; radius /= 2) {
@@ -536,47 +536,28 @@ run_fewer_numbers(const struct request *request, uint32_t size, uint32_t l,
     for (uint32_t d = 2; d <= 3 && d <= size && !request->channel->scalar;
          d++) {
         struct candidate few = {ENUMERATE_SMALLER, d, 1, 2, 0};
-        if (status == SOTTO_STATUS_OK && all->fault[0] == '\0') {
-            status = run_candidate(request, &few, all, &done, err);
-        }
+        status = HOST_THEN(status, run_another(request, few, all, err));
     }
     return status;
 }
 
-static enum sotto_status
-run_fewer(const struct request *request, const struct candidate *whole,
-          struct enumerate_result *all, struct sotto_error *err)
-{
-    bool done = false;
-    if (request->channel->pairs) {
-        return run_fewer_pairs(request, whole->size, whole->rows, all, &done,
-                               err);
-    }
-    if (request->channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
-        return run_fewer_symbols(request, whole->size, all, &done, err);
-    }
-    return run_fewer_numbers(request, whole->size, whole->l, all, err);
-}
-
 enum sotto_status
-enumerate_channel(const struct channel *channel,
-                  const struct likelihood *likelihood, uint32_t size,
-                  uint32_t rows, uint32_t l, uint64_t eps, uint64_t delta,
-                  uint64_t branches_most, void (*step)(void *, uint64_t),
-                  void *context, struct enumerate_result *ret_result,
-                  struct sotto_error *err)
+enumerate_channel(const struct enumerate_request *request,
+                  struct enumerate_result *ret_result, struct sotto_error *err)
 {
-    struct request request = {channel,       likelihood, eps,    delta,
-                              branches_most, step,       context};
-    struct candidate whole = {ENUMERATE_WHOLE, size, l, 2, rows};
+    struct candidate whole = {ENUMERATE_WHOLE, request->size, request->l, 2,
+                              request->rows};
     struct enumerate_result all = {.within = true};
     enum sotto_status status = SOTTO_STATUS_OK;
-    bool symbols = channel->domain == CHANNEL_DOMAIN_SYMBOLS, done = false;
-    if (symbols || size <= DIMENSIONS_MOST) {
-        status = run_candidate(&request, &whole, &all, &done, err);
+    bool symbols = request->channel->domain == CHANNEL_DOMAIN_SYMBOLS;
+    bool done = false;
+    if (symbols || request->size <= DIMENSIONS_MOST) {
+        status = run_candidate(request, &whole, &all, &done, err);
     }
     if (status == SOTTO_STATUS_OK && !done) {
-        status = run_fewer(&request, &whole, &all, err);
+        status = request->channel->pairs ? run_fewer_pairs(request, &all, err)
+                 : symbols               ? run_fewer_symbols(request, &all, err)
+                           : run_fewer_numbers(request, &all, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_result = all;

@@ -36,18 +36,24 @@ struct enumerate_result {
     char fault[160];    /* what a sampler may not do at all; "" if nothing */
 };
 
+/* A channel, its budget and its domain (channel_init_rows). */
+struct enumerate_request {
+    const struct channel *channel;
+    const struct likelihood *likelihood;
+    uint32_t size, rows, l;
+    uint64_t eps, delta;
+    uint64_t branches_most;
+    void (*step)(void *context, uint64_t branches); /* may be NULL */
+    void *context;
+};
+
 /*
- * Enumerates `channel` at (eps, delta) on a domain of this size, of so many
- * rows (channel_init_rows), and of this radius, or on the largest smaller ones
- * that take at most `branches_most` branches. `step` is told the branches done
- * now and then; it may be NULL. Statuses: MEMORY, and channel_init's.
+ * Enumerates the channel on its domain, or on the largest smaller ones that
+ * take at most `branches_most` branches. `step` is told the branches done now
+ * and then. Statuses: MEMORY, and channel_init's.
  */
 SOTTO_CHECKED enum sotto_status
-enumerate_channel(const struct channel *channel,
-                  const struct likelihood *likelihood, uint32_t size,
-                  uint32_t rows, uint32_t l, uint64_t eps, uint64_t delta,
-                  uint64_t branches_most,
-                  void (*step)(void *context, uint64_t branches), void *context,
+enumerate_channel(const struct enumerate_request *request,
                   struct enumerate_result *ret_result, struct sotto_error *err);
 
 #endif

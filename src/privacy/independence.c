@@ -353,18 +353,16 @@ static enum sotto_status
 take_report(struct independence *in, struct hostile *hostile, uint8_t *report,
             bool *ret_valid, struct sotto_error *err)
 {
-    const struct shape *shape = &in->mechanism->shape;
-    enum sotto_status status = sotto_client_privatise(
-        in->mechanism->client, hostile_record(hostile, RECORD), shape->columns,
-        report, shape->report_size);
-    if (status != SOTTO_STATUS_OK) {
-        return host_fail(err, status, 0, "%s", sotto_status_message(status));
+    size_t size = in->mechanism->shape.report_size;
+    enum sotto_status status = audit_report(
+        in->mechanism, hostile_record(hostile, RECORD), report, size, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_valid = stages_valid(in->mechanism, report, size);
     }
-    *ret_valid = stages_valid(in->mechanism, report, shape->report_size);
-    if (*ret_valid) {
+    if (status == SOTTO_STATUS_OK && *ret_valid) {
         take_signals(in, report);
     }
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 /* As many pairs as there is time for. */

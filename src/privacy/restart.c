@@ -66,11 +66,11 @@ count_attack(struct restart *r)
 }
 
 static enum sotto_status
-privatise(struct restart *r, uint64_t record, uint8_t *report)
+make_report(struct restart *r, uint64_t record, uint8_t *report,
+            struct sotto_error *err)
 {
-    return sotto_client_privatise(r->mechanism->client,
-                                  hostile_record(r->hostile, record),
-                                  r->mechanism->shape.columns, report, r->size);
+    return audit_report(r->mechanism, hostile_record(r->hostile, record),
+                        report, r->size, err);
 }
 
 /* ---- Coincidences -------------------------------------------------------- */
@@ -146,10 +146,9 @@ static enum sotto_status
 try_calls(struct restart *r, struct sotto_error *err)
 {
     for (size_t i = 0; i < CALLS; i++) {
-        enum sotto_status status = privatise(r, RECORD, report_at(r, i));
+        enum sotto_status status = make_report(r, RECORD, report_at(r, i), err);
         if (status != SOTTO_STATUS_OK) {
-            return host_fail(err, status, 0, "%s",
-                             sotto_status_message(status));
+            return status;
         }
     }
     judge_repeats(r, CALLS, "of one process");
@@ -169,7 +168,7 @@ static void
 report_in_child(struct restart *r, size_t first)
 {
     for (size_t i = first; i < first + EACH; i++) {
-        if (privatise(r, RECORD, report_at(r, i)) != SOTTO_STATUS_OK) {
+        if (make_report(r, RECORD, report_at(r, i), NULL) != SOTTO_STATUS_OK) {
             _exit(1);
         }
     }
@@ -220,7 +219,7 @@ static void
 one_report(void *context)
 {
     struct restart *r = context;
-    if (privatise(r, r->record, report_at(r, 0)) != SOTTO_STATUS_OK) {
+    if (make_report(r, r->record, report_at(r, 0), NULL) != SOTTO_STATUS_OK) {
         _exit(1);
     }
 }

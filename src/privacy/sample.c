@@ -69,16 +69,13 @@ static enum sotto_status
 make_report(struct sampling *s, uint64_t record, uint8_t *report,
             struct sotto_error *err)
 {
-    enum sotto_status status = sotto_client_privatise(
-        s->mechanism->client, hostile_record(s->hostile, record),
-        s->mechanism->shape.columns, report, s->mechanism->shape.report_size);
-    if (status != SOTTO_STATUS_OK) {
-        return host_fail(err, status, 0, "%s", sotto_status_message(status));
-    }
-    if (++s->done % 1024 == 0) {
+    enum sotto_status status =
+        audit_report(s->mechanism, hostile_record(s->hostile, record), report,
+                     s->mechanism->shape.report_size, err);
+    if (status == SOTTO_STATUS_OK && ++s->done % 1024 == 0) {
         audit_progress(s->audit, "sample", s->done, s->total);
     }
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 static double

@@ -93,14 +93,11 @@ time_report(struct stopwatch *watch, const struct sotto_value *values,
     struct sotto_mechanism *mechanism = watch->audit->mechanism;
     unsigned before = clear_flags();
     double start = thread_seconds();
-    enum sotto_status status = sotto_client_privatise(
-        mechanism->client, values, mechanism->shape.columns, watch->report,
-        mechanism->shape.report_size);
+    enum sotto_status status = audit_report(mechanism, values, watch->report,
+                                            mechanism->shape.report_size, err);
     *ret_seconds = thread_seconds() - start;
     watch->subnormal = take_flags(before) || watch->subnormal;
-    return status == SOTTO_STATUS_OK
-               ? status
-               : host_fail(err, status, 0, "%s", sotto_status_message(status));
+    return status;
 }
 
 /* The shortest of some runs: what else the system does makes them longer. */

@@ -31,10 +31,12 @@ enumerate(const struct channel *channel, uint32_t size, uint32_t l,
 {
     struct enumerate_result result;
     memset(&result, 0x5a, sizeof result);
-    assert_int_equal(enumerate_channel(channel, likelihood_of(channel), size, 0,
-                                       l, eps, delta, BRANCHES, NULL, NULL,
-                                       &result, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        enumerate_channel(
+            &(struct enumerate_request){channel, likelihood_of(channel), size,
+                                        0, l, eps, delta, BRANCHES, NULL, NULL},
+            &result, &err),
+        SOTTO_STATUS_OK);
     return result;
 }
 
@@ -87,9 +89,11 @@ static struct enumerate_result
 enumerate_pairs(uint32_t k1, uint32_t k2, uint64_t eps)
 {
     struct enumerate_result result;
-    assert_int_equal(enumerate_channel(find("signs"), likelihood_find("signs"),
-                                       k1 * k2, k1, 0, eps, 0, BRANCHES, NULL,
-                                       NULL, &result, &err),
+    assert_int_equal(enumerate_channel(
+                         &(struct enumerate_request){
+                             find("signs"), likelihood_find("signs"), k1 * k2,
+                             k1, 0, eps, 0, BRANCHES, NULL, NULL},
+                         &result, &err),
                      SOTTO_STATUS_OK);
     assert_string_equal(result.fault, "");
     assert_true(result.within);
@@ -145,10 +149,12 @@ test_steps_are_told(void **state)
     struct enumerate_result r;
     (void)state;
     told = 0;
-    assert_int_equal(
-        enumerate_channel(find("laplace"), likelihood_find("laplace"), 1, 0, 8,
-                          DECIMAL_UNIT, 0, BRANCHES, tell, &told, &r, &err),
-        SOTTO_STATUS_OK);
+    assert_int_equal(enumerate_channel(
+                         &(struct enumerate_request){
+                             find("laplace"), likelihood_find("laplace"), 1, 0,
+                             8, DECIMAL_UNIT, 0, BRANCHES, tell, &told},
+                         &r, &err),
+                     SOTTO_STATUS_OK);
     assert_int_equal(told, r.branches / 4096);
 }
 
@@ -157,10 +163,12 @@ test_nothing_fits(void **state)
 {
     struct enumerate_result r;
     (void)state;
-    assert_int_equal(
-        enumerate_channel(find("laplace"), likelihood_find("laplace"), 1, 0, 8,
-                          DECIMAL_UNIT, 0, 1, NULL, NULL, &r, &err),
-        SOTTO_STATUS_OK);
+    assert_int_equal(enumerate_channel(
+                         &(struct enumerate_request){
+                             find("laplace"), likelihood_find("laplace"), 1, 0,
+                             8, DECIMAL_UNIT, 0, 1, NULL, NULL},
+                         &r, &err),
+                     SOTTO_STATUS_OK);
     assert_int_equal(r.scope, ENUMERATE_NOTHING);
     assert_int_equal(r.branches, 0);
 }
@@ -170,9 +178,11 @@ test_what_no_channel_takes(void **state)
 {
     struct enumerate_result r = {.points = 77};
     (void)state;
-    assert_int_equal(enumerate_channel(find("flip"), likelihood_find("flip"), 1,
-                                       0, 0, DECIMAL_UNIT, 0, BRANCHES, NULL,
-                                       NULL, &r, &err),
+    assert_int_equal(enumerate_channel(
+                         &(struct enumerate_request){
+                             find("flip"), likelihood_find("flip"), 1, 0, 0,
+                             DECIMAL_UNIT, 0, BRANCHES, NULL, NULL},
+                         &r, &err),
                      SOTTO_STATUS_LIMIT);
     assert_int_equal(r.points, 77);
 }
@@ -381,8 +391,10 @@ test_memory(void **state)
             memset(&err, 0xa5, sizeof err);
             fail_alloc_at(n += n < 40 ? 1 : 97);
             status = enumerate_channel(
-                channel, likelihood_of(channel), some[i].size, 0, 0,
-                DECIMAL_UNIT, some[i].delta, 1000, NULL, NULL, &r, &err);
+                &(struct enumerate_request){channel, likelihood_of(channel),
+                                            some[i].size, 0, 0, DECIMAL_UNIT,
+                                            some[i].delta, 1000, NULL, NULL},
+                &r, &err);
             if (status != SOTTO_STATUS_OK) {
                 assert_int_equal(status, SOTTO_STATUS_MEMORY);
                 assert_string_equal(err.message, "out of memory");
