@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/printable.h"
 #include "host/text.h"
@@ -78,14 +79,15 @@ put_text(struct host_text *text, double x, double y, const char *anchor,
     host_text_print(text, "</text>\n");
 }
 
+/* `style`: more attributes, each behind a blank. */
 static void
 put_line(struct host_text *text, double x1, double y1, double x2, double y2,
-         const char *colour, double width)
+         const char *colour, const char *style)
 {
     host_text_print(text,
                     "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
-                    "stroke=\"%s\" stroke-width=\"%.1f\"/>\n",
-                    x1, y1, x2, y2, colour, width);
+                    "stroke=\"%s\"%s/>\n",
+                    x1, y1, x2, y2, colour, style);
 }
 
 /* ---- Places ------------------------------------------------------------- */
@@ -134,10 +136,8 @@ put_y_axis(const struct frame *frame)
     for (int percent = 0; percent <= 100; percent += 20) {
         char label[16];
         double y = place_y(percent);
-        host_text_print(frame->text,
-                        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-                        "y2=\"%.1f\" stroke=\"%s\"/>\n",
-                        LEFT, y, RIGHT, y, percent == 0 ? GREY : GRID);
+        put_line(frame->text, LEFT, y, RIGHT, y, percent == 0 ? GREY : GRID,
+                 "");
         (void)snprintf(label, sizeof label, "%d", percent);
         put_text(frame->text, LEFT - 10, y + 4, "end", GREY, 13, label);
     }
@@ -163,7 +163,8 @@ put_x_axis(const struct frame *frame)
         for (size_t j = 0; j < labels; j++) {
             free = free && fabs(taken[j] - x) > 22;
         }
-        put_line(frame->text, x, BOTTOM, x, BOTTOM + 5, GREY, 1);
+        put_line(frame->text, x, BOTTOM, x, BOTTOM + 5, GREY,
+                 " stroke-width=\"1.0\"");
         if (free) {
             if (isfinite(plot->x[i])) {
                 (void)snprintf(label, sizeof label, "%.4g", plot->x[i]);
@@ -173,11 +174,8 @@ put_x_axis(const struct frame *frame)
         }
     }
     if (frame->right < RIGHT) {
-        host_text_print(frame->text,
-                        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-                        "y2=\"%.1f\" stroke=\"%s\" "
-                        "stroke-dasharray=\"2 4\"/>\n",
-                        frame->right, TOP, frame->right, BOTTOM, GREY);
+        put_line(frame->text, frame->right, TOP, frame->right, BOTTOM, GREY,
+                 " stroke-dasharray=\"2 4\"");
     }
     put_text(frame->text, (LEFT + frame->right) / 2, BOTTOM + 44, "middle", INK,
              14, "epsilon, the total for a record and its label (logarithmic)");
@@ -224,10 +222,11 @@ static void
 put_bar(struct host_text *text, double x, double y, double deviation,
         const char *colour)
 {
+    static const char style[] = " stroke-width=\"1.4\"";
     double up = place_y(y + deviation), down = place_y(y - deviation);
-    put_line(text, x, up, x, down, colour, 1.4);
-    put_line(text, x - 4, up, x + 4, up, colour, 1.4);
-    put_line(text, x - 4, down, x + 4, down, colour, 1.4);
+    put_line(text, x, up, x, down, colour, style);
+    put_line(text, x - 4, up, x + 4, up, colour, style);
+    put_line(text, x - 4, down, x + 4, down, colour, style);
 }
 
 static void
@@ -235,7 +234,8 @@ put_mark(struct host_text *text, const struct plot_series *series, double x,
          double y)
 {
     if (series->style == PLOT_MARKS) {
-        put_line(text, x - 13, y, x + 13, y, series->colour, 3);
+        put_line(text, x - 13, y, x + 13, y, series->colour,
+                 " stroke-width=\"3.0\"");
         return;
     }
     host_text_print(text,
@@ -272,22 +272,15 @@ put_legend(const struct frame *frame)
     double x = LEFT, y = HEIGHT - 22;
     for (size_t i = frame->plot->count; i-- > 0;) {
         const struct plot_series *series = &frame->plot->series[i];
-        size_t length = 0;
-        while (series->name[length] != '\0') {
-            length++;
-        }
         if (series->style != PLOT_MARKS) {
-            host_text_print(
-                frame->text,
-                "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
-                "stroke=\"%s\" stroke-width=\"2\"%s/>\n",
-                x, y, x + 30, y, series->colour,
-                series->style == PLOT_DASHED ? " stroke-dasharray=\"6 4\""
-                                             : "");
+            put_line(frame->text, x, y, x + 30, y, series->colour,
+                     series->style == PLOT_DASHED
+                         ? " stroke-width=\"2\" stroke-dasharray=\"6 4\""
+                         : " stroke-width=\"2\"");
         }
         put_mark(frame->text, series, x + 15, y);
         put_text(frame->text, x + 38, y + 4.5, "start", INK, 13, series->name);
-        x += 38 + 7.0 * (double)length + 26;
+        x += 38 + 7.0 * (double)strlen(series->name) + 26;
     }
 }
 
