@@ -12,7 +12,7 @@
 
 #include "experiment/result_files.h"
 #include "experiment/row_store.h"
-#include "experiment/tables/papers.h"
+#include "experiment/trial.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
@@ -21,46 +21,6 @@
 #define DRAWS 3u
 #define MEAN_NOTE_SIZE ((size_t)4 * EXPERIMENT_NOTE_SIZE)
 #define REPEATS_MOST 1000u /* of trials, and of draws */
-
-static const struct experiment *const experiments[] = {
-    &experiment_mnist_collection,
-    &experiment_mnist_novel,
-    &experiment_mnist_private,
-};
-#define EXPERIMENTS (sizeof experiments / sizeof *experiments)
-
-static const struct experiment *
-find_experiment(const char *name)
-{
-    for (size_t i = 0; i < EXPERIMENTS; i++) {
-        if (strcmp(experiments[i]->name, name) == 0) {
-            return experiments[i];
-        }
-    }
-    return NULL;
-}
-
-const char *
-sotto_experiment_at(size_t i, const char **ret_about)
-{
-    if (i >= EXPERIMENTS) {
-        return NULL;
-    }
-    *ret_about = experiments[i]->help;
-    return experiments[i]->name;
-}
-
-const char *
-sotto_experiment_mechanism_at(const char *experiment, size_t i)
-{
-    const struct experiment *found = find_experiment(experiment);
-    for (size_t j = 0; found != NULL && found->mechanisms[j] != NULL; j++) {
-        if (j == i) {
-            return found->mechanisms[j];
-        }
-    }
-    return NULL;
-}
 
 /* All that a run needs. `eps` are those asked for, then the papers' others,
    whose rows go into the result files if they are there. */
@@ -72,7 +32,7 @@ struct runner {
     char (*note)[MEAN_NOTE_SIZE];             /* likewise: of its mean */
     char data[EXPERIMENT_HASH_SIZE];
     struct row_store *store;
-    void *state;
+    struct trial *trial;
     int lock;
     void (*row)(void *context, const struct sotto_experiment_row *);
     void *context;
@@ -85,52 +45,22 @@ struct runner {
 
 /* ---- Options ------------------------------------------------------------ */
 
-/* Refuses the name of an experiment, or of a mechanism of `of`, and lists what
-   there is. */
-static enum sotto_status
-fail_name(const struct experiment *of, const char *name,
-          struct sotto_error *err)
-{
-    struct host_text list;
-    const char *at, *about;
-    host_text_init(&list, 400);
-    for (size_t i = 0;
-         (at = of != NULL ? of->mechanisms[i]
-                          : sotto_experiment_at(i, &about)) != NULL;
-         i++) {
-        host_text_print(&list, "%s%s", i > 0 ? ", " : "", at);
-    }
-    at = list.data != NULL ? list.data : "others";
-    enum sotto_status status =
-        of != NULL ? host_fail(err, SOTTO_STATUS_USAGE, 0,
-                               "%s has no mechanism '%.80s': it has %s",
-                               of->name, name, at)
-                   : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                               "no experiment is called '%.80s': there is %s",
-                               name, at);
-    host_text_clear(&list);
-    return status;
-}
-
 static enum sotto_status
 take_names(struct runner *runner, struct sotto_error *err)
 {
     const struct sotto_experiment_options *options = runner->run.options;
     const char *name = options->name != NULL ? options->name : "";
-    const struct experiment *found = find_experiment(name);
+    const struct experiment *found = experiment_find(name);
     if (found == NULL) {
-        return fail_name(NULL, name, err);
+        return experiment_fail_name(NULL, name, err);
     }
     runner->run.experiment = found;
     runner->run.mechanism =
-        options->mechanism != NULL ? NULL : found->mechanisms[0];
-    for (size_t i = 0; runner->run.mechanism == NULL; i++) {
-        if (found->mechanisms[i] == NULL) {
-            return fail_name(found, options->mechanism, err);
-        }
-        if (strcmp(options->mechanism, found->mechanisms[i]) == 0) {
-            runner->run.mechanism = found->mechanisms[i];
-        }
+        options->mechanism != NULL
+            ? experiment_mechanism_find(found, options->mechanism)
+            : found->mechanisms;
+    if (runner->run.mechanism == NULL) {
+        return experiment_fail_name(found, options->mechanism, err);
     }
     return SOTTO_STATUS_OK;
 }
@@ -144,14 +74,6 @@ known_eps(const struct runner *runner, double eps)
         }
     }
     return false;
-}
-
-static double
-reach_at(const struct runner *runner, double eps)
-{
-    const struct experiment_run *run = &runner->run;
-    return papers_reach(run->experiment->name, run->mechanism, run->level,
-                        run->aux_share, eps);
 }
 
 /* Those asked for, the papers' and, where there is something to reach, smaller
@@ -183,7 +105,7 @@ take_eps(struct runner *runner, struct sotto_error *err)
     }
     for (size_t i = 0; i < PAPERS_SMALL; i++) {
         if (!known_eps(runner, papers_small[i]) &&
-            isfinite(reach_at(runner, papers_small[i]))) {
+            isfinite(papers_reach(&runner->run, papers_small[i]))) {
             runner->eps[runner->known++] = papers_small[i];
         }
     }
@@ -235,8 +157,7 @@ resolve(struct runner *runner, struct sotto_error *err)
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < runner->known; i++) {
-        runner->run.experiment->setting(&runner->run, runner->eps[i],
-                                        runner->setting[i]);
+        trial_setting(&runner->run, runner->eps[i], runner->setting[i]);
     }
     return SOTTO_STATUS_OK;
 }
@@ -247,7 +168,7 @@ static struct row_key
 key_of(const struct runner *runner, size_t eps, uint32_t trial, uint32_t draw)
 {
     return (struct row_key){.experiment = runner->run.experiment->name,
-                            .mechanism = runner->run.mechanism,
+                            .mechanism = runner->run.mechanism->name,
                             .level = runner->run.level,
                             .aux_share = runner->run.aux_share,
                             .eps = runner->eps[eps],
@@ -264,12 +185,11 @@ static struct sotto_experiment_row
 empty_row(const struct runner *runner, size_t eps)
 {
     const struct experiment_run *run = &runner->run;
-    const struct papers_row *paper = papers_find(
-        run->experiment->name, run->mechanism, run->level, run->aux_share);
+    const struct papers_row *paper = papers_find(run);
     size_t column = papers_column(runner->eps[eps]);
     struct sotto_experiment_row row = {
         .experiment = run->experiment->name,
-        .mechanism = run->mechanism,
+        .mechanism = run->mechanism->name,
         .level = run->level,
         .eps = runner->eps[eps],
         .aux_share = run->aux_share,
@@ -279,7 +199,7 @@ empty_row(const struct runner *runner, size_t eps)
         .deviation_draws = NAN,
         .paper = NAN,
         .paper_deviation = NAN,
-        .reach = reach_at(runner, runner->eps[eps]),
+        .reach = papers_reach(run, runner->eps[eps]),
         .setting = runner->setting[eps],
         .version = SOTTO_VERSION,
         .command = run->options->command,
@@ -473,7 +393,6 @@ make_fit(struct runner *runner, const struct row_key *key,
          const struct row_value **ret_value, struct sotto_error *err)
 {
     const struct sotto_experiment_options *options = runner->run.options;
-    const struct experiment *experiment = runner->run.experiment;
     struct experiment_fit fit = {key->eps, key->trial, key->draw};
     struct experiment_outcome outcome = {0};
     struct row_value value = {
@@ -482,7 +401,7 @@ make_fit(struct runner *runner, const struct row_key *key,
         .note = outcome.note};
     double started = host_seconds();
     enum sotto_status status =
-        experiment->fit(runner->state, &runner->run, &fit, &outcome, err);
+        trial_run(runner->trial, &runner->run, &fit, &outcome, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -562,9 +481,7 @@ run_eps(struct runner *runner, size_t eps, struct sotto_error *err)
 static void
 runner_clear(struct runner *runner)
 {
-    if (runner->state != NULL) {
-        runner->run.experiment->close(runner->state);
-    }
+    trial_close(runner->trial);
     row_store_close(runner->store);
     if (runner->lock >= 0) {
         (void)close(runner->lock);
@@ -591,7 +508,7 @@ runner_open(struct runner *runner, struct sotto_error *err)
                                 &runner->store, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = run->experiment->open(run, &runner->state, runner->data, err);
+        status = trial_open(run, &runner->trial, runner->data, err);
     }
     return status;
 }

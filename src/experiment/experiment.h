@@ -1,17 +1,19 @@
 /*
  * experiment.h: what an experiment is to the machinery that runs it.
  *
- *     options --resolve--> run --open--> state
- *     for eps, trial, draw:   the row store has it | fit(state, ...)
+ *     options --resolve--> run --trial_open--> trial
+ *     for eps, trial, draw:   the row store has it | trial_run(trial, ...)
  *     for eps:                the mean, and the result files
  *
- * An experiment is one struct experiment in its own file and one row in
- * experiment.c. It knows its data, its mechanisms and its settings; keys, rows,
- * caches, means, tables and plots are the machinery's.
+ * An experiment is one struct experiment in its data set's file in tables/, and
+ * one row in registry.c. It says what is collected from whom (its data set
+ * and protocol), with which mechanisms, and what the papers reached; keys,
+ * rows, caches, means, tables and plots are the machinery's.
  */
 #ifndef SOTTO_EXPERIMENT_EXPERIMENT_H
 #define SOTTO_EXPERIMENT_EXPERIMENT_H
 
+#include "experiment/papers.h"
 #include "sotto/sotto.h"
 
 #define EXPERIMENT_SETTING_SIZE 384u
@@ -37,7 +39,8 @@ struct experiment_outcome {
 /* A run with every option decided. */
 struct experiment_run {
     const struct experiment *experiment;
-    const char *mechanism, *level;
+    const struct experiment_mechanism *mechanism;
+    const char *level;
     const struct sotto_experiment_options *options;
     double aux_share;
     uint32_t trials, draws;
@@ -45,34 +48,62 @@ struct experiment_run {
     struct sotto_watch watch; /* names the fit, too */
 };
 
+/* What a mechanism does besides what its settings say. */
+enum experiment_how {
+    EXPERIMENT_CODES =
+        1, /* reports codes, cut from that encoder without noise */
+    EXPERIMENT_FLOATS = 2, /* has noise in floating point, to compare with */
+    EXPERIMENT_LABELS = 4, /* novel: everyone's label is private, too */
+    EXPERIMENT_CLASS = 8   /* private: reports the classifier's own class */
+};
+
+struct experiment_mechanism {
+    const char *name;
+    const char *settings; /* the encoder of the data set that it is */
+    unsigned how;         /* of enum experiment_how */
+    /* What the project asks of itself, in percent, at the latent level and the
+       usual auxiliary share; 0: nothing. */
+    double reach[PAPERS_COLUMNS], small[PAPERS_SMALL];
+    const char *beside; /* what must be said beside a comparison with the
+                           papers; NULL: nothing */
+};
+
 struct experiment {
     const char *name;
     const char *about; /* a sentence for the table: data and splits */
     const char *help;  /* what it is, and its mechanisms, in lines */
-    const char *const *mechanisms; /* ends with NULL */
+    const struct data_set *data;
+    const struct protocol *protocol;
+    size_t classes;
+    const char *novel; /* the class that no mechanism saw, against all others;
+                          NULL: all were seen */
+    const struct experiment_mechanism *mechanisms; /* ends without a name */
     double aux_share, aux_share_most;
-    /* The settings of a mechanism at an epsilon, as text without quotes or line
-       breaks: with the key's other fields it decides a row. */
-    void (*setting)(const struct experiment_run *run, double eps,
-                    char text[EXPERIMENT_SETTING_SIZE]);
-    /* Finds the data and takes its hash; reads no more than that needs.
-       Statuses: INPUT, IO, MEMORY. */
-    enum sotto_status (*open)(const struct experiment_run *run,
-                              void **ret_state,
-                              char ret_hash[EXPERIMENT_HASH_SIZE],
-                              struct sotto_error *err);
-    /* One fit. `ret_outcome` is zeroed before. Statuses: INPUT, IO, MEMORY,
-     * STOPPED and others. */
-    enum sotto_status (*fit)(void *state, const struct experiment_run *run,
-                             const struct experiment_fit *fit,
-                             struct experiment_outcome *ret_outcome,
-                             struct sotto_error *err);
-    void (*close)(void *state);
+    const struct papers_row *papers; /* ends without a name */
 };
 
 extern const struct experiment experiment_mnist_collection;
 extern const struct experiment experiment_mnist_novel;
 extern const struct experiment experiment_mnist_private;
+
+/* ---- registry.c -----------------------------------------------------------
+ */
+
+/* The experiment of that name; NULL: there is none. */
+const struct experiment *experiment_find(const char *name);
+/* The mechanism of that name; NULL: it has none. */
+const struct experiment_mechanism *
+experiment_mechanism_find(const struct experiment *experiment,
+                          const char *name);
+
+/* Refuses the name of an experiment, or of a mechanism of `of`, and lists what
+   there is. */
+enum sotto_status experiment_fail_name(const struct experiment *of,
+                                       const char *name,
+                                       struct sotto_error *err);
+
+/* ---- experiment_base.c ----------------------------------------------------
+ */
 
 /* An epsilon as decimal text, "none" for INFINITY. */
 void experiment_eps_text(double eps, char text[EXPERIMENT_EPS_SIZE]);

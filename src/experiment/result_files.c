@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "experiment/row_store.h"
-#include "experiment/tables/papers.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/plot.h"
@@ -28,7 +27,7 @@ result_files_path(const struct experiment_run *run)
     const char *folder = run->options->results;
     host_text_init(&path, 65536);
     host_text_print(&path, "%s/%s-%s", folder != NULL ? folder : ".",
-                    run->experiment->name, run->mechanism);
+                    run->experiment->name, run->mechanism->name);
     if (strcmp(run->level, "latent") != 0) {
         host_text_print(&path, "-%s", run->level);
     }
@@ -156,13 +155,12 @@ add_means(struct host_text *text, const struct sotto_experiment_row *rows,
 static void
 add_others(struct host_text *text, const struct experiment_run *run)
 {
-    const struct papers_row *row;
     host_text_print(text, "\nThe papers' mechanisms without an encoder:\n\n"
                           "| | 10 | 8 | 6 | 4 | 2 | 1 | none |\n"
                           "|---|---|---|---|---|---|---|---|\n");
-    for (size_t i = 0; (row = papers_at(i)) != NULL; i++) {
-        if (row->mechanism != NULL ||
-            strcmp(row->experiment, run->experiment->name) != 0) {
+    for (const struct papers_row *row = run->experiment->papers;
+         row->name != NULL; row++) {
+        if (row->mechanisms != NULL) {
             continue;
         }
         host_text_print(text, "| %s (%s) |", row->name, row->table);
@@ -209,12 +207,11 @@ void
 result_files_markdown(struct host_text *text, const struct experiment_run *run,
                       const struct sotto_experiment_row *rows, size_t count)
 {
-    const struct papers_row *paper = papers_find(
-        run->experiment->name, run->mechanism, run->level, run->aux_share);
+    const struct papers_row *paper = papers_find(run);
     const struct sotto_experiment_options *options = run->options;
-    const char *beside = papers_beside(run->experiment->name, run->mechanism);
+    const char *beside = run->mechanism->beside;
     host_text_print(text, "# %s, %s\n\n%s\n\n", run->experiment->name,
-                    run->mechanism, run->experiment->about);
+                    run->mechanism->name, run->experiment->about);
     host_text_print(text,
                     "Level: %s. Auxiliary share: %.10g. Accuracy in percent, "
                     "mean and standard deviation over %ju trial%s (each the "
@@ -288,8 +285,7 @@ result_files_plot(struct host_text *text, const struct experiment_run *run,
     struct plot_series series[3] = {{0}};
     size_t used = 0;
     char title[160], subtitle[160], paper_name[120];
-    const struct papers_row *paper = papers_find(
-        run->experiment->name, run->mechanism, run->level, run->aux_share);
+    const struct papers_row *paper = papers_find(run);
     take_columns(rows, count, &columns);
     if (columns.reaches) {
         series[used++] = (struct plot_series){.name = "sotto must reach",
@@ -313,7 +309,7 @@ result_files_plot(struct host_text *text, const struct experiment_run *run,
                                           .y = columns.ours,
                                           .deviation = columns.ours_deviation};
     (void)snprintf(title, sizeof title, "%s, %s", run->experiment->name,
-                   run->mechanism);
+                   run->mechanism->name);
     (void)snprintf(subtitle, sizeof subtitle,
                    "%s level, auxiliary share %.4g, %ju trial%s of %ju draw%s; "
                    "bars: one standard deviation over trials",

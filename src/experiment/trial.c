@@ -1,9 +1,9 @@
 /*
- * trial.c: what a trial of an MNIST experiment has: splits of the images,
- * and trained encoders.
+ * trial.c: what a trial of an experiment has: splits of the records, and
+ * trained encoders.
  *
  * The trainer is told the label's column for the list of classes alone, which
- * is public; no label of an auxiliary image is used.
+ * is public; no label of an auxiliary record is used.
  */
 #include "experiment/trial.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/encoder_cache.h"
 #include "host/error.h"
 #include "host/text.h"
 
@@ -29,33 +28,32 @@ free_cells(struct trial *trial)
 }
 
 void
-trial_close(void *state)
+trial_close(struct trial *trial)
 {
-    struct trial *trial = state;
-    free_cells(trial);
-    mnist_split_clear(&trial->split);
-    mnist_data_close(&trial->data);
+    if (trial != NULL) {
+        free_cells(trial);
+        data_split_clear(&trial->split);
+        data_records_close(&trial->data);
+    }
     free(trial);
 }
 
 enum sotto_status
-trial_open(const struct experiment_run *run, mnist_split_fn *split_init,
-           void **ret_state, char ret_hash[EXPERIMENT_HASH_SIZE],
-           struct sotto_error *err)
+trial_open(const struct experiment_run *run, struct trial **ret_trial,
+           char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
     struct trial *trial = calloc(1, sizeof *trial);
-    if (trial == NULL) {
-        return host_fail_memory(err);
-    }
-    trial->split_init = split_init;
     enum sotto_status status =
-        mnist_data_open(run->options->data, &trial->data, trial->hash, err);
-    if (status != SOTTO_STATUS_OK) {
+        trial != NULL
+            ? data_records_open(run->experiment->data, run->options->data,
+                                &trial->data, trial->hash, err)
+            : host_fail_memory(err);
+    if (trial == NULL || status != SOTTO_STATUS_OK) {
         free(trial);
         return status;
     }
     memcpy(ret_hash, trial->hash, EXPERIMENT_HASH_SIZE);
-    *ret_state = trial;
+    *ret_trial = trial;
     return SOTTO_STATUS_OK;
 }
 
@@ -63,17 +61,21 @@ enum sotto_status
 trial_take(struct trial *trial, const struct experiment_run *run,
            uint32_t number, struct sotto_error *err)
 {
-    enum sotto_status status = mnist_data_read(&trial->data, err);
+    const struct experiment *experiment = run->experiment;
+    uint64_t seed = experiment_seed("split", run->options->seed, number, 0, 0);
+    enum sotto_status status = data_records_read(&trial->data, err);
     if (status != SOTTO_STATUS_OK ||
         (trial->split.aux != NULL && trial->number == number)) {
         return status;
     }
     free_cells(trial); /* of the split that goes */
-    mnist_split_clear(&trial->split);
+    data_split_clear(&trial->split);
     trial->number = number;
-    return trial->split_init(
-        &trial->split, &trial->data, run->aux_share,
-        experiment_seed("split", run->options->seed, number, 0, 0), err);
+    return experiment->novel != NULL
+               ? data_split_novel(&trial->split, &trial->data, experiment,
+                                  run->aux_share, seed, err)
+               : data_split_init(&trial->split, &trial->data, experiment,
+                                 run->aux_share, seed, err);
 }
 
 /* ---- Encoders ----------------------------------------------------------- */
@@ -105,7 +107,8 @@ train(const struct trial *trial, const struct experiment_run *run,
                                           .threads = run->options->threads,
                                           .checkpoint = files->checkpoint,
                                           .watch = run->watch};
-    (void)snprintf(name, sizeof name, "mnist-collection-%s", encoder->kind);
+    (void)snprintf(name, sizeof name, "%s-collection-%s",
+                   run->experiment->data->name, encoder->kind);
     (void)snprintf(lambda, sizeof lambda, "%.17g", encoder->lambda);
     (void)snprintf(seed_text, sizeof seed_text, "%ju", (uintmax_t)seed);
     trial_encoder_sets(encoder, run->options->epochs, &sets);
@@ -118,24 +121,44 @@ train(const struct trial *trial, const struct experiment_run *run,
                        files->mechanism, files->analyst, NULL, NULL, err);
 }
 
-char *
-trial_text(const struct trial *trial, const struct experiment_run *run,
-           const char *setting)
+enum sotto_status
+trial_files_init(const struct trial *trial, const struct experiment_run *run,
+                 const char *setting, struct encoder_files *ret_files,
+                 struct sotto_error *err)
 {
     struct host_text all;
+    enum sotto_status status;
     host_text_init(&all, 4096);
     host_text_print(&all,
                     "%s\n%saux_share %.10g seed %ju trial %ju\ndata %s\n"
                     "sotto %s\n",
-                    setting,
-                    trial->split_init == mnist_split_novel ? "novel " : "",
+                    setting, run->experiment->novel != NULL ? "novel " : "",
                     run->aux_share, (uintmax_t)run->options->seed,
                     (uintmax_t)trial->number, trial->hash, SOTTO_VERSION);
-    if (all.failed) {
-        host_text_clear(&all);
-        return NULL;
+    status = all.failed
+                 ? host_fail_memory(err)
+                 : encoder_files_init(ret_files, run->folder, all.data, err);
+    host_text_clear(&all);
+    return status;
+}
+
+enum sotto_status
+trial_files_read(const struct encoder_files *files,
+                 struct sotto_mechanism **ret_mechanism,
+                 struct sotto_analyst **ret_analyst, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status =
+        sotto_mechanism_read(files->mechanism, &mechanism, err);
+    if (status == SOTTO_STATUS_OK && ret_analyst != NULL) {
+        status = sotto_analyst_read(files->analyst, ret_analyst, err);
     }
-    return all.data;
+    if (status == SOTTO_STATUS_OK) {
+        *ret_mechanism = mechanism;
+    } else {
+        sotto_mechanism_free(mechanism);
+    }
+    return status;
 }
 
 enum sotto_status
@@ -146,15 +169,9 @@ trial_encoder_make(const struct trial *trial, const struct experiment_run *run,
 {
     char setting[EXPERIMENT_SETTING_SIZE];
     struct encoder_files files = {0};
-    struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status;
-    char *text;
     trial_encoder_text(encoder, run->options->epochs, setting);
-    text = trial_text(trial, run, setting);
-    if (text == NULL) {
-        return host_fail_memory(err);
-    }
-    status = encoder_files_init(&files, run->folder, text, err);
+    status = trial_files_init(trial, run, setting, &files, err);
     if (status == SOTTO_STATUS_OK && !encoder_files_there(&files)) {
         status = train(
             trial, run, encoder, &files,
@@ -162,17 +179,8 @@ trial_encoder_make(const struct trial *trial, const struct experiment_run *run,
             err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_read(files.mechanism, &mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK && ret_analyst != NULL) {
-        status = sotto_analyst_read(files.analyst, ret_analyst, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_mechanism = mechanism;
-    } else {
-        sotto_mechanism_free(mechanism);
+        status = trial_files_read(&files, ret_mechanism, ret_analyst, err);
     }
     encoder_files_clear(&files);
-    free(text);
     return status;
 }

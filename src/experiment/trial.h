@@ -1,41 +1,51 @@
 /*
- * trial.h: what a trial has: splits of a data set (MNIST, or one in its layout)
- * and trained encoders and codebooks, which are kept in the run's folder.
+ * trial.h: what a trial has: splits of a data set, trained encoders and
+ * codebooks, which are kept in the run's folder; and how a fit is done.
  */
 #ifndef SOTTO_EXPERIMENT_TRIAL_H
 #define SOTTO_EXPERIMENT_TRIAL_H
 
-#include "experiment/tables/mnist_data.h"
+#include "experiment/encoder_cache.h"
 #include "experiment/trial_settings.h"
 
 struct trial {
-    struct mnist_data data;
+    struct data_records data;
     char hash[EXPERIMENT_HASH_SIZE];
-    mnist_split_fn *split_init;
-    struct mnist_split split;
+    struct data_split split;
     uint32_t number; /* of the trial whose split that is */
-    /* The cells cut last, of that split's auxiliary images: of records without
+    /* The cells cut last, of that split's auxiliary records: of records without
        a label and with one. */
     struct trial_cells {
         struct sotto_codebook *codebook;
-        char encoder[EXPERIMENT_SETTING_SIZE];
+        char encoder[EXPERIMENT_SETTING_SIZE], name[64]; /* it points to that */
     } cells[2];
 };
 
-/* Finds the data; `ret_state` is for trial_close. Statuses: as
-   mnist_data_open. */
+/* Finds the data and takes its hash; reads no more than that needs. Statuses:
+   as data_records_open. */
 SOTTO_CHECKED enum sotto_status trial_open(const struct experiment_run *run,
-                                           mnist_split_fn *split_init,
-                                           void **ret_state,
+                                           struct trial **ret_trial,
                                            char ret_hash[EXPERIMENT_HASH_SIZE],
                                            struct sotto_error *err);
-void trial_close(void *state);
+void trial_close(struct trial *trial);
 
 /* The splits of a trial; those of the last one are kept. */
 SOTTO_CHECKED enum sotto_status trial_take(struct trial *trial,
                                            const struct experiment_run *run,
                                            uint32_t number,
                                            struct sotto_error *err);
+
+/* trial_learn.c: the settings of the run's mechanism at an epsilon, as text
+   without quotes or line breaks: with the key's other fields it decides a
+   row. */
+void trial_setting(const struct experiment_run *run, double eps,
+                   char text[EXPERIMENT_SETTING_SIZE]);
+/* One fit. `ret_outcome` is zeroed before. Statuses: USAGE (codes have no
+   feature level), INPUT, IO, MEMORY, STOPPED and others. */
+SOTTO_CHECKED enum sotto_status
+trial_run(struct trial *trial, const struct experiment_run *run,
+          const struct experiment_fit *fit,
+          struct experiment_outcome *ret_outcome, struct sotto_error *err);
 
 /* The trained mechanism and what the analyst has of it, trained if they are not
    in the folder; the caller frees both. `ret_analyst` may be NULL. */
@@ -45,10 +55,16 @@ trial_encoder_make(const struct trial *trial, const struct experiment_run *run,
                    struct sotto_mechanism **ret_mechanism,
                    struct sotto_analyst **ret_analyst, struct sotto_error *err);
 
-/* What decides files of a trial: the settings' text, then all that is not in
-   it. The caller frees it; NULL: no memory. */
-char *trial_text(const struct trial *trial, const struct experiment_run *run,
-                 const char *setting);
+/* Finds the files of what a setting's text decides, with all that is not in the
+   text; and reads them. `ret_analyst` may be NULL. */
+SOTTO_CHECKED enum sotto_status
+trial_files_init(const struct trial *trial, const struct experiment_run *run,
+                 const char *setting, struct encoder_files *ret_files,
+                 struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+trial_files_read(const struct encoder_files *files,
+                 struct sotto_mechanism **ret_mechanism,
+                 struct sotto_analyst **ret_analyst, struct sotto_error *err);
 
 /*
  * trial_codebook.c: a codebook mechanism on that encoder, likewise. At a finite

@@ -10,12 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/encoder_cache.h"
 #include "experiment/trial.h"
 #include "host/error.h"
 #include "learn/codes/codes.h"
 
-#define NAME "mnist-collection-codebook"
 #define ANY_EPS "1" /* of a mechanism that nobody reports with */
 
 void
@@ -36,16 +34,18 @@ trial_cells(struct trial *trial, const struct experiment_run *run,
             const struct trial_encoder *encoder, bool label,
             struct sotto_codebook **ret_codebook, struct sotto_error *err)
 {
+    struct trial_cells *cells = &trial->cells[label ? 1 : 0];
     const struct sotto_codebook_options options = {
         .label = label ? "label" : NULL,
-        .name = NAME,
+        .name = cells->name,
         .seed = experiment_seed("codebook", run->options->seed, trial->number,
                                 0, 0),
         .threads = run->options->threads,
         .watch = run->watch};
-    struct trial_cells *cells = &trial->cells[label ? 1 : 0];
     char setting[EXPERIMENT_SETTING_SIZE];
     struct sotto_mechanism *mechanism = NULL;
+    (void)snprintf(cells->name, sizeof cells->name, "%s-collection-codebook",
+                   run->experiment->data->name);
     trial_encoder_text(encoder, run->options->epochs, setting);
     if (cells->codebook != NULL && strcmp(cells->encoder, setting) == 0) {
         *ret_codebook = cells->codebook;
@@ -114,32 +114,18 @@ trial_codebook(struct trial *trial, const struct experiment_run *run,
     char eps[EXPERIMENT_EPS_SIZE];
     char all[2 * EXPERIMENT_SETTING_SIZE + EXPERIMENT_EPS_SIZE + 16];
     struct encoder_files files = {0};
-    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status;
     trial_encoder_text(encoder, run->options->epochs, first);
     trial_code_text(code, second);
     experiment_eps_text(code->eps, eps);
     (void)snprintf(all, sizeof all, "%s\n%s; eps=%s", first, second, eps);
-    char *text = trial_text(trial, run, all);
-    if (text == NULL) {
-        return host_fail_memory(err);
-    }
-    enum sotto_status status =
-        encoder_files_init(&files, run->folder, text, err);
+    status = trial_files_init(trial, run, all, &files, err);
     if (status == SOTTO_STATUS_OK && !encoder_files_there(&files)) {
         status = make(trial, run, encoder, code, &files, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_read(files.mechanism, &mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_analyst_read(files.analyst, ret_analyst, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_mechanism = mechanism;
-    } else {
-        sotto_mechanism_free(mechanism);
+        status = trial_files_read(&files, ret_mechanism, ret_analyst, err);
     }
     encoder_files_clear(&files);
-    free(text);
     return status;
 }

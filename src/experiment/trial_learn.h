@@ -1,16 +1,21 @@
 /*
- * trial_learn.h: a classifier from the people's reports, of either kind of
- * mechanism, or from what they would have reported without noise.
+ * trial_learn.h: a fit of an experiment: a mechanism at a budget, a classifier
+ * from the people's reports, of either kind of mechanism, or from what they
+ * would have reported without noise; and a protocol, which tests it.
  */
 #ifndef SOTTO_EXPERIMENT_TRIAL_LEARN_H
 #define SOTTO_EXPERIMENT_TRIAL_LEARN_H
 
 #include "experiment/trial.h"
 
-#define MNIST_FLOAT "vlm-float" /* vlm with floating-point noise */
-
-/* The mechanism whose settings and encoders another one uses. */
-const char *trial_settings_of(const char *mechanism);
+/* How a mechanism is used at an epsilon. */
+struct trial_plan {
+    struct trial_encoder encoder;
+    struct trial_fit fit;   /* of a lattice */
+    struct trial_code code; /* of codes */
+    double total;           /* epsilon of a lattice's record and label */
+    char more[64];          /* what the setting's text ends with */
+};
 
 /* A fit's pieces, freed together. */
 struct trial_pieces {
@@ -20,22 +25,34 @@ struct trial_pieces {
     struct sotto_table *decoded;
     struct sotto_model *model;
 };
-void trial_pieces_clear(struct trial_pieces *pieces);
 
-/* From a representation on a lattice, and the label beside it. What is in
-   `pieces` is the caller's to clear, also on failure. */
-SOTTO_CHECKED enum sotto_status
-trial_learn(const struct trial *trial, const struct experiment_run *run,
-            const struct experiment_fit *fit,
-            const struct trial_encoder *encoder, const struct trial_fit *how,
-            struct trial_pieces *pieces, struct sotto_error *err);
+/* What is asked of people, and how the classifier is tested: one file each. */
+struct protocol {
+    /* Changes a plan, which says: the data set's settings, all of epsilon,
+       codes together with the label. NULL: it is good as it is. */
+    void (*plan)(const struct experiment_run *run, double eps,
+                 struct trial_plan *plan);
+    /* Tests pieces->model. Statuses: as trial_run. */
+    enum sotto_status (*test)(struct trial *trial,
+                              const struct experiment_run *run,
+                              const struct experiment_fit *fit,
+                              const struct trial_plan *plan,
+                              const struct trial_pieces *pieces,
+                              struct experiment_outcome *ret_outcome,
+                              struct sotto_error *err);
+};
 
-/* From codes with labels. */
+extern const struct protocol protocol_collection, protocol_novel,
+    protocol_private;
+
+/* Whether the run's mechanism has this of enum experiment_how. */
+bool trial_does(const struct experiment_run *run, enum experiment_how how);
+
+/* For a protocol's test: the accuracy on the test records, clean or
+   privatised. */
 SOTTO_CHECKED enum sotto_status
-trial_learn_codes(struct trial *trial, const struct experiment_run *run,
-                  const struct experiment_fit *fit,
-                  const struct trial_encoder *encoder,
-                  const struct trial_code *code, struct trial_pieces *pieces,
-                  struct sotto_error *err);
+trial_evaluate(const struct trial *trial, const struct trial_pieces *pieces,
+               bool noise, uint64_t seed,
+               struct experiment_outcome *ret_outcome, struct sotto_error *err);
 
 #endif

@@ -1,10 +1,7 @@
 /*
- * trial_settings.c: the numbers behind the MNIST experiments, in one place.
- *
- * P0 Table 7 has lambda 0.7 throughout, l from 5 to 10 and eps_pre from 33 down
- * to 7; at none b is learnt, here small. docs/experiments.md tells how ours
- * were found. Change a number here and the rows that it decides are run anew;
- * the others stay.
+ * trial_settings.c: finding a data set's settings for an epsilon, and their
+ * text, which decides a row. Change a number in a table, and the rows that it
+ * decides are run anew; the others stay.
  */
 #include "experiment/trial_settings.h"
 
@@ -22,66 +19,6 @@
 #define CODES_PROTOCOL 2u
 #define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
 
-/* clang-format off */
-#define VLM "d=8 l=10 eps-pre="
-#define VLM_STEPS " epochs=40 batch=128 rate=0.001"
-#define LINEAR "linear d=8 l=10 "
-#define LINEAR_STEPS " epochs=20 batch=128 rate=0.001"
-#define PCA "d=8 inside=0.9"
-#define CLM "d=8 l=10 eps-pre="
-#define CLM_STEPS " epochs=12 batch=256 rate=0.003"
-
-static const struct trial_encoder encoders[] = {
-    /* mechanism     eps     lambda  label    kind   settings */
-    {"vlm",          10,      0.7,  "flip",   "vlm", VLM "26" VLM_STEPS},
-    {"vlm",           8,      0.6,  "flip",   "vlm", VLM "26" VLM_STEPS},
-    {"vlm",           6,      0.55, "flip",   "vlm", VLM "26" VLM_STEPS},
-    {"vlm",           4,      0.45, "flip",   "vlm", VLM "26" VLM_STEPS},
-    {"vlm",           2,      0.45, "subset", "vlm", VLM "13" VLM_STEPS},
-    {"vlm",           1,      0.5,  "subset", "vlm", VLM "7" VLM_STEPS},
-    {"vlm",          INFINITY, 0.7, "flip",   "vlm", VLM "200" VLM_STEPS},
-    {"vlm-linear",   10,      0.7,  "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
-    {"vlm-linear",    8,      0.6,  "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
-    {"vlm-linear",    6,      0.55, "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
-    {"vlm-linear",    4,      0.45, "flip",   "vlm", LINEAR "eps-pre=26" LINEAR_STEPS},
-    {"vlm-linear",    2,      0.45, "subset", "vlm", LINEAR "eps-pre=13" LINEAR_STEPS},
-    {"vlm-linear",    1,      0.5,  "subset", "vlm", LINEAR "eps-pre=7" LINEAR_STEPS},
-    {"vlm-linear",   INFINITY, 0.7, "flip",   "vlm", LINEAR "learn-b" LINEAR_STEPS},
-    {"pca",          10,      0.7,  "flip",   "pca", PCA},
-    {"pca",           8,      0.6,  "flip",   "pca", PCA},
-    {"pca",           6,      0.55, "flip",   "pca", PCA},
-    {"pca",           4,      0.45, "flip",   "pca", PCA},
-    {"pca",           2,      0.45, "subset", "pca", PCA},
-    {"pca",           1,      0.5,  "subset", "pca", PCA},
-    {"pca",          INFINITY, 0.7, "flip",   "pca", PCA},
-    {"clm",          10,      0.7,  "flip",   "clm", CLM "26" CLM_STEPS},
-    {"clm",           8,      0.6,  "flip",   "clm", CLM "26" CLM_STEPS},
-    {"clm",           6,      0.55, "flip",   "clm", CLM "26" CLM_STEPS},
-    {"clm",           4,      0.45, "flip",   "clm", CLM "26" CLM_STEPS},
-    {"clm",           2,      0.45, "subset", "clm", CLM "13" CLM_STEPS},
-    {"clm",           1,      0.5,  "subset", "clm", CLM "7" CLM_STEPS},
-    {"clm",          INFINITY, 0.7, "flip",   "clm", "d=64" CLM_STEPS},
-};
-
-/* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
-   smoothing, marginal, entropy, candidates, bootstrap, eq12. At the feature level, the decays
-   are those of 0.01, 0.1, 1, 3, 10 and 30 with the best score on the validation
-   reports, for one draw of one encoder. */
-static const struct trial_fit fits[] = {
-    {NULL, 10, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.06, 1, 0, false},
-    {NULL,  8, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.05, 1, 0, false},
-    {NULL,  6, SOTTO_LEVEL_LATENT, 30, 0.02, 0.3, 20000, 10, 1, 0, 0.1, 0.03, 1, 0, false},
-    {NULL,  4, SOTTO_LEVEL_LATENT, 30, 0.02, 0.5, 20000, 10, 1, 0, 0.1, 0.01, 1, 0, false},
-    {NULL,  2, SOTTO_LEVEL_LATENT, 800, 0.02, 0.5, 1500,  1, 16, 0, 0.1, 1e-3, 16, 0.5, false},
-    {NULL,  1, SOTTO_LEVEL_LATENT, 400, 0.02, 1.0, 1500,  1, 16, 0, 0.1, 0, 16, 1, false},
-    {NULL, INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1, 0, false},
-    {"vlm", INFINITY, SOTTO_LEVEL_LATENT, 0, 0, -1, 0, 0, 8, 0, -1, -1, 1, 0, false},
-    {NULL, 10, SOTTO_LEVEL_FEATURE, 0, 0, 3, 0, 0, 0, 0, -1, -1, 1, 0, false},
-    {NULL, 1, SOTTO_LEVEL_FEATURE, 0, 0, 10, 0, 0, 0, 0, -1, -1, 1, 0, false},
-    {NULL, INFINITY, SOTTO_LEVEL_FEATURE, 0, 0, -1, 0, 0, 0, 0, -1, -1, 1, 0, false},
-};
-/* clang-format on */
-
 /* How far apart two epsilons are; "none" is far from all others. */
 static double
 distance(double a, double b)
@@ -92,37 +29,12 @@ distance(double a, double b)
     return fabs(log(a / b));
 }
 
-/* Codebooks, and whose encoder each cuts into cells. */
-static const char *const codebooks[][2] = {
-    {"codebook", "clm"}, {"vlm-codebook", "vlm"}, {"pca-codebook", "pca"}};
-
-static const char *
-encoder_of(const char *mechanism)
-{
-    for (size_t i = 0; i < sizeof codebooks / sizeof *codebooks; i++) {
-        if (strcmp(codebooks[i][0], mechanism) == 0) {
-            return codebooks[i][1];
-        }
-    }
-    return NULL;
-}
-
-bool
-trial_is_codebook(const char *mechanism)
-{
-    return encoder_of(mechanism) != NULL;
-}
-
 const struct trial_encoder *
-trial_encoder_find(const char *mechanism, double eps)
+trial_encoder_find(const struct data_set *set, const char *mechanism,
+                   double eps)
 {
     const struct trial_encoder *nearest = NULL;
-    if (trial_is_codebook(mechanism)) {
-        mechanism = encoder_of(mechanism);
-        eps = INFINITY;
-    }
-    for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++) {
-        const struct trial_encoder *row = &encoders[i];
+    for (const struct trial_encoder *row = set->encoders; row->eps > 0; row++) {
         if (strcmp(row->mechanism, mechanism) == 0 &&
             (nearest == NULL ||
              distance(row->eps, eps) < distance(nearest->eps, eps))) {
@@ -134,11 +46,11 @@ trial_encoder_find(const char *mechanism, double eps)
 
 /* A row for the mechanism itself comes before one for any. */
 const struct trial_fit *
-trial_fit_find(const char *mechanism, enum sotto_level level, double eps)
+trial_fit_find(const struct data_set *set, const char *mechanism,
+               enum sotto_level level, double eps)
 {
     const struct trial_fit *nearest = NULL;
-    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        const struct trial_fit *row = &fits[i];
+    for (const struct trial_fit *row = set->fits; row->eps > 0; row++) {
         bool own = row->mechanism != NULL;
         if (row->level != level ||
             (own && strcmp(row->mechanism, mechanism) != 0)) {
@@ -165,7 +77,7 @@ trial_encoder_sets(const struct trial_encoder *encoder, uint32_t epochs,
     (void)snprintf(ret_sets->epochs, sizeof ret_sets->epochs, "%ju",
                    (uintmax_t)epochs);
     while ((word = strsep(&rest, " ")) != NULL &&
-           ret_sets->sets < MNIST_SETS_MAX) {
+           ret_sets->sets < TRIAL_SETS_MAX) {
         char *value = strchr(word, '=');
         if (value != NULL) {
             *value++ = '\0';

@@ -1,10 +1,11 @@
 /*
- * trial_settings.h: the numbers behind the experiments, in one place.
+ * trial_settings.h: the numbers behind an experiment: a data set has them, in a
+ * table of encoders and one of fits.
  */
 #ifndef SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
 #define SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
 
-#include "experiment/experiment.h"
+#include "experiment/data_set.h"
 #include "learn/options.h"
 
 /* How a mechanism is trained, and used at a budget. */
@@ -17,11 +18,11 @@ struct trial_encoder {
     const char *settings; /* of that kind: "d=8 l=10"; a flag is its name */
 };
 
-#define MNIST_SETS_MAX 16u
+#define TRIAL_SETS_MAX 16u
 
 /* The settings as sotto_train takes them; they point into it. */
 struct trial_sets {
-    struct sotto_setting set[MNIST_SETS_MAX + 4]; /* room for a few more */
+    struct sotto_setting set[TRIAL_SETS_MAX + 4]; /* room for a few more */
     size_t sets;
     char text[256], epochs[16];
 };
@@ -46,14 +47,13 @@ struct trial_fit {
     bool eq12;           /* latent: label noise alone, as of records */
 };
 
-/* Whether a mechanism reports codes; its encoder is then one for no noise. */
-bool trial_is_codebook(const char *mechanism);
-
 /* The settings for the listed epsilon nearest (in its logarithm) to `eps`;
    "none" is near to nothing else. */
-const struct trial_encoder *trial_encoder_find(const char *mechanism,
+const struct trial_encoder *trial_encoder_find(const struct data_set *set,
+                                               const char *mechanism,
                                                double eps);
-const struct trial_fit *trial_fit_find(const char *mechanism,
+const struct trial_fit *trial_fit_find(const struct data_set *set,
+                                       const char *mechanism,
                                        enum sotto_level level, double eps);
 
 /* What a fit is asked for: the objective, too; seed, threads and watch are the

@@ -325,7 +325,6 @@ test_plan(void **state)
     static const double reach[] = {86, 82, 75, 62, 40, 18, 95};
     struct sotto_experiment_options options = {.name = "mnist-collection"};
     struct seen seen = {0};
-    const char *about = "";
     char *path = NULL;
     long n = 0;
     enum sotto_status status;
@@ -341,15 +340,6 @@ test_plan(void **state)
         assert_true(fabs(row->reach - reach[i] / 100) < 1e-12);
         assert_string_equal(row->paper_table, "P0 Table 1");
     }
-    assert_string_equal(sotto_experiment_at(0, &about), "mnist-collection");
-    assert_non_null(strstr(about, "Mechanisms: vlm"));
-    assert_string_equal(sotto_experiment_mechanism_at("mnist-collection", 0),
-                        "vlm");
-    assert_null(sotto_experiment_mechanism_at("mnist-collection", 8));
-    assert_null(sotto_experiment_mechanism_at("mnist", 0));
-    assert_string_equal(sotto_experiment_at(1, &about), "mnist-novel");
-    assert_string_equal(sotto_experiment_at(2, &about), "mnist-private");
-    assert_null(sotto_experiment_at(3, &about));
     options.results = "r";
     do {
         fail_alloc_at(++n);

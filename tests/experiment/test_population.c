@@ -12,9 +12,9 @@
 #include <math.h>
 
 #include "blobs.h"
+#include "experiment/data_set.h"
 #include "experiment/experiment.h"
 #include "experiment/population.h"
-#include "experiment/tables/mnist_data.h"
 #include "freed.h"
 #include "mechanism/rows.h"
 #include "scratch.h"
@@ -23,7 +23,7 @@
 #define ROWS 300u /* more than a task, not a multiple of one */
 
 static struct sotto_error err;
-static struct mnist_data data;
+static struct data_records data;
 static struct sotto_mechanism *mechanism;
 static struct sotto_analyst *analyst;
 
@@ -35,8 +35,9 @@ setup(void **state)
     struct pca_options options = {.eps = "32", .label = "label"};
     (void)state;
     if (scratch_make() != 0 || blobs_write(folder, ROWS, 40) != 0 ||
-        mnist_data_open(folder, &data, hash, &err) != SOTTO_STATUS_OK ||
-        mnist_data_read(&data, &err) != SOTTO_STATUS_OK ||
+        data_records_open(&data_set_mnist, folder, &data, hash, &err) !=
+            SOTTO_STATUS_OK ||
+        data_records_read(&data, &err) != SOTTO_STATUS_OK ||
         train_pca(data.train, &options, in_folder("m.sotto"),
                   in_folder("m.analyst"), &mechanism,
                   &err) != SOTTO_STATUS_OK) {
@@ -54,7 +55,7 @@ teardown(void **state)
     (void)state;
     sotto_analyst_free(analyst);
     sotto_mechanism_free(mechanism);
-    mnist_data_close(&data);
+    data_records_close(&data);
     return scratch_remove();
 }
 

@@ -19,8 +19,9 @@ static struct sotto_error err;
 
 static struct sotto_experiment_options options = {
     .seed = 7, .command = "sotto experiment x, y", .commit = "c0ffee"};
+static const struct experiment_mechanism vlm = {.name = "vlm"};
 static struct experiment_run run = {.experiment = &experiment_mnist_collection,
-                                    .mechanism = "vlm",
+                                    .mechanism = &vlm,
                                     .level = "latent",
                                     .options = &options,
                                     .aux_share = 0.75,
@@ -144,7 +145,8 @@ test_beside(void **state)
     struct sotto_experiment_row row = rows[1];
     struct host_text text;
     (void)state;
-    other.mechanism = "codebook";
+    other.mechanism =
+        experiment_mechanism_find(&experiment_mnist_collection, "codebook");
     row.mechanism = "codebook";
     row.note = "k=10 subset; k=12 subset";
     host_text_init(&text, 1 << 20);
@@ -194,7 +196,8 @@ test_path(void **state)
     options.results = "r";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct experiment_run other = run;
-        other.mechanism = cases[i].mechanism;
+        other.mechanism = experiment_mechanism_find(
+            &experiment_mnist_collection, cases[i].mechanism);
         other.level = cases[i].level;
         other.aux_share = cases[i].aux_share;
         char *path = result_files_path(&other);

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiment/tables/papers.h"
-#include "experiment/trial_settings.h"
+#include "experiment/trial.h"
 
 static const char *const mechanisms[] = {"vlm", "vlm-linear", "pca", "clm"};
 
@@ -41,7 +40,7 @@ test_complete(void **state)
         for (size_t i = 0; i < PAPERS_COLUMNS; i++) {
             double eps = papers_eps[i];
             const struct trial_encoder *row =
-                trial_encoder_find(mechanisms[m], eps);
+                trial_encoder_find(&data_set_mnist, mechanisms[m], eps);
             assert_non_null(row);
             assert_string_equal(row->mechanism, mechanisms[m]);
             assert_int_equal(isinf(row->eps), isinf(eps));
@@ -50,7 +49,8 @@ test_complete(void **state)
             check_settings(row);
             for (int level = 0; level < 2; level++) {
                 const struct trial_fit *fit =
-                    trial_fit_find(mechanisms[m], (enum sotto_level)level, eps);
+                    trial_fit_find(&data_set_mnist, mechanisms[m],
+                                   (enum sotto_level)level, eps);
                 assert_non_null(fit);
                 assert_int_equal(fit->level, level);
                 assert_int_equal(isinf(fit->eps), isinf(eps));
@@ -64,11 +64,12 @@ static void
 test_nearest(void **state)
 {
     (void)state;
-    assert_true(trial_encoder_find("vlm", 32)->eps == 10);
-    assert_true(trial_encoder_find("vlm", 0.01)->eps == 1);
-    assert_true(trial_encoder_find("vlm", 2.9)->eps == 4);
-    assert_true(trial_encoder_find("vlm", 2.8)->eps == 2);
-    assert_true(isinf(trial_encoder_find("vlm", INFINITY)->eps));
+    assert_true(trial_encoder_find(&data_set_mnist, "vlm", 32)->eps == 10);
+    assert_true(trial_encoder_find(&data_set_mnist, "vlm", 0.01)->eps == 1);
+    assert_true(trial_encoder_find(&data_set_mnist, "vlm", 2.9)->eps == 4);
+    assert_true(trial_encoder_find(&data_set_mnist, "vlm", 2.8)->eps == 2);
+    assert_true(
+        isinf(trial_encoder_find(&data_set_mnist, "vlm", INFINITY)->eps));
 }
 
 static void
@@ -124,8 +125,15 @@ test_text(void **state)
     fit.restarts = UINT32_MAX; /* a table that cannot be: seen, not run */
     trial_setting_text(&encoder, &fit, 10, 0, text);
     assert_non_null(strstr(text, "fit impossible"));
-    trial_encoder_text(trial_encoder_find("pca", 4), 0, text);
+    trial_encoder_text(trial_encoder_find(&data_set_mnist, "pca", 4), 0, text);
     assert_string_equal(text, "pca d=8 inside=0.9");
+}
+
+static bool
+reports_codes(const char *name)
+{
+    return (experiment_mechanism_find(&experiment_mnist_collection, name)->how &
+            EXPERIMENT_CODES) != 0;
 }
 
 /* A codebook is cut from an encoder for no noise, whatever the epsilon; its
@@ -133,18 +141,28 @@ test_text(void **state)
 static void
 test_codes(void **state)
 {
-    const struct trial_encoder *encoder = trial_encoder_find("codebook", 1);
+    const struct experiment_mechanism *codebook =
+        experiment_mechanism_find(&experiment_mnist_collection, "codebook");
+    const struct trial_encoder *encoder =
+        trial_encoder_find(&data_set_mnist, codebook->settings, INFINITY);
     struct trial_code code = {.eps = 1, .classes = 10, .label = true};
+    const struct sotto_experiment_options options = {.level =
+                                                         SOTTO_LEVEL_LATENT};
+    const struct experiment_run run = {
+        .experiment = &experiment_mnist_collection,
+        .mechanism = experiment_mechanism_find(&experiment_mnist_collection,
+                                               "vlm-codebook"),
+        .options = &options};
     char text[EXPERIMENT_SETTING_SIZE], other[EXPERIMENT_SETTING_SIZE];
     (void)state;
-    assert_true(trial_is_codebook("codebook") &&
-                trial_is_codebook("pca-codebook") &&
-                !trial_is_codebook("clm") && !trial_is_codebook("vlm"));
+    assert_true(reports_codes("codebook") && reports_codes("pca-codebook") &&
+                !reports_codes("clm") && !reports_codes("vlm"));
     assert_string_equal(encoder->mechanism, "clm");
     assert_true(isinf(encoder->eps));
-    assert_true(encoder == trial_encoder_find("codebook", 10));
-    assert_string_equal(trial_encoder_find("vlm-codebook", 1)->mechanism,
-                        "vlm");
+    trial_setting(&run, 1, text);
+    trial_setting(&run, 10, other);
+    assert_string_equal(text, other);
+    assert_non_null(strstr(text, "vlm d=8 l=10 eps_pre=200 "));
     trial_codes_setting_text(encoder, &code, 0, text);
     assert_non_null(strstr(text, "clm d=64 epochs=12 batch=256 rate=0.003; "
                                  "codebook of code and label k=chosen "
@@ -170,7 +188,8 @@ static void
 test_defaults(void **state)
 {
     struct trial_fit fit = {.eps = 10, .decay = -1, .marginal = -1};
-    const struct trial_encoder *encoder = trial_encoder_find("vlm", 10);
+    const struct trial_encoder *encoder =
+        trial_encoder_find(&data_set_mnist, "vlm", 10);
     char high[EXPERIMENT_SETTING_SIZE], low[EXPERIMENT_SETTING_SIZE];
     (void)state;
     trial_setting_text(encoder, &fit, 10, 0, high);

@@ -1,8 +1,8 @@
 /*
- * mnist_data.c: the four files of MNIST, or of a set in its layout, and the
- * papers' splits of it.
+ * data_set.c: finding, hashing and reading a data set's files, and the papers'
+ * splits of its records.
  */
-#include "experiment/tables/mnist_data.h"
+#include "experiment/data_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +13,18 @@
 #include "host/text.h"
 #include "table/gunzip.h"
 
-#define IMAGES_MOST ((size_t)1 << 31)
-
-static const char train_images[] = "train-images-idx3-ubyte";
-static const char train_labels[] = "train-labels-idx1-ubyte";
-static const char test_images[] = "t10k-images-idx3-ubyte";
-static const char test_labels[] = "t10k-labels-idx1-ubyte";
+#define FILE_MOST ((size_t)1 << 31)
+#define FILES_MOST 16u
+#define ASKED 0.1 /* of the people */
 
 /* ---- Files -------------------------------------------------------------- */
 
 /* FOLDER/NAME, or FOLDER/NAME.gz if only that is there; the caller frees. */
 static enum sotto_status
-find_file(const char *folder, const char *name, char **ret_path,
+find_file(const struct data_records *data, const char *name, char **ret_path,
           struct sotto_error *err)
 {
+    const char *folder = data->folder;
     struct host_text path;
     host_text_init(&path, 65536);
     host_text_print(&path, "%s/%s", folder, name);
@@ -41,8 +39,8 @@ find_file(const char *folder, const char *name, char **ret_path,
         host_text_clear(&path);
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "there is no file '%s' (nor %s.gz) in '%s': name the "
-                         "folder of the four IDX files",
-                         name, name, host_shown(folder));
+                         "folder of %s",
+                         name, name, host_shown(folder), data->set->form);
     }
     *ret_path = path.data;
     return SOTTO_STATUS_OK;
@@ -50,19 +48,18 @@ find_file(const char *folder, const char *name, char **ret_path,
 
 /* The hash of what the file holds, so that packing it changes nothing. */
 static enum sotto_status
-hash_file(const char *folder, const char *name,
+hash_file(const struct data_records *of, const char *name,
           char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
     char *path = NULL;
     uint8_t *data = NULL, *plain = NULL;
     size_t size = 0;
-    enum sotto_status status = find_file(folder, name, &path, err);
+    enum sotto_status status = find_file(of, name, &path, err);
     if (status == SOTTO_STATUS_OK) {
-        status = host_file_read(path, IMAGES_MOST, &data, &size, err);
+        status = host_file_read(path, FILE_MOST, &data, &size, err);
     }
     if (status == SOTTO_STATUS_OK && gunzip_detect(data, size)) {
-        status =
-            gunzip_bytes(data, size, IMAGES_MOST, path, &plain, &size, err);
+        status = gunzip_bytes(data, size, FILE_MOST, path, &plain, &size, err);
     }
     if (status == SOTTO_STATUS_OK) {
         experiment_hash(plain != NULL ? plain : data, size, ret_hash);
@@ -74,40 +71,37 @@ hash_file(const char *folder, const char *name,
 }
 
 enum sotto_status
-mnist_data_open(const char *folder, struct mnist_data *ret_data,
-                char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
+data_records_open(const struct data_set *set, const char *folder,
+                  struct data_records *ret_data,
+                  char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
-    static const char *const names[] = {train_images, train_labels, test_images,
-                                        test_labels};
-    char hashes[4 * EXPERIMENT_HASH_SIZE];
+    char hashes[FILES_MOST * EXPERIMENT_HASH_SIZE];
     size_t size = 0;
-    struct mnist_data data = {0};
+    struct data_records data = {.set = set};
     enum sotto_status status = SOTTO_STATUS_OK;
     if (folder != NULL) {
         data.folder = host_text_copy(folder, strlen(folder));
-        if (data.folder == NULL) {
-            return host_fail_memory(err);
-        }
+        status = data.folder != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
     } else {
-        status = sotto_dataset_find("mnist", &data.folder, err);
+        status = sotto_dataset_find(set->name, &data.folder, err);
     }
-    for (size_t i = 0; i < 4 && status == SOTTO_STATUS_OK; i++) {
-        status = hash_file(data.folder, names[i], hashes + size, err);
+    for (size_t i = 0;
+         i < FILES_MOST && set->files[i] != NULL && status == SOTTO_STATUS_OK;
+         i++) {
+        status = hash_file(&data, set->files[i], hashes + size, err);
         size += EXPERIMENT_HASH_SIZE - 1; /* over its NUL */
     }
-    if (status == SOTTO_STATUS_OK) {
-        experiment_hash(hashes, size, ret_hash);
-    }
     if (status != SOTTO_STATUS_OK) {
-        mnist_data_close(&data);
+        data_records_close(&data);
         return status;
     }
+    experiment_hash(hashes, size, ret_hash);
     *ret_data = data;
     return SOTTO_STATUS_OK;
 }
 
 void
-mnist_data_close(struct mnist_data *data)
+data_records_close(struct data_records *data)
 {
     sotto_table_free(data->train);
     sotto_table_free(data->test);
@@ -115,12 +109,12 @@ mnist_data_close(struct mnist_data *data)
     memset(data, 0, sizeof *data);
 }
 
-static enum sotto_status
-read_one(const char *folder, const char *name, struct sotto_table **ret_table,
-         struct sotto_error *err)
+enum sotto_status
+data_file_read(const struct data_records *data, const char *name,
+               struct sotto_table **ret_table, struct sotto_error *err)
 {
     char *path = NULL;
-    enum sotto_status status = find_file(folder, name, &path, err);
+    enum sotto_status status = find_file(data, name, &path, err);
     if (status == SOTTO_STATUS_OK) {
         status = sotto_table_read(path, NULL, ret_table, err);
     }
@@ -128,15 +122,15 @@ read_one(const char *folder, const char *name, struct sotto_table **ret_table,
     return status;
 }
 
-/* Images with their labels, a category, beside them. */
-static enum sotto_status
-read_pair(const char *folder, const char *images, const char *labels,
-          struct sotto_table **ret_table, struct sotto_error *err)
+enum sotto_status
+data_images_read(const struct data_records *data, const char *images,
+                 const char *labels, struct sotto_table **ret_table,
+                 struct sotto_error *err)
 {
     struct sotto_table *table = NULL, *label = NULL;
-    enum sotto_status status = read_one(folder, images, &table, err);
+    enum sotto_status status = data_file_read(data, images, &table, err);
     if (status == SOTTO_STATUS_OK) {
-        status = read_one(folder, labels, &label, err);
+        status = data_file_read(data, labels, &label, err);
     }
     if (status == SOTTO_STATUS_OK &&
         (sotto_table_kind(table, 0) != SOTTO_COLUMN_BYTES ||
@@ -161,28 +155,22 @@ read_pair(const char *folder, const char *images, const char *labels,
 }
 
 enum sotto_status
-mnist_data_read(struct mnist_data *data, struct sotto_error *err)
+data_records_read(struct data_records *data, struct sotto_error *err)
 {
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (data->train == NULL) {
-        status = read_pair(data->folder, train_images, train_labels,
-                           &data->train, err);
-    }
-    if (data->test == NULL && status == SOTTO_STATUS_OK) {
-        status =
-            read_pair(data->folder, test_images, test_labels, &data->test, err);
-    }
-    return status;
+    return data->train != NULL && data->test != NULL
+               ? SOTTO_STATUS_OK
+               : data->set->read(data, err);
 }
 
 /* ---- Splits ------------------------------------------------------------- */
 
-/* Rows in two parts, the second the people's share. */
+/* Splits rows in two parts, the second the people's share. */
 static enum sotto_status
-split_two(size_t count, uint64_t seed, size_t **ret_rows, size_t sizes[2],
-          struct sotto_error *err)
+split_two(const struct experiment *experiment, size_t count, uint64_t seed,
+          size_t **ret_rows, size_t sizes[2], struct sotto_error *err)
 {
-    static const double shares[] = {1 - MNIST_PEOPLE, MNIST_PEOPLE};
+    const double shares[] = {experiment->aux_share_most,
+                             1 - experiment->aux_share_most};
     size_t *rows = calloc(count, sizeof *rows);
     if (rows == NULL) {
         return host_fail_memory(err);
@@ -200,9 +188,9 @@ split_two(size_t count, uint64_t seed, size_t **ret_rows, size_t sizes[2],
 /* Those who report, and those who are asked to choose. */
 static enum sotto_status
 split_people(const size_t *row, size_t count, const struct sotto_table *train,
-             struct mnist_split *split, struct sotto_error *err)
+             struct data_split *split, struct sotto_error *err)
 {
-    size_t asked = (size_t)(MNIST_ASKED * (double)count + 0.5);
+    size_t asked = (size_t)(ASKED * (double)count + 0.5);
     asked = asked > 0 ? asked : 1;
     enum sotto_status status =
         sotto_table_select(train, row, count - asked, &split->reporting, err);
@@ -214,16 +202,18 @@ split_people(const size_t *row, size_t count, const struct sotto_table *train,
 }
 
 enum sotto_status
-mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
-                 double aux_share, uint64_t seed, struct sotto_error *err)
+data_split_init(struct data_split *split, const struct data_records *data,
+                const struct experiment *experiment, double aux_share,
+                uint64_t seed, struct sotto_error *err)
 {
     size_t *train = NULL, *test = NULL, of_train[2], of_test[2];
     size_t count = sotto_table_rows(data->train);
-    struct mnist_split made = {0};
-    enum sotto_status status = split_two(count, seed, &train, of_train, err);
+    struct data_split made = {0};
+    enum sotto_status status =
+        split_two(experiment, count, seed, &train, of_train, err);
     if (status == SOTTO_STATUS_OK) {
-        status = split_two(sotto_table_rows(data->test), MNIST_TEST_SEED, &test,
-                           of_test, err);
+        status = split_two(experiment, sotto_table_rows(data->test),
+                           DATA_TEST_SEED, &test, of_test, err);
     }
     if (status == SOTTO_STATUS_OK) {
         size_t aux = (size_t)(aux_share * (double)count + 0.5);
@@ -245,7 +235,7 @@ mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
     free(train);
     free(test);
     if (status != SOTTO_STATUS_OK) {
-        mnist_split_clear(&made);
+        data_split_clear(&made);
         return status;
     }
     *split = made;
@@ -253,7 +243,7 @@ mnist_split_init(struct mnist_split *split, const struct mnist_data *data,
 }
 
 void
-mnist_split_clear(struct mnist_split *split)
+data_split_clear(struct data_split *split)
 {
     sotto_table_free(split->aux);
     sotto_table_free(split->people);

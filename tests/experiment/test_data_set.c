@@ -1,5 +1,5 @@
 /*
- * test_mnist_data.c: finding the four files, and the papers' splits of them.
+ * test_data_set.c: finding the four files, and the papers' splits of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "blobs.h"
-#include "experiment/tables/mnist_data.h"
+#include "experiment/data_set.h"
 #include "fail_alloc.h"
 #include "scratch.h"
 
@@ -27,12 +27,13 @@ setup(void **state)
     return scratch_make() != 0 ? -1 : blobs_write(folder, TRAIN, TEST);
 }
 
-static struct mnist_data
+static struct data_records
 open_data(char hash[EXPERIMENT_HASH_SIZE])
 {
-    struct mnist_data data;
-    assert_int_equal(mnist_data_open(folder, &data, hash, &err),
-                     SOTTO_STATUS_OK);
+    struct data_records data;
+    assert_int_equal(
+        data_records_open(&data_set_mnist, folder, &data, hash, &err),
+        SOTTO_STATUS_OK);
     return data;
 }
 
@@ -59,16 +60,21 @@ static void
 test_split(void **state)
 {
     char hash[EXPERIMENT_HASH_SIZE];
-    struct mnist_split whole, part, other;
+    struct data_split whole, part, other;
     (void)state;
     assert_int_equal(blobs_write(folder, 80, TEST), 0);
-    struct mnist_data data = open_data(hash);
-    assert_int_equal(mnist_data_read(&data, &err), SOTTO_STATUS_OK);
-    assert_int_equal(mnist_split_init(&whole, &data, 0.75, 1, &err),
+    struct data_records data = open_data(hash);
+    assert_int_equal(data_records_read(&data, &err), SOTTO_STATUS_OK);
+    assert_int_equal(data_split_init(&whole, &data,
+                                     &experiment_mnist_collection, 0.75, 1,
+                                     &err),
                      SOTTO_STATUS_OK);
-    assert_int_equal(mnist_split_init(&part, &data, 0.25, 1, &err),
+    assert_int_equal(data_split_init(&part, &data, &experiment_mnist_collection,
+                                     0.25, 1, &err),
                      SOTTO_STATUS_OK);
-    assert_int_equal(mnist_split_init(&other, &data, 0.75, 2, &err),
+    assert_int_equal(data_split_init(&other, &data,
+                                     &experiment_mnist_collection, 0.75, 2,
+                                     &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(sotto_table_rows(whole.aux), 60);
     assert_int_equal(sotto_table_rows(whole.people), 20);
@@ -82,10 +88,10 @@ test_split(void **state)
     assert_string_equal(sotto_table_name(whole.people, 0), "image");
     assert_string_equal(sotto_table_name(whole.people, 1), "label");
     assert_int_equal(sotto_table_kind(whole.people, 1), SOTTO_COLUMN_CATEGORY);
-    mnist_split_clear(&whole);
-    mnist_split_clear(&part);
-    mnist_split_clear(&other);
-    mnist_data_close(&data);
+    data_split_clear(&whole);
+    data_split_clear(&part);
+    data_split_clear(&other);
+    data_records_close(&data);
 }
 
 /* Packed files are the same data. */
@@ -95,15 +101,15 @@ test_packed(void **state)
     char plain[EXPERIMENT_HASH_SIZE], packed[EXPERIMENT_HASH_SIZE];
     char command[256];
     (void)state;
-    struct mnist_data data = open_data(plain);
-    mnist_data_close(&data);
+    struct data_records data = open_data(plain);
+    data_records_close(&data);
     (void)snprintf(command, sizeof command, "gzip '%s'/*", folder);
     assert_int_equal(system(command), 0);
     data = open_data(packed);
     assert_string_equal(plain, packed);
-    assert_int_equal(mnist_data_read(&data, &err), SOTTO_STATUS_OK);
+    assert_int_equal(data_records_read(&data, &err), SOTTO_STATUS_OK);
     assert_int_equal(sotto_table_rows(data.train), TRAIN);
-    mnist_data_close(&data);
+    data_records_close(&data);
 }
 
 static void
@@ -113,12 +119,13 @@ test_missing(void **state)
         "train-images-idx3-ubyte", "train-labels-idx1-ubyte",
         "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
     char hash[EXPERIMENT_HASH_SIZE];
-    struct mnist_data data;
+    struct data_records data;
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(rename(in_folder(names[i]), in_folder("x")), 0);
-        assert_int_equal(mnist_data_open(folder, &data, hash, &err),
-                         SOTTO_STATUS_INPUT);
+        assert_int_equal(
+            data_records_open(&data_set_mnist, folder, &data, hash, &err),
+            SOTTO_STATUS_INPUT);
         assert_non_null(strstr(err.message, names[i]));
         assert_int_equal(rename(in_folder("x"), in_folder(names[i])), 0);
     }
@@ -134,10 +141,10 @@ test_wrong(void **state)
                    "cp '%s/t10k-labels-idx1-ubyte' '%s/t10k-images-idx3-ubyte'",
                    folder, folder);
     assert_int_equal(system(command), 0);
-    struct mnist_data data = open_data(hash);
-    assert_int_equal(mnist_data_read(&data, &err), SOTTO_STATUS_INPUT);
+    struct data_records data = open_data(hash);
+    assert_int_equal(data_records_read(&data, &err), SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "t10k-images"));
-    mnist_data_close(&data);
+    data_records_close(&data);
     assert_int_equal(blobs_pair(folder, "t10k", TEST + 1), 0);
     (void)snprintf(command, sizeof command,
                    "cp '%s/train-labels-idx1-ubyte' "
@@ -145,8 +152,8 @@ test_wrong(void **state)
                    folder, folder);
     assert_int_equal(system(command), 0);
     data = open_data(hash);
-    assert_int_equal(mnist_data_read(&data, &err), SOTTO_STATUS_INPUT);
-    mnist_data_close(&data);
+    assert_int_equal(data_records_read(&data, &err), SOTTO_STATUS_INPUT);
+    data_records_close(&data);
 }
 
 static void
@@ -157,21 +164,22 @@ test_no_memory(void **state)
     (void)state;
     do {
         char hash[EXPERIMENT_HASH_SIZE];
-        struct mnist_data data = {0};
-        struct mnist_split split = {0};
+        struct data_records data = {0};
+        struct data_split split = {0};
         fail_alloc_at(++n);
-        status = mnist_data_open(folder, &data, hash, &err);
+        status = data_records_open(&data_set_mnist, folder, &data, hash, &err);
         if (status == SOTTO_STATUS_OK) {
-            status = mnist_data_read(&data, &err);
+            status = data_records_read(&data, &err);
         }
         if (status == SOTTO_STATUS_OK) {
-            status = mnist_split_init(&split, &data, 0.5, 1, &err);
+            status = data_split_init(
+                &split, &data, &experiment_mnist_collection, 0.5, 1, &err);
         }
         if (status != SOTTO_STATUS_OK) {
             assert_int_equal(status, SOTTO_STATUS_MEMORY);
         }
-        mnist_split_clear(&split);
-        mnist_data_close(&data);
+        data_split_clear(&split);
+        data_records_close(&data);
     } while (fail_alloc_count() >= n);
     fail_alloc_at(0);
     assert_int_equal(status, SOTTO_STATUS_OK);

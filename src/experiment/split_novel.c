@@ -1,6 +1,7 @@
 /*
- * mnist_split_novel.c: P0's splits for a class that the mechanism never saw (P0
- * 4.2 and D.1.2), with a label of two classes: "1" for a 9, "0" for the others.
+ * split_novel.c: P0's splits for a class that the mechanism never saw (P0 4.2
+ * and D.1.2), with a label of two classes: "1" for that class, "0" for the
+ * others. Of MNIST, with the class 9:
  *
  *     0 to 8 of the training images --random--> 8/9 auxiliary, unlabelled
  *                                               1/9 people, with all 9s
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/tables/mnist_data.h"
+#include "experiment/data_set.h"
 #include "host/error.h"
 #include "random/permute.h"
 
@@ -20,17 +21,22 @@
 /* ---- Labels ------------------------------------------------------------- */
 
 static bool
-is_novel(const struct sotto_table *table, size_t row)
+is_novel(const struct experiment *experiment, const struct sotto_table *table,
+         size_t row)
 {
     struct sotto_value label = sotto_table_cell(table, row, 1);
-    return label.size == 1 && memcmp(label.data, MNIST_NOVEL, 1) == 0;
+    size_t size = strlen(experiment->novel);
+    return label.size == size &&
+           memcmp(label.data, experiment->novel, size) == 0;
 }
 
-/* Those rows with the label of two classes; not `known`: both by turns, since
-   the trainer is told of the list of classes, and looks at nobody's. */
+/* Those rows with the label of two classes; without an experiment: both by
+   turns, since the trainer is told of the list of classes, and looks at
+   nobody's. */
 static enum sotto_status
-relabel(const struct sotto_table *from, const size_t *row, size_t count,
-        bool known, struct sotto_table **ret_table, struct sotto_error *err)
+relabel(const struct experiment *experiment, const struct sotto_table *from,
+        const size_t *row, size_t count, struct sotto_table **ret_table,
+        struct sotto_error *err)
 {
     const char **label = calloc(count + 1, sizeof *label);
     struct sotto_table *table = NULL;
@@ -38,7 +44,8 @@ relabel(const struct sotto_table *from, const size_t *row, size_t count,
         label != NULL ? sotto_table_select(from, row, count, &table, err)
                       : host_fail_memory(err);
     for (size_t i = 0; label != NULL && table != NULL && i < count; i++) {
-        bool one = known ? is_novel(from, row[i]) : i % 2 == 1;
+        bool one = experiment != NULL ? is_novel(experiment, from, row[i])
+                                      : i % 2 == 1;
         label[i] = one ? "1" : "0";
     }
     if (status == SOTTO_STATUS_OK) {
@@ -65,7 +72,8 @@ struct kinds {
 };
 
 static enum sotto_status
-kinds_init(struct kinds *kinds, const struct sotto_table *table, uint64_t seed,
+kinds_init(struct kinds *kinds, const struct experiment *experiment,
+           const struct sotto_table *table, uint64_t seed,
            struct sotto_error *err)
 {
     size_t n = sotto_table_rows(table), part = 0;
@@ -78,16 +86,16 @@ kinds_init(struct kinds *kinds, const struct sotto_table *table, uint64_t seed,
         goto done;
     }
     for (size_t i = 0; i < n; i++) {
-        if (is_novel(table, i)) {
+        if (is_novel(experiment, table, i)) {
             kinds->row[n - ++kinds->novel] = i;
         } else {
             known[kinds->known++] = i;
         }
     }
     if (kinds->novel == 0 || kinds->known < 9) {
-        status =
-            host_fail(err, SOTTO_STATUS_INPUT, 0,
-                      "images of %s and of others are needed", MNIST_NOVEL);
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "records of %s and of others are needed",
+                           experiment->novel);
         goto done;
     }
     status = sotto_split_shares(kinds->known, &all, 1, seed, order, &part, err);
@@ -100,42 +108,44 @@ done:
     return status;
 }
 
-/* Where the last ninth of the known begins. */
+/* Where the known begin that no trainer sees. */
 static size_t
-ninth(const struct kinds *kinds)
+begin_people(const struct experiment *experiment, const struct kinds *kinds)
 {
-    return (size_t)(MNIST_NOVEL_AUX * (double)kinds->known + 0.5);
+    return (size_t)(experiment->aux_share_most * (double)kinds->known + 0.5);
 }
 
 enum sotto_status
-mnist_split_novel(struct mnist_split *split, const struct mnist_data *data,
-                  double aux_share, uint64_t seed, struct sotto_error *err)
+data_split_novel(struct data_split *split, const struct data_records *data,
+                 const struct experiment *experiment, double aux_share,
+                 uint64_t seed, struct sotto_error *err)
 {
-    struct mnist_split made = {0};
+    struct data_split made = {0};
     struct kinds train = {0}, test = {0};
     size_t from, aux;
-    enum sotto_status status = kinds_init(&train, data->train, seed, err);
+    enum sotto_status status =
+        kinds_init(&train, experiment, data->train, seed, err);
     if (status == SOTTO_STATUS_OK) {
-        status = kinds_init(&test, data->test, MNIST_TEST_SEED, err);
+        status = kinds_init(&test, experiment, data->test, DATA_TEST_SEED, err);
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    from = ninth(&train);
+    from = begin_people(experiment, &train);
     aux = (size_t)(aux_share * (double)train.known + 0.5);
     aux = aux < from ? aux : from;
-    status = relabel(data->train, train.row, aux, false, &made.aux, err);
+    status = relabel(NULL, data->train, train.row, aux, &made.aux, err);
     if (status == SOTTO_STATUS_OK) {
         size_t count = train.known + train.novel - from;
         permute(train.row + from, sizeof *train.row, count, PERMUTE_DOWN, seed,
                 MIX_STREAM);
-        status = relabel(data->train, train.row + from, count, true,
+        status = relabel(experiment, data->train, train.row + from, count,
                          &made.people, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        from = ninth(&test);
-        status = relabel(data->test, test.row + from,
-                         test.known + test.novel - from, true, &made.test, err);
+        from = begin_people(experiment, &test);
+        status = relabel(experiment, data->test, test.row + from,
+                         test.known + test.novel - from, &made.test, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *split = made;
@@ -144,6 +154,6 @@ mnist_split_novel(struct mnist_split *split, const struct mnist_data *data,
 done:
     free(train.row);
     free(test.row);
-    mnist_split_clear(&made);
+    data_split_clear(&made);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * test_mnist_split_novel.c: splits for a class that the mechanism never saw.
+ * test_split_novel.c: splits for a class that the mechanism never saw.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "blobs.h"
-#include "experiment/tables/mnist_data.h"
+#include "experiment/data_set.h"
 #include "fail_alloc.h"
 #include "scratch.h"
 
@@ -17,7 +17,7 @@
 #define TEST 40u
 
 static struct sotto_error err;
-static struct mnist_data data;
+static struct data_records data;
 
 static int
 setup(void **state)
@@ -25,17 +25,18 @@ setup(void **state)
     char hash[EXPERIMENT_HASH_SIZE];
     (void)state;
     if (scratch_make() != 0 || blobs_write(folder, TRAIN, TEST) != 0 ||
-        mnist_data_open(folder, &data, hash, &err) != SOTTO_STATUS_OK) {
+        data_records_open(&data_set_mnist, folder, &data, hash, &err) !=
+            SOTTO_STATUS_OK) {
         return -1;
     }
-    return mnist_data_read(&data, &err) == SOTTO_STATUS_OK ? 0 : -1;
+    return data_records_read(&data, &err) == SOTTO_STATUS_OK ? 0 : -1;
 }
 
 static int
 teardown(void **state)
 {
     (void)state;
-    mnist_data_close(&data);
+    data_records_close(&data);
     return scratch_remove();
 }
 
@@ -76,10 +77,11 @@ count_novel(const struct sotto_table *from, const struct sotto_table *table,
 static void
 test_split(void **state)
 {
-    struct mnist_split split, other;
+    struct data_split split, other;
     bool seen[TRAIN] = {false}, tested[TEST] = {false};
     (void)state;
-    assert_int_equal(mnist_split_novel(&split, &data, 8.0 / 9, 1, &err),
+    assert_int_equal(data_split_novel(&split, &data, &experiment_mnist_novel,
+                                      8.0 / 9, 1, &err),
                      SOTTO_STATUS_OK);
     /* 9 of each class: of 81 others 72 are auxiliary, and 9 people */
     assert_int_equal(sotto_table_rows(split.aux), 72);
@@ -93,32 +95,35 @@ test_split(void **state)
     /* the list of classes has both, though no 9 is there */
     assert_true(sotto_table_cell(split.aux, 0, 1).number !=
                 sotto_table_cell(split.aux, 1, 1).number);
-    assert_int_equal(mnist_split_novel(&other, &data, 0.5, 1, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        data_split_novel(&other, &data, &experiment_mnist_novel, 0.5, 1, &err),
+        SOTTO_STATUS_OK);
     assert_int_equal(sotto_table_rows(other.aux), 41);
     for (size_t i = 0; i < 18; i++) {
         assert_int_equal(find(data.train, other.people, i),
                          find(data.train, split.people, i));
     }
-    mnist_split_clear(&split);
-    mnist_split_clear(&other);
+    data_split_clear(&split);
+    data_split_clear(&other);
 }
 
 static void
 test_without(void **state)
 {
     char hash[EXPERIMENT_HASH_SIZE];
-    struct mnist_split split = {0};
-    struct mnist_data few;
+    struct data_split split = {0};
+    struct data_records few;
     (void)state;
     assert_int_equal(blobs_write(folder, 7, 7), 0); /* 0 7 4 1 8 5 2 */
-    assert_int_equal(mnist_data_open(folder, &few, hash, &err),
-                     SOTTO_STATUS_OK);
-    assert_int_equal(mnist_data_read(&few, &err), SOTTO_STATUS_OK);
-    assert_int_equal(mnist_split_novel(&split, &few, 0.5, 1, &err),
-                     SOTTO_STATUS_INPUT);
+    assert_int_equal(
+        data_records_open(&data_set_mnist, folder, &few, hash, &err),
+        SOTTO_STATUS_OK);
+    assert_int_equal(data_records_read(&few, &err), SOTTO_STATUS_OK);
+    assert_int_equal(
+        data_split_novel(&split, &few, &experiment_mnist_novel, 0.5, 1, &err),
+        SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "9"));
-    mnist_data_close(&few);
+    data_records_close(&few);
 }
 
 static void
@@ -128,11 +133,12 @@ test_no_memory(void **state)
     long n = 0;
     (void)state;
     do {
-        struct mnist_split split = {0};
+        struct data_split split = {0};
         fail_alloc_at(++n);
-        status = mnist_split_novel(&split, &data, 0.5, 1, &err);
+        status = data_split_novel(&split, &data, &experiment_mnist_novel, 0.5,
+                                  1, &err);
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
-        mnist_split_clear(&split);
+        data_split_clear(&split);
     } while (fail_alloc_count() >= n);
     fail_alloc_at(0);
     assert_int_equal(status, SOTTO_STATUS_OK);
