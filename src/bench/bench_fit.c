@@ -19,7 +19,7 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/pool.h"
-#include "learn/options.h"
+#include "learn/learner.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/rows.h"
@@ -303,9 +303,11 @@ run_ours(const struct job *job, double *ret_seconds,
                                           .restarts = 1};
     struct sotto_model *model = NULL;
     double start = host_seconds();
-    enum sotto_status status =
-        learn_fit(job->mechanism, job->reader, NULL, job->aux, &options, &model,
-                  ret_info, err);
+    enum sotto_status status = learn_fit(
+        job->mechanism,
+        &(struct learn_job){
+            .reader = job->reader, .table = job->aux, .options = &options},
+        &model, ret_info, err);
     *ret_seconds = host_seconds() - start;
     sotto_model_free(model);
     return status;

@@ -109,7 +109,6 @@ learn_clean(const struct trial *trial, const struct experiment_run *run,
 {
     struct learn_options options =
         finish_options(trial_fit_options(how, fit->eps), run, fit);
-    struct sotto_fit_info info;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (options.level == SOTTO_LEVEL_FEATURE) {
         status = population_decode(pieces->mechanism, pieces->analyst,
@@ -119,10 +118,12 @@ learn_clean(const struct trial *trial, const struct experiment_run *run,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return learn_fit_clean(pieces->mechanism,
-                           pieces->decoded != NULL ? pieces->decoded
-                                                   : trial->split.people,
-                           &options, &pieces->model, &info, err);
+    return learn_fit(pieces->mechanism,
+                     &(struct learn_job){.table = pieces->decoded != NULL
+                                                      ? pieces->decoded
+                                                      : trial->split.people,
+                                         .options = &options},
+                     &pieces->model, NULL, err);
 }
 
 /* The people who did not report answer one question each. */
@@ -148,7 +149,6 @@ learn_private(const struct trial *trial, const struct experiment_run *run,
     struct learn_options options =
         finish_options(trial_fit_options(how, fit->eps), run, fit);
     bool choose = options.bootstrap > 0;
-    struct sotto_fit_info info;
     enum sotto_status status =
         give_budget(&pieces->mechanism, fit->eps, encoder, err);
     if (status == SOTTO_STATUS_OK) {
@@ -157,8 +157,11 @@ learn_private(const struct trial *trial, const struct experiment_run *run,
                          run, fit, pieces, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        status = learn_fit(pieces->mechanism, pieces->reports, pieces->analyst,
-                           NULL, &options, &pieces->model, &info, err);
+        status = learn_fit(pieces->mechanism,
+                           &(struct learn_job){.reader = pieces->reports,
+                                               .analyst = pieces->analyst,
+                                               .options = &options},
+                           &pieces->model, NULL, err);
     }
     if (status == SOTTO_STATUS_OK && choose) {
         status = choose_network(trial, run, fit, pieces->model, err);
@@ -196,14 +199,15 @@ learn_codes(struct trial *trial, const struct experiment_run *run,
     const struct sotto_table *people = trial->split.people;
     struct learn_options options =
         finish_options(trial_codes_fit_options(fit->eps), run, fit);
-    struct sotto_fit_info info;
     enum sotto_status status =
         trial_codebook(trial, run, &plan->encoder, &plan->code,
                        &pieces->mechanism, &pieces->analyst, err);
     options.shifted = plan->code.shifted;
     if (status == SOTTO_STATUS_OK && !isfinite(fit->eps)) {
-        return learn_fit_clean(pieces->mechanism, people, &options,
-                               &pieces->model, &info, err);
+        return learn_fit(
+            pieces->mechanism,
+            &(struct learn_job){.table = people, .options = &options},
+            &pieces->model, NULL, err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = take_reports(people, run, fit, pieces, err);
@@ -211,12 +215,14 @@ learn_codes(struct trial *trial, const struct experiment_run *run,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return plan->code.label
-               ? learn_fit(pieces->mechanism, pieces->reports, pieces->analyst,
-                           NULL, &options, &pieces->model, &info, err)
-               : learn_fit_labelled(pieces->mechanism, pieces->reports, people,
-                                    "label", pieces->analyst, NULL, &options,
-                                    &pieces->model, NULL, err);
+    return learn_fit(
+        pieces->mechanism,
+        &(struct learn_job){.reader = pieces->reports,
+                            .labels = plan->code.label ? NULL : people,
+                            .column = "label",
+                            .analyst = pieces->analyst,
+                            .options = &options},
+        &pieces->model, NULL, err);
 }
 
 /* ---- A fit --------------------------------------------------------------- */

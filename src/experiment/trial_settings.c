@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "host/text.h"
-#include "learn/defaults.h"
 
 /* Of what a row is besides its numbers: splits, sizes, what is hashed. Counted
    up with every change of code that changes results. */
@@ -145,9 +144,9 @@ fit_text(const struct trial_fit *fit, double eps, double lambda,
 {
     static const char *const objectives[] = {"eq11", "eq12", "plain"};
     struct learn_options options = trial_fit_options(fit, eps);
-    struct learn_setting used;
-    if (learn_settle(&options, lambda * eps, (1 - lambda) * eps, &used, NULL) !=
-        SOTTO_STATUS_OK) {
+    struct learn_options used =
+        learn_options_settle(&options, (1 - lambda) * eps);
+    if (learn_options_check(&options, NULL) != SOTTO_STATUS_OK) {
         host_text_print(text, "fit impossible");
         return;
     }

@@ -6,7 +6,7 @@
 #define SOTTO_EXPERIMENT_TRIAL_SETTINGS_H
 
 #include "experiment/data_set.h"
-#include "learn/options.h"
+#include "learn/learner.h"
 
 /* How a mechanism is trained, and used at a budget. */
 struct trial_encoder {

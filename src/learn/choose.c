@@ -194,9 +194,8 @@ set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
     }
     status = channel_init(&choosing->channel, flip, ANSWERS, 0, units, 0,
                           choosing->own);
-    if (status == SOTTO_STATUS_OK) {
-        status = likelihood_init(&choosing->flip, &choosing->channel);
-    }
+    status =
+        HOST_THEN(status, likelihood_init(&choosing->flip, &choosing->channel));
     return status == SOTTO_STATUS_OK
                ? status
                : host_fail(err, status, 0, "%s", sotto_status_message(status));
@@ -218,12 +217,8 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
     struct choosing choosing = {
         .model = model, .people = people, .seed = seed, .left = nets};
     enum sotto_status status = set_flip(&choosing, eps, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_choose(model, people, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = find_right(&choosing, err);
-    }
+    status = HOST_THEN(status, check_choose(model, people, err));
+    status = HOST_THEN(status, find_right(&choosing, err));
     for (size_t i = 0; i < nets; i++) {
         choosing.candidate[i].network = i;
         choosing.candidate[i].accuracy = (double)NAN; /* not asked about */

@@ -9,6 +9,7 @@
 
 #include "host/error.h"
 #include "host/pool.h"
+#include "learn/labelled.h"
 #include "learn/learner.h"
 #include "mechanism/mechanism.h"
 
@@ -38,18 +39,9 @@ take_learner(const char *name, const struct sotto_mechanism *mechanism,
                            name != NULL ? name : "any learner");
 }
 
+/* Fits by the learner's fit, or by its fit_clean if the job has no reports. */
 static enum sotto_status
-check_options(const struct learn_options *options, struct sotto_error *err)
-{
-    return (unsigned)options->objective <= SOTTO_OBJECTIVE_PLAIN &&
-                   (unsigned)options->level <= SOTTO_LEVEL_FEATURE
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "no such objective or level");
-}
-
-enum sotto_status
-fit_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
+run_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
         struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
         struct sotto_error *err)
 {
@@ -57,25 +49,20 @@ fit_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
     const struct learner *learner = NULL;
     struct sotto_fit_info info = {0};
     struct sotto_model *model = NULL;
-    enum sotto_status status = check_options(options, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = take_learner(options->learner, mechanism, &learner, err);
-    }
+    enum sotto_status status =
+        take_learner(options->learner, mechanism, &learner, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     status = model_new(learner, mechanism, &model, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(options->threads, &job->pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", job->pool, &job->backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = job->reader != NULL
-                     ? learner->fit(model, job, &info, err)
-                     : learner->fit_clean(model, job, &info, err);
-    }
+    status =
+        HOST_THEN(status, host_pool_new(options->threads, &job->pool, err));
+    status =
+        HOST_THEN(status, tensor_new("cpu", job->pool, &job->backend, err));
+    status =
+        HOST_THEN(status, job->reader != NULL
+                              ? learner->fit(model, job, &info, err)
+                              : learner->fit_clean(model, job, &info, err));
     tensor_backend_free(job->backend);
     host_pool_free(job->pool);
     if (status != SOTTO_STATUS_OK) {
@@ -90,33 +77,34 @@ fit_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
 }
 
 enum sotto_status
-learn_fit(struct sotto_mechanism *mechanism,
-          const struct sotto_report_reader *reader,
-          const struct sotto_analyst *analyst, const struct sotto_table *aux,
-          const struct learn_options *options, struct sotto_model **ret_model,
-          struct sotto_fit_info *ret_info, struct sotto_error *err)
+learn_fit(const struct sotto_mechanism *mechanism, const struct learn_job *job,
+          struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+          struct sotto_error *err)
 {
-    struct learn_job job = {
-        .reader = reader, .analyst = analyst, .table = aux, .options = options};
-    enum sotto_status status =
-        analyst != NULL ? sotto_analyst_check(analyst, mechanism, err)
-                        : SOTTO_STATUS_OK;
-    return status == SOTTO_STATUS_OK
-               ? fit_job(mechanism, &job, ret_model, ret_info, err)
-               : status;
-}
-
-enum sotto_status
-learn_fit_clean(struct sotto_mechanism *mechanism,
-                const struct sotto_table *table,
-                const struct learn_options *options,
-                struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
-                struct sotto_error *err)
-{
-    struct learn_options plain = *options;
-    struct learn_job job = {.table = table, .options = &plain};
-    plain.objective = SOTTO_OBJECTIVE_PLAIN;
-    return fit_job(mechanism, &job, ret_model, ret_info, err);
+    struct sotto_mechanism *labelled = NULL;
+    struct sotto_report_reader *known = NULL;
+    struct learn_options options = *job->options;
+    struct learn_job own = *job;
+    enum sotto_status status;
+    own.options = &options;
+    if (job->reader == NULL) {
+        options.objective = SOTTO_OBJECTIVE_PLAIN;
+    }
+    status = learn_options_check(&options, err);
+    if (job->analyst != NULL) {
+        status = HOST_THEN(status,
+                           sotto_analyst_check(job->analyst, mechanism, err));
+    }
+    if (job->labels != NULL) {
+        status = HOST_THEN(
+            status, labelled_new(mechanism, job, &labelled, &known, err));
+        own.reader = known;
+    }
+    status = HOST_THEN(status, run_job(labelled != NULL ? labelled : mechanism,
+                                       &own, ret_model, ret_info, err));
+    sotto_report_reader_free(known);
+    sotto_mechanism_free(labelled);
+    return status;
 }
 
 /* ---- With settings to be read -------------------------------------------- */
@@ -129,9 +117,21 @@ read_options(const struct sotto_mechanism *mechanism,
     const struct learner *learner = NULL;
     enum sotto_status status =
         take_learner(options->learner, mechanism, &learner, err);
-    return status == SOTTO_STATUS_OK
-               ? learn_options_read(learner, options, ret_options, err)
-               : status;
+    return HOST_THEN(status,
+                     learn_options_read(learner, options, ret_options, err));
+}
+
+static enum sotto_status
+read_and_fit(const struct sotto_mechanism *mechanism, struct learn_job *job,
+             const struct sotto_fit_options *options,
+             struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+             struct sotto_error *err)
+{
+    struct learn_options own;
+    enum sotto_status status = read_options(mechanism, options, &own, err);
+    job->options = &own;
+    return HOST_THEN(status,
+                     learn_fit(mechanism, job, ret_model, ret_info, err));
 }
 
 enum sotto_status
@@ -151,12 +151,8 @@ sotto_fit(struct sotto_mechanism *mechanism,
           struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
           struct sotto_error *err)
 {
-    struct learn_options own;
-    enum sotto_status status = read_options(mechanism, options, &own, err);
-    return status == SOTTO_STATUS_OK
-               ? learn_fit(mechanism, reader, analyst, aux, &own, ret_model,
-                           ret_info, err)
-               : status;
+    struct learn_job job = {.reader = reader, .analyst = analyst, .table = aux};
+    return read_and_fit(mechanism, &job, options, ret_model, ret_info, err);
 }
 
 enum sotto_status
@@ -166,11 +162,8 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
                 struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
                 struct sotto_error *err)
 {
-    struct learn_options own;
-    enum sotto_status status = read_options(mechanism, options, &own, err);
-    return status == SOTTO_STATUS_OK ? learn_fit_clean(mechanism, table, &own,
-                                                       ret_model, ret_info, err)
-                                     : status;
+    struct learn_job job = {.table = table};
+    return read_and_fit(mechanism, &job, options, ret_model, ret_info, err);
 }
 
 enum sotto_status
@@ -183,10 +176,10 @@ sotto_fit_labelled(struct sotto_mechanism *mechanism,
                    struct sotto_model **ret_model,
                    struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
-    struct learn_options own;
-    enum sotto_status status = read_options(mechanism, options, &own, err);
-    return status == SOTTO_STATUS_OK
-               ? learn_fit_labelled(mechanism, reader, labels, column, analyst,
-                                    aux, &own, ret_model, ret_info, err)
-               : status;
+    struct learn_job job = {.reader = reader,
+                            .labels = labels,
+                            .column = column,
+                            .analyst = analyst,
+                            .table = aux};
+    return read_and_fit(mechanism, &job, options, ret_model, ret_info, err);
 }

@@ -73,9 +73,8 @@ labelled_mechanism(const struct sotto_mechanism *mechanism,
                          "the mechanism's reports have a label of their own");
     }
     status = decompose_init(&copy, mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = compose_labelled(&copy.spec, label, ret_labelled, err);
-    }
+    status = HOST_THEN(status,
+                       compose_labelled(&copy.spec, label, ret_labelled, err));
     decompose_clear(&copy);
     return status;
 }
@@ -87,10 +86,9 @@ labelled_like(const struct sotto_model *model,
 {
     struct decompose copy = {0};
     enum sotto_status status = decompose_init(&copy, model->mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = labelled_mechanism(mechanism, &copy.column[model->column],
-                                    ret_labelled, err);
-    }
+    status = HOST_THEN(status, labelled_mechanism(mechanism,
+                                                  &copy.column[model->column],
+                                                  ret_labelled, err));
     decompose_clear(&copy);
     return status;
 }
@@ -242,13 +240,12 @@ labelled_reports(const struct sotto_mechanism *mechanism,
 
 /* Makes the reports of `labelled`: those that have a row, with its label. */
 static enum sotto_status
-append_labels(const struct sotto_report_reader *reader, size_t size,
-              const struct sotto_mechanism *labelled,
-              const struct sotto_table *labels, const size_t *row,
+append_labels(const struct learn_job *job, size_t size,
+              const struct sotto_mechanism *labelled, const size_t *row,
               size_t column, const struct schema_column *label,
               struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
-    size_t n = sotto_report_reader_count(reader), known = 0;
+    size_t n = sotto_report_reader_count(job->reader), known = 0;
     size_t all = labelled->shape.report_size;
     uint8_t *data = calloc(n + 1, all);
     enum sotto_status status;
@@ -258,8 +255,9 @@ append_labels(const struct sotto_report_reader *reader, size_t size,
     for (size_t i = 0; i < n; i++) {
         if (row[i] != SIZE_MAX) {
             append_label(
-                sotto_report_reader_at(reader, i), size, labelled,
-                find_symbol(sotto_table_cell(labels, row[i], column), label),
+                sotto_report_reader_at(job->reader, i), size, labelled,
+                find_symbol(sotto_table_cell(job->labels, row[i], column),
+                            label),
                 data + known++ * all);
         }
     }
@@ -269,66 +267,52 @@ append_labels(const struct sotto_report_reader *reader, size_t size,
     return status;
 }
 
-/* ---- Learning ------------------------------------------------------------ */
+/* ---- Both ------------------------------------------------------------ */
 
 /* Fits the label's column, and finds the row of each report; `ret_row` has room
    for all reports. Failures are about "labels". */
 static enum sotto_status
-read_labels(const struct sotto_report_reader *reader,
-            const struct sotto_table *labels, const char *column,
-            struct schema_column *ret_label, size_t *ret_at, size_t *ret_row,
-            struct sotto_error *err)
+read_labels(const struct learn_job *job, struct schema_column *ret_label,
+            size_t *ret_at, size_t *ret_row, struct sotto_error *err)
 {
+    const struct sotto_report_reader *reader = job->reader;
+    const struct sotto_table *labels = job->labels;
     size_t id = sotto_table_find(labels, LABELLED_ID);
     enum sotto_status status = id != SIZE_MAX
                                    ? match_ids(reader, labels, id, ret_row, err)
                                    : match_order(reader, labels, ret_row, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_find(labels, "label", column, ret_at, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_label(labels, *ret_at, ret_label, err);
-    }
+    status = HOST_THEN(
+        status, schema_fit_find(labels, "label", job->column, ret_at, err));
+    status =
+        HOST_THEN(status, schema_fit_label(labels, *ret_at, ret_label, err));
     return host_about(status, err, "labels");
 }
 
 enum sotto_status
-learn_fit_labelled(struct sotto_mechanism *mechanism,
-                   const struct sotto_report_reader *reader,
-                   const struct sotto_table *labels, const char *column,
-                   const struct sotto_analyst *analyst,
-                   const struct sotto_table *aux,
-                   const struct learn_options *options,
-                   struct sotto_model **ret_model,
-                   struct sotto_fit_info *ret_info, struct sotto_error *err)
+labelled_new(const struct sotto_mechanism *mechanism,
+             const struct learn_job *job, struct sotto_mechanism **ret_labelled,
+             struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
     struct schema_column label = {0};
     struct sotto_mechanism *labelled = NULL;
-    struct sotto_report_reader *known = NULL;
-    struct learn_job job = {
-        .analyst = analyst, .table = aux, .options = options};
-    size_t n = sotto_report_reader_count(reader), at = 0;
-    size_t *row = calloc(n + 1, sizeof *row);
-    enum sotto_status status =
-        row != NULL ? read_labels(reader, labels, column, &label, &at, row, err)
-                    : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK && analyst != NULL) {
-        status = sotto_analyst_check(analyst, mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = labelled_mechanism(mechanism, &label, &labelled, err);
-    }
+    size_t at = 0;
+    size_t *row =
+        calloc(sotto_report_reader_count(job->reader) + 1, sizeof *row);
+    enum sotto_status status = row != NULL
+                                   ? read_labels(job, &label, &at, row, err)
+                                   : host_fail_memory(err);
+    status = HOST_THEN(status,
+                       labelled_mechanism(mechanism, &label, &labelled, err));
     if (status == SOTTO_STATUS_OK && labelled != NULL) {
-        status = append_labels(reader, mechanism->shape.report_size, labelled,
-                               labels, row, at, &label, &known, err);
+        status = append_labels(job, mechanism->shape.report_size, labelled, row,
+                               at, &label, ret_reader, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        job.reader = known;
-        status = fit_job(labelled, &job, ret_model, ret_info, err);
+        *ret_labelled = labelled;
+    } else {
+        sotto_mechanism_free(labelled);
     }
     free(row);
-    sotto_report_reader_free(known);
-    sotto_mechanism_free(labelled);
     schema_column_clear(&label);
     return status;
 }

@@ -16,6 +16,8 @@
 #include "mechanism/compose.h"
 #include "sotto/sotto.h"
 
+struct learn_job;
+
 #define LABELLED_ID "id"
 #define LABELLED_EPS                                                           \
     ((uint64_t)20) /* less, if the total would be above the                    \
@@ -37,5 +39,11 @@ labelled_like(const struct sotto_model *model,
 void labelled_reports(const struct sotto_mechanism *mechanism,
                       const struct sotto_mechanism *labelled,
                       const uint8_t *reports, size_t n, uint8_t *ret_reports);
+/* Makes both from a job with labels in the clear: the mechanism with a label,
+   and its reports. Statuses: INPUT, USAGE, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+labelled_new(const struct sotto_mechanism *mechanism,
+             const struct learn_job *job, struct sotto_mechanism **ret_labelled,
+             struct sotto_report_reader **ret_reader, struct sotto_error *err);
 
 #endif

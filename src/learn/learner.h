@@ -20,11 +20,14 @@
 /* What there is to learn from. */
 struct learn_job {
     const struct sotto_report_reader *reader; /* NULL: clean records */
-    const struct sotto_analyst *analyst;      /* may be NULL */
-    const struct sotto_table *table;          /* auxiliary records, or NULL; for
-                                                 fit_clean the records */
+    const struct sotto_table *labels; /* of the reports, in the clear; NULL: in
+                                         the reports */
+    const char *column;               /* of the labels */
+    const struct sotto_analyst *analyst; /* may be NULL */
+    const struct sotto_table *table;     /* auxiliary records, or NULL; for
+                                            fit_clean the records */
     const struct learn_options *options;
-    struct host_pool *pool;
+    struct host_pool *pool; /* these two are learn_fit's */
     struct tensor_backend *backend;
 };
 
@@ -84,13 +87,11 @@ extern const struct learner *const learner_table[];
 const struct learner *learner_find(const char *name,
                                    const struct sotto_mechanism *mechanism);
 
-/* Fits by the learner's fit, or by its fit_clean if the job has no reports; the
-   analyst file is known to be the mechanism's. Sets the job's pool and
-   back-end. `ret_info` may be NULL. Statuses: those of sotto_fit. */
-SOTTO_CHECKED enum sotto_status fit_job(const struct sotto_mechanism *mechanism,
-                                        struct learn_job *job,
-                                        struct sotto_model **ret_model,
-                                        struct sotto_fit_info *ret_info,
-                                        struct sotto_error *err);
+/* As sotto_fit, sotto_fit_clean and sotto_fit_labelled, by what the job has.
+   `ret_info` may be NULL. Statuses: theirs. */
+SOTTO_CHECKED enum sotto_status
+learn_fit(const struct sotto_mechanism *mechanism, const struct learn_job *job,
+          struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+          struct sotto_error *err);
 
 #endif

@@ -154,23 +154,16 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_model *model = NULL;
     enum sotto_status status = check_kind(metadata, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = safetensors_want(file, "mechanism", SAFETENSORS_U8, 1,
-                                  SIZE_MAX, 0, &entry, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_parse(entry->data, entry->size, "mechanism",
-                                       &mechanism, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = find_learner(metadata, mechanism, &learner, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = model_new(learner, mechanism, &model, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = learner->read(model, file, err);
-    }
+    status =
+        HOST_THEN(status, safetensors_want(file, "mechanism", SAFETENSORS_U8, 1,
+                                           SIZE_MAX, 0, &entry, err));
+    status =
+        HOST_THEN(status, sotto_mechanism_parse(entry->data, entry->size,
+                                                "mechanism", &mechanism, err));
+    status =
+        HOST_THEN(status, find_learner(metadata, mechanism, &learner, err));
+    status = HOST_THEN(status, model_new(learner, mechanism, &model, err));
+    status = HOST_THEN(status, learner->read(model, file, err));
     sotto_mechanism_free(mechanism);
     if (status == SOTTO_STATUS_OK) {
         *ret_model = model;
@@ -205,9 +198,7 @@ sotto_model_read(const char *path, struct sotto_model **ret_model,
 {
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_read(path, FILE_MOST, &file, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = finish(file, path, ret_model, err);
-    }
+    status = HOST_THEN(status, finish(file, path, ret_model, err));
     safetensors_free(file);
     return host_about(status, err, path);
 }
@@ -218,9 +209,7 @@ model_parse(const void *data, size_t size, const char *name,
 {
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_parse(data, size, name, &file, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = finish(file, name, ret_model, err);
-    }
+    status = HOST_THEN(status, finish(file, name, ret_model, err));
     safetensors_free(file);
     return status;
 }

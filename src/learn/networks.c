@@ -42,10 +42,6 @@ networks_plan_init(struct networks_plan *plan,
     const uint32_t *hidden = options->hidden;
     size_t hiddens = hidden != NULL ? options->hiddens : 0;
     enum sotto_status status;
-    if (options->linear && options->hiddens > 0) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a linear classifier has no hidden layer");
-    }
     if (hidden == NULL && !options->linear) {
         hidden = usual;
         hiddens = 1;
@@ -83,8 +79,7 @@ plan_net(const struct networks *networks, struct network *net,
     nn_arena_init(&net->arena);
     status = nn_graph_plan(&net->stack, &net->arena, "net", networks->in, layer,
                            plan->hiddens + 1, err);
-    return status == SOTTO_STATUS_OK ? nn_arena_allocate(&net->arena, err)
-                                     : status;
+    return HOST_THEN(status, nn_arena_allocate(&net->arena, err));
 }
 
 enum sotto_status

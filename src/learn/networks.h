@@ -40,8 +40,7 @@ struct networks {
 };
 
 /* Takes objective, level, other and the hidden layers from the options: one
-   layer of 50, if they name none and do not say linear. Statuses: USAGE,
-   LIMIT. */
+   layer of 50, if they name none and do not say linear. Statuses: LIMIT. */
 SOTTO_CHECKED enum sotto_status
 networks_plan_init(struct networks_plan *plan,
                    const struct learn_options *options, size_t count,

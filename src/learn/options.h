@@ -1,6 +1,6 @@
 /*
- * options.h: what can be said of a fit, as learners take it, and the settings
- * that say it.
+ * options.h: what can be said of a fit, as learners take it, the settings that
+ * say it, and what is chosen where they do not.
  */
 #ifndef SOTTO_LEARN_OPTIONS_H
 #define SOTTO_LEARN_OPTIONS_H
@@ -51,6 +51,10 @@ struct learn_options {
     /* what the settings of these names fill */
     const char *objective_word, *level_word;
     struct setting_list hidden_list;
+    /* what learn_options_settle sets, beside what was left to be chosen */
+    uint32_t patience; /* epochs without a better validation score */
+    uint32_t batch;    /* reports in a step, if `batches` is 0 */
+    double floor;      /* the share of the rate that is left at the end */
 };
 
 /* Reads the settings of a learner. `ret_options` has pointers into itself and
@@ -60,24 +64,14 @@ learn_options_read(const struct learner *learner,
                    const struct sotto_fit_options *from,
                    struct learn_options *ret_options, struct sotto_error *err);
 
-/* As sotto_fit, sotto_fit_clean and sotto_fit_labelled, with options that are
-   read: fit.c and labelled.c. */
+/* Checks the rules between settings. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
-learn_fit(struct sotto_mechanism *mechanism,
-          const struct sotto_report_reader *reader,
-          const struct sotto_analyst *analyst, const struct sotto_table *aux,
-          const struct learn_options *options, struct sotto_model **ret_model,
-          struct sotto_fit_info *ret_info, struct sotto_error *err);
-SOTTO_CHECKED enum sotto_status learn_fit_clean(
-    struct sotto_mechanism *mechanism, const struct sotto_table *table,
-    const struct learn_options *options, struct sotto_model **ret_model,
-    struct sotto_fit_info *ret_info, struct sotto_error *err);
-SOTTO_CHECKED enum sotto_status learn_fit_labelled(
-    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
-    const struct sotto_table *labels, const char *column,
-    const struct sotto_analyst *analyst, const struct sotto_table *aux,
-    const struct learn_options *options, struct sotto_model **ret_model,
-    struct sotto_fit_info *ret_info, struct sotto_error *err);
+learn_options_check(const struct learn_options *options,
+                    struct sotto_error *err);
+/* Chooses what is left to be chosen, for an objective at a budget of eps_y for
+   the label: INFINITY for clean records. */
+struct learn_options learn_options_settle(const struct learn_options *options,
+                                          double eps_y);
 
 /* A row of a learner's table. */
 #define LEARN_SETTING(name, kind, field, low, high, initial, help)             \

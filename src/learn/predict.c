@@ -78,9 +78,8 @@ model_predict_rows(struct sotto_model *model, const struct networks *networks,
         .model = model, .input = input, .in = networks->in, .room = room};
     struct crew crew;
     enum sotto_status status = model_backend(model, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = crew_init(&crew, model->mechanism, table, model->pool, err);
-    }
+    status = HOST_THEN(
+        status, crew_init(&crew, model->mechanism, table, model->pool, err));
     if (status == SOTTO_STATUS_OK) {
         status = predict_rows(&block, networks, model->backend, &crew,
                               sotto_table_rows(table), ret_p, err);
@@ -177,13 +176,9 @@ sotto_model_predict_private_with(struct sotto_model *model,
     } else {
         return predict_unlabelled(model, mechanism, reports, n, ret_p, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_reports(mechanism, reports, n, err);
-    }
-    return status == SOTTO_STATUS_OK
-               ? learner->predict_private(model, mechanism, reports, n, ret_p,
-                                          err)
-               : status;
+    status = HOST_THEN(status, check_reports(mechanism, reports, n, err));
+    return HOST_THEN(status, learner->predict_private(model, mechanism, reports,
+                                                      n, ret_p, err));
 }
 
 enum sotto_status
@@ -308,9 +303,8 @@ predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
         return sotto_model_predict(model, table, ret_p, err);
     }
     status = model_backend(model, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = crew_init(&crew, mechanism, table, model->pool, err);
-    }
+    status =
+        HOST_THEN(status, crew_init(&crew, mechanism, table, model->pool, err));
     if (status == SOTTO_STATUS_OK) {
         status = predict_simulated(model, &crew, n, seed, ret_p, err);
         crew_clear(&crew);

@@ -15,13 +15,13 @@
 #define PRIOR_STREAM 0x7072696f72u
 #define OTHER_SHARE 1e-6
 
-enum sotto_status
+void
 supervision_init(struct supervision *supervision, const struct learn_job *job,
-                 double eps_x, double eps_y, struct sotto_error *err)
+                 double eps_y)
 {
-    *supervision =
-        (struct supervision){.options = job->options, .backend = job->backend};
-    return learn_settle(job->options, eps_x, eps_y, &supervision->setting, err);
+    *supervision = (struct supervision){
+        .options = learn_options_settle(job->options, eps_y),
+        .backend = job->backend};
 }
 
 void
@@ -64,11 +64,11 @@ balance(struct labels *labels, bool other)
 static size_t
 count_batches(const struct supervision *supervision)
 {
-    const struct learn_setting *setting = &supervision->setting;
+    const struct learn_options *options = &supervision->options;
     double trained =
-        (double)supervision->labels.reports * (1 - setting->validation);
-    return setting->batches > 0 ? setting->batches
-                                : (size_t)(trained / setting->batch) + 1;
+        (double)supervision->labels.reports * (1 - options->validation);
+    return options->batches > 0 ? options->batches
+                                : (size_t)(trained / options->batch) + 1;
 }
 
 enum sotto_status
@@ -77,9 +77,9 @@ supervision_plan(struct supervision *supervision, bool other,
 {
     enum sotto_status status =
         plan_init(&supervision->plan, &supervision->labels,
-                  count_batches(supervision), supervision->setting.validation,
-                  SUPERVISION_CHUNK, supervision->options->seed, err);
-    if (status == SOTTO_STATUS_OK && supervision->options->balanced) {
+                  count_batches(supervision), supervision->options.validation,
+                  SUPERVISION_CHUNK, supervision->options.seed, err);
+    if (status == SOTTO_STATUS_OK && supervision->options.balanced) {
         balance(&supervision->labels, other);
     }
     return status;
@@ -138,16 +138,12 @@ supervision_take_labels(struct supervision *supervision, struct crew *crew,
     records->count = find_labelled(rows, classes, records->row, records->truth);
     status =
         labels_init_clean(&supervision->labels, classes, records->truth,
-                          records->count, supervision->setting.smoothing, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_plan(supervision, other, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sort_numbers(&supervision->plan, records->row, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sort_numbers(&supervision->plan, records->truth, err);
-    }
+                          records->count, supervision->options.smoothing, err);
+    status = HOST_THEN(status, supervision_plan(supervision, other, err));
+    status =
+        HOST_THEN(status, sort_numbers(&supervision->plan, records->row, err));
+    status = HOST_THEN(status,
+                       sort_numbers(&supervision->plan, records->truth, err));
     return status;
 }
 
@@ -198,20 +194,16 @@ supervision_train(struct supervision *supervision, trainer_pass *pass,
                   void *context, const struct networks *networks,
                   struct sotto_fit_info *info, struct sotto_error *err)
 {
-    const struct learn_options *options = supervision->options;
     size_t rows = supervision->rows, in = supervision->in;
     struct trainer trainer = {.backend = supervision->backend,
                               .labels = &supervision->labels,
                               .plan = &supervision->plan,
-                              .setting = supervision->setting,
+                              .options = &supervision->options,
                               .pass = pass,
                               .context = context,
                               .rows = rows,
                               .in = in,
-                              .x = supervision->x,
-                              .bootstrap = options->bootstrap,
-                              .seed = options->seed,
-                              .watch = &options->watch};
+                              .x = supervision->x};
     float *shift = malloc(2 * in * sizeof *shift), *scale;
     enum sotto_status status = trainer_init(&trainer, err);
     if (shift == NULL || status != SOTTO_STATUS_OK) {

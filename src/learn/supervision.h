@@ -17,20 +17,18 @@
 #define SUPERVISION_CHUNK 64u /* rows of a group taken together, at most */
 
 struct supervision {
-    const struct learn_options *options;
+    struct learn_options options; /* settled */
     struct tensor_backend *backend;
-    struct learn_setting setting;
     struct labels labels;
     struct plan plan;
     float *x; /* rows of in, in the order of the plan */
     size_t rows, in;
 };
 
-/* Settles how to train at the budgets of a record's features and its label,
-   INFINITY for clean records. Statuses: USAGE. */
-SOTTO_CHECKED enum sotto_status
-supervision_init(struct supervision *supervision, const struct learn_job *job,
-                 double eps_x, double eps_y, struct sotto_error *err);
+/* Settles how to train at a budget of the label, INFINITY for clean
+   records. */
+void supervision_init(struct supervision *supervision,
+                      const struct learn_job *job, double eps_y);
 void supervision_clear(struct supervision *supervision);
 
 /* Orders what the labels are of. `other` says that the last class is a column's

@@ -86,12 +86,12 @@ batch_whole(const struct trainer *trainer, struct nn_graph *stack, size_t batch,
     sum = trainer->pass(trainer->context, batch, trainer->weight, trainer->p,
                         scale, gradient ? trainer->dp : NULL);
     if (gradient) {
-        if (trainer->setting.marginal > 0) {
-            (void)share_pass(trainer->labels, trainer->setting.marginal,
+        if (trainer->options->marginal > 0) {
+            (void)share_pass(trainer->labels, trainer->options->marginal,
                              trainer->p, trainer->rows, trainer->dp);
         }
-        if (trainer->setting.entropy > 0) {
-            (void)entropy_pass(classes, trainer->setting.entropy, trainer->p,
+        if (trainer->options->entropy > 0) {
+            (void)entropy_pass(classes, trainer->options->entropy, trainer->p,
                                trainer->rows, trainer->dp);
         }
         backward(trainer, stack, trainer->x, trainer->rows);
@@ -115,8 +115,8 @@ batch_conditional(const struct trainer *trainer, struct nn_graph *stack,
                                 trainer->p, 1 / (double)rows,
                                 gradient ? trainer->dp : NULL);
         if (gradient) { /* of a training batch, which fits */
-            if (trainer->setting.marginal > 0) {
-                (void)share_pass(trainer->labels, trainer->setting.marginal,
+            if (trainer->options->marginal > 0) {
+                (void)share_pass(trainer->labels, trainer->options->marginal,
                                  trainer->p, rows, trainer->dp);
             }
             backward(trainer, stack, x, rows);
@@ -164,9 +164,10 @@ void
 trainer_weights(const struct trainer *trainer, uint64_t stream,
                 float *ret_weight)
 {
-    double c = stream > 0 ? trainer->bootstrap : 0;
+    double c = stream > 0 ? trainer->options->bootstrap : 0;
     struct seeded seeded;
-    seeded_init(&seeded, trainer->seed, (stream + 1) * EPOCH_STREAM - 1);
+    seeded_init(&seeded, trainer->options->seed,
+                (stream + 1) * EPOCH_STREAM - 1);
     for (size_t n = 0; n < trainer->plan->rows; n++) {
         double u = ((double)random_u32(&seeded.random) + 1) / 4294967296.0;
         ret_weight[n] = (float)(1 + c * (-log(u) - 1));
@@ -179,7 +180,8 @@ draw_weights(const struct trainer *trainer, uint64_t stream, float **ret_weight,
              struct sotto_error *err)
 {
     float *weight;
-    if (trainer->pass == NULL || !(trainer->bootstrap > 0) || stream == 0) {
+    if (trainer->pass == NULL || !(trainer->options->bootstrap > 0) ||
+        stream == 0) {
         return SOTTO_STATUS_OK;
     }
     weight = malloc((trainer->plan->rows + 1) * sizeof *weight);
@@ -214,7 +216,7 @@ run_epochs(struct run *run, uint64_t stream, uint64_t streams,
            uint64_t *ret_epochs, struct sotto_error *err)
 {
     const struct trainer *trainer = run->trainer;
-    const struct learn_setting *setting = &trainer->setting;
+    const struct learn_options *options = trainer->options;
     const size_t *batch = trainer->plan->batch;
     size_t batches = trainer->plan->batches;
     bool scored = batch[batches + 1] > batch[batches];
@@ -222,20 +224,20 @@ run_epochs(struct run *run, uint64_t stream, uint64_t streams,
                            .step = step,
                            .score = scored ? score : NULL,
                            .context = run};
-    struct nn_plan plan = {.optimiser = {.rate = (float)setting->rate,
-                                         .decay = (float)setting->decay,
+    struct nn_plan plan = {.optimiser = {.rate = (float)options->rate,
+                                         .decay = (float)options->decay,
                                          .schedule = NN_SCHEDULE_COSINE,
-                                         .floor = (float)setting->floor},
+                                         .floor = (float)options->floor},
                            .batch = 1,
-                           .epochs = setting->epochs,
-                           .seed = trainer->seed,
+                           .epochs = options->epochs,
+                           .seed = options->seed,
                            .stream = (stream + 1) * EPOCH_STREAM,
                            .goes_on = true,
-                           .patience = setting->patience,
+                           .patience = options->patience,
                            .what = "learning",
-                           .watch = trainer->watch,
-                           .done = stream * setting->epochs * batches,
-                           .total = streams * setting->epochs * batches};
+                           .watch = &options->watch,
+                           .done = stream * options->epochs * batches,
+                           .total = streams * options->epochs * batches};
     struct nn_trained trained = {0};
     enum sotto_status status = nn_train(&task, &plan, &run->net->arena,
                                         trainer->backend, &trained, err);
@@ -265,11 +267,9 @@ trainer_run(struct trainer *trainer, struct network *net, uint64_t stream,
     float *weight = NULL;
     enum sotto_status status =
         nn_graph_reserve(&net->stack, trainer->room, err);
+    status = HOST_THEN(status, draw_weights(trainer, stream, &weight, err));
     if (status == SOTTO_STATUS_OK) {
-        status = draw_weights(trainer, stream, &weight, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        nn_graph_init(&net->stack, trainer->seed, stream);
+        nn_graph_init(&net->stack, trainer->options->seed, stream);
         start_even(&net->stack);
         trainer->weight = weight;
         status = run_epochs(&run, stream, streams, &result.epochs, err);

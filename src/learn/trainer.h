@@ -4,9 +4,9 @@
 #ifndef SOTTO_LEARN_TRAINER_H
 #define SOTTO_LEARN_TRAINER_H
 
-#include "learn/defaults.h"
 #include "learn/networks.h"
 #include "learn/objective.h"
+#include "learn/options.h"
 
 /*
  * Returns the sum of weight_n log s_n over the reports of a batch, from what
@@ -26,17 +26,14 @@ struct trainer {
     struct tensor_backend *backend;
     const struct labels *labels;
     const struct plan *plan;
-    struct learn_setting setting;
-    trainer_pass *pass; /* NULL: Eq. 12 */
+    const struct learn_options *options; /* settled */
+    trainer_pass *pass;                  /* NULL: Eq. 12 */
     void *context;
     const float *weight; /* of the reports, in a bootstrap; else NULL */
     const float *x;
-    size_t rows, in;  /* of x */
-    float *p, *dp;    /* of as many rows as go through the network at a time */
-    size_t room;      /* that many */
-    double bootstrap; /* as learn_options has it */
-    uint64_t seed;
-    const struct sotto_watch *watch;
+    size_t rows, in; /* of x */
+    float *p, *dp;   /* of as many rows as go through the network at a time */
+    size_t room;     /* that many */
 };
 
 /* Statuses: MEMORY. */

@@ -88,7 +88,6 @@ is_setting_named(const char *name)
 static int
 read_options(const struct cli_args *args, struct fit_job *job)
 {
-    const char *objective = cli_value(args, "objective");
     uint64_t threads = 0;
     job->set =
         setting_options_given(args, options_of(NULL), &job->options.sets);
@@ -97,13 +96,6 @@ read_options(const struct cli_args *args, struct fit_job *job)
     }
     if (!learning_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;
-    }
-    if (cli_given(args, "linear") && cli_given(args, "hidden")) {
-        return cli_bad("--linear has no hidden layer: leave --hidden out");
-    }
-    if (cli_given(args, "entropy") && objective != NULL &&
-        strcmp(objective, "marginal") != 0) {
-        return cli_bad("--entropy belongs to --objective marginal");
     }
     job->options.learner = cli_value(args, "learner");
     job->options.set = job->set;

@@ -40,7 +40,7 @@ fit="fit m.sotto r.reports --aux wdbc.csv --epochs 20"
     run 2 $fit --entropy -1 -o x.model
     says "--entropy"
     run 2 $fit --objective label --entropy 0.05 -o x.model
-    says "--objective marginal"
+    says "entropy" "objective marginal"
 }
 run 0 fit m.sotto r.jsonl --objective label --epochs 5 -o label.model
 run 0 fit m.sotto r.reports --objective plain --epochs 5 -o plain.model

@@ -120,8 +120,11 @@ static struct sotto_model *
 fit_with(const struct learn_options *options, struct sotto_fit_info *info)
 {
     struct sotto_model *model = NULL;
-    must(learn_fit(mechanism, reader, analyst, NULL, options, &model, info,
-                   &err));
+    must(learn_fit(mechanism,
+                   &(struct learn_job){.reader = reader,
+                                       .analyst = analyst,
+                                       .options = options},
+                   &model, info, &err));
     return model;
 }
 
@@ -167,7 +170,10 @@ test_aux(void **state)
     struct sotto_model *model = fit_with(&options, NULL), *other = NULL;
     double one[1000 * GROUPS], two[1000 * GROUPS];
     (void)state;
-    must(learn_fit(mechanism, reader, NULL, aux, &options, &other, NULL, &err));
+    must(learn_fit(mechanism,
+                   &(struct learn_job){
+                       .reader = reader, .table = aux, .options = &options},
+                   &other, NULL, &err));
     must(sotto_model_predict(model, test, one, &err));
     must(sotto_model_predict(other, test, two, &err));
     assert_memory_equal(one, two, sizeof one);
@@ -217,9 +223,13 @@ refuses(const struct learn_options *options, bool prior,
         enum sotto_status status, const char *text)
 {
     struct sotto_model *model = NULL;
-    assert_int_equal(learn_fit(mechanism, reader, prior ? analyst : NULL, NULL,
-                               options, &model, NULL, &err),
-                     status);
+    assert_int_equal(
+        learn_fit(mechanism,
+                  &(struct learn_job){.reader = reader,
+                                      .analyst = prior ? analyst : NULL,
+                                      .options = options},
+                  &model, NULL, &err),
+        status);
     assert_null(model);
     if (strstr(err.message, text) == NULL) {
         fail_msg("'%s' does not say '%s'", err.message, text);
@@ -245,13 +255,19 @@ test_refused(void **state)
     options.restarts = 2;
     refuses(&options, true, SOTTO_STATUS_USAGE, "one network");
     options = plain_options();
-    assert_int_equal(
-        learn_fit(coded, codes, NULL, aux, &options, &model, NULL, &err),
-        SOTTO_STATUS_INPUT);
+    assert_int_equal(learn_fit(coded,
+                               &(struct learn_job){.reader = codes,
+                                                   .table = aux,
+                                                   .options = &options},
+                               &model, NULL, &err),
+                     SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "has no label"));
-    assert_int_equal(
-        learn_fit(coded, codes, analyst, NULL, &options, &model, NULL, &err),
-        SOTTO_STATUS_INPUT);
+    assert_int_equal(learn_fit(coded,
+                               &(struct learn_job){.reader = codes,
+                                                   .analyst = analyst,
+                                                   .options = &options},
+                               &model, NULL, &err),
+                     SOTTO_STATUS_INPUT);
     sotto_report_reader_free(codes);
 }
 
@@ -266,7 +282,9 @@ check_clean(struct learn_options *options)
     struct rows rows;
     for (unsigned i = 0; i < 2; i++) {
         options->threads = 1 + 2 * i;
-        must(learn_fit_clean(mechanism, aux, options, &model[i], NULL, &err));
+        must(learn_fit(mechanism,
+                       &(struct learn_job){.table = aux, .options = options},
+                       &model[i], NULL, &err));
         must(sotto_model_predict(model[i], test, p[i], &err));
     }
     assert_memory_equal(p[0], p[1], sizeof p[0]);
@@ -298,7 +316,9 @@ test_clean(void **state)
     double sum = 0;
     (void)state;
     options.balanced = true;
-    must(learn_fit_clean(mechanism, aux, &options, &model, &info, &err));
+    must(learn_fit(mechanism,
+                   &(struct learn_job){.table = aux, .options = &options},
+                   &model, &info, &err));
     assert_int_equal(info.reports, AUX);
     assert_true(accuracy(model, false) > 0.97);
     assert_true(accuracy(model, true) > 0.3);
@@ -312,7 +332,9 @@ test_clean(void **state)
     check_clean(&options);
     options.level = SOTTO_LEVEL_FEATURE;
     assert_int_equal(
-        learn_fit_clean(mechanism, aux, &options, &model, NULL, &err),
+        learn_fit(mechanism,
+                  &(struct learn_job){.table = aux, .options = &options},
+                  &model, NULL, &err),
         SOTTO_STATUS_USAGE);
 }
 
@@ -509,8 +531,13 @@ test_labelled(void **state)
     struct sotto_model *model = NULL, *again = NULL;
     struct sotto_fit_info info;
     (void)state;
-    must(learn_fit_labelled(coded, codes, people, "place", NULL, aux, &options,
-                            &model, &info, &err));
+    must(learn_fit(coded,
+                   &(struct learn_job){.reader = codes,
+                                       .labels = people,
+                                       .column = "place",
+                                       .table = aux,
+                                       .options = &options},
+                   &model, &info, &err));
     assert_int_equal(info.reports, PEOPLE);
     assert_int_equal(sotto_model_classes(model), GROUPS);
     assert_string_equal(sotto_model_class(model, 0), "east");
@@ -530,17 +557,31 @@ test_labelled_refused(void **state)
     struct learn_options options = plain_options();
     struct sotto_model *model = NULL;
     (void)state;
-    assert_int_equal(learn_fit_labelled(coded, codes, test, "place", NULL, aux,
-                                        &options, &model, NULL, &err),
+    assert_int_equal(learn_fit(coded,
+                               &(struct learn_job){.reader = codes,
+                                                   .labels = test,
+                                                   .column = "place",
+                                                   .table = aux,
+                                                   .options = &options},
+                               &model, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "1000 labels"));
-    assert_int_equal(learn_fit_labelled(mechanism, reader, people, "place",
-                                        analyst, NULL, &options, &model, NULL,
-                                        &err),
+    assert_int_equal(learn_fit(mechanism,
+                               &(struct learn_job){.reader = reader,
+                                                   .labels = people,
+                                                   .column = "place",
+                                                   .analyst = analyst,
+                                                   .options = &options},
+                               &model, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "label of their own"));
-    assert_int_equal(learn_fit_labelled(coded, codes, people, "nowhere", NULL,
-                                        aux, &options, &model, NULL, &err),
+    assert_int_equal(learn_fit(coded,
+                               &(struct learn_job){.reader = codes,
+                                                   .labels = people,
+                                                   .column = "nowhere",
+                                                   .table = aux,
+                                                   .options = &options},
+                               &model, NULL, &err),
                      SOTTO_STATUS_USAGE);
     assert_null(model);
     sotto_report_reader_free(codes);

@@ -80,7 +80,10 @@ fit_with(const struct stage *stage, const struct learn_options *options,
          struct sotto_fit_info *info)
 {
     struct sotto_model *model = NULL;
-    must(learn_fit(stage->mechanism, stage->reader, NULL, stage->aux, options,
+    must(learn_fit(stage->mechanism,
+                   &(struct learn_job){.reader = stage->reader,
+                                       .table = stage->aux,
+                                       .options = options},
                    &model, info, &err));
     return model;
 }
@@ -149,8 +152,10 @@ test_clean(void **state)
     (void)state;
     for (int level = 0; level < 2; level++) {
         options.level = (enum sotto_level)level;
-        must(learn_fit_clean(stage.mechanism, stage.records, &options, &model,
-                             &info, &err));
+        must(learn_fit(
+            stage.mechanism,
+            &(struct learn_job){.table = stage.records, .options = &options},
+            &model, &info, &err));
         assert_int_equal(info.reports, 340);
         assert_true(accuracy(model, stage.aux) == 1);
         sotto_model_free(model);
@@ -218,12 +223,30 @@ refuse(const struct stage *stage, const struct sotto_table *aux,
 {
     struct sotto_model *model = NULL;
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(learn_fit(stage->mechanism, stage->reader, NULL, aux,
-                               options, &model, NULL, &err),
+    assert_int_equal(learn_fit(stage->mechanism,
+                               &(struct learn_job){.reader = stage->reader,
+                                                   .table = aux,
+                                                   .options = options},
+                               &model, NULL, &err),
                      expected);
     assert_null(model);
     assert_int_equal(err.status, expected);
     assert_non_null(strstr(err.message, text));
+}
+
+/* A setting out of its range goes no further. */
+static void
+refuse_setting(const struct stage *stage, const char *name, const char *value)
+{
+    const struct sotto_setting set = {name, value};
+    const struct sotto_fit_options options = {.set = &set, .sets = 1};
+    struct sotto_model *model = NULL;
+    memset(&err, 'x', sizeof err);
+    assert_int_equal(sotto_fit(stage->mechanism, stage->reader, NULL,
+                               stage->aux, &options, &model, NULL, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_null(model);
+    assert_string_equal(err.subject, name);
 }
 
 static bool
@@ -251,9 +274,7 @@ test_refusals(void **state)
     options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     options.linear = true;
     refuse(&stage, stage.aux, &options, SOTTO_STATUS_USAGE, "linear");
-    options = options_of(SOTTO_OBJECTIVE_MARGINAL);
-    options.rate = NAN;
-    refuse(&stage, stage.aux, &options, SOTTO_STATUS_USAGE, "out of range");
+    refuse_setting(&stage, "rate", "nan");
     options = options_of(SOTTO_OBJECTIVE_MARGINAL);
     options.watch = (struct sotto_watch){stop, &calls};
     refuse(&stage, stage.aux, &options, SOTTO_STATUS_STOPPED, "stopped");
@@ -275,8 +296,11 @@ test_diverged(void **state)
         options.rate = 10;
         options.decay = 1000;
         options.validation = -1;
-        assert_int_equal(learn_fit(stage.mechanism, stage.reader, NULL,
-                                   stage.aux, &options, &model, NULL, &err),
+        assert_int_equal(learn_fit(stage.mechanism,
+                                   &(struct learn_job){.reader = stage.reader,
+                                                       .table = stage.aux,
+                                                       .options = &options},
+                                   &model, NULL, &err),
                          SOTTO_STATUS_INPUT);
         assert_non_null(strstr(err.message, "rate is too high"));
         assert_string_equal(err.subject, "rate");
@@ -414,10 +438,15 @@ test_memory(void **state)
         do {
             fail_alloc_at(++n);
             status = objective < 3
-                         ? learn_fit(stage.mechanism, stage.reader, NULL,
-                                     stage.aux, &options, &model, NULL, &err)
-                         : learn_fit_clean(stage.mechanism, stage.records,
-                                           &options, &model, NULL, &err);
+                         ? learn_fit(stage.mechanism,
+                                     &(struct learn_job){.reader = stage.reader,
+                                                         .table = stage.aux,
+                                                         .options = &options},
+                                     &model, NULL, &err)
+                         : learn_fit(stage.mechanism,
+                                     &(struct learn_job){.table = stage.records,
+                                                         .options = &options},
+                                     &model, NULL, &err);
             assert_true(status == SOTTO_STATUS_OK ||
                         (status == SOTTO_STATUS_MEMORY && model == NULL));
         } while (fail_alloc_count() >= n);

@@ -54,7 +54,9 @@ small_model(void)
 {
     struct learn_options options = small_options();
     struct sotto_model *model = NULL;
-    must(learn_fit_clean(mechanism, people, &options, &model, NULL, &err));
+    must(learn_fit(mechanism,
+                   &(struct learn_job){.table = people, .options = &options},
+                   &model, NULL, &err));
     return model;
 }
 
@@ -76,7 +78,9 @@ test_apart(void **state)
     uint8_t *reports = simulate(apart, people, 1);
     double one[ROWS * CLASSES], two[ROWS * CLASSES];
     (void)state;
-    must(learn_fit_clean(apart, people, &options, &model, NULL, &err));
+    must(learn_fit(apart,
+                   &(struct learn_job){.table = people, .options = &options},
+                   &model, NULL, &err));
     must(sotto_model_write(model, in_folder("apart.model"), &err));
     must(sotto_model_read(in_folder("apart.model"), &again, &err));
     must(sotto_model_predict_private(model, reports, ROWS, one, &err));
@@ -234,15 +238,20 @@ static enum sotto_status
 fit_again(struct sotto_model **ret_model)
 {
     struct learn_options options = small_options();
-    return learn_fit(mechanism, reader, NULL, people, &options, ret_model, NULL,
-                     &err);
+    return learn_fit(mechanism,
+                     &(struct learn_job){.reader = reader,
+                                         .table = people,
+                                         .options = &options},
+                     ret_model, NULL, &err);
 }
 
 static enum sotto_status
 fit_clean_again(struct sotto_model **ret_model)
 {
     struct learn_options options = small_options();
-    return learn_fit_clean(mechanism, people, &options, ret_model, NULL, &err);
+    return learn_fit(mechanism,
+                     &(struct learn_job){.table = people, .options = &options},
+                     ret_model, NULL, &err);
 }
 
 static enum sotto_status

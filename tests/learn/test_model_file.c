@@ -27,7 +27,10 @@ small_model(enum sotto_objective objective, enum sotto_level level)
                                     .other = true,
                                     .threads = 1};
     struct sotto_model *model = NULL;
-    must(learn_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
+    must(learn_fit(mechanism,
+                   &(struct learn_job){
+                       .reader = reader, .table = aux, .options = &options},
+                   &model, NULL, &err));
     sotto_report_reader_free(reader);
     return model;
 }

@@ -35,8 +35,11 @@ test_plan(void **state)
                      SOTTO_STATUS_LIMIT);
     options.hiddens = 1;
     options.linear = true;
-    assert_int_equal(networks_plan_init(&plan, &options, 1, &err),
-                     SOTTO_STATUS_USAGE);
+    assert_int_equal(learn_options_check(&options, &err), SOTTO_STATUS_USAGE);
+    options.hidden = NULL;
+    options.hiddens = 0;
+    must(networks_plan_init(&plan, &options, 1, &err));
+    assert_int_equal(plan.hiddens, 0);
 }
 
 static void

@@ -198,15 +198,17 @@ static struct trainer
 trainer_of(struct stage *stage, bool marginal, const struct terms *terms)
 {
     static float weight[REPORTS];
+    static struct learn_options options;
     size_t inputs = stage->shape.inputs;
-    struct trainer trainer = {
-        .backend = stage->backend,
-        .labels = &stage->labels,
-        .plan = &stage->plan,
-        .setting = {.marginal = terms->kappa, .entropy = terms->eta},
-        .x = stage->x,
-        .in = inputs};
+    struct trainer trainer = {.backend = stage->backend,
+                              .labels = &stage->labels,
+                              .plan = &stage->plan,
+                              .options = &options,
+                              .x = stage->x,
+                              .in = inputs};
     double room[8], z[8];
+    options =
+        (struct learn_options){.marginal = terms->kappa, .entropy = terms->eta};
     for (size_t i = 0; i < REPORTS; i++) {
         weight[i] = 0.2F + (float)(i % 5);
     }
@@ -243,8 +245,8 @@ loss_of(const struct trainer *trainer, struct nn_graph *stack)
     size_t of_p = trainer->pass != NULL ? POINTS : rows;
     double loss = -trainer_batch(trainer, stack, 0, false) / (double)rows;
     loss +=
-        share_pass(labels, trainer->setting.marginal, trainer->p, of_p, NULL);
-    return loss + entropy_pass(labels->classes, trainer->setting.entropy,
+        share_pass(labels, trainer->options->marginal, trainer->p, of_p, NULL);
+    return loss + entropy_pass(labels->classes, trainer->options->entropy,
                                trainer->p, of_p, NULL);
 }
 

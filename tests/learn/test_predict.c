@@ -22,7 +22,10 @@ model_of(enum sotto_objective objective)
                                     .other = true,
                                     .threads = 1};
     struct sotto_model *model = NULL;
-    must(learn_fit(mechanism, reader, NULL, aux, &options, &model, NULL, &err));
+    must(learn_fit(mechanism,
+                   &(struct learn_job){
+                       .reader = reader, .table = aux, .options = &options},
+                   &model, NULL, &err));
     sotto_report_reader_free(reader);
     return model;
 }
@@ -186,7 +189,9 @@ test_evaluate_known(void **state)
     (void)state;
     options.threads = 1;
     options.validation = -1;
-    must(learn_fit_clean(line, some, &options, &model, NULL, &err));
+    must(learn_fit(line,
+                   &(struct learn_job){.table = some, .options = &options},
+                   &model, NULL, &err));
     must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
     assert_int_equal(sotto_model_classes(model), 2);
     assert_int_equal(evaluation.rows, 5); /* "no" is known, "" is not */
@@ -196,7 +201,9 @@ test_evaluate_known(void **state)
     line = open_line_with(column, DECIMAL_UNIT, DECIMAL_UNIT);
     for (int balanced = 0; balanced < 2; balanced++) {
         options.balanced = balanced != 0;
-        must(learn_fit_clean(line, some, &options, &model, NULL, &err));
+        must(learn_fit(line,
+                       &(struct learn_job){.table = some, .options = &options},
+                       &model, NULL, &err));
         must(sotto_model_evaluate(model, some, false, 0, &evaluation, &err));
         assert_int_equal(sotto_model_classes(model), 2);
         assert_string_equal(sotto_model_class(model, 1), "(other)");
@@ -251,7 +258,9 @@ test_wiped(void **state)
         float said[4], x[2];
         int32_t q[2];
         options.level = feature != 0 ? SOTTO_LEVEL_FEATURE : SOTTO_LEVEL_LATENT;
-        must(learn_fit_clean(encoded, aux, &options, &model, NULL, &err));
+        must(learn_fit(encoded,
+                       &(struct learn_job){.table = aux, .options = &options},
+                       &model, NULL, &err));
         must(rows_init(&rows, encoded, aux, &err));
         rows_q(&rows, ROWS - 1, q); /* the last, which stays */
         rows_encode(&rows, ROWS - 2, x, NULL);

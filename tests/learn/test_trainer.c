@@ -78,13 +78,14 @@ test_stops(void **state)
     static size_t truth[N];
     struct labels labels;
     struct plan plan;
-    struct trainer trainer = {
-        .labels = &labels,
-        .plan = &plan,
-        .x = x,
-        .rows = N,
-        .in = 5,
-        .setting = {.rate = 0.05, .epochs = 400, .patience = 5, .floor = 1}};
+    const struct learn_options options = {
+        .rate = 0.05, .epochs = 400, .patience = 5, .floor = 1};
+    struct trainer trainer = {.labels = &labels,
+                              .plan = &plan,
+                              .x = x,
+                              .rows = N,
+                              .in = 5,
+                              .options = &options};
     struct trainer_result result;
     struct seeded seeded;
     (void)state;
@@ -123,11 +124,12 @@ test_weights(void **state)
     enum { N = 100000 };
     static float weight[N], other[N];
     struct plan plan = {.rows = N};
-    struct trainer trainer = {.plan = &plan, .seed = 3};
+    struct learn_options options = {.seed = 3};
+    struct trainer trainer = {.plan = &plan, .options = &options};
     (void)state;
     for (int half = 0; half < 3; half++) {
         double c = half / 2.0, mean = 0, squares = 0;
-        trainer.bootstrap = c;
+        options.bootstrap = c;
         trainer_weights(&trainer, 1, weight);
         for (size_t i = 0; i < N; i++) {
             double gap = (double)weight[i] - 1;

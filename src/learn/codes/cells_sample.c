@@ -560,7 +560,7 @@ sampler_init(struct sampler *sampler, size_t chains, double width,
         sampler->width[y] = at > WIDTH_LEAST ? at : WIDTH_LEAST;
     }
     set_u(sampler);
-    return status == SOTTO_STATUS_OK ? set_first(sampler, err) : status;
+    return HOST_THEN(status, set_first(sampler, err));
 }
 
 static void
@@ -615,9 +615,8 @@ cells_sample(struct codes *codes, const double *pi,
                               .seed = options->seed};
     enum sotto_status status =
         sampler_init(&sampler, chains, options->width, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = run_chains(&sampler, chains, options->watch, err);
-    }
+    status =
+        HOST_THEN(status, run_chains(&sampler, chains, options->watch, err));
     if (status == SOTTO_STATUS_OK) {
         average(&sampler, chains, ret_tau, ret_info);
     }

@@ -395,10 +395,9 @@ classifier_train(struct classifier *classifier,
     size_t rows;
     enum sotto_status status = training_init(&training, err);
     rows = training.rows > BATCH ? training.rows : BATCH;
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            nn_graph_reserve(&classifier->networks.net[0].stack, rows, err);
-    }
+    status =
+        HOST_THEN(status, nn_graph_reserve(&classifier->networks.net[0].stack,
+                                           rows, err));
     if (status == SOTTO_STATUS_OK) {
         nn_graph_init(&classifier->networks.net[0].stack, options->seed, 0);
         status = fit_targets(&training, &info->epochs, err);

@@ -153,11 +153,10 @@ label_shifted(struct fit *fit, const struct cells_options *options,
     for (size_t i = 0; i < SHIFT_ROUNDS && status == SOTTO_STATUS_OK; i++) {
         status = cells_shares(&fit->codes, classifier->tau, fit->pi,
                               &fit->options->watch, classifier->pi, err);
-        if (status == SOTTO_STATUS_OK) {
-            status =
-                cells_fit(&fit->codes, classifier->pi, options, classifier->tau,
-                          classifier->share, &fit->info.cells, err);
-        }
+        status =
+            HOST_THEN(status, cells_fit(&fit->codes, classifier->pi, options,
+                                        classifier->tau, classifier->share,
+                                        &fit->info.cells, err));
     }
     return status;
 }
@@ -205,13 +204,10 @@ find_steps(struct fit *fit, size_t held, struct sotto_error *err)
     codes_clear(&fit->codes);
     status =
         codes_init(&fit->codes, fit->shape, fit->report, kept, fit->pool, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = codes_init(&fit->held, fit->shape, fit->report + kept, held,
-                            fit->pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = label(fit, err);
-    }
+    status =
+        HOST_THEN(status, codes_init(&fit->held, fit->shape, fit->report + kept,
+                                     held, fit->pool, err));
+    status = HOST_THEN(status, label(fit, err));
     if (status == SOTTO_STATUS_OK) {
         fit->own.steps = CLASSIFIER_STEPS;
         status =
@@ -240,10 +236,8 @@ climb(struct fit *fit, size_t held, struct sotto_error *err)
     fit->info.cells = cells;
     classifier_free(tried);
     codes_clear(&fit->codes);
-    return status == SOTTO_STATUS_OK
-               ? codes_init(&fit->codes, fit->shape, fit->report, fit->reports,
-                            fit->pool, err)
-               : status;
+    return HOST_THEN(status, codes_init(&fit->codes, fit->shape, fit->report,
+                                        fit->reports, fit->pool, err));
 }
 
 static enum sotto_status
@@ -256,10 +250,9 @@ train(struct fit *fit, struct sotto_error *err)
         status = climb(fit, held, err);
         validation = fit->info.validation;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = classifier_train(fit->classifier, fit->aux, &fit->codes, NULL,
-                                  &fit->own, fit->backend, &fit->info, err);
-    }
+    status = HOST_THEN(status, classifier_train(fit->classifier, fit->aux,
+                                                &fit->codes, NULL, &fit->own,
+                                                fit->backend, &fit->info, err));
     fit->info.validation = validation;
     return status;
 }
@@ -276,29 +269,17 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
                                            .epochs = options->epochs,
                                            .seed = options->seed,
                                            .watch = &options->watch};
-    if (status == SOTTO_STATUS_OK) {
-        status = networks_plan_init(&fit->plan, options, 1, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = set_share(fit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = set_pi(fit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = set_reports(fit, report, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(options->threads, &fit->pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", fit->pool, &fit->backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            classifier_new(fit->aux->d, fit->shape->cells, fit->shape->classes,
-                           &fit->plan, &fit->classifier, err);
-    }
+    status = HOST_THEN(status, networks_plan_init(&fit->plan, options, 1, err));
+    status = HOST_THEN(status, set_share(fit, err));
+    status = HOST_THEN(status, set_pi(fit, err));
+    status = HOST_THEN(status, set_reports(fit, report, err));
+    status =
+        HOST_THEN(status, host_pool_new(options->threads, &fit->pool, err));
+    status =
+        HOST_THEN(status, tensor_new("cpu", fit->pool, &fit->backend, err));
+    status = HOST_THEN(status, classifier_new(fit->aux->d, fit->shape->cells,
+                                              fit->shape->classes, &fit->plan,
+                                              &fit->classifier, err));
     return status;
 }
 
@@ -312,16 +293,10 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
     struct fit fit = {
         .shape = shape, .reports = reports, .aux = aux, .options = options};
     enum sotto_status status = fit_init(&fit, report, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            codes_init(&fit.codes, shape, fit.report, reports, fit.pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = label(&fit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = train(&fit, err);
-    }
+    status = HOST_THEN(status, codes_init(&fit.codes, shape, fit.report,
+                                          reports, fit.pool, err));
+    status = HOST_THEN(status, label(&fit, err));
+    status = HOST_THEN(status, train(&fit, err));
     if (status == SOTTO_STATUS_OK) {
         fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
                           (double)(fit.codes.pairs * fit.codes.kept->size);

@@ -280,9 +280,7 @@ codes_init(struct codes *codes, const struct codes_shape *shape,
         filling.log_most == NULL || filling.two == NULL) {
         status = host_fail_memory(err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = fill_codes(codes, &filling, err);
-    }
+    status = HOST_THEN(status, fill_codes(codes, &filling, err));
     free(q);
     free(filling.room);
     free(filling.least);

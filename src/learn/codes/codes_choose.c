@@ -192,9 +192,8 @@ look(struct choosing *choosing, struct sotto_error *err)
         worse = candidate->channel == channel ? worse : 0;
         channel = candidate->channel;
         status = tick(choosing, i, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = codes_trial_most(&trial, &candidate->most, err);
-        }
+        status =
+            HOST_THEN(status, codes_trial_most(&trial, &candidate->most, err));
         if (status == SOTTO_STATUS_OK && worse < WORSE_MOST &&
             (best == NULL || candidate->most >= mean_of(best))) {
             status =
@@ -305,10 +304,9 @@ make_labels(struct choosing *choosing, struct sotto_error *err)
     }
     parts = parts < other.cells ? parts : other.cells;
     status = clustering_cut(&other, parts, part, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = clustering_assign(&other, codebook->pool, codebook->backend,
-                                   codebook->z, n, choosing->label, err);
-    }
+    status = HOST_THEN(status, clustering_assign(&other, codebook->pool,
+                                                 codebook->backend, codebook->z,
+                                                 n, choosing->label, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
         choosing->label[i] = part[choosing->label[i]];
     }
@@ -408,12 +406,8 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
         return SOTTO_STATUS_OK;
     }
     status = prepare(&choosing, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = make_labels(&choosing, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = add_candidates(&choosing, err);
-    }
+    status = HOST_THEN(status, make_labels(&choosing, err));
+    status = HOST_THEN(status, add_candidates(&choosing, err));
     if (status == SOTTO_STATUS_OK && choosing.candidates == 0) {
         status = host_fail(err, SOTTO_STATUS_LIMIT, choosing.trial.classes,
                            "%zu classes are too many to choose a number of "
@@ -421,12 +415,8 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
                            "pairs; give --k and --channel",
                            choosing.trial.classes, CHANNEL_K_MAX);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = look(&choosing, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = look_again(&choosing, err);
-    }
+    status = HOST_THEN(status, look(&choosing, err));
+    status = HOST_THEN(status, look_again(&choosing, err));
     if (status == SOTTO_STATUS_OK) {
         conclude(&choosing, ret_choice);
     }

@@ -59,15 +59,13 @@ choose_cut(struct sotto_model *model, struct sotto_codebook *codebook,
     for (size_t i = 0; i < TRIED; i++) {
         tried[i] = classes * tenths[i] / 10;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = networks_forward(&codes_of(model)->classifier->networks,
-                                  model->backend, codebook->z, n, p, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = expected_choose_cut(codebook, count != NULL ? count : tried,
-                                     count != NULL ? counts : TRIED, classes, p,
-                                     eps, ret_cells, err);
-    }
+    status = HOST_THEN(
+        status, networks_forward(&codes_of(model)->classifier->networks,
+                                 model->backend, codebook->z, n, p, err));
+    status = HOST_THEN(
+        status, expected_choose_cut(codebook, count != NULL ? count : tried,
+                                    count != NULL ? counts : TRIED, classes, p,
+                                    eps, ret_cells, err));
     host_wipe_free(p, size);
     return status;
 }
@@ -112,12 +110,9 @@ make_model(const struct sotto_model *model, const struct sotto_mechanism *code,
     struct sotto_mechanism *labelled = NULL;
     struct sotto_model *cut = NULL;
     enum sotto_status status = labelled_like(model, code, &labelled, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = model_new(&learner_codes, labelled, &cut, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = fill_model(cut, codes_of(model)->classifier, cells, err);
-    }
+    status = HOST_THEN(status, model_new(&learner_codes, labelled, &cut, err));
+    status = HOST_THEN(
+        status, fill_model(cut, codes_of(model)->classifier, cells, err));
     sotto_mechanism_free(labelled);
     if (status == SOTTO_STATUS_OK) {
         *ret_model = cut;
@@ -138,13 +133,10 @@ sotto_model_cut(struct sotto_model *model, struct sotto_codebook *codebook,
     struct sotto_mechanism *code = NULL;
     uint64_t units = 0;
     enum sotto_status status = check_codebook(model, codebook, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = decimal_read_eps(eps, strlen(eps), &units, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = choose_cut(model, codebook, count, counts,
-                            (double)units / (double)SOTTO_UNIT, &cells, err);
-    }
+    status = HOST_THEN(status, decimal_read_eps(eps, strlen(eps), &units, err));
+    status = HOST_THEN(status, choose_cut(model, codebook, count, counts,
+                                          (double)units / (double)SOTTO_UNIT,
+                                          &cells, err));
     if (status == SOTTO_STATUS_OK) {
         choice.k = cells.cells;
         status = sotto_codebook_write(codebook, &choice, eps, path, NULL, &code,

@@ -64,14 +64,10 @@ read_tables(const struct safetensors *file, struct classifier *classifier,
     size_t cells = classifier->cells, classes = classifier->classes;
     enum sotto_status status =
         read_table(file, "codes.pi", cells, 0, DBL_MIN, classifier->pi, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_table(file, "codes.tau", cells, classes, 0,
-                            classifier->tau, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_table(file, "codes.tau_bar", cells, classes, 0,
-                            classifier->tau_bar, err);
-    }
+    status = HOST_THEN(status, read_table(file, "codes.tau", cells, classes, 0,
+                                          classifier->tau, err));
+    status = HOST_THEN(status, read_table(file, "codes.tau_bar", cells, classes,
+                                          0, classifier->tau_bar, err));
     return status;
 }
 
@@ -84,9 +80,8 @@ codes_read(struct sotto_model *model, const struct safetensors *file,
     struct codes_model *own;
     enum sotto_status status =
         networks_plan_read(safetensors_metadata(file), &plan, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = codes_model_new(model, plan.other, plan.level, err);
-    }
+    status =
+        HOST_THEN(status, codes_model_new(model, plan.other, plan.level, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -97,15 +92,11 @@ codes_read(struct sotto_model *model, const struct safetensors *file,
             safetensors_want(file, "codes.tau", SAFETENSORS_F64, 2,
                              own->shape.cells, model->classes, &entry, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = classifier_new(own->in, own->shape.cells, model->classes,
-                                &plan, &own->classifier, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = networks_read(file, &own->classifier->networks, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_tables(file, own->classifier, err);
-    }
+    status = HOST_THEN(status,
+                       classifier_new(own->in, own->shape.cells, model->classes,
+                                      &plan, &own->classifier, err));
+    status =
+        HOST_THEN(status, networks_read(file, &own->classifier->networks, err));
+    status = HOST_THEN(status, read_tables(file, own->classifier, err));
     return status;
 }

@@ -225,25 +225,17 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
     size_t n = sotto_report_reader_count(job->reader);
     struct source source = {.model = model, .job = job};
     struct classifier_info found;
-    struct learn_setting setting; /* checked alone */
     const uint8_t **report = NULL;
     struct codes_model *own;
-    enum sotto_status status = learn_settle(job->options, 0, 0, &setting, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = codes_model_new(model, job->options->other,
-                                 job->options->level, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_options(job->options, err);
-    }
+    enum sotto_status status =
+        codes_model_new(model, job->options->other, job->options->level, err);
+    status = HOST_THEN(status, check_options(job->options, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     own = codes_of(model);
     status = take_source(&source, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = list_reports(job->reader, &report, err);
-    }
+    status = HOST_THEN(status, list_reports(job->reader, &report, err));
     if (status == SOTTO_STATUS_OK) {
         const struct classifier_aux known = {
             .z = source.z, .code = source.code, .n = source.n, .d = own->in};
@@ -313,9 +305,8 @@ take_records(struct supervision *learnt, struct source *source,
     uint32_t *code = NULL;
     enum sotto_status status = supervision_take_labels(
         learnt, crew, own->shape.classes, other, &records, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_reserve(learnt, records.count, own->in, err);
-    }
+    status = HOST_THEN(
+        status, supervision_reserve(learnt, records.count, own->in, err));
     if (status == SOTTO_STATUS_OK) {
         source->n = records.count;
         source->z = learnt->x;
@@ -344,11 +335,10 @@ fit_table(struct supervision *learnt, struct source *source,
         status = take_records(learnt, source, &crew, err);
         crew_clear(&crew);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_train(
-            learnt, NULL, NULL, &codes_of(source->model)->classifier->networks,
-            info, err);
-    }
+    status = HOST_THEN(
+        status, supervision_train(
+                    learnt, NULL, NULL,
+                    &codes_of(source->model)->classifier->networks, info, err));
     return status;
 }
 
@@ -361,14 +351,11 @@ codes_fit_clean(struct sotto_model *model, const struct learn_job *job,
     struct networks_plan plan;
     struct supervision learnt;
     enum sotto_status status =
-        supervision_init(&learnt, job, INFINITY, INFINITY, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = codes_model_new(model, options->other, options->level, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            networks_plan_init(&plan, options, learnt.setting.restarts, err);
-    }
+        codes_model_new(model, options->other, options->level, err);
+    supervision_init(&learnt, job, INFINITY);
+    status =
+        HOST_THEN(status, networks_plan_init(&plan, options,
+                                             learnt.options.restarts, err));
     if (status == SOTTO_STATUS_OK) {
         struct codes_model *own = codes_of(model);
         status = classifier_new(own->in, own->shape.cells, model->classes,

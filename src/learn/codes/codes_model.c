@@ -46,9 +46,7 @@ codes_model_new(struct sotto_model *model, bool other, enum sotto_level level,
     }
     model->own = own;
     status = codes_shape_init(&own->shape, model->mechanism, other, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_shape(&own->shape, level, err);
-    }
+    status = HOST_THEN(status, check_shape(&own->shape, level, err));
     if (status == SOTTO_STATUS_OK) {
         own->layers = (uint32_t)model->mechanism->shape.z_layers;
         own->in = model->mechanism->shape.width[own->layers];

@@ -53,9 +53,8 @@ write_part(const struct sotto_model *model, struct decompose *copy,
     copy->spec.part = part;
     copy->spec.parts = 1;
     status = compose_open(&copy->spec, &mechanism, err);
-    return status == SOTTO_STATUS_OK
-               ? mechanism_publish(mechanism, path, ret_mechanism, err)
-               : status;
+    return HOST_THEN(status,
+                     mechanism_publish(mechanism, path, ret_mechanism, err));
 }
 
 /* The one that is asked for, or more is expected of. */
@@ -85,15 +84,11 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
         .covers = "features", .channel = channel, .blocks = 1, .factors = 1};
     struct decompose copy = {0};
     enum sotto_status status = check_model(model, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = choose_channel(model, part.eps, &part.channel, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = decompose_init(&copy, model->mechanism, err);
-    }
+    status =
+        HOST_THEN(status, decimal_read_eps(eps, strlen(eps), &part.eps, err));
+    status =
+        HOST_THEN(status, choose_channel(model, part.eps, &part.channel, err));
+    status = HOST_THEN(status, decompose_init(&copy, model->mechanism, err));
     if (status == SOTTO_STATUS_OK) {
         part.factor[0] = (struct compose_factor){
             .at = (uint32_t)codes_of(model)->shape.at,
@@ -159,12 +154,9 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
                            "device has room for one: fit it with one",
                            sotto_model_networks(model));
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = decimal_read_eps(eps, strlen(eps), &part.eps, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = decompose_init(&copy, model->mechanism, err);
-    }
+    status =
+        HOST_THEN(status, decimal_read_eps(eps, strlen(eps), &part.eps, err));
+    status = HOST_THEN(status, decompose_init(&copy, model->mechanism, err));
     if (status == SOTTO_STATUS_OK) {
         layer = join_layers(model, &copy);
         status = layer != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);

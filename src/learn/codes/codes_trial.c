@@ -103,10 +103,8 @@ collect(struct collection *collection, struct sotto_error *err)
                                      (uint32_t)size, (uint32_t)trial->k, 0,
                                      trial->eps, 0, collection->own)
                  : SOTTO_STATUS_LIMIT;
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            likelihood_init(&collection->likelihood, &collection->instance);
-    }
+    status = HOST_THEN(status, likelihood_init(&collection->likelihood,
+                                               &collection->instance));
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, size,
                          "%s cannot take %zu codes with %zu classes at this "
@@ -187,10 +185,8 @@ learn(const struct collection *collection, double *room, double *ret_tau,
     struct cells_info info;
     struct codes codes;
     enum sotto_status status = cells_tick(trial->watch, 0, 1, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = codes_init(&codes, &shape, collection->report, trial->people,
-                            trial->pool, err);
-    }
+    status = HOST_THEN(status, codes_init(&codes, &shape, collection->report,
+                                          trial->people, trial->pool, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -212,9 +208,7 @@ codes_trial(const struct codes_trial *trial, double *ret_score,
     enum sotto_status status = tau != NULL && room != NULL && label != NULL
                                    ? collect(&collection, err)
                                    : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        status = learn(&collection, room, tau, err);
-    }
+    status = HOST_THEN(status, learn(&collection, room, tau, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_score = score_of(trial, tau, label);
     }

@@ -204,9 +204,7 @@ expected_choose_channel(const struct expected_cells *cells, uint64_t eps,
     }
     status =
         channel_init(&instance, subset, (uint32_t)cells->cells, 0, eps, 0, own);
-    if (status == SOTTO_STATUS_OK) {
-        status = likelihood_init(&likelihood, &instance);
-    }
+    status = HOST_THEN(status, likelihood_init(&likelihood, &instance));
     if (status != SOTTO_STATUS_OK) {
         status = host_fail(err, status, cells->cells,
                            "subset cannot take %zu codes at this epsilon",
@@ -214,9 +212,8 @@ expected_choose_channel(const struct expected_cells *cells, uint64_t eps,
         goto done;
     }
     status = expected_flip(cells, (double)eps / (double)SOTTO_UNIT, &flip, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = expected_channel(cells, &likelihood, &found, &error, err);
-    }
+    status = HOST_THEN(
+        status, expected_channel(cells, &likelihood, &found, &error, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_channel = found > flip + ERRORS * error ? "subset" : "flip";
     }
@@ -242,14 +239,10 @@ expected_choose_cut(struct sotto_codebook *codebook, const size_t *count,
             break;
         }
         enum sotto_status status = codebook_cut(codebook, count[i], &cut, err);
-        if (status == SOTTO_STATUS_OK) {
-            status =
-                expected_cells_init(&cells, count[i], classes, cut->code, p,
-                                    sotto_codebook_records(codebook), err);
-        }
-        if (status == SOTTO_STATUS_OK) {
-            status = expected_flip(&cells, eps, &expected, err);
-        }
+        status = HOST_THEN(
+            status, expected_cells_init(&cells, count[i], classes, cut->code, p,
+                                        sotto_codebook_records(codebook), err));
+        status = HOST_THEN(status, expected_flip(&cells, eps, &expected, err));
         if (status == SOTTO_STATUS_OK && expected > most) {
             struct expected_cells held = best;
             most = expected;

@@ -85,7 +85,7 @@ read_prior(const struct safetensors *file, struct lattice *lattice,
         status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
                            "\"prior.p\" does not hold probabilities");
     }
-    return status == SOTTO_STATUS_OK ? check_points(lattice, err) : status;
+    return HOST_THEN(status, check_points(lattice, err));
 }
 
 enum sotto_status
@@ -98,9 +98,7 @@ lattice_read(struct sotto_model *model, const struct safetensors *file,
     size_t in;
     enum sotto_status status =
         networks_plan_read(safetensors_metadata(file), &plan, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = lattice_new(model, plan.other, err);
-    }
+    status = HOST_THEN(status, lattice_new(model, plan.other, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -109,13 +107,9 @@ lattice_read(struct sotto_model *model, const struct safetensors *file,
     in = lattice_inputs(model, plan.level);
     status =
         networks_check(file, &plan, in, model->classes, marginal ? 2 : 0, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            networks_init(&lattice->networks, &plan, in, model->classes, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = networks_read(file, &lattice->networks, err);
-    }
+    status = HOST_THEN(status, networks_init(&lattice->networks, &plan, in,
+                                             model->classes, err));
+    status = HOST_THEN(status, networks_read(file, &lattice->networks, err));
     if (status == SOTTO_STATUS_OK && marginal) {
         status = read_prior(file, lattice, model->classes, err);
     }

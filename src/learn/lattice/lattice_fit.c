@@ -45,17 +45,12 @@ init_fit(struct lattice_fit *fit, struct sotto_model *model,
     lattice = lattice_of(model);
     fit->shape = &lattice->shape;
     fit->in = lattice_inputs(model, options->level);
-    status = supervision_init(&fit->learnt, job,
-                              clean ? INFINITY : fit->shape->eps_features,
-                              clean ? INFINITY : fit->shape->eps_label, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = networks_plan_init(&plan, options,
-                                    fit->learnt.setting.restarts, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = networks_init(&lattice->networks, &plan, fit->in,
-                               model->classes, err);
-    }
+    supervision_init(&fit->learnt, job,
+                     clean ? INFINITY : fit->shape->eps_label);
+    status =
+        networks_plan_init(&plan, options, fit->learnt.options.restarts, err);
+    status = HOST_THEN(status, networks_init(&lattice->networks, &plan, fit->in,
+                                             model->classes, err));
     return status;
 }
 
@@ -79,10 +74,8 @@ static enum sotto_status
 take_inputs(struct lattice_fit *fit, bool marginal, struct sotto_error *err)
 {
     enum sotto_status status = lattice_take_reports(fit, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = marginal ? lattice_take_prior(fit, err)
-                          : lattice_take_estimates(fit, err);
-    }
+    status = HOST_THEN(status, marginal ? lattice_take_prior(fit, err)
+                                        : lattice_take_estimates(fit, err));
     if (status == SOTTO_STATUS_OK && marginal) {
         status = lattice_weigh_reports(fit, err);
     }
@@ -96,14 +89,11 @@ lattice_fit(struct sotto_model *model, const struct learn_job *job,
     bool marginal = job->options->objective == SOTTO_OBJECTIVE_MARGINAL;
     struct lattice_fit fit;
     enum sotto_status status = init_fit(&fit, model, job, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = take_inputs(&fit, marginal, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_train(
-            &fit.learnt, marginal ? marginal_batch : NULL, &fit.marginal,
-            &lattice_of(model)->networks, &fit.info, err);
-    }
+    status = HOST_THEN(status, take_inputs(&fit, marginal, err));
+    status = HOST_THEN(
+        status, supervision_train(&fit.learnt, marginal ? marginal_batch : NULL,
+                                  &fit.marginal, &lattice_of(model)->networks,
+                                  &fit.info, err));
     if (status == SOTTO_STATUS_OK && marginal) {
         status = keep_prior(&fit, err);
     }
@@ -118,14 +108,10 @@ lattice_fit_clean(struct sotto_model *model, const struct learn_job *job,
 {
     struct lattice_fit fit;
     enum sotto_status status = init_fit(&fit, model, job, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = lattice_take_table(&fit, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            supervision_train(&fit.learnt, NULL, NULL,
-                              &lattice_of(model)->networks, &fit.info, err);
-    }
+    status = HOST_THEN(status, lattice_take_table(&fit, err));
+    status = HOST_THEN(status, supervision_train(&fit.learnt, NULL, NULL,
+                                                 &lattice_of(model)->networks,
+                                                 &fit.info, err));
     *ret_info = fit.info;
     clear_fit(&fit);
     return status;

@@ -127,10 +127,8 @@ lattice_take_prior(struct lattice_fit *fit, struct sotto_error *err)
     } else if (status == SOTTO_STATUS_OK) {
         points_from_analyst(fit, row);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            prior_init(&fit->prior, fit->shape, fit->point, fit->points, err);
-    }
+    status = HOST_THEN(status, prior_init(&fit->prior, fit->shape, fit->point,
+                                          fit->points, err));
 done:
     free(row);
     return status;
@@ -184,9 +182,8 @@ lattice_take_estimates(struct lattice_fit *fit, struct sotto_error *err)
     double *z = NULL, *room = NULL;
     enum sotto_status status =
         feature ? check_decoder(fit, err) : SOTTO_STATUS_OK;
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_reserve(&fit->learnt, fit->reports, fit->in, err);
-    }
+    status = HOST_THEN(
+        status, supervision_reserve(&fit->learnt, fit->reports, fit->in, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -244,10 +241,9 @@ lattice_take_reports(struct lattice_fit *fit, struct sotto_error *err)
     }
     status = labels_init(&fit->learnt.labels, &part, fit->report, n,
                          fit->job->options->objective == SOTTO_OBJECTIVE_PLAIN,
-                         fit->learnt.setting.smoothing, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_plan(&fit->learnt, has_other(fit), err);
-    }
+                         fit->learnt.options.smoothing, err);
+    status =
+        HOST_THEN(status, supervision_plan(&fit->learnt, has_other(fit), err));
     if (status == SOTTO_STATUS_OK) {
         for (size_t i = 0; i < n; i++) {
             sorted[i] = fit->report[fit->learnt.plan.order[i]];
@@ -279,9 +275,8 @@ take_rows(struct lattice_fit *fit, struct crew *crew, struct sotto_error *err)
     size_t size = crew->devices * fit->shape->width * sizeof *taking.point;
     enum sotto_status status = supervision_take_labels(
         &fit->learnt, crew, fit->shape->classes, has_other(fit), &records, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = supervision_reserve(&fit->learnt, records.count, fit->in, err);
-    }
+    status = HOST_THEN(
+        status, supervision_reserve(&fit->learnt, records.count, fit->in, err));
     if (status == SOTTO_STATUS_OK) {
         taking.row = records.row;
         taking.point = malloc(size);
