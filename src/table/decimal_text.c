@@ -45,84 +45,56 @@ skip_blanks(struct cursor *c)
 }
 
 static bool
-take_decimal(struct cursor *c, char wanted)
+take_character(struct cursor *c, char wanted)
 {
     bool found = c->at < c->end && *c->at == wanted;
-    if (found) {
-        c->at++;
-    }
+    c->at += found ? 1 : 0;
     return found;
 }
 
-/* An optional sign: true for a minus. */
 static bool
-take_sign(struct cursor *c)
+at_digit(const struct cursor *c)
 {
-    if (take_decimal(c, '+')) {
-        return false;
-    }
-    return take_decimal(c, '-');
+    return c->at < c->end && *c->at >= '0' && *c->at <= '9';
 }
 
+/* Takes digits, each of which moves the exponent by `step`: 0, or -1 behind the
+   point. False: there is none. */
 static bool
-take_digit(struct cursor *c, char *ret_digit)
+take_digits(struct cursor *c, struct decimal *d, int step)
 {
-    if (c->at == c->end || *c->at < '0' || *c->at > '9') {
-        return false;
-    }
-    *ret_digit = *c->at++;
-    return true;
-}
-
-static void
-add_digit(struct decimal *d, char digit)
-{
-    if (d->count == DIGITS_MAX) {
-        d->more |= digit != '0';
-        d->exponent++;
-    } else if (d->count > 0 || digit != '0') {
-        d->digits[d->count++] = digit;
-    }
-}
-
-static bool
-take_mantissa(struct cursor *c, struct decimal *d)
-{
-    bool any = false;
-    char digit;
-    while (take_digit(c, &digit)) {
-        any = true;
-        add_digit(d, digit);
-    }
-    if (take_decimal(c, '.')) {
-        while (take_digit(c, &digit)) {
-            any = true;
-            add_digit(d, digit);
-            d->exponent--;
+    bool any = at_digit(c);
+    for (; at_digit(c); c->at++) {
+        d->exponent += step;
+        if (d->count == DIGITS_MAX) {
+            d->more |= *c->at != '0';
+            d->exponent++;
+        } else if (d->count > 0 || *c->at != '0') {
+            d->digits[d->count++] = *c->at;
         }
     }
     return any;
 }
 
 static bool
+take_mantissa(struct cursor *c, struct decimal *d)
+{
+    bool whole = take_digits(c, d, 0);
+    return (take_character(c, '.') && take_digits(c, d, -1)) || whole;
+}
+
+static bool
 take_exponent(struct cursor *c, struct decimal *d)
 {
-    if (!take_decimal(c, 'e') && !take_decimal(c, 'E')) {
+    if (!take_character(c, 'e') && !take_character(c, 'E')) {
         return true;
     }
-
-    bool negative = take_sign(c);
-    bool any = false;
+    bool negative = !take_character(c, '+') && take_character(c, '-');
+    bool any = at_digit(c);
     int64_t exponent = 0;
-    char digit;
-    while (take_digit(c, &digit)) {
-        any = true;
-        if (exponent < EXPONENT_MAX) {
-            exponent = exponent * 10 + (digit - '0');
-        }
-    }
-    if (exponent > EXPONENT_MAX) {
-        exponent = EXPONENT_MAX;
+    for (; at_digit(c); c->at++) {
+        exponent = exponent < EXPONENT_MAX ? exponent * 10 + (*c->at - '0')
+                                           : EXPONENT_MAX;
     }
     d->exponent += negative ? -exponent : exponent;
     return any;
@@ -172,28 +144,22 @@ decimal_text_parse(const void *text, size_t size, double *ret_number)
     if (size == 0) {
         return false;
     }
-
     struct cursor c = {text, (const char *)text + size};
     struct decimal d;
+    double magnitude;
     d.more = false;
     d.count = 0;
     d.exponent = 0;
-
     skip_blanks(&c);
-    d.negative = take_sign(&c);
+    d.negative = !take_character(&c, '+') && take_character(&c, '-');
     if (!take_mantissa(&c, &d) || !take_exponent(&c, &d)) {
         return false;
     }
     skip_blanks(&c);
-    if (c.at != c.end) {
-        return false;
-    }
-
-    double magnitude;
     if (!convert_short(&d, &magnitude)) {
         magnitude = convert_long(&d);
     }
-    if (!isfinite(magnitude)) {
+    if (c.at != c.end || !isfinite(magnitude)) {
         return false;
     }
     *ret_number = d.negative ? -magnitude : magnitude;
