@@ -278,9 +278,7 @@ bench_subset(struct bench *bench, struct sotto_error *err)
         return host_fail_memory(err);
     }
     status = channel_init(&instance, channel, 500, 0, DECIMAL_UNIT, 0, own);
-    if (status == SOTTO_STATUS_OK) {
-        status = time_subset(bench, &instance, err);
-    }
+    status = HOST_THEN(status, time_subset(bench, &instance, err));
     free(own);
     return status;
 }
@@ -346,9 +344,7 @@ bench_privatise(struct bench *bench, struct sotto_error *err)
 {
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status = sample_encoder_new(&mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = time_privatise(bench, mechanism, err);
-    }
+    status = HOST_THEN(status, time_privatise(bench, mechanism, err));
     sotto_mechanism_free(mechanism);
     return status;
 }

@@ -43,9 +43,8 @@ bench_step_open(struct bench_step_job *job, size_t n, struct sotto_error *err)
 {
     enum sotto_status status =
         host_pool_new(BENCH_STEP_THREADS, &job->pool, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", job->pool, &job->backend, err);
-    }
+    status =
+        HOST_THEN(status, tensor_new("cpu", job->pool, &job->backend, err));
     if (status == SOTTO_STATUS_OK) {
         job->own = calloc(1, job->step->own_size);
         status = job->own != NULL ? job->step->init(job->own, job->pool,
@@ -385,9 +384,7 @@ run_batch(const struct bench_step *step, const struct bench_step_size *size,
         memory = peer_own_memory();
         status = step->limit.make(m.job.own, n, &m.limit, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = run_rounds(&m, err);
-    }
+    status = HOST_THEN(status, run_rounds(&m, err));
     if (status == SOTTO_STATUS_OK) {
         tell_rows(&m, memory, row, context);
     }
@@ -403,9 +400,7 @@ check_answers(const struct bench_step *step, const struct bench_step_size *size,
 {
     struct bench_step_job job = {.step = step, .size = size};
     enum sotto_status status = bench_step_open(&job, BENCH_STEP_TRIED, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = bench_step_check(&job, err);
-    }
+    status = HOST_THEN(status, bench_step_check(&job, err));
     if (status == SOTTO_STATUS_OK && !missing) {
         status = bench_step_peer(&job, size->settings, peer, err);
     }

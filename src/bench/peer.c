@@ -224,9 +224,7 @@ peer_run(const char *script, const char *const *args,
     struct peer_result result;
     struct peer *peer = NULL;
     enum sotto_status status = peer_start(script, args, threads, &peer, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = peer_ask(peer, NULL, &result, err);
-    }
+    status = HOST_THEN(status, peer_ask(peer, NULL, &result, err));
     if (!peer_stop(peer) && status == SOTTO_STATUS_OK) {
         status = fail_peer(err);
     }
@@ -247,9 +245,7 @@ peer_missing(const char *python)
     struct peer_result result = {0, 0, 0};
     struct peer *peer = NULL;
     enum sotto_status status = start(python, script, none, &one, &peer, NULL);
-    if (status == SOTTO_STATUS_OK) {
-        status = peer_ask(peer, NULL, &result, NULL);
-    }
+    status = HOST_THEN(status, peer_ask(peer, NULL, &result, NULL));
     (void)peer_stop(peer);
     if (status != SOTTO_STATUS_OK) {
         return "python3";

@@ -44,11 +44,10 @@ make_table(struct clm_step *step, struct sotto_error *err)
     for (size_t i = 0; noise != NULL && i < size; i++) {
         noise[i] = (uint8_t)(random_u32(&step->seeded.random) >> 24);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = noise != NULL ? sotto_table_add_bytes(step->table, "image",
-                                                       noise, &image, err)
-                               : host_fail_memory(err);
-    }
+    status = HOST_THEN(status, noise != NULL
+                                   ? sotto_table_add_bytes(step->table, "image",
+                                                           noise, &image, err)
+                                   : host_fail_memory(err));
     free(noise);
     return status;
 }
@@ -59,17 +58,13 @@ begin_clm(struct clm_step *step, struct sotto_error *err)
     enum sotto_status status = make_table(step, err);
     step->job =
         (struct encoder_job){.table = step->table, .options = &step->options};
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            learnt_begin(&step->learnt, &step->job, &step->set.common, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_settings_suit(&step->set, &step->learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_views_init(&step->views, &step->learnt, &step->set,
-                                        err);
-    }
+    status = HOST_THEN(status, learnt_begin(&step->learnt, &step->job,
+                                            &step->set.common, err));
+    status = HOST_THEN(
+        status, contrastive_settings_suit(&step->set, &step->learnt, err));
+    status =
+        HOST_THEN(status, contrastive_views_init(&step->views, &step->learnt,
+                                                 &step->set, err));
     return status;
 }
 

@@ -378,9 +378,7 @@ time_case(struct timing *timing, const struct timing_case *at,
         status = host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                            "a report of '%s' was not made", at->name);
     }
-    return status == SOTTO_STATUS_OK
-               ? judge_case(timing, at, probe, &result, err)
-               : status;
+    return HOST_THEN(status, judge_case(timing, at, probe, &result, err));
 }
 
 static enum sotto_status
@@ -417,9 +415,7 @@ timing_run(size_t runs,
         {"control: skips zeros", laplace, skip_zeros, true},
         {"control: stops early", laplace, stop_early, true}};
     enum sotto_status status = run_case(&timing, &controls[0], err);
-    if (status == SOTTO_STATUS_OK) {
-        status = run_case(&timing, &controls[1], err);
-    }
+    status = HOST_THEN(status, run_case(&timing, &controls[1], err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && channel_exact[i] != NULL;
          i++) {
         struct timing_case at = {channel_exact[i]->name, channel_exact[i],

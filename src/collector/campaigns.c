@@ -50,14 +50,13 @@ read_signature(struct campaign *campaign, const char *path, const char *pub,
     }
     status = host_file_read(name, MINISIGN_TEXT_MAX, &campaign->signature,
                             &campaign->signature_size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_read(pub, KEY_MOST, &key, &key_size, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = minisign_verify(
-            mechanism->data, mechanism->size, (const char *)campaign->signature,
-            campaign->signature_size, (const char *)key, key_size, NULL, err);
-    }
+    status =
+        HOST_THEN(status, host_file_read(pub, KEY_MOST, &key, &key_size, err));
+    status = HOST_THEN(status,
+                       minisign_verify(mechanism->data, mechanism->size,
+                                       (const char *)campaign->signature,
+                                       campaign->signature_size,
+                                       (const char *)key, key_size, NULL, err));
     free(key);
     free(name);
     return status;
@@ -88,9 +87,7 @@ read_campaign(struct campaigns *campaigns, const char *path, const char *name,
     }
     status = sotto_mechanism_read_verified(path, pub, NULL,
                                            &campaign->mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_signature(campaign, path, pub, err);
-    }
+    status = HOST_THEN(status, read_signature(campaign, path, pub, err));
     return status;
 }
 

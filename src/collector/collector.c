@@ -192,9 +192,7 @@ take_options(struct sotto_collector *collector,
 {
     struct sotto_collector_options *own = &collector->options;
     enum sotto_status status = settings_complete(settings, options, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_options(options, err);
-    }
+    status = HOST_THEN(status, check_options(options, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -265,10 +263,8 @@ read_pem(const struct sotto_collector_options *options, struct pem *pem,
     }
     status = host_file_read(options->tls_cert, PEM_MOST, &pem->cert,
                             &pem->cert_size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_read(options->tls_key, PEM_MOST, &pem->key,
-                                &pem->key_size, err);
-    }
+    status = HOST_THEN(status, host_file_read(options->tls_key, PEM_MOST,
+                                              &pem->key, &pem->key_size, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -392,9 +388,8 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
             },
     };
     enum sotto_status status = writer_new(&own, &collector->writer, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = writer_campaigns(collector->writer, collector->campaigns, err);
-    }
+    status = HOST_THEN(
+        status, writer_campaigns(collector->writer, collector->campaigns, err));
     return status;
 }
 
@@ -433,32 +428,18 @@ start_collector(struct sotto_collector *collector,
 {
     bool tls = options->tls_cert != NULL;
     enum sotto_status status = take_options(collector, options, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = raise_files(collector, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = token_read(&collector->token, options->admin_token_file, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = campaigns_read(options->mechanisms, options->pub,
-                                &collector->campaigns, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = listening_open(options->listen, tls || options->plain,
-                                &collector->listener, &collector->port, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = make_answers(collector, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = start_writer(collector, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = start_connections(collector, tls, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = start_server(collector, options, err);
-    }
+    status = HOST_THEN(status, raise_files(collector, err));
+    status = HOST_THEN(
+        status, token_read(&collector->token, options->admin_token_file, err));
+    status = HOST_THEN(status, campaigns_read(options->mechanisms, options->pub,
+                                              &collector->campaigns, err));
+    status = HOST_THEN(
+        status, listening_open(options->listen, tls || options->plain,
+                               &collector->listener, &collector->port, err));
+    status = HOST_THEN(status, make_answers(collector, err));
+    status = HOST_THEN(status, start_writer(collector, err));
+    status = HOST_THEN(status, start_connections(collector, tls, err));
+    status = HOST_THEN(status, start_server(collector, options, err));
     return status;
 }
 
@@ -525,12 +506,9 @@ sotto_collector_reload(struct sotto_collector *collector,
     (void)pthread_mutex_lock(&collector->reading);
     status = campaigns_read(collector->options.mechanisms,
                             collector->options.pub, &next, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = campaigns_follow(collector->campaigns, next, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = writer_campaigns(collector->writer, next, err);
-    }
+    status =
+        HOST_THEN(status, campaigns_follow(collector->campaigns, next, err));
+    status = HOST_THEN(status, writer_campaigns(collector->writer, next, err));
     if (status == SOTTO_STATUS_OK) {
         (void)pthread_mutex_lock(&collector->lock);
         before = collector->campaigns;

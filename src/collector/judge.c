@@ -278,9 +278,7 @@ judge_lines(struct judge *judge, const struct sotto_mechanism *mechanism,
     size_t count = 0, length = 0;
     int64_t *values = NULL;
     enum sotto_status status = count_lines(body, size, most, &count, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = make_room(judge, count, err);
-    }
+    status = HOST_THEN(status, make_room(judge, count, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

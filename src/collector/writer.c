@@ -298,11 +298,10 @@ register_campaigns(struct writer *writer)
         size_t size = shape->report_size - REPORT_HEADER_SIZE;
         status = store_check_batch(writer->options.mover.batch_min, size,
                                    writer->answer_err);
-        if (status == SOTTO_STATUS_OK) {
-            status =
-                store_campaign(writer->store, shape->hash, campaign->name, size,
-                               &campaign->number, writer->answer_err);
-        }
+        status = HOST_THEN(status, store_campaign(writer->store, shape->hash,
+                                                  campaign->name, size,
+                                                  &campaign->number,
+                                                  writer->answer_err));
     }
     if (status == SOTTO_STATUS_OK) {
         campaigns_release(writer->campaigns);

@@ -292,9 +292,7 @@ take_file(void *context, const char *name, size_t name_size,
     size_t plain_size = 0;
     enum sotto_status status = gunzip_bytes(
         data, size, (size_t)file->size, file->name, &plain, &plain_size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = keep(filling, i, plain, plain_size, err);
-    }
+    status = HOST_THEN(status, keep(filling, i, plain, plain_size, err));
     free(plain);
     return status;
 }
@@ -335,9 +333,7 @@ take_fetched(struct filling *filling, const char *from,
                                      filling->watch, &path, err)
                      : fetch_address(from, scratch, SOURCE_BYTES_MAX,
                                      filling->watch, &path, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = source_read(path, taker, err);
-    }
+    status = HOST_THEN(status, source_read(path, taker, err));
     (void)nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     free(path);
     free(scratch);

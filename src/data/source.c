@@ -147,10 +147,8 @@ read_file(const char *path, const char *name, const struct source_taker *taker,
     size_t size = 0;
     enum sotto_status status =
         host_file_read(path, SOURCE_BYTES_MAX, &bytes, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            taker->take(taker->context, name, strlen(name), bytes, size, err);
-    }
+    status = HOST_THEN(status, taker->take(taker->context, name, strlen(name),
+                                           bytes, size, err));
     free(bytes);
     return status;
 }

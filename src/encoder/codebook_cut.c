@@ -99,9 +99,7 @@ codebook_cut(struct sotto_codebook *codebook, size_t k,
                                 codebook->pool, codebook->backend, codebook->z,
                                 codebook->n, codebook->options.seed,
                                 &codebook->options.watch, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = find_codes(codebook, cut, err);
-    }
+    status = HOST_THEN(status, find_codes(codebook, cut, err));
     if (status != SOTTO_STATUS_OK) {
         codebook_cuts_free(cut);
         return status;

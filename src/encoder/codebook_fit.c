@@ -122,9 +122,7 @@ check_base(const struct sotto_train_options *options, struct sotto_error *err)
     struct sotto_train_options base;
     struct sotto_setting *set = NULL;
     enum sotto_status status = make_options(options, &base, &set, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_train_check(ENCODER_BASE, &base, err);
-    }
+    status = HOST_THEN(status, sotto_train_check(ENCODER_BASE, &base, err));
     free(set);
     return status;
 }
@@ -303,14 +301,10 @@ make_codes(const struct encoder_job *job, const struct settings *set,
     struct sotto_codebook *codebook = NULL;
     enum sotto_status status =
         sotto_codebook_new(job->table, encoder, &with, &codebook, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = job->choose(codebook, &wanted, &choice, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            sotto_codebook_write(codebook, &choice, options->eps, job->path,
-                                 job->analyst_path, job->ret_mechanism, err);
-    }
+    status = HOST_THEN(status, job->choose(codebook, &wanted, &choice, err));
+    status = HOST_THEN(status, sotto_codebook_write(
+                                   codebook, &choice, options->eps, job->path,
+                                   job->analyst_path, job->ret_mechanism, err));
     if (status == SOTTO_STATUS_OK) {
         tell_codes(codebook, &choice, job->facts);
     }
@@ -326,9 +320,7 @@ fit_codebook(const struct encoder_job *job, void *own, struct sotto_error *err)
     enum sotto_status status =
         set->encoder != NULL ? sotto_mechanism_read(set->encoder, &encoder, err)
                              : train_base(job, &encoder, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = make_codes(job, set, encoder, err);
-    }
+    status = HOST_THEN(status, make_codes(job, set, encoder, err));
     sotto_mechanism_free(encoder);
     return status;
 }

@@ -98,13 +98,9 @@ prepare(struct training *training, struct sotto_error *err)
     measure_head(training);
     status = nn_graph_plan(&training->stack, &training->arena, "head",
                            training->d, &layer, 1, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_arena_allocate(&training->arena, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&training->stack, BATCH, err);
-    }
-    return status == SOTTO_STATUS_OK ? begin_head(training, err) : status;
+    status = HOST_THEN(status, nn_arena_allocate(&training->arena, err));
+    status = HOST_THEN(status, nn_graph_reserve(&training->stack, BATCH, err));
+    return HOST_THEN(status, begin_head(training, err));
 }
 
 /* ---- Steps --------------------------------------------------------------- */
@@ -193,10 +189,8 @@ find_parts(const struct clustering *clustering, size_t k,
         return host_fail_memory(err);
     }
     status = clustering_cut(clustering, k, part, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            clustering_assign(clustering, pool, backend, z, n, ret_part, err);
-    }
+    status = HOST_THEN(status, clustering_assign(clustering, pool, backend, z,
+                                                 n, ret_part, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
         ret_part[i] = part[ret_part[i]];
     }
@@ -229,15 +223,9 @@ codebook_head_init(struct codebook_head *head,
     nn_arena_init(&training.arena);
     training.part = part;
     status = find_parts(clustering, k, pool, backend, z, n, part, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = prepare(&training, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = train(&training, seed, watch, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = keep(&training, head, err);
-    }
+    status = HOST_THEN(status, prepare(&training, err));
+    status = HOST_THEN(status, train(&training, seed, watch, err));
+    status = HOST_THEN(status, keep(&training, head, err));
     nn_graph_clear(&training.stack);
     nn_arena_clear(&training.arena);
     host_wipe_free(training.batch, BATCH * training.d * sizeof(float));

@@ -94,9 +94,8 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
     double scale = 1;
     enum sotto_status status =
         find_scale(net, learnt, set->inside, info, &scale, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = learnt_layers_init(&layers, &net->encoder, scale, err);
-    }
+    status = HOST_THEN(status,
+                       learnt_layers_init(&layers, &net->encoder, scale, err));
     if (status == SOTTO_STATUS_OK) {
         facts = pack_facts(set, info, learnt->n);
         status = facts != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
@@ -141,19 +140,13 @@ fit_clm(const struct encoder_job *job, void *own, struct sotto_error *err)
     struct contrastive_net net = {0};
     struct contrastive_info info = {0};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_settings_suit(set, &learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_net_init(&net, &learnt, set, learnt.pool,
-                                      learnt.backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = contrastive_train(&net, &learnt, set, &info, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_files(&net, &learnt, set, &info, err);
-    }
+    status = HOST_THEN(status, contrastive_settings_suit(set, &learnt, err));
+    status =
+        HOST_THEN(status, contrastive_net_init(&net, &learnt, set, learnt.pool,
+                                               learnt.backend, err));
+    status =
+        HOST_THEN(status, contrastive_train(&net, &learnt, set, &info, err));
+    status = HOST_THEN(status, write_files(&net, &learnt, set, &info, err));
     if (status == SOTTO_STATUS_OK) {
         tell_facts(&info, job->facts);
     }

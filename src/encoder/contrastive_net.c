@@ -128,12 +128,9 @@ plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
     }
     status = nn_graph_plan(&net->encoder, &net->arena, "encoder", net->width,
                            plan.layer, plan.layers, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_plan(&net->head, &net->arena, "head", net->d, head, 2,
-                               err);
-    }
-    return status == SOTTO_STATUS_OK ? nn_arena_allocate(&net->arena, err)
-                                     : status;
+    status = HOST_THEN(status, nn_graph_plan(&net->head, &net->arena, "head",
+                                             net->d, head, 2, err));
+    return HOST_THEN(status, nn_arena_allocate(&net->arena, err));
 }
 
 /* ---- Life ---------------------------------------------------------------- */
@@ -146,9 +143,7 @@ reserve(struct contrastive_net *net, struct sotto_error *err)
     size_t size = rows * net->width + MATRICES * small +
                   contrastive_loss_room(net->batch, CONTRASTIVE_OUT);
     enum sotto_status status = nn_graph_reserve(&net->encoder, rows, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&net->head, rows, err);
-    }
+    status = HOST_THEN(status, nn_graph_reserve(&net->head, rows, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

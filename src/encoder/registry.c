@@ -130,9 +130,7 @@ begin_encoder(const struct encoder *const *registry, const char *kind,
     }
     status = decimal_read_eps(job->options->eps, strlen(job->options->eps),
                               &units, err);
-    return status == SOTTO_STATUS_OK
-               ? read_settings(registry, job, ret_own, err)
-               : status;
+    return HOST_THEN(status, read_settings(registry, job, ret_own, err));
 }
 
 /* Notes the settings as they were used: `fit` may have set some. */

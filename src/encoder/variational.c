@@ -137,9 +137,8 @@ take_layers(const struct variational_net *net, struct learnt_layers *encoder,
     const struct nn_place *first = &net->decoder.layer[0];
     enum sotto_status status =
         learnt_layers_init(encoder, &net->encoder, 1 / net->l, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = learnt_layers_init(decoder, &net->decoder, 1, err);
-    }
+    status =
+        HOST_THEN(status, learnt_layers_init(decoder, &net->decoder, 1, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < first->in * first->out;
          i++) {
         decoder->memory[i] = (float)(net->l * decoder->memory[i]);
@@ -220,15 +219,11 @@ fit_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
     struct variational_net net = {0};
     struct variational_info info = {0};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = variational_net_init(&net, &learnt, set, learnt.backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = variational_train(&net, &learnt, set, &info, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_files(&net, &learnt, set, &info, err);
-    }
+    status = HOST_THEN(
+        status, variational_net_init(&net, &learnt, set, learnt.backend, err));
+    status =
+        HOST_THEN(status, variational_train(&net, &learnt, set, &info, err));
+    status = HOST_THEN(status, write_files(&net, &learnt, set, &info, err));
     if (status == SOTTO_STATUS_OK) {
         tell_facts(&info, job->facts);
     }

@@ -46,10 +46,9 @@ plan(struct variational_net *net, const struct variational_settings *set,
     down[hiddens].out = (uint32_t)net->width;
     status = nn_graph_plan(&net->encoder, &net->arena, "encoder", net->width,
                            up, hiddens + 1, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_plan(&net->decoder, &net->arena, "decoder", net->d,
-                               down, hiddens + 1, err);
-    }
+    status =
+        HOST_THEN(status, nn_graph_plan(&net->decoder, &net->arena, "decoder",
+                                        net->d, down, hiddens + 1, err));
     if (status == SOTTO_STATUS_OK) {
         net->log_b = nn_arena_add(&net->arena, "log_b", 1, 0, net->b_fixed > 0);
         status = net->log_b == SIZE_MAX ? host_fail_memory(err)
@@ -64,9 +63,7 @@ reserve(struct variational_net *net, size_t n, struct sotto_error *err)
 {
     size_t small = n * net->d, wide = n * net->width;
     enum sotto_status status = nn_graph_reserve(&net->encoder, n, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = nn_graph_reserve(&net->decoder, n, err);
-    }
+    status = HOST_THEN(status, nn_graph_reserve(&net->decoder, n, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

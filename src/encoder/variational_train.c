@@ -116,10 +116,8 @@ variational_train(struct variational_net *net, const struct learnt *learnt,
     struct nn_trained trained = {0};
     char key[LEARNT_KEY_SIZE];
     enum sotto_status status = split_rows(&run, set, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = learnt_key(learnt, set, VARIATIONAL_ALGORITHM, SOTTO_VERSION,
-                            key, err);
-    }
+    status = HOST_THEN(status, learnt_key(learnt, set, VARIATIONAL_ALGORITHM,
+                                          SOTTO_VERSION, key, err));
     if (status == SOTTO_STATUS_OK) {
         struct nn_task task = {.rows = run.train,
                                .row = run.row + run.held,

@@ -152,27 +152,20 @@ population_report(struct sotto_mechanism *mechanism,
     struct host_pool *pool = NULL;
     enum sotto_status status =
         floats ? check_floats(mechanism, err) : SOTTO_STATUS_OK;
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(threads, &pool, err);
-    }
+    status = HOST_THEN(status, host_pool_new(threads, &pool, err));
     if (status == SOTTO_STATUS_OK) {
         crowd.reports = calloc(count, size);
         status = crowd.reports != NULL
                      ? crew_init(&crew, mechanism, people, pool, err)
                      : host_fail_memory(err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = crew_run_watched(&crew, count, watch, "reporting", report_one,
-                                  &crowd, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_crowd(&crowd, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            sotto_report_reader_parse(mechanism, crowd.reports, count * size,
-                                      "simulated reports", ret_reader, err);
-    }
+    status =
+        HOST_THEN(status, crew_run_watched(&crew, count, watch, "reporting",
+                                           report_one, &crowd, err));
+    status = HOST_THEN(status, check_crowd(&crowd, err));
+    status = HOST_THEN(status, sotto_report_reader_parse(
+                                   mechanism, crowd.reports, count * size,
+                                   "simulated reports", ret_reader, err));
     crew_clear(&crew);
     host_pool_free(pool);
     free(crowd.reports);
@@ -261,18 +254,11 @@ replace_images(const struct sotto_table *people, const uint8_t *image,
     for (size_t i = 0; row != NULL && i < n; i++) {
         row[i] = i;
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_add_bytes(table, "image", image, &shape, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_select(people, row, n, &label, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_drop(label, 0, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_join(table, label, err);
-    }
+    status = HOST_THEN(
+        status, sotto_table_add_bytes(table, "image", image, &shape, err));
+    status = HOST_THEN(status, sotto_table_select(people, row, n, &label, err));
+    status = HOST_THEN(status, sotto_table_drop(label, 0, err));
+    status = HOST_THEN(status, sotto_table_join(table, label, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_table = table;
     } else {
@@ -306,9 +292,7 @@ population_decode(struct sotto_mechanism *mechanism,
     status = image != NULL
                  ? decode_rows(&rows, analyst, width, watch, image, err)
                  : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        status = replace_images(people, image, ret_table, err);
-    }
+    status = HOST_THEN(status, replace_images(people, image, ret_table, err));
     host_wipe_free(image, n * width);
     rows_clear(&rows);
     return status;

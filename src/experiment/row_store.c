@@ -323,10 +323,8 @@ add_notes(struct row_store *store, const char *text, size_t size,
                  ? host_fail_memory(err)
                  : take_lines(store, made.data, made.data + made.size, err);
     clear_rows(store); /* they are read from the new file, too */
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(store->path, 0666, false, made.data, made.size,
-                                 err);
-    }
+    status = HOST_THEN(status, host_file_write(store->path, 0666, false,
+                                               made.data, made.size, err));
     host_text_clear(&made);
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -355,10 +353,8 @@ read_all(struct row_store *store, uint8_t **ret_data, size_t *ret_size,
     status = add_notes(store, (const char *)*ret_data, *ret_size, err);
     free(*ret_data);
     *ret_data = NULL;
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            host_file_read(store->path, FILE_MOST, ret_data, ret_size, err);
-    }
+    status = HOST_THEN(status, host_file_read(store->path, FILE_MOST, ret_data,
+                                              ret_size, err));
     return status;
 }
 

@@ -79,14 +79,11 @@ ask_both(const struct sotto_sender *sender, struct pair *pair,
 {
     struct exchange exchange = {0};
     enum sotto_status status = sender_connect(sender, &exchange, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = ask_for(&exchange, "/mechanism.minisig", MINISIGN_TEXT_MAX,
-                         &pair->signature, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            ask_for(&exchange, "/mechanism", MECHANISM_MOST, &pair->data, err);
-    }
+    status =
+        HOST_THEN(status, ask_for(&exchange, "/mechanism.minisig",
+                                  MINISIGN_TEXT_MAX, &pair->signature, err));
+    status = HOST_THEN(status, ask_for(&exchange, "/mechanism", MECHANISM_MOST,
+                                       &pair->data, err));
     transport_free(exchange.transport);
     return status;
 }
@@ -131,9 +128,7 @@ check_content(const struct pair *pair, const char *url, const char *pin,
             err->status = status;
         }
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_pinned(mechanism, pin, err);
-    }
+    status = HOST_THEN(status, sotto_mechanism_pinned(mechanism, pin, err));
     sotto_mechanism_free(mechanism);
     return status;
 }
@@ -201,22 +196,17 @@ sotto_sender_fetch(struct sotto_sender *sender, const char *path,
         status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
                            "the collector gave an empty mechanism");
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_signature(
+    status = HOST_THEN(
+        status,
+        check_signature(
             pair.data.data, pair.data.size, &pair.signature, pub,
             "the mechanism that the collector gave is not signed as it should "
             "be, and was thrown away",
-            err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_content(&pair, sender->address.url, pin, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_same(&pair, path, &there, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_both(&pair, path, there, err);
-    }
+            err));
+    status =
+        HOST_THEN(status, check_content(&pair, sender->address.url, pin, err));
+    status = HOST_THEN(status, check_same(&pair, path, &there, err));
+    status = HOST_THEN(status, write_both(&pair, path, there, err));
     host_text_clear(&pair.data);
     host_text_clear(&pair.signature);
     return status;
@@ -249,21 +239,17 @@ sotto_sender_check(struct sotto_sender *sender,
     struct exchange exchange = {0};
     struct host_text signature = {0};
     enum sotto_status status = check_work(sender, mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sender_connect(sender, &exchange, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = ask_for(&exchange, "/mechanism.minisig", MINISIGN_TEXT_MAX,
-                         &signature, err);
-    }
+    status = HOST_THEN(status, sender_connect(sender, &exchange, err));
+    status = HOST_THEN(status, ask_for(&exchange, "/mechanism.minisig",
+                                       MINISIGN_TEXT_MAX, &signature, err));
     transport_free(exchange.transport);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_signature(
+    status = HOST_THEN(
+        status,
+        check_signature(
             mechanism->data, mechanism->size, &signature, pub,
             "the collector has another mechanism than this one, and would "
             "refuse its reports",
-            err);
-    }
+            err));
     host_text_clear(&signature);
     if (status == SOTTO_STATUS_OK) {
         sender->mechanism = mechanism;

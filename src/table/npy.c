@@ -318,9 +318,7 @@ npy_parse(uint8_t *bytes, size_t size, const char *name,
                                 .err = err}};
     npy.array.bytes = bytes;
     enum sotto_status status = read_preamble(&npy);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_dictionary(&npy);
-    }
+    status = HOST_THEN(status, read_dictionary(&npy));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
