@@ -20,24 +20,20 @@ struct store_reader {
     void *own;
 };
 
-/* The back-end, and where its place begins in the url; NULL: there is none. */
-static const struct store_backend *
-find_backend(const char *url, const char **ret_place)
+/* Finds the back-end, and where its place begins in the url. */
+static enum sotto_status
+find_backend(const char *url, const struct store_backend **ret_backend,
+             const char **ret_place, struct sotto_error *err)
 {
     for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
         size_t size = strlen(backends[i]->kind);
         if (strncmp(url, backends[i]->kind, size) == 0 && url[size] == ':' &&
             url[size + 1] != '\0') {
             *ret_place = url + size + 1;
-            return backends[i];
+            *ret_backend = backends[i];
+            return SOTTO_STATUS_OK;
         }
     }
-    return NULL;
-}
-
-static enum sotto_status
-fail_url(const char *url, struct sotto_error *err)
-{
     return host_fail(err, SOTTO_STATUS_USAGE, 0,
                      "'%s' names no store; one is written sqlite:PATH",
                      host_shown(url));
@@ -50,17 +46,12 @@ store_open(const char *url, bool simulation, struct store **ret_store,
            struct sotto_error *err)
 {
     const char *place = NULL;
-    const struct store_backend *backend = find_backend(url, &place);
-    if (backend == NULL) {
-        return fail_url(url, err);
-    }
     struct store *store = calloc(1, sizeof *store);
-    if (store == NULL) {
-        return host_fail_memory(err);
-    }
-    store->backend = backend;
     enum sotto_status status =
-        backend->open(place, simulation, &store->own, err);
+        store == NULL ? host_fail_memory(err)
+                      : find_backend(url, &store->backend, &place, err);
+    status = HOST_THEN(
+        status, store->backend->open(place, simulation, &store->own, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_store = store;
     } else {
@@ -172,17 +163,12 @@ store_reader_open(const char *url, struct store_reader **ret,
 {
     const char *place = NULL;
     bool simulation = false;
-    const struct store_backend *backend = find_backend(url, &place);
-    if (backend == NULL) {
-        return fail_url(url, err);
-    }
     struct store_reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL) {
-        return host_fail_memory(err);
-    }
-    reader->backend = backend;
     enum sotto_status status =
-        backend->reader_open(place, &reader->own, &simulation, err);
+        reader == NULL ? host_fail_memory(err)
+                       : find_backend(url, &reader->backend, &place, err);
+    status = HOST_THEN(status, reader->backend->reader_open(place, &reader->own,
+                                                            &simulation, err));
     if (status != SOTTO_STATUS_OK) {
         free(reader);
         return status;

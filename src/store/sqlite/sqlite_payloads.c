@@ -129,11 +129,10 @@ insert_held(struct sqlite_store *store, uint32_t number,
         &store->sql, "INSERT INTO held VALUES (?1, ?2, ?3)", &insert, err);
     for (size_t i = first; status == SOTTO_STATUS_OK && i < pairs->count; i++) {
         const uint8_t *pair = pairs->data + i * pairs->record;
-        int code = sql_bind(
+        int code = sqlite_step(
             insert,
             SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(pair, TAG_SIZE),
                        SQL_BLOB(pair + TAG_SIZE, pairs->record - TAG_SIZE)));
-        code = code == SQLITE_OK ? sqlite_step(insert) : code;
         if (code != SQLITE_DONE) {
             status = sql_fail(&store->sql, code, err);
         }

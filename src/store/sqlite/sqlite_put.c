@@ -41,11 +41,10 @@ write_block(struct sqlite_store *store, uint32_t number,
                          "the system gave no entropy; nothing was stored");
     }
     window_sort(campaign->block, campaign->block_count, record);
-    int code = sql_bind(
+    int code = sqlite_step(
         insert,
         SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(key, TAG_SIZE),
                    SQL_BLOB(campaign->block, campaign->block_count * record)));
-    code = code == SQLITE_OK ? sqlite_step(insert) : code;
     sodium_memzero(campaign->block, campaign->block_count * record);
     campaign->block_count = 0;
     return code == SQLITE_DONE ? SOTTO_STATUS_OK

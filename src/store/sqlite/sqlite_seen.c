@@ -230,9 +230,8 @@ insert_bucket(const struct sqlite_store *store, int64_t place,
               const uint8_t *tags, size_t count)
 {
     sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
-    int code = sql_bind(insert, SQL_VALUES(SQL_NUMBER(place),
-                                           SQL_BLOB(tags, count * TAG_SIZE)));
-    return code == SQLITE_OK ? sqlite_step(insert) : code;
+    return sqlite_step(insert, SQL_VALUES(SQL_NUMBER(place),
+                                          SQL_BLOB(tags, count * TAG_SIZE)));
 }
 
 /*

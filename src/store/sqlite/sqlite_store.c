@@ -44,9 +44,13 @@ static const char *const statement_text[STATEMENTS] = {
 };
 
 int
-sqlite_step(sqlite3_stmt *statement)
+sqlite_step(sqlite3_stmt *statement, const struct sql_value *values)
 {
-    int code = sqlite3_step(statement);
+    int code = sql_bind(statement, values);
+    if (code != SQLITE_OK) {
+        return code;
+    }
+    code = sqlite3_step(statement);
     int again = sqlite3_reset(statement);
     return code == SQLITE_ROW || code == SQLITE_DONE ? code : again;
 }
@@ -330,7 +334,7 @@ begin_commit(void *own, struct sotto_error *err)
         return status;
     }
     int64_t version = 0;
-    int code = sqlite_step(store->statement[STATEMENT_BEGIN]);
+    int code = sqlite_step(store->statement[STATEMENT_BEGIN], SQL_NONE);
     code = code == SQLITE_DONE ? read_version(store, &version) : code;
     if (code == SQLITE_DONE && version == store->version) {
         return SOTTO_STATUS_OK;
@@ -349,7 +353,7 @@ end_commit(void *own, struct sotto_error *err)
     enum sotto_status status = sqlite_check_begun(store, err);
     status = HOST_THEN(status, sqlite_put_blocks(store, err));
     if (status == SOTTO_STATUS_OK) {
-        int code = sqlite_step(store->statement[STATEMENT_COMMIT]);
+        int code = sqlite_step(store->statement[STATEMENT_COMMIT], SQL_NONE);
         if (code != SQLITE_DONE) {
             status = sql_fail(&store->sql, code, err);
         }

@@ -175,9 +175,9 @@ SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
 
 /* ---- sqlite_store.c ------------------------------------------------------ */
 
-/* Steps a statement that gives one row or none, and resets it: SQLITE_ROW,
-   SQLITE_DONE or what went wrong. */
-int sqlite_step(sqlite3_stmt *statement);
+/* Binds and steps a statement that gives one row or none, and resets it:
+   SQLITE_ROW, SQLITE_DONE or what went wrong. */
+int sqlite_step(sqlite3_stmt *statement, const struct sql_value *values);
 
 /* Whether something was begun and has not failed: else USAGE. */
 SOTTO_CHECKED enum sotto_status
