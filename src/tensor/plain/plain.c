@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/error.h"
 #include "tensor/plain/plain.h"
@@ -386,9 +387,7 @@ plain_gather(struct tensor_backend *self, size_t n, size_t width,
 {
     (void)self;
     for (size_t r = 0; r < n; r++) {
-        for (size_t i = 0; i < width; i++) {
-            y[r * width + i] = x[row[r] * width + i];
-        }
+        memcpy(y + r * width, x + row[r] * width, width * sizeof *y);
     }
 }
 
