@@ -2,15 +2,15 @@
 #
 #   cmake -DARRAY=demo_data -DFILES="a.gz;b.gz" -P scripts/embed.cmake
 #
-# makes demo_data.c with the array demo_data of struct demo_data
-# (src/demo/demo.h), a row a file; a name in the data folder loses its "digits-"
-# or "demo-". A NUL, which does not count, makes a text a C string.
+# makes demo_data.c with the array demo_data of struct embedded
+# (src/host/embedded.h), a row a file; a name in the data folder loses its
+# "digits-", "demo-" or "peer-". A NUL, which does not count, makes a text a C string.
 set(arrays "")
 set(rows "")
 set(count 0)
 foreach(file ${FILES})
     get_filename_component(name ${file} NAME)
-    string(REGEX REPLACE "^(digits|demo)-" "" name ${name})
+    string(REGEX REPLACE "^(digits|demo|peer)-" "" name ${name})
     file(READ ${file} bytes HEX)
     string(REGEX REPLACE "(................................)" "\\1\n    "
            bytes "${bytes}")
@@ -22,9 +22,9 @@ foreach(file ${FILES})
     math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE ${ARRAY}.c "/* Made by scripts/embed.cmake from the data folder. */
-#include \"demo/demo.h\"
+#include \"host/embedded.h\"
 
-${arrays}const struct demo_data ${ARRAY}[] = {
+${arrays}const struct embedded ${ARRAY}[] = {
 ${rows}};
 
 const size_t ${ARRAY}_count = sizeof ${ARRAY} / sizeof *${ARRAY};

@@ -39,43 +39,6 @@
 
 const struct bench_fit_size bench_fit_full = {13500, 45000, 10, 10};
 
-static const char script[] =
-    "import sys, time\n"
-    "import numpy as np\n"
-    "import torch\n"
-    "threads, n, m, d, k, hidden, epochs, batches = map(int, sys.argv[2:10])\n"
-    "rate, decay, scale, eps = map(float, sys.argv[10:14])\n"
-    "torch.set_num_threads(threads)\n"
-    "torch.manual_seed(0)\n"
-    "given = torch.from_numpy(np.fromfile(sys.argv[1], np.int32))\n"
-    "q = given[:m * d].reshape(m, d).float()\n"
-    "y = given[m * d:(m + n) * d].reshape(n, d).float()\n"
-    "t = given[(m + n) * d:].long()\n"
-    "del given\n"
-    "start = time.monotonic()\n"
-    "w = torch.empty(n, m)\n"
-    "for i in range(0, n, 512):\n"
-    "    far = torch.cdist(y[i:i + 512], q, p=1)\n"
-    "    w[i:i + 512] = torch.softmax(far * -scale, dim=1)\n"
-    "top = np.exp(eps) / (np.exp(eps) + k - 1)\n"
-    "noise = torch.full((k, k), float((1 - top) / (k - 1)))\n"
-    "noise.fill_diagonal_(float(top))\n"
-    "x = (q - q.mean(0)) / q.std(0)\n"
-    "net = torch.nn.Sequential(torch.nn.Linear(d, hidden), torch.nn.ReLU(),\n"
-    "                          torch.nn.Linear(hidden, k))\n"
-    "opt = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=decay)\n"
-    "cuts = [n * b // batches for b in range(batches + 1)]\n"
-    "for epoch in range(epochs):\n"
-    "    total = 0.0\n"
-    "    for a, b in zip(cuts, cuts[1:]):\n"
-    "        opt.zero_grad()\n"
-    "        s = w[a:b] @ torch.softmax(net(x), dim=1)\n"
-    "        loss = -(s * noise[t[a:b]]).sum(1).log().mean()\n"
-    "        loss.backward()\n"
-    "        opt.step()\n"
-    "        total += float(loss.detach()) * (b - a)\n"
-    "answer(time.monotonic() - start, -total / n)\n";
-
 struct job {
     const struct bench_fit_size *size;
     struct sotto_mechanism *mechanism;
@@ -275,7 +238,8 @@ run_peer(const struct job *job, struct peer_result *ret_result,
             (void)snprintf(text[i], sizeof text[i], "%.10g", number[i]);
             args[i + 1] = text[i];
         }
-        status = peer_run(script, args, &peer_settings[s], &result, err);
+        status = peer_run(peer_script_text("fit.py"), args, &peer_settings[s],
+                          &result, err);
         if (status == SOTTO_STATUS_OK &&
             (s == 0 || result.seconds < ret_result->seconds)) {
             *ret_result = result;

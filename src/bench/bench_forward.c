@@ -5,23 +5,15 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/sample_encoder.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "mechanism/decompose.h"
 #include "mechanism/stages.h"
 
 #define PIXELS 784u
 #define LONG 2048u /* products of the limit's sum: 16 KiB of weights and x */
-
-static double
-now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The first layer's entry (row, column, filter) place by place, in doubles. */
 static double
@@ -83,7 +75,7 @@ rate_of_sums(double seconds)
                           .made = {1, 1, 1},
                           .kernel = 1,
                           .stride = 1};
-    double start = now(), spent;
+    double start = host_seconds(), spent;
     size_t times = 0;
     do {
         float y;
@@ -91,7 +83,7 @@ rate_of_sums(double seconds)
             image_conv(&layer, numbers, NULL, &y);
         }
         times += 100;
-        spent = now() - start;
+        spent = host_seconds() - start;
     } while (spent < seconds);
     return (double)times * LONG / spent;
 }
@@ -117,11 +109,11 @@ bench_forward_run(double seconds,
         image[i] = (uint8_t)(i * 37);
     }
     status = check_first(mechanism, &value, err);
-    start = now();
+    start = host_seconds();
     do {
         stages_encode(mechanism, &value); /* wipes what the last one left */
         times++;
-        spent = now() - start;
+        spent = host_seconds() - start;
     } while (spent < seconds);
     line.rate = (double)times / spent;
     line.microseconds = 1e6 / line.rate;

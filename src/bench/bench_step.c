@@ -11,9 +11,11 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/sort.h"
+#include "host/text.h"
 
 #define CLOSE_LOSS 1e-5 /* of the loss */
 #define CLOSE_GRADIENT 1e-4
+#define SCRIPT_MOST ((size_t)1 << 16)
 #define TRIALS 3u /* of a peer's setting, before it is given up */
 
 /* Seconds a step, of every round. */
@@ -152,12 +154,21 @@ start_child(const struct bench_step_job *job, struct peers *peer,
     char text[1 + BENCH_STEP_NUMBERS_MAX][24];
     const char *args[PEER_ARGS_MAX] = {peer->start.path};
     size_t count = 1 + job->step->number(number + 1);
+    struct host_text script;
+    enum sotto_status status;
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(text[i], sizeof text[i], "%.10g", number[i]);
         args[i + 1] = text[i];
     }
-    return peer_start(job->step->script, args, threads, &peer->child[setting],
-                      err);
+    host_text_init(&script, SCRIPT_MOST);
+    host_text_print(&script, "%s%s%s", peer_script_text("step.py"),
+                    peer_script_text(job->step->script),
+                    peer_script_text("step-end.py"));
+    status = script.failed ? host_fail_memory(err)
+                           : peer_start(script.data, args, threads,
+                                        &peer->child[setting], err);
+    host_text_clear(&script);
+    return status;
 }
 
 enum sotto_status
@@ -229,7 +240,7 @@ static enum sotto_status
 time_limit(struct measuring *m, size_t split, double *ret_seconds,
            struct sotto_error *err)
 {
-    const struct bench_step_limit *limit = &m->job.step->limit;
+    const struct bench_step_limit *limit = m->job.step->limit;
     enum sotto_status status = limit->run(m->limit, m->job.pool, split, err);
     double start = host_seconds();
     for (size_t i = 0; i < m->steps && status == SOTTO_STATUS_OK; i++) {
@@ -288,7 +299,7 @@ run_rounds(struct measuring *m, struct sotto_error *err)
             times->before[r] = time_before(m);
         }
         for (size_t i = 0;
-             i < m->job.step->limit.splits && status == SOTTO_STATUS_OK; i++) {
+             i < m->job.step->limit->splits && status == SOTTO_STATUS_OK; i++) {
             status = time_limit(m, i, &times->limit[i][r], err);
         }
         if (status == SOTTO_STATUS_OK && m->missing == NULL) {
@@ -317,7 +328,7 @@ fill_row(struct measuring *m, struct sotto_bench_row *row)
 {
     struct times *times = &m->times;
     row->ours = median(times->ours, times->rounds);
-    row->limit = best(times->limit, m->job.step->limit.splits, times->rounds);
+    row->limit = best(times->limit, m->job.step->limit->splits, times->rounds);
     row->ratio_limit = row->limit / row->ours;
     if (m->missing == NULL) {
         row->peer = best(times->peer, m->peer->ways, times->rounds);
@@ -382,13 +393,14 @@ run_batch(const struct bench_step *step, const struct bench_step_size *size,
     if (status == SOTTO_STATUS_OK) {
         take_step(&m); /* touches what a batch needs */
         memory = peer_own_memory();
-        status = step->limit.make(m.job.own, n, &m.limit, err);
+        status =
+            step->limit->make(step->net(m.job.own).encoder, n, &m.limit, err);
     }
     status = HOST_THEN(status, run_rounds(&m, err));
     if (status == SOTTO_STATUS_OK) {
         tell_rows(&m, memory, row, context);
     }
-    step->limit.free(m.limit);
+    step->limit->free(m.limit);
     bench_step_close(&m.job);
     return status;
 }

@@ -14,7 +14,7 @@
 
 #include "bench/peers.h"
 #include "host/pool.h"
-#include "nn/arena.h"
+#include "nn/graph.h"
 #include "nn/optimiser.h"
 #include "tensor/tensor.h"
 
@@ -38,13 +38,16 @@ struct bench_step_size {
 struct bench_step_net {
     struct tensor_backend **backend;
     struct nn_arena *arena;
+    const struct nn_graph *encoder;
 };
 
-/* What is run in place of a step. */
+/* What is run in place of a step: <method>_limit.c. */
 struct bench_step_limit {
     size_t splits; /* how its threads can share the work */
-    enum sotto_status (*make)(void *own, size_t n, void **ret_limit,
-                              struct sotto_error *err);
+    /* Makes it for a step's encoder and batches of n. Statuses: MEMORY, LIMIT.
+     */
+    enum sotto_status (*make)(const struct nn_graph *encoder, size_t n,
+                              void **ret_limit, struct sotto_error *err);
     enum sotto_status (*run)(void *limit, struct host_pool *pool, size_t split,
                              struct sotto_error *err);
     void (*free)(void *limit);
@@ -71,7 +74,7 @@ struct bench_step {
        time; sets the gradients, too. */
     double (*lose)(void *own);
 
-    /* The peer: its script stands between BENCH_STEP_HEAD and _TAIL; it begins
+    /* The peer: its script stands between step.py and step-end.py; it begins
        with the floats of `give` (NULL: only counts them), and `numbers` are its
        arguments. */
     const char *script;
@@ -79,7 +82,7 @@ struct bench_step {
     size_t (*give)(const void *own, float *to);
     size_t (*number)(double number[BENCH_STEP_NUMBERS_MAX]);
 
-    struct bench_step_limit limit;
+    const struct bench_step_limit *limit;
 
     /* What training does before a step, in a row of its own; or NULL. */
     void (*prepare)(void *own, size_t n);
@@ -88,6 +91,12 @@ struct bench_step {
 };
 
 extern const struct bench_step bench_step_vlm, bench_step_clm;
+extern const struct bench_step_limit vlm_limit, clm_limit;
+
+/* Units of the variational step, from x to z and back to x; the layers are
+   between them. */
+#define VLM_LAYERS 8u
+extern const size_t vlm_sizes[VLM_LAYERS + 1];
 
 /*
  * A row for each batch, and one for what comes before a step. Statuses: MEMORY,
@@ -124,36 +133,5 @@ double bench_step_try(struct bench_step_job *job);
 SOTTO_CHECKED enum sotto_status
 bench_step_peer(const struct bench_step_job *job, size_t settings,
                 struct peers *peer, struct sotto_error *err);
-
-/* Before a method's script: `given` is what it begins with, `numbers` are its
-   arguments. It defines `records`, `first`, the arguments of a loss for the
-   records that are tried, `patience`, seconds, and a class Way(number) with
-   loss(*first), step(*first) and draw(n), a step over n records. */
-#define BENCH_STEP_HEAD                                                        \
-    "import math, sys, time\n"                                                 \
-    "import numpy as np\n"                                                     \
-    "import torch\n"                                                           \
-    "import torch.nn.functional as F\n"                                        \
-    "torch.set_num_threads(int(sys.argv[2]))\n"                                \
-    "torch.manual_seed(0)\n"                                                   \
-    "numbers = list(map(float, sys.argv[3:]))\n"                               \
-    "given = torch.from_numpy(np.fromfile(sys.argv[1], np.float32))\n"
-#define BENCH_STEP_TAIL                                                        \
-    "ways, values = [Way(0), Way(1)], []\n"                                    \
-    "for way in ways:\n"                                                       \
-    "    way.step(*first)\n"                                                   \
-    "    values.append(float(way.loss(*first)))\n"                             \
-    "for line in sys.stdin:\n"                                                 \
-    "    number, n, steps = map(int, line.split())\n"                          \
-    "    way = ways[number]\n"                                                 \
-    "    if steps == 0:\n"                                                     \
-    "        answer(0, values[number])\n"                                      \
-    "        continue\n"                                                       \
-    "    way.draw(n)\n"                                                        \
-    "    start, done, past = time.perf_counter(), 0, 0\n"                      \
-    "    while done < steps and past < patience:\n"                            \
-    "        way.draw(n)\n"                                                    \
-    "        done, past = done + 1, time.perf_counter() - start\n"             \
-    "    answer(past / done, 0)\n"
 
 #endif

@@ -4,7 +4,7 @@
  * oneDNN plans for as many threads as OpenMP says there are, and takes as many;
  * OpenMP is oneDNN's, so its functions are looked up at run time.
  */
-#include "bench/clm_limit.h"
+#include "bench/bench_step.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct way {
     dnnl_exec_arg_t arg[MEMORIES];
 };
 
-struct clm_limit {
+struct convolutions {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     struct way way[LEARNT_LAYERS_MAX * WAYS];
@@ -38,7 +38,7 @@ struct clm_limit {
 /* ---- Threads ------------------------------------------------------------- */
 
 static void
-find_openmp(struct clm_limit *limit)
+find_openmp(struct convolutions *limit)
 {
     void *get = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
     void *set = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
@@ -49,7 +49,7 @@ find_openmp(struct clm_limit *limit)
 }
 
 static void
-enter(struct clm_limit *limit)
+enter(struct convolutions *limit)
 {
     if (limit->set_omp_threads != NULL) {
         limit->before = limit->omp_threads();
@@ -58,7 +58,7 @@ enter(struct clm_limit *limit)
 }
 
 static void
-leave(const struct clm_limit *limit)
+leave(const struct convolutions *limit)
 {
     if (limit->set_omp_threads != NULL) {
         limit->set_omp_threads(limit->before);
@@ -110,7 +110,8 @@ static const struct {
 };
 
 static bool
-add_way(struct clm_limit *limit, size_t kind, const_dnnl_primitive_desc_t from)
+add_way(struct convolutions *limit, size_t kind,
+        const_dnnl_primitive_desc_t from)
 {
     struct way *way = &limit->way[limit->ways++];
     if (dnnl_primitive_create(&way->primitive, from) != dnnl_success) {
@@ -139,7 +140,7 @@ add_way(struct clm_limit *limit, size_t kind, const_dnnl_primitive_desc_t from)
 
 /* One way back, with the way forward for a hint. */
 static bool
-add_back(struct clm_limit *limit, size_t kind, const struct shape *s,
+add_back(struct convolutions *limit, size_t kind, const struct shape *s,
          const_dnnl_primitive_desc_t hint)
 {
     dnnl_convolution_desc_t back;
@@ -160,8 +161,8 @@ add_back(struct clm_limit *limit, size_t kind, const struct shape *s,
 }
 
 static bool
-add_layer(struct clm_limit *limit, const struct tensor_window *window, size_t n,
-          bool first)
+add_layer(struct convolutions *limit, const struct tensor_window *window,
+          size_t n, bool first)
 {
     struct shape s;
     dnnl_convolution_desc_t forward;
@@ -180,43 +181,11 @@ add_layer(struct clm_limit *limit, const struct tensor_window *window, size_t n,
     return ok;
 }
 
-enum sotto_status
-clm_limit_new(const struct nn_graph *stack, size_t n, unsigned threads,
-              struct clm_limit **ret_limit, struct sotto_error *err)
+static void
+free_limit(void *own)
 {
-    struct clm_limit *limit = calloc(1, sizeof *limit);
-    bool ok;
-    if (limit == NULL) {
-        return host_fail_memory(err);
-    }
-    limit->threads = (int)threads;
-    find_openmp(limit);
-    enter(limit);
-    ok = dnnl_engine_create(&limit->engine, dnnl_cpu, 0) == dnnl_success &&
-         dnnl_stream_create(&limit->stream, limit->engine,
-                            dnnl_stream_default_flags) == dnnl_success;
-    for (size_t i = 0; ok && i < stack->layers; i++) {
-        if (stack->layer[i].layer.kind == LAYER_CONV) {
-            ok = add_layer(limit, &stack->layer[i].window, n, i == 0);
-        }
-    }
-    leave(limit);
-    if (!ok) {
-        clm_limit_free(limit);
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "oneDNN has no means for these convolutions");
-    }
-    *ret_limit = limit;
-    return SOTTO_STATUS_OK;
-}
-
-void
-clm_limit_free(struct clm_limit *limit)
-{
-    if (limit == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < limit->ways; i++) {
+    struct convolutions *limit = own;
+    for (size_t i = 0; limit != NULL && i < limit->ways; i++) {
         struct way *way = &limit->way[i];
         for (size_t j = 0; j < MEMORIES; j++) {
             (void)dnnl_memory_destroy(way->memory[j]);
@@ -224,15 +193,55 @@ clm_limit_free(struct clm_limit *limit)
         }
         (void)dnnl_primitive_destroy(way->primitive);
     }
-    (void)dnnl_stream_destroy(limit->stream);
-    (void)dnnl_engine_destroy(limit->engine);
+    if (limit != NULL) {
+        (void)dnnl_stream_destroy(limit->stream);
+        (void)dnnl_engine_destroy(limit->engine);
+    }
     free(limit);
 }
 
-enum sotto_status
-clm_limit_run(struct clm_limit *limit, struct sotto_error *err)
+/* Plans the convolutions of an encoder, of two views a record: forward, back to
+   the images (but for the first layer) and to the weights. */
+static enum sotto_status
+make_limit(const struct nn_graph *encoder, size_t n, void **ret_limit,
+           struct sotto_error *err)
 {
+    struct convolutions *limit = calloc(1, sizeof *limit);
+    bool ok;
+    if (limit == NULL) {
+        return host_fail_memory(err);
+    }
+    limit->threads = (int)BENCH_STEP_THREADS;
+    find_openmp(limit);
+    enter(limit);
+    ok = dnnl_engine_create(&limit->engine, dnnl_cpu, 0) == dnnl_success &&
+         dnnl_stream_create(&limit->stream, limit->engine,
+                            dnnl_stream_default_flags) == dnnl_success;
+    for (size_t i = 0; ok && i < encoder->layers; i++) {
+        if (encoder->layer[i].layer.kind == LAYER_CONV) {
+            ok = add_layer(limit, &encoder->layer[i].window, 2 * n, i == 0);
+        }
+    }
+    leave(limit);
+    if (!ok) {
+        free_limit(limit);
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "oneDNN has no means for these convolutions");
+    }
+    *ret_limit = limit;
+    return SOTTO_STATUS_OK;
+}
+
+/* Runs all of them once, on oneDNN's own threads, in layouts of its own choice
+   that nothing is converted to. */
+static enum sotto_status
+run_limit(void *own, struct host_pool *pool, size_t split,
+          struct sotto_error *err)
+{
+    struct convolutions *limit = own;
     bool ok = true;
+    (void)pool;
+    (void)split;
     enter(limit);
     for (size_t i = 0; ok && i < limit->ways; i++) {
         const struct way *way = &limit->way[i];
@@ -245,3 +254,6 @@ clm_limit_run(struct clm_limit *limit, struct sotto_error *err)
               : host_fail(err, SOTTO_STATUS_CHECK, 0,
                           "oneDNN failed at a convolution");
 }
+
+const struct bench_step_limit clm_limit = {1, make_limit, run_limit,
+                                           free_limit};

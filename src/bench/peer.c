@@ -21,6 +21,7 @@
 #include <jansson.h>
 
 #include "host/clock.h"
+#include "host/embedded.h"
 #include "host/error.h"
 #include "host/pool.h"
 
@@ -30,6 +31,23 @@
 
 const struct peer_threads peer_settings[PEER_SETTINGS] = {
     {1, 1}, {2, 1}, {1, 2}};
+
+/* ---- Scripts --------------------------------------------------------------
+ */
+
+extern const struct embedded peer_script[];
+extern const size_t peer_script_count;
+
+const char *
+peer_script_text(const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < peer_script_count &&
+           strcmp(peer_script[i].name, name) != 0) {
+        i++;
+    }
+    return (const char *)peer_script[i].bytes;
+}
 
 /* ---- The child ---------------------------------------------------------- */
 

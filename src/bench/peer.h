@@ -1,6 +1,6 @@
 /*
- * peer.h: what others do in the same time: an embedded Python script, run as a
- * child of this program.
+ * peer.h: what others do in the same time: a Python script, data/peer-*.py,
+ * which the program carries with it and runs as a child.
  *
  *     program --a line, if it asks--> script's input
  *             <--one JSON object a line-- answer(seconds, value)
@@ -15,15 +15,16 @@
 
 #include "sotto/sotto.h"
 
-#define PEER_PYTHON                                                            \
-    "/usr/bin/python3" /* Debian's own, as its packages want                   \
-                        */
+#define PEER_PYTHON "/usr/bin/python3" /* Debian's, as its packages want */
 #define PEER_ARGS_MAX 24u
 
 /* Debian's package that the peer needs, if it is not there: "python3",
    "python3-torch"; NULL: nothing is missing. The interpreter: PEER_PYTHON,
    but in tests. */
 const char *peer_missing(const char *python);
+
+/* The script of that name, as "fit.py"; it must be there. */
+const char *peer_script_text(const char *name);
 
 struct peer;
 

@@ -87,60 +87,31 @@ sample_encoder_new(struct sotto_mechanism **ret_mechanism,
     return status;
 }
 
-/* Images and windows of the layers; what comes out of the last are 64 numbers.
- */
+/* A convolution over images of side x side, which keeps what is at their edges,
+   and the largest of every four pixels; sides are halved, and rounded up. */
+#define CONV(side, channels_in, channels_out, size, step)                      \
+    {                                                                          \
+        .in = (side) * (side) * (channels_in),                                 \
+        .out = ((side) / (step)) * ((side) / (step)) * (channels_out),         \
+        .activation = ACTIVATION_RELU, .kind = LAYER_CONV, .height = (side),   \
+        .width = (side), .channels = (channels_in), .filters = (channels_out), \
+        .kernel = (size), .stride = (step), .pad = (size) / 2                  \
+    }
+#define POOL(side, channels_in)                                                \
+    {                                                                          \
+        .in = (side) * (side) * (channels_in),                                 \
+        .out = (((side) + 1) / 2) * (((side) + 1) / 2) * (channels_in),        \
+        .kind = LAYER_POOL_MAX, .height = (side), .width = (side),             \
+        .channels = (channels_in), .kernel = 2, .stride = 2, .pad = (side) % 2 \
+    }
+
 #define IMAGE_LAYERS 6
 static const struct layer image_layers[IMAGE_LAYERS] = {
-    {.in = 784,
-     .out = 3136,
-     .activation = ACTIVATION_RELU,
-     .kind = LAYER_CONV,
-     .height = 28,
-     .width = 28,
-     .channels = 1,
-     .filters = 16,
-     .kernel = 5,
-     .stride = 2,
-     .pad = 2},
-    {.in = 3136,
-     .out = 6272,
-     .activation = ACTIVATION_RELU,
-     .kind = LAYER_CONV,
-     .height = 14,
-     .width = 14,
-     .channels = 16,
-     .filters = 32,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1},
-    {.in = 6272,
-     .out = 1568,
-     .kind = LAYER_POOL_MAX,
-     .height = 14,
-     .width = 14,
-     .channels = 32,
-     .kernel = 2,
-     .stride = 2},
-    {.in = 1568,
-     .out = 3136,
-     .activation = ACTIVATION_RELU,
-     .kind = LAYER_CONV,
-     .height = 7,
-     .width = 7,
-     .channels = 32,
-     .filters = 64,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1},
-    {.in = 3136,
-     .out = 1024,
-     .kind = LAYER_POOL_MAX,
-     .height = 7,
-     .width = 7,
-     .channels = 64,
-     .kernel = 2,
-     .stride = 2,
-     .pad = 1},
+    CONV(28, 1, 16, 5, 2),
+    CONV(14, 16, 32, 3, 1),
+    POOL(14, 32),
+    CONV(7, 32, 64, 3, 1),
+    POOL(7, 64),
     {.in = 1024, .out = 64, .activation = ACTIVATION_NONE},
 };
 

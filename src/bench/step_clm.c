@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bench/bench_step.h"
-#include "bench/clm_limit.h"
 #include "encoder/contrastive.h"
 #include "host/error.h"
 #include "random/seeded.h"
@@ -104,7 +103,8 @@ static struct bench_step_net
 net_of_clm(void *own)
 {
     struct clm_step *step = own;
-    return (struct bench_step_net){&step->net.backend, &step->net.arena};
+    return (struct bench_step_net){&step->net.backend, &step->net.arena,
+                                   &step->net.encoder};
 }
 
 static double
@@ -151,65 +151,6 @@ distort_clm(void *own, size_t n)
 
 /* ---- The peer ------------------------------------------------------------ */
 
-/* It is given the weights (and the head's biases), layer by layer, and the
-   records. The ways differ in how images lie in memory: channels first, or
-   last. */
-static const char script[] = BENCH_STEP_HEAD
-    "rate, decay = numbers[:2]\n"
-    "records, tried, side = map(int, numbers[2:])\n"
-    "at = 0\n"
-    "def take(*shape):\n"
-    "    global at\n"
-    "    size = int(np.prod(shape))\n"
-    "    at += size\n"
-    "    return given[at - size:at].reshape(shape).clone()\n"
-    "start = [take(16, 5, 5, 1).permute(0, 3, 1, 2),\n"
-    "         take(32, 3, 3, 16).permute(0, 3, 1, 2),\n"
-    "         take(64, 3, 3, 32).permute(0, 3, 1, 2),\n"
-    "         take(64, 4, 4, 64).permute(0, 3, 1, 2).reshape(64, 1024),\n"
-    "         take(64, 64), take(64), take(32, 64), take(32)]\n"
-    "data = take(records, 1, side, side)\n"
-    "class Way:\n"
-    "    def __init__(self, last):\n"
-    "        self.form = (torch.channels_last if last\n"
-    "                     else torch.contiguous_format)\n"
-    "        self.p = []\n"
-    "        for w in start:\n"
-    "            w = (w.contiguous(memory_format=self.form) if w.dim() == 4\n"
-    "                 else w.contiguous())\n"
-    "            self.p.append(torch.nn.Parameter(w.clone()))\n"
-    "        self.norm = [torch.nn.BatchNorm2d(16), torch.nn.BatchNorm2d(32),\n"
-    "                     torch.nn.BatchNorm2d(64), torch.nn.BatchNorm1d(64)]\n"
-    "        all = self.p + [q for n in self.norm for q in n.parameters()]\n"
-    "        try:\n"
-    "            self.adam = torch.optim.AdamW(all, lr=rate, foreach=True,\n"
-    "                                          weight_decay=decay)\n"
-    "        except TypeError:\n"
-    "            self.adam = torch.optim.AdamW(all, lr=rate,\n"
-    "                                          weight_decay=decay)\n"
-    "    def loss(self, x):\n"
-    "        p, norm = self.p, self.norm\n"
-    "        x = x.contiguous(memory_format=self.form)\n"
-    "        x = F.relu(norm[0](F.conv2d(x, p[0], stride=2, padding=2)))\n"
-    "        x = F.relu(norm[1](F.conv2d(x, p[1], padding=1)))\n"
-    "        x = F.max_pool2d(x, 2)\n"
-    "        x = F.relu(norm[2](F.conv2d(x, p[2], padding=1)))\n"
-    "        x = F.max_pool2d(x, 2, padding=1)\n"
-    "        x = F.relu(norm[3](F.linear(x.flatten(1), p[3])))\n"
-    "        x = F.relu(F.linear(x, p[4], p[5]))\n"
-    "        u = F.normalize(F.linear(x, p[6], p[7]))\n"
-    "        n = len(u) // 2\n"
-    "        s = (u @ u.T).fill_diagonal_(-1e30)\n"
-    "        other = torch.arange(2 * n).roll(n)\n"
-    "        return F.cross_entropy(s, other)\n"
-    "    def step(self, x):\n"
-    "        self.adam.zero_grad(set_to_none=True)\n"
-    "        self.loss(x).backward()\n"
-    "        self.adam.step()\n"
-    "    def draw(self, n):\n"
-    "        self.step(data[torch.randint(0, records, (2 * n,))])\n"
-    "first, patience = (data[:2 * tried],), 1\n" BENCH_STEP_TAIL;
-
 static size_t
 give_clm(const void *own, float *to)
 {
@@ -233,34 +174,6 @@ number_clm(double number[BENCH_STEP_NUMBERS_MAX])
     return sizeof all / sizeof *all;
 }
 
-/* ---- The limit ----------------------------------------------------------- */
-
-static enum sotto_status
-make_limit(void *own, size_t n, void **ret_limit, struct sotto_error *err)
-{
-    const struct clm_step *step = own;
-    struct clm_limit *limit = NULL;
-    enum sotto_status status = clm_limit_new(&step->net.encoder, 2 * n,
-                                             BENCH_STEP_THREADS, &limit, err);
-    *ret_limit = limit;
-    return status;
-}
-
-static enum sotto_status
-run_limit(void *limit, struct host_pool *pool, size_t split,
-          struct sotto_error *err)
-{
-    (void)pool;
-    (void)split;
-    return clm_limit_run(limit, err);
-}
-
-static void
-free_limit(void *limit)
-{
-    clm_limit_free(limit);
-}
-
 const struct bench_step bench_step_clm = {
     .name = "train-clm",
     .about = "the same with convolutions, beside oneDNN's alone.",
@@ -273,11 +186,11 @@ const struct bench_step bench_step_clm = {
     .net = net_of_clm,
     .run = run_clm,
     .lose = lose_clm,
-    .script = script,
+    .script = "train-clm.py",
     .agreed = AGREED,
     .give = give_clm,
     .number = number_clm,
-    .limit = {1, make_limit, run_limit, free_limit},
+    .limit = &clm_limit,
     .prepare = distort_clm,
     .prepare_name = "train-clm views",
     .prepare_setting = "%zu of 28x28, %u threads",

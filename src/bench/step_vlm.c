@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bench/bench_step.h"
-#include "bench/vlm_limit.h"
 #include "encoder/noise.h"
 #include "encoder/variational.h"
 #include "host/error.h"
@@ -71,7 +70,8 @@ static struct bench_step_net
 net_of_vlm(void *own)
 {
     struct vlm_step *step = own;
-    return (struct bench_step_net){&step->net.backend, &step->net.arena};
+    return (struct bench_step_net){&step->net.backend, &step->net.arena,
+                                   &step->net.encoder};
 }
 
 static void
@@ -101,70 +101,6 @@ lose_vlm(void *own)
 }
 
 /* ---- The peer ------------------------------------------------------------ */
-
-/* It is given the weights and biases, layer by layer, the records, and the
-   noise of those that are tried. Way 1 keeps all parameters in one vector, and
-   all gradients in another, so that Adam is a handful of calls; way 0 is
-   PyTorch's own Adam for lists. */
-static const char script[] = BENCH_STEP_HEAD
-    "l, b, rate = numbers[:3]\n"
-    "records, tried, *sizes = map(int, numbers[3:])\n"
-    "layers = len(sizes) - 1\n"
-    "count = sum((i + 1) * o for i, o in zip(sizes, sizes[1:]))\n"
-    "data = given[count:count + records * sizes[0]].reshape(records, -1)\n"
-    "noise = given[count + records * sizes[0]:].reshape(tried, -1)\n"
-    "d, s = noise.shape[1], math.sqrt(0.5)\n"
-    "criterion = torch.nn.BCEWithLogitsLoss(reduction='sum')\n"
-    "class Way:\n"
-    "    def __init__(self, flat):\n"
-    "        self.flat, at, self.p = flat, 0, []\n"
-    "        value = given[:count].clone()\n"
-    "        self.slope = torch.zeros(count)\n"
-    "        for i, o in zip(sizes, sizes[1:]):\n"
-    "            for shape in ((o, i), (o,)):\n"
-    "                end = at + math.prod(shape)\n"
-    "                p = value[at:end].view(shape)\n"
-    "                p = torch.nn.Parameter(p if flat else p.clone())\n"
-    "                if flat:\n"
-    "                    p.grad = self.slope[at:end].view(shape)\n"
-    "                self.p.append(p)\n"
-    "                at = end\n"
-    "        all = self.p\n"
-    "        if flat:\n"
-    "            all = [torch.nn.Parameter(value)]\n"
-    "            all[0].grad = self.slope\n"
-    "        try:\n"
-    "            self.adam = torch.optim.Adam(all, lr=rate,\n"
-    "                                         foreach=not flat)\n"
-    "        except TypeError:\n"
-    "            self.adam = torch.optim.Adam(all, lr=rate)\n"
-    "    def through(self, x, first, last):\n"
-    "        for i in range(first, last):\n"
-    "            x = torch.nn.functional.linear(x, self.p[2 * i],\n"
-    "                                           self.p[2 * i + 1])\n"
-    "            if i + 1 < last:\n"
-    "                x = torch.relu(x)\n"
-    "        return x\n"
-    "    def loss(self, x, e):\n"
-    "        h = self.through(x, 0, layers // 2)\n"
-    "        norm = h.abs().sum(1, keepdim=True)\n"
-    "        mu = h * (l / norm).clamp(max=1)\n"
-    "        logits = self.through(mu + b * e, layers // 2, layers)\n"
-    "        a = mu.abs()\n"
-    "        kl = a.sum() / s + torch.exp(a / -b).sum() * (b / s)\n"
-    "        kl = kl + a.numel() * (math.log(s / b) - 1)\n"
-    "        return (criterion(logits, x) + kl) / len(x)\n"
-    "    def step(self, x, e):\n"
-    "        if self.flat:\n"
-    "            self.slope.zero_()\n"
-    "        else:\n"
-    "            self.adam.zero_grad(set_to_none=True)\n"
-    "        self.loss(x, e).backward()\n"
-    "        self.adam.step()\n"
-    "    def draw(self, n):\n"
-    "        e = torch.empty(2, n, d).exponential_()\n"
-    "        self.step(data[torch.randint(0, records, (n,))], e[0] - e[1])\n"
-    "first, patience = (data[:tried], noise), 0.5\n" BENCH_STEP_TAIL;
 
 static size_t
 give_vlm(const void *own, float *to)
@@ -197,33 +133,6 @@ number_vlm(double number[BENCH_STEP_NUMBERS_MAX])
     return count;
 }
 
-/* ---- The limit ----------------------------------------------------------- */
-
-static enum sotto_status
-make_limit(void *own, size_t n, void **ret_limit, struct sotto_error *err)
-{
-    struct vlm_limit *limit = NULL;
-    enum sotto_status status = vlm_limit_new(n, &limit, err);
-    (void)own;
-    *ret_limit = limit;
-    return status;
-}
-
-static enum sotto_status
-run_limit(void *limit, struct host_pool *pool, size_t split,
-          struct sotto_error *err)
-{
-    (void)err;
-    vlm_limit_run(limit, pool, (enum vlm_split)split);
-    return SOTTO_STATUS_OK;
-}
-
-static void
-free_limit(void *limit)
-{
-    vlm_limit_free(limit);
-}
-
 const struct bench_step bench_step_vlm = {
     .name = "train-vlm",
     .about = "times training steps on two threads, beside OpenBLAS's products\n"
@@ -239,9 +148,9 @@ const struct bench_step bench_step_vlm = {
     .net = net_of_vlm,
     .run = run_vlm,
     .lose = lose_vlm,
-    .script = script,
+    .script = "train-vlm.py",
     .agreed = AGREED,
     .give = give_vlm,
     .number = number_vlm,
-    .limit = {VLM_SPLITS, make_limit, run_limit, free_limit},
+    .limit = &vlm_limit,
 };

@@ -7,7 +7,7 @@
  *
  * on matrices of their own, so that caches hold what they would in a step.
  */
-#include "bench/vlm_limit.h"
+#include "bench/bench_step.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,10 @@
 const size_t vlm_sizes[VLM_LAYERS + 1] = {784, 400, 150, 50, 8,
                                           50,  150, 400, 784};
 
-struct vlm_limit {
+/* How the threads share a product: rows of its result, or columns. */
+enum vlm_split { VLM_SPLIT_ROWS = 0, VLM_SPLIT_COLUMNS = 1, VLM_SPLITS };
+
+struct products {
     size_t n, threads;
     enum vlm_split split;
     float *x[VLM_LAYERS + 1], *dx[VLM_LAYERS + 1]; /* before each layer */
@@ -26,11 +29,13 @@ struct vlm_limit {
     float *memory;
 };
 
-enum sotto_status
-vlm_limit_new(size_t n, struct vlm_limit **ret_limit, struct sotto_error *err)
+static enum sotto_status
+make_limit(const struct nn_graph *encoder, size_t n, void **ret_limit,
+           struct sotto_error *err)
 {
-    struct vlm_limit *limit = calloc(1, sizeof *limit);
+    struct products *limit = calloc(1, sizeof *limit);
     size_t total = 0, at = 0;
+    (void)encoder;
     for (size_t l = 0; l <= VLM_LAYERS; l++) {
         size_t weights = l < VLM_LAYERS ? vlm_sizes[l] * vlm_sizes[l + 1] : 0;
         total += 2 * (n * vlm_sizes[l] + weights);
@@ -61,9 +66,10 @@ vlm_limit_new(size_t n, struct vlm_limit **ret_limit, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-void
-vlm_limit_free(struct vlm_limit *limit)
+static void
+free_limit(void *own)
 {
+    struct products *limit = own;
     if (limit != NULL) {
         free(limit->memory);
         free(limit);
@@ -79,7 +85,7 @@ struct product {
 };
 
 static void
-multiply_part(const struct vlm_limit *limit, const struct product *p, size_t i)
+multiply_part(const struct products *limit, const struct product *p, size_t i)
 {
     bool rows = limit->split == VLM_SPLIT_ROWS;
     size_t whole = rows ? p->m : p->n;
@@ -110,7 +116,7 @@ multiply_part(const struct vlm_limit *limit, const struct product *p, size_t i)
 static void
 multiply_task(void *context, size_t i, unsigned worker)
 {
-    struct vlm_limit *limit = context;
+    struct products *limit = context;
     size_t n = limit->n;
     (void)worker;
     for (size_t l = 0; l < VLM_LAYERS; l++) {
@@ -134,11 +140,19 @@ multiply_task(void *context, size_t i, unsigned worker)
     }
 }
 
-void
-vlm_limit_run(struct vlm_limit *limit, struct host_pool *pool,
-              enum vlm_split split)
+/* Runs all products of a step once, each cut into one part for each thread. No
+   thread waits for another before the end, as a real step would. */
+static enum sotto_status
+run_limit(void *own, struct host_pool *pool, size_t split,
+          struct sotto_error *err)
 {
+    struct products *limit = own;
+    (void)err;
     limit->threads = host_pool_threads(pool);
-    limit->split = split;
+    limit->split = (enum vlm_split)split;
     host_pool_run(pool, limit->threads, multiply_task, limit);
+    return SOTTO_STATUS_OK;
 }
+
+const struct bench_step_limit vlm_limit = {VLM_SPLITS, make_limit, run_limit,
+                                           free_limit};

@@ -18,6 +18,7 @@
 
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "host/embedded.h"
 #include "verb/records.h"
 
 #define DEMO_MECHANISM "sotto demo" /* the mechanisms' name */
@@ -35,15 +36,9 @@
 #define DEMO_CAMPAIGNS "campaigns" /* the collector's folder of mechanisms */
 #define DEMO_STORE "collected.db"
 
-/* An embedded file; behind its bytes is a NUL. */
-struct demo_data {
-    const char *name;
-    const uint8_t *bytes;
-    size_t size;
-};
-extern const struct demo_data demo_data[]; /* digits */
+extern const struct embedded demo_data[]; /* digits */
 extern const size_t demo_data_count;
-extern const struct demo_data demo_template[]; /* by-hand.sh, page.html */
+extern const struct embedded demo_template[]; /* by-hand.sh, page.html */
 extern const size_t demo_template_count;
 
 /* Who learnt: from reports of a code and a label in one, knowing the channel;

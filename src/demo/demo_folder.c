@@ -80,7 +80,7 @@ static bool
 is_begun(const char *folder)
 {
     char path[DEMO_PATH_SIZE];
-    const struct demo_data *data = &demo_data[0];
+    const struct embedded *data = &demo_data[0];
     uint8_t *bytes = NULL;
     size_t size = 0;
     (void)snprintf(path, sizeof path, "%s/%s", folder, data->name);

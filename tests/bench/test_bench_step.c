@@ -169,10 +169,10 @@ test_limit(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct bench_step_job job = {.step = steps[i]};
-        const struct bench_step_limit *limit = &steps[i]->limit;
+        const struct bench_step_limit *limit = steps[i]->limit;
         void *made = NULL;
         must(bench_step_open(&job, 2, &err));
-        must(limit->make(job.own, 2, &made, &err));
+        must(limit->make(steps[i]->net(job.own).encoder, 2, &made, &err));
         for (size_t split = 0; split < limit->splits; split++) {
             must(limit->run(made, job.pool, split, &err));
         }
