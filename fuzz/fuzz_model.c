@@ -44,7 +44,7 @@ static void
 use(struct sotto_model *model)
 {
     struct sotto_mechanism *mechanism = sotto_model_mechanism(model);
-    size_t columns = mechanism->shape.columns;
+    size_t columns = mechanism->shape.schema.columns;
     size_t size = mechanism->shape.report_size;
     struct sotto_value *values = calloc(columns + 1, sizeof *values);
     uint8_t *report = size <= REPORT_MOST ? malloc(size) : NULL;

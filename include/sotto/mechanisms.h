@@ -145,6 +145,8 @@ struct sotto_column_info {
     const char *name;
     enum sotto_column_kind kind;
     size_t count;     /* symbols ("other" the last), or bytes; 1 for a number */
+    size_t symbols;   /* as `count`, where a value is one of several; else 0 */
+    size_t samples;   /* as `count`, where a value is several samples; else 0 */
     size_t inputs;    /* entries of x that it fills; 0: not the encoder's */
     bool missing;     /* a missing value is told apart: the last category, or
                          an entry of x behind the number's */

@@ -156,7 +156,7 @@ keys_new(const struct sotto_table *table, size_t column, const char *what,
                          "there is no column %zu: the table has %zu",
                          column + 1, sotto_table_columns(table));
     }
-    if (sotto_table_kind(table, column) == SOTTO_COLUMN_BYTES) {
+    if (sotto_table_width(table, column) > 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "column \"%.80s\" holds images: it cannot tell a "
                          "row's %s",

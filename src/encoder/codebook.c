@@ -33,7 +33,8 @@ fit_label(struct sotto_codebook *codebook, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return schema_fit_label(table, column, &codebook->fitted, err);
+    codebook->label = codebook->schema.columns;
+    return schema_fit_label(&codebook->schema, table, column, err);
 }
 
 /* The encoder's inputs, in its order, and the label. */
@@ -42,16 +43,13 @@ choose_columns(struct sotto_codebook *codebook, struct sotto_error *err)
 {
     const struct compose_spec *spec = &codebook->parts.spec;
     const char *label = codebook->options.label;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    codebook->column = calloc(spec->columns + 1, sizeof *codebook->column);
-    if (codebook->column == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < spec->columns; i++) {
+    struct schema *schema = &codebook->schema;
+    enum sotto_status status = schema_init(schema, spec->columns + 1, err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < spec->columns; i++) {
         const struct schema_column *column = &spec->column[i];
         bool named = label != NULL && strcmp(column->name, label) == 0;
-        bool input = codebook->encoder->shape.column[i].inputs > 0;
-        if (named && (input || column->kind != SOTTO_COLUMN_CATEGORY)) {
+        bool input = column->inputs > 0;
+        if (named && (input || !schema_kind(column->kind)->symbols)) {
             return schema_column_fail(
                 SOTTO_STATUS_USAGE, "the label ", label,
                 " goes into the encoder: take one that was "
@@ -59,18 +57,16 @@ choose_columns(struct sotto_codebook *codebook, struct sotto_error *err)
                 err);
         }
         if (named) {
-            codebook->label = codebook->columns;
+            codebook->label = schema->columns;
         }
         if (named || input) {
-            codebook->column[codebook->columns++] = *column;
+            status = schema_add(schema, column, err);
         }
     }
-    if (label != NULL && codebook->label == SIZE_MAX) {
-        status = fit_label(codebook, err);
-        codebook->label = codebook->columns;
-        codebook->column[codebook->columns++] = codebook->fitted;
-    }
-    return status;
+    return status == SOTTO_STATUS_OK && label != NULL &&
+                   codebook->label == SIZE_MAX
+               ? fit_label(codebook, err)
+               : status;
 }
 
 size_t
@@ -78,7 +74,7 @@ codebook_symbols(const struct sotto_codebook *codebook)
 {
     return codebook->label == SIZE_MAX
                ? 1
-               : codebook->column[codebook->label].count;
+               : codebook->schema.column[codebook->label].count;
 }
 
 /* ---- Representations ----------------------------------------------------- */
@@ -237,8 +233,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     clustering_clear(&codebook->clustering);
     host_wipe_free(codebook->z,
                    codebook->n * codebook->d * sizeof *codebook->z);
-    schema_column_clear(&codebook->fitted);
-    free(codebook->column);
+    schema_clear(&codebook->schema);
     decompose_clear(&codebook->parts);
     tensor_backend_free(codebook->backend);
     host_pool_free(codebook->pool);

@@ -28,10 +28,8 @@ struct sotto_codebook {
     struct sotto_codebook_options options;
     struct sotto_mechanism *encoder; /* a copy */
     struct decompose parts;          /* of it */
-    struct schema_column *column;    /* of the codebook's mechanisms */
-    size_t columns;
-    size_t label;                /* of these; SIZE_MAX: none */
-    struct schema_column fitted; /* a label that the encoder does not have */
+    struct schema schema;            /* of the codebook's mechanisms */
+    size_t label; /* of its columns, the encoder's or fitted; SIZE_MAX: none */
     struct host_pool *pool;
     struct tensor_backend *backend;
     float *z;        /* n rows of d */

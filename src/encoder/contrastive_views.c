@@ -81,8 +81,8 @@ corrupt_row(const struct job *job, uint32_t row, float *to)
     float *end = to;
     memcpy(to, learnt->x + row * learnt->width, learnt->width * sizeof *to);
     for (size_t i = 0; i < learnt->choice.columns; i++) {
-        const struct schema_column *column = &learnt->column[i];
-        bool whole = column->kind == SOTTO_COLUMN_CATEGORY;
+        const struct schema_column *column = &learnt->schema.column[i];
+        bool whole = schema_kind(column->kind)->symbols;
         size_t units = i == learnt->label ? 0 : whole ? 1 : column->count;
         size_t size = whole ? column->count : 1;
         for (; units > 0; units--, end += size) {

@@ -152,7 +152,7 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
         return status;
     }
     if (!is_kept(direct, column) ||
-        sotto_table_kind(direct->table, column) != SOTTO_COLUMN_NUMBER) {
+        !schema_kind(sotto_table_kind(direct->table, column))->ranged) {
         return schema_column_fail(
             SOTTO_STATUS_USAGE, "column ", range->column,
             " is dropped or does not hold numbers: it takes no "
@@ -256,13 +256,9 @@ fit(struct direct *direct, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    direct->column = calloc(direct->columns, sizeof *direct->column);
-    if (direct->column == NULL) {
-        return host_fail_memory(err);
-    }
+    status = schema_init(&direct->schema, direct->columns, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < direct->columns; i++) {
-        status =
-            direct_fit_column(direct, direct->kept[i], &direct->column[i], err);
+        status = direct_fit_column(direct, direct->kept[i], err);
     }
     if (status == SOTTO_STATUS_OK) {
         status = direct_add_parts(direct, err);
@@ -297,8 +293,8 @@ write_mechanism(const struct direct *direct, const struct encoder_job *job,
         .campaign = options->campaign != NULL ? options->campaign : name,
         .auxiliary = auxiliary_of(direct),
         .eps = direct->eps,
-        .column = direct->column,
-        .columns = direct->columns,
+        .column = direct->schema.column,
+        .columns = direct->schema.columns,
         .part = direct->part,
         .parts = direct->parts,
     };
@@ -314,14 +310,11 @@ write_mechanism(const struct direct *direct, const struct encoder_job *job,
 static void
 direct_clear(struct direct *direct)
 {
-    for (size_t i = 0; direct->column != NULL && i < direct->columns; i++) {
-        schema_column_clear(&direct->column[i]);
-    }
     for (size_t i = 0; i < direct->ranges; i++) {
         free(direct->range[i].column);
     }
     free(direct->range);
-    free(direct->column);
+    schema_clear(&direct->schema);
     free(direct->part);
     free(direct->kept);
 }

@@ -35,7 +35,7 @@ struct direct {
     uint64_t delta; /* likewise; 0: none */
     uint64_t each;  /* epsilon of one number or category */
     bool ranges_fitted, categories_fitted; /* taken from the data */
-    struct schema_column *column;
+    struct schema schema;
     struct compose_part *part;
     size_t parts;
 };
@@ -43,11 +43,10 @@ struct direct {
 /* direct.c: a column of the table's name. */
 const char *direct_name(const struct direct *direct, size_t column);
 
-/* direct_columns.c: a column of the table, as the mechanism has it. Statuses:
-   INPUT, MEMORY. */
+/* direct_columns.c: adds a column of the table to the schema. Statuses: INPUT,
+   MEMORY. */
 SOTTO_CHECKED enum sotto_status direct_fit_column(struct direct *direct,
                                                   size_t column,
-                                                  struct schema_column *ret,
                                                   struct sotto_error *err);
 
 /*

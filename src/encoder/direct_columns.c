@@ -21,17 +21,16 @@ range_of(const struct direct *direct, size_t column)
 }
 
 enum sotto_status
-direct_fit_column(struct direct *direct, size_t column,
-                  struct schema_column *ret, struct sotto_error *err)
+direct_fit_column(struct direct *direct, size_t column, struct sotto_error *err)
 {
     const struct direct_range *range = range_of(direct, column);
     struct schema_aim aim = {.range = true};
-    enum sotto_status status;
+    const struct schema_kind *kind =
+        schema_kind(sotto_table_kind(direct->table, column));
     if (range != NULL) {
-        aim = (struct schema_aim){true, true, range->low, range->high};
+        aim = (struct schema_aim){true, true, range->low, range->high, false};
     }
-    status = schema_column_fit(direct->table, column, &aim, ret, err);
-    direct->categories_fitted |= schema_kind(ret->kind)->symbols;
-    direct->ranges_fitted |= ret->kind == SOTTO_COLUMN_NUMBER && range == NULL;
-    return status;
+    direct->categories_fitted |= kind->symbols;
+    direct->ranges_fitted |= kind->ranged && range == NULL;
+    return schema_fit(&direct->schema, direct->table, column, &aim, err);
 }

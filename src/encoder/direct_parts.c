@@ -79,12 +79,18 @@ find_channel(const char *setting, const char *given, const char *otherwise,
     return NULL;
 }
 
+static bool
+is_symbols(const struct direct *direct, size_t at)
+{
+    return schema_kind(direct->schema.column[at].kind)->symbols;
+}
+
 /* The channel of column `at` of those kept; NULL, and a message, for none. */
 static const struct channel *
 choose_channel(const struct direct *direct, size_t at, struct sotto_error *err)
 {
     const struct direct_settings *set = direct->set;
-    bool symbols = direct->column[at].kind == SOTTO_COLUMN_CATEGORY;
+    bool symbols = is_symbols(direct, at);
     if (direct->kept[at] == direct->label) {
         return find_channel("label-channel", set->label_channel,
                             symbols ? "flip" : "window", symbols, err);
@@ -146,7 +152,7 @@ joins(const struct direct *direct, size_t at, const struct compose_part *part,
     bool label = direct->kept[at] == direct->label;
     return part != NULL && !label && strcmp(part->covers, "label") != 0 &&
            (!is_joint(channel) ||
-            part->d + direct->column[at].count <= CHANNEL_D_MAX);
+            part->d + direct->schema.column[at].count <= CHANNEL_D_MAX);
 }
 
 /* The part column `at` goes into, a new one if need be; its entries are from
@@ -155,7 +161,7 @@ static struct compose_part *
 add_number(struct direct *direct, size_t at, const struct channel *channel,
            struct compose_part *last, uint32_t from)
 {
-    uint32_t count = (uint32_t)direct->column[at].count;
+    uint32_t count = (uint32_t)direct->schema.column[at].count;
     bool joint = is_joint(channel);
     if (joins(direct, at, last, channel)) {
         *(joint ? &last->d : &last->blocks) += count;
@@ -177,24 +183,25 @@ add_numbers(struct direct *direct, struct place *place, struct sotto_error *err)
     uint32_t from = 0;
     for (size_t i = 0; i < direct->columns; i++) {
         const struct channel *channel;
-        if (direct->column[i].kind == SOTTO_COLUMN_CATEGORY) {
+        if (is_symbols(direct, i)) {
             continue;
         }
         channel = choose_channel(direct, i, err);
         if (channel == NULL) {
             return SOTTO_STATUS_USAGE;
         }
-        if (is_joint(channel) && direct->column[i].count > CHANNEL_D_MAX) {
+        if (is_joint(channel) &&
+            direct->schema.column[i].count > CHANNEL_D_MAX) {
             return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                              "'%s' takes at most %u numbers together, and an "
                              "image here has %zu: use laplace for numbers",
                              channel->name, (unsigned)CHANNEL_D_MAX,
-                             direct->column[i].count);
+                             direct->schema.column[i].count);
         }
         last = add_number(direct, i, channel, last, from);
         place[i].channel = channel;
         place[i].part = direct->parts - 1;
-        from += (uint32_t)direct->column[i].count;
+        from += (uint32_t)direct->schema.column[i].count;
     }
     return SOTTO_STATUS_OK;
 }
@@ -210,7 +217,8 @@ scale_balls(struct direct *direct, const struct place *place)
     for (size_t i = 0; i < direct->columns; i++) {
         if (place[i].channel != NULL &&
             place[i].channel->domain == CHANNEL_DOMAIN_BALL) {
-            direct->column[i].scale /= sqrt(direct->part[place[i].part].d);
+            direct->schema.column[i].scale /=
+                sqrt(direct->part[place[i].part].d);
         }
     }
 }
@@ -223,7 +231,7 @@ add_categories(struct direct *direct, struct sotto_error *err)
     for (size_t i = 0; i < direct->columns; i++) {
         const struct channel *channel;
         struct compose_part *part;
-        if (direct->column[i].kind != SOTTO_COLUMN_CATEGORY) {
+        if (!is_symbols(direct, i)) {
             continue;
         }
         channel = choose_channel(direct, i, err);

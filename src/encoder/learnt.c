@@ -58,52 +58,35 @@ split_budget(struct learnt *learnt, struct sotto_error *err)
 /* ---- Columns ------------------------------------------------------------- */
 
 static enum sotto_status
-fit_column(const struct learnt *learnt, size_t at, struct sotto_error *err)
-{
-    const struct sotto_table *table = learnt->job->table;
-    static const struct schema_aim standard = {0};
-    size_t column = learnt->choice.kept[at];
-    struct schema_column *ret = &learnt->column[at];
-    enum sotto_status status =
-        at == learnt->label
-            ? schema_fit_label(table, column, ret, err)
-            : schema_column_fit(table, column, &standard, ret, err);
-    ret->input = schema_kind(ret->kind)->symbols && at != learnt->label;
-    return status;
-}
-
-static enum sotto_status
 fit_columns(struct learnt *learnt, struct sotto_error *err)
 {
+    static const struct schema_aim aim = {.input = true};
+    const struct sotto_table *table = learnt->job->table;
+    struct schema *schema = &learnt->schema;
     size_t columns = learnt->choice.columns;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    learnt->column = calloc(columns, sizeof *learnt->column);
+    enum sotto_status status = schema_init(schema, columns, err);
     learnt->block = calloc(columns, sizeof *learnt->block);
-    if (learnt->column == NULL || learnt->block == NULL) {
+    if (status != SOTTO_STATUS_OK || learnt->block == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < columns; i++) {
-        if (learnt->choice.kept[i] == learnt->choice.label) {
-            learnt->label = i;
-        }
-    }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < columns; i++) {
-        status = fit_column(learnt, i, err);
+        size_t column = learnt->choice.kept[i];
+        if (column == learnt->choice.label) {
+            learnt->label = i;
+            status = schema_fit_label(schema, table, column, err);
+        } else {
+            status = schema_fit(schema, table, column, &aim, err);
+        }
     }
     return status;
 }
 
 static enum analyst_likelihood
-likelihood_of(enum sotto_column_kind kind)
+likelihood_of(const struct schema_kind *kind)
 {
-    switch (kind) {
-    case SOTTO_COLUMN_CATEGORY:
-        return ANALYST_CATEGORICAL;
-    case SOTTO_COLUMN_BYTES:
-        return ANALYST_BERNOULLI;
-    default:
-        return ANALYST_GAUSSIAN;
-    }
+    return kind->symbols ? ANALYST_CATEGORICAL
+           : kind->bytes ? ANALYST_BERNOULLI
+                         : ANALYST_GAUSSIAN;
 }
 
 /* Neighbours of one likelihood make one block, but every category its own. */
@@ -113,8 +96,9 @@ find_blocks(struct learnt *learnt, struct sotto_error *err)
     struct analyst_block *last = NULL;
     uint64_t width = 0;
     for (size_t i = 0; i < learnt->choice.columns; i++) {
-        const struct schema_column *column = &learnt->column[i];
-        enum analyst_likelihood likelihood = likelihood_of(column->kind);
+        const struct schema_column *column = &learnt->schema.column[i];
+        enum analyst_likelihood likelihood =
+            likelihood_of(schema_kind(column->kind));
         if (i == learnt->label) {
             continue;
         }
@@ -155,10 +139,9 @@ fill_x(struct learnt *learnt, struct sotto_error *err)
                          learnt->n, learnt->n == 1 ? "" : "s");
     }
     learnt->x = calloc(learnt->n, learnt->width * sizeof *learnt->x);
-    return learnt->x != NULL
-               ? matrix_fill(learnt->column, learnt->choice.columns,
-                             learnt->job->table, learnt->x, err)
-               : host_fail_memory(err);
+    return learnt->x != NULL ? matrix_fill(&learnt->schema, learnt->job->table,
+                                           learnt->x, err)
+                             : host_fail_memory(err);
 }
 
 enum sotto_status
@@ -197,12 +180,8 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
 void
 learnt_clear(struct learnt *learnt)
 {
-    for (size_t i = 0; learnt->column != NULL && i < learnt->choice.columns;
-         i++) {
-        schema_column_clear(&learnt->column[i]);
-    }
     host_wipe_free(learnt->x, learnt->n * learnt->width * sizeof *learnt->x);
-    free(learnt->column);
+    schema_clear(&learnt->schema);
     free(learnt->block);
     schema_fit_choice_clear(&learnt->choice);
     tensor_backend_free(learnt->backend);
@@ -218,9 +197,9 @@ print_columns(const struct learnt *learnt, struct host_text *text)
         struct sotto_image image =
             sotto_table_image(learnt->job->table, learnt->choice.kept[i]);
         host_text_print(text, " c%d.%zu.%u.%u.%u%s",
-                        (int)learnt->column[i].kind, learnt->column[i].count,
-                        (unsigned)image.height, (unsigned)image.width,
-                        (unsigned)image.channels,
+                        (int)learnt->schema.column[i].kind,
+                        learnt->schema.column[i].count, (unsigned)image.height,
+                        (unsigned)image.width, (unsigned)image.channels,
                         i == learnt->label ? ".label" : "");
     }
 }

@@ -48,7 +48,7 @@ struct learnt {
     const struct encoder_job *job;
     struct learnt_settings set; /* defaults filled in */
     struct schema_choice choice;
-    struct schema_column *column;
+    struct schema schema;
     size_t label; /* of the chosen columns; SIZE_MAX: none */
     uint64_t eps, eps_x, eps_y;
     struct analyst_block *block;

@@ -11,6 +11,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "schema/column.h"
 #include "table/gunzip.h"
 
 #define FILE_MOST ((size_t)1 << 31)
@@ -133,8 +134,8 @@ data_images_read(const struct data_records *data, const char *images,
         status = data_file_read(data, labels, &label, err);
     }
     if (status == SOTTO_STATUS_OK &&
-        (sotto_table_kind(table, 0) != SOTTO_COLUMN_BYTES ||
-         sotto_table_kind(label, 0) != SOTTO_COLUMN_NUMBER)) {
+        (sotto_table_width(table, 0) == 0 ||
+         !schema_kind(sotto_table_kind(label, 0))->ranged)) {
         status =
             host_fail(err, SOTTO_STATUS_INPUT, 0,
                       "'%s' must hold images and '%s' labels", images, labels);

@@ -272,8 +272,8 @@ append_labels(const struct learn_job *job, size_t size,
 /* Fits the label's column, and finds the row of each report; `ret_row` has room
    for all reports. Failures are about "labels". */
 static enum sotto_status
-read_labels(const struct learn_job *job, struct schema_column *ret_label,
-            size_t *ret_at, size_t *ret_row, struct sotto_error *err)
+read_labels(const struct learn_job *job, struct schema *schema, size_t *ret_at,
+            size_t *ret_row, struct sotto_error *err)
 {
     const struct sotto_report_reader *reader = job->reader;
     const struct sotto_table *labels = job->labels;
@@ -283,8 +283,7 @@ read_labels(const struct learn_job *job, struct schema_column *ret_label,
                                    : match_order(reader, labels, ret_row, err);
     status = HOST_THEN(
         status, schema_fit_find(labels, "label", job->column, ret_at, err));
-    status =
-        HOST_THEN(status, schema_fit_label(labels, *ret_at, ret_label, err));
+    status = HOST_THEN(status, schema_fit_label(schema, labels, *ret_at, err));
     return host_about(status, err, "labels");
 }
 
@@ -293,19 +292,21 @@ labelled_new(const struct sotto_mechanism *mechanism,
              const struct learn_job *job, struct sotto_mechanism **ret_labelled,
              struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
-    struct schema_column label = {0};
+    struct schema schema;
     struct sotto_mechanism *labelled = NULL;
     size_t at = 0;
     size_t *row =
         calloc(sotto_report_reader_count(job->reader) + 1, sizeof *row);
-    enum sotto_status status = row != NULL
-                                   ? read_labels(job, &label, &at, row, err)
-                                   : host_fail_memory(err);
-    status = HOST_THEN(status,
-                       labelled_mechanism(mechanism, &label, &labelled, err));
+    enum sotto_status status = schema_init(&schema, 1, err);
+    if (row == NULL) {
+        status = host_fail_memory(err);
+    }
+    status = HOST_THEN(status, read_labels(job, &schema, &at, row, err));
+    status = HOST_THEN(
+        status, labelled_mechanism(mechanism, schema.column, &labelled, err));
     if (status == SOTTO_STATUS_OK && labelled != NULL) {
         status = append_labels(job, mechanism->shape.report_size, labelled, row,
-                               at, &label, ret_reader, err);
+                               at, schema.column, ret_reader, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_labelled = labelled;
@@ -313,6 +314,6 @@ labelled_new(const struct sotto_mechanism *mechanism,
         sotto_mechanism_free(labelled);
     }
     free(row);
-    schema_column_clear(&label);
+    schema_clear(&schema);
     return status;
 }

@@ -8,24 +8,6 @@
 
 #include "host/error.h"
 
-static void
-copy_columns(const struct shape *shape, struct decompose *copy)
-{
-    for (size_t i = 0; i < shape->columns; i++) {
-        const struct shape_column *own = &shape->column[i];
-        struct schema_column *column = &copy->column[i];
-        column->name = own->name;
-        column->kind = own->kind;
-        column->count = own->count;
-        column->input = own->inputs > 0;
-        column->missing = own->missing;
-        column->clip = own->clip;
-        column->shift = own->shift;
-        column->scale = own->scale;
-        column->values = schema_kind(own->kind)->symbols ? own->values : NULL;
-    }
-}
-
 struct layer
 decompose_layer(const struct sotto_mechanism *mechanism, size_t i)
 {
@@ -71,13 +53,14 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
 {
     const struct shape *shape = &mechanism->shape;
     memset(copy, 0, sizeof *copy);
-    copy->column = calloc(shape->columns + 1, sizeof *copy->column);
+    copy->column = calloc(shape->schema.columns + 1, sizeof *copy->column);
     copy->layer = calloc(shape->layers + 1, sizeof *copy->layer);
     copy->part = calloc(shape->parts + 1, sizeof *copy->part);
     if (copy->column == NULL || copy->layer == NULL || copy->part == NULL) {
         return host_fail_memory(err);
     }
-    copy_columns(shape, copy);
+    memcpy(copy->column, shape->schema.column,
+           shape->schema.columns * sizeof *copy->column);
     for (size_t i = 0; i < shape->layers; i++) {
         copy->layer[i] = decompose_layer(mechanism, i);
     }
@@ -91,7 +74,7 @@ decompose_init(struct decompose *copy, const struct sotto_mechanism *mechanism,
         .central_delta = mechanism->device.terms->central_delta,
         .expires = mechanism->device.terms->expires,
         .column = copy->column,
-        .columns = shape->columns,
+        .columns = shape->schema.columns,
         .layer = copy->layer,
         .layers = shape->layers,
         .part = copy->part,

@@ -24,9 +24,6 @@
 #include "host/text.h"
 #include "mechanism/page.h"
 
-#define CATEGORIES_MOST ((size_t)12)
-#define RANGE_MOST 1e30 /* no real quantity's range ends beyond */
-
 /* ---- Sections ----------------------------------------------------------- */
 
 static void
@@ -38,33 +35,6 @@ say_titles(struct page *page)
     page_name(page, page->info.campaign);
     page_say(page, 0, "\"");
     page_say(page, 0, "hash %s", page->info.hash);
-}
-
-static void
-say_categories(struct page *page, const struct sotto_column_info *info)
-{
-    size_t count = info->count - 1;
-    const char *at = info->name;
-    host_text_print(&page->words, "one of %zu categories: ", count);
-    for (size_t i = 0; i < count && i < CATEGORIES_MOST; i++) {
-        at += strlen(at) + 1;
-        host_text_print(&page->words, "%s", i > 0 ? ", " : "");
-        page_name(page, at);
-    }
-    if (count > CATEGORIES_MOST) {
-        host_text_print(&page->words, " and %zu more", count - CATEGORIES_MOST);
-    }
-    page_say(page, 6,
-             info->missing ? "; a missing one counts as the last of these, "
-                             "anything else as (other)"
-                           : "; anything else counts as (other)");
-}
-
-/* A hostile or mistaken file's range may be no range at all. */
-static bool
-range_usable(const struct sotto_column_info *info)
-{
-    return fabs(info->low) <= RANGE_MOST && fabs(info->high) <= RANGE_MOST;
 }
 
 /* Whether a part clips each of its numbers for itself: a single one, or those
@@ -80,59 +50,33 @@ clips_each(const struct channel_instance *instance)
 /* Whether some part takes the column as a number of its own, with no encoder
    between: only there is it clipped to its range. */
 static bool
-sent_alone(const struct page *page, size_t column)
+sent_alone(const struct page *page, const struct schema_column *column)
 {
-    const struct shape *shape = &page->mechanism->shape;
-    size_t entry = shape->column[column].at;
     bool alone = false;
     for (size_t i = 0; i < page->info.parts; i++) {
-        const struct shape_part *part = &shape->part[i];
-        alone = alone ||
-                (clips_each(part->instance) && entry >= part->from &&
-                 (entry - part->from) / part->instance->size < part->blocks);
+        const struct shape_part *part = &page->mechanism->shape.part[i];
+        alone =
+            alone ||
+            (clips_each(part->instance) && column->at >= part->from &&
+             (column->at - part->from) / part->instance->size < part->blocks);
     }
     return alone && page->info.layers == 0;
 }
 
 static void
-say_number(struct page *page, size_t at, const struct sotto_column_info *info)
-{
-    const char *missing = info->missing ? "whether it is missing is told apart"
-                                        : "a missing one counts as the middle";
-    if (!range_usable(info)) {
-        page_say(page, 6, "a number with an unusable range");
-    } else if (sent_alone(page, at)) {
-        page_say(
-            page, 6,
-            "a number from %.6g to %.6g; one beyond counts as the nearer end, "
-            "%s",
-            info->low, info->high,
-            info->missing ? missing : "a missing one as the middle");
-    } else {
-        page_say(page, 6, "a number, scaled by a range from %.6g to %.6g; %s",
-                 info->low, info->high, missing);
-    }
-}
-
-static void
 say_column(struct page *page, size_t at)
 {
+    const struct schema_column *column =
+        &page->mechanism->shape.schema.column[at];
     struct sotto_column_info info;
     sotto_mechanism_column(page->mechanism, at, &info);
+    const struct schema_range range = {info.low, info.high,
+                                       sent_alone(page, column)};
     host_text_print(&page->words, "  - ");
     page_name(page, info.name);
     host_text_print(&page->words, ": ");
-    switch (info.kind) {
-    case SOTTO_COLUMN_CATEGORY:
-        say_categories(page, &info);
-        break;
-    case SOTTO_COLUMN_BYTES:
-        page_say(page, 6, "%zu samples, as the pixels of an image", info.count);
-        break;
-    default:
-        say_number(page, at, &info);
-        break;
-    }
+    schema_kind(column->kind)->describe(column, &range, &page->words);
+    page_say(page, 6, "%s", "");
 }
 
 /* "(3 convolutions, 2 pools, 1 dense)", where there are others than dense. */
@@ -300,11 +244,12 @@ say_coordinates(struct page *page, size_t at,
             plain = true;
             continue;
         }
-        scale = shape->column[column].scale;
+        scale = shape->schema.column[column].scale;
         sotto_mechanism_column(page->mechanism, column, &info);
         host_text_print(&page->words, "  - ");
         page_name(page, info.name);
-        if (!range_usable(&info)) {
+        if (!schema_range_usable(
+                &(struct schema_range){.low = info.low, .high = info.high})) {
             page_say(page, 6, ": unknown, for its range is unusable");
             continue;
         }

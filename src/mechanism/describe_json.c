@@ -76,13 +76,11 @@ safe_string(const char *from)
 
 /* All but "(other)", which is always there. */
 static json_t *
-categories(struct building *building, const struct sotto_column_info *info)
+categories(struct building *building, const struct schema_column *column)
 {
     json_t *list = json_array();
-    const char *at = info->name;
-    for (size_t i = 0; i + 1 < info->count && !building->failed; i++) {
-        at += strlen(at) + 1;
-        append(building, list, safe_string(at));
+    for (size_t i = 0; i + 1 < column->count && !building->failed; i++) {
+        append(building, list, safe_string(column->values[i]));
     }
     return list;
 }
@@ -96,8 +94,10 @@ column(struct building *building, size_t at)
     put(building, object, "name", safe_string(info.name));
     put(building, object, "kind", json_string(schema_kind(info.kind)->name));
     put_size(building, object, "count", info.count);
-    if (schema_kind(info.kind)->symbols) {
-        put(building, object, "categories", categories(building, &info));
+    if (info.symbols > 0) {
+        put(building, object, "categories",
+            categories(building,
+                       &building->mechanism->shape.schema.column[at]));
     } else {
         put_real(building, object, "low", info.low);
         put_real(building, object, "high", info.high);

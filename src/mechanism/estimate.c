@@ -89,7 +89,8 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
     if (column == SIZE_MAX) {
         host_text_print(&name, "part %zu[%zu]", part + 1, index);
     } else {
-        const struct shape_column *from = &mechanism->shape.column[column];
+        const struct schema_column *from =
+            &mechanism->shape.schema.column[column];
         host_text_add(&name, "", 0);
         host_printable_add(&name, from->name, CHARACTERS_MOST);
         row->offset = from->shift;
@@ -110,7 +111,8 @@ name_symbols(const struct sotto_mechanism *mechanism, size_t part)
         const struct report_factor *factor = &own->factor[i];
         host_text_print(&name, "%s", i > 0 ? " x " : "");
         if (factor->is_column) {
-            host_printable_add(&name, mechanism->shape.column[factor->at].name,
+            host_printable_add(&name,
+                               mechanism->shape.schema.column[factor->at].name,
                                CHARACTERS_MOST);
         } else {
             host_text_print(&name, "part %zu", part + 1);

@@ -277,7 +277,7 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->delta = units_double(shape->delta);
     ret_info->eps_features = eps_about(shape, "features");
     ret_info->eps_label = eps_about(shape, "label");
-    ret_info->columns = shape->columns;
+    ret_info->columns = shape->schema.columns;
     ret_info->layers = shape->layers;
     ret_info->work = shape->work;
     ret_info->uneven = device->terms->uneven;
@@ -323,7 +323,7 @@ sotto_mechanism_check(const struct sotto_mechanism *mechanism,
 static double
 reach_of(const struct shape *shape, size_t column)
 {
-    size_t entry = shape->column[column].at;
+    size_t entry = shape->schema.column[column].at;
     for (size_t i = 0; i < shape->parts && shape->layers == 0; i++) {
         const struct shape_part *part = &shape->part[i];
         if (part->instance->channel->domain == CHANNEL_DOMAIN_BALL &&
@@ -347,11 +347,13 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
                        struct sotto_column_info *ret_info)
 {
     const struct shape *shape = &mechanism->shape;
-    const struct shape_column *own = &shape->column[column];
+    const struct schema_column *own = &shape->schema.column[column];
     double half = own->scale != 0 ? reach_of(shape, column) / own->scale : 0;
     ret_info->name = own->name;
     ret_info->kind = own->kind;
     ret_info->count = own->count;
+    ret_info->symbols = schema_kind(own->kind)->symbols ? own->count : 0;
+    ret_info->samples = schema_kind(own->kind)->bytes ? own->count : 0;
     ret_info->inputs = own->inputs;
     ret_info->missing = own->missing;
     ret_info->low = end_of(own->shift - half, fabs(half));
@@ -363,20 +365,20 @@ sotto_mechanism_find(const struct sotto_mechanism *mechanism, const char *name)
 {
     const struct shape *shape = &mechanism->shape;
     size_t i = 0;
-    while (i < shape->columns && strcmp(shape->column[i].name, name) != 0) {
+    while (i < shape->schema.columns &&
+           strcmp(shape->schema.column[i].name, name) != 0) {
         i++;
     }
-    return i < shape->columns ? i : SIZE_MAX;
+    return i < shape->schema.columns ? i : SIZE_MAX;
 }
 
 const char *
 sotto_mechanism_category(const struct sotto_mechanism *mechanism, size_t column,
                          size_t symbol)
 {
-    const struct shape_column *own = &mechanism->shape.column[column];
-    return schema_kind(own->kind)->symbols && symbol + 1 < own->count
-               ? own->values[symbol]
-               : "(other)";
+    const struct schema_column *own = &mechanism->shape.schema.column[column];
+    return own->values != NULL && symbol + 1 < own->count ? own->values[symbol]
+                                                          : "(other)";
 }
 
 void
@@ -406,9 +408,9 @@ size_t
 mechanism_source(const struct sotto_mechanism *mechanism, size_t at)
 {
     const struct shape *shape = &mechanism->shape;
-    for (size_t i = 0; i < shape->columns && shape->layers == 0; i++) {
-        if (shape->column[i].at == at &&
-            shape->column[i].kind == SOTTO_COLUMN_NUMBER) {
+    for (size_t i = 0; i < shape->schema.columns && shape->layers == 0; i++) {
+        if (shape->schema.column[i].at == at &&
+            schema_kind(shape->schema.column[i].kind)->ranged) {
             return i;
         }
     }

@@ -22,7 +22,7 @@ rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
           const struct sotto_table *table, struct sotto_error *err)
 {
     const struct shape *shape = &mechanism->shape;
-    size_t count = shape->columns;
+    size_t count = shape->schema.columns;
     *rows =
         (struct rows){.mechanism = mechanism, .table = table, .count = count};
     rows->column = calloc(count + 1, sizeof *rows->column);
@@ -32,9 +32,9 @@ rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
-        const char *name = shape->column[i].name;
+        const char *name = shape->schema.column[i].name;
         rows->column[i] = sotto_table_find(table, name);
-        if (rows->column[i] == SIZE_MAX && !shape->column[i].label) {
+        if (rows->column[i] == SIZE_MAX && !shape->schema.column[i].label) {
             rows_clear(rows);
             (void)host_fail(err, SOTTO_STATUS_INPUT, 0,
                             "the table has no column \"%.80s\", which the "
@@ -62,7 +62,8 @@ rows_at(struct rows *rows, size_t row)
 {
     const struct shape *shape = &rows->mechanism->shape;
     for (size_t i = 0; i < rows->count; i++) {
-        const struct schema_kind *kind = schema_kind(shape->column[i].kind);
+        const struct schema_kind *kind =
+            schema_kind(shape->schema.column[i].kind);
         rows->value[i] =
             kind->read(sotto_table_cell(rows->table, row, rows->column[i]));
     }

@@ -14,31 +14,23 @@
 static size_t
 next_input(const struct shape *shape, size_t i)
 {
-    while (i < shape->columns && shape->column[i].inputs == 0) {
+    while (i < shape->schema.columns && shape->schema.column[i].inputs == 0) {
         i++;
     }
     return i;
 }
 
-/* Bytes of a column's name and of its categories, if it has any. */
-static size_t
-text_size(const struct shape_column *column)
-{
-    size_t words = column->kind == SOTTO_COLUMN_CATEGORY ? column->count : 1;
-    const char *text = column->name;
-    for (; words > 0; words--) {
-        text += strlen(text) + 1;
-    }
-    return (size_t)(text - column->name);
-}
-
 static bool
-same_column(const struct shape_column *x, const struct shape_column *y)
+same_column(const struct schema_column *x, const struct schema_column *y)
 {
-    return x->kind == y->kind && x->count == y->count &&
-           x->inputs == y->inputs && text_size(x) == text_size(y) &&
-           memcmp(x->name, y->name, text_size(x)) == 0 &&
-           x->shift == y->shift && x->scale == y->scale;
+    bool same = x->kind == y->kind && x->count == y->count &&
+                x->inputs == y->inputs && strcmp(x->name, y->name) == 0 &&
+                x->shift == y->shift && x->scale == y->scale &&
+                x->missing == y->missing && x->clip == y->clip;
+    for (size_t i = 0; same && x->values != NULL && i + 1 < x->count; i++) {
+        same = strcmp(x->values[i], y->values[i]) == 0;
+    }
+    return same;
 }
 
 static bool
@@ -46,12 +38,12 @@ same_inputs(const struct shape *a, const struct shape *b)
 {
     size_t i = next_input(a, 0), j = next_input(b, 0);
     bool same = true;
-    while (same && i < a->columns && j < b->columns) {
-        same = same_column(&a->column[i], &b->column[j]);
+    while (same && i < a->schema.columns && j < b->schema.columns) {
+        same = same_column(&a->schema.column[i], &b->schema.column[j]);
         i = next_input(a, i + 1);
         j = next_input(b, j + 1);
     }
-    return same && i == a->columns && j == b->columns;
+    return same && i == a->schema.columns && j == b->schema.columns;
 }
 
 static bool

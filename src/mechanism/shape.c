@@ -127,39 +127,19 @@ is_label(const struct shape *shape, const struct device_view *device,
     return label && !more;
 }
 
-/* Texts of a column behind its name. */
-static size_t
-count_values(const struct encode_column *column)
+static enum sotto_status
+describe_columns(struct shape *shape, const struct device_view *device,
+                 struct sotto_error *err)
 {
-    return column->kind == ENCODE_COLUMN_CATEGORY ? column->count - 1 : 0;
-}
-
-static void
-describe_columns(struct shape *shape, const struct device_view *device)
-{
-    const char **values = shape->values;
-    size_t at = 0;
-    for (size_t i = 0; i < shape->columns; i++) {
-        const struct encode_column *own = &device->encoder->column[i];
-        const char *text = (const char *)own->text;
-        shape->column[i] =
-            (struct shape_column){.name = (const char *)own->text,
-                                  .kind = (enum sotto_column_kind)own->kind,
-                                  .count = own->count,
-                                  .values = values,
-                                  .inputs = own->inputs,
-                                  .at = at,
-                                  .shift = device->encoder->shift[i],
-                                  .scale = device->encoder->scale[i],
-                                  .label = is_label(shape, device, i),
-                                  .missing = own->missing,
-                                  .clip = own->clip};
-        at += own->inputs;
-        for (size_t j = 0; j < count_values(own); j++) {
-            text += strlen(text) + 1;
-            *values++ = text;
-        }
+    const struct encode_plan *encoder = device->encoder;
+    struct schema *schema = &shape->schema;
+    enum sotto_status status = schema_init(schema, encoder->columns, err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < encoder->columns; i++) {
+        status = schema_add_device(schema, &encoder->column[i],
+                                   encoder->shift[i], encoder->scale[i], err);
+        schema->column[i].label = is_label(shape, device, i);
     }
+    return status;
 }
 
 /* ---- All of it ---------------------------------------------------------- */
@@ -168,9 +148,8 @@ enum sotto_status
 shape_init(struct shape *shape, const struct device_view *device,
            struct sotto_error *err)
 {
-    size_t values = 1;
-    *shape = (struct shape){.columns = device->encoder->columns,
-                            .layers = device->encoder->layers,
+    enum sotto_status status;
+    *shape = (struct shape){.layers = device->encoder->layers,
                             .parts = device->report->parts,
                             .code = SIZE_MAX,
                             .label = SIZE_MAX,
@@ -179,19 +158,13 @@ shape_init(struct shape *shape, const struct device_view *device,
                             .hash = device->report->hash,
                             .eps = device->terms->eps,
                             .delta = device->terms->delta};
-    shape->column = calloc(shape->columns + 1, sizeof *shape->column);
-    for (size_t i = 0; i < shape->columns; i++) {
-        values += count_values(&device->encoder->column[i]);
-    }
-    shape->values = calloc(values, sizeof *shape->values);
     shape->part = calloc(shape->parts + 1, sizeof *shape->part);
     shape->width = calloc(shape->layers + 1, sizeof *shape->width);
-    if (shape->column == NULL || shape->values == NULL || shape->part == NULL ||
-        shape->width == NULL) {
+    if (shape->part == NULL || shape->width == NULL) {
         shape_clear(shape);
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < shape->columns; i++) {
+    for (size_t i = 0; i < device->encoder->columns; i++) {
         shape->width[0] += device->encoder->column[i].inputs;
     }
     for (size_t i = 0; i < shape->layers; i++) {
@@ -202,8 +175,11 @@ shape_init(struct shape *shape, const struct device_view *device,
     shape->x = shape->width[0];
     shape->z = shape->width[shape->layers];
     describe_parts(shape, device);
-    describe_columns(shape, device);
-    return SOTTO_STATUS_OK;
+    status = describe_columns(shape, device, err);
+    if (status != SOTTO_STATUS_OK) {
+        shape_clear(shape);
+    }
+    return status;
 }
 
 size_t
@@ -216,8 +192,7 @@ shape_offset(const struct shape *shape, size_t part, size_t block)
 void
 shape_clear(struct shape *shape)
 {
-    free(shape->column);
-    free(shape->values);
+    schema_clear(&shape->schema);
     free(shape->part);
     free(shape->width);
     memset(shape, 0, sizeof *shape);

@@ -16,6 +16,7 @@
 
 #include "channel/channel.h"
 #include "client/opened.h"
+#include "schema/column.h"
 #include "sotto/mechanisms.h"
 
 /* What a part tells. A maker says what it covers: that is not checked. */
@@ -40,31 +41,18 @@ struct shape_part {
     size_t column; /* the one column of a symbol, a PAIR's label; SIZE_MAX */
 };
 
-struct shape_column {
-    const char *name;
-    enum sotto_column_kind kind;
-    size_t count; /* symbols ("other" the last), or bytes; 1: a number */
-    const char *const *values; /* the symbols' texts but for "other" */
-    size_t inputs;             /* entries of x that it fills */
-    size_t at;                 /* the first of these */
-    double shift, scale;       /* x = (value - shift) scale */
-    bool label;                /* read for the label alone: may be missing */
-    bool missing, clip;        /* as compose.h has them */
-};
-
 struct shape {
-    size_t columns, layers, parts;
-    struct shape_column *column;
+    struct schema schema;
+    size_t layers, parts;
     struct shape_part *part;
-    const char **values; /* of all columns, one after another */
-    size_t *width;       /* entries after the first i layers */
-    size_t x, z;         /* the first and the last of these */
-    size_t q;            /* entries of all points but the label's */
-    size_t z_layers;     /* layers before that of a code's scores: or all */
-    size_t code;         /* the part that is a CODE or a PAIR; SIZE_MAX */
-    size_t label;        /* the column of a LABEL or a PAIR; SIZE_MAX */
-    size_t label_part;   /* the part that is a LABEL of it; SIZE_MAX */
-    uint64_t work;       /* multiply-adds of one record in the encoder */
+    size_t *width;     /* entries after the first i layers */
+    size_t x, z;       /* the first and the last of these */
+    size_t q;          /* entries of all points but the label's */
+    size_t z_layers;   /* layers before that of a code's scores: or all */
+    size_t code;       /* the part that is a CODE or a PAIR; SIZE_MAX */
+    size_t label;      /* the column of a LABEL or a PAIR; SIZE_MAX */
+    size_t label_part; /* the part that is a LABEL of it; SIZE_MAX */
+    uint64_t work;     /* multiply-adds of one record in the encoder */
     size_t report_size;
     uint64_t entropy;    /* bytes that a report draws */
     const uint8_t *hash; /* SOTTO_HASH_SIZE bytes */

@@ -84,8 +84,9 @@ audit_report(const struct sotto_mechanism *mechanism,
              const struct sotto_value *values, uint8_t *report, size_t size,
              struct sotto_error *err)
 {
-    enum sotto_status status = sotto_client_privatise(
-        mechanism->client, values, mechanism->shape.columns, report, size);
+    enum sotto_status status =
+        sotto_client_privatise(mechanism->client, values,
+                               mechanism->shape.schema.columns, report, size);
     return status == SOTTO_STATUS_OK
                ? status
                : host_fail(err, status, 0, "%s", sotto_status_message(status));

@@ -77,7 +77,8 @@ hostile_free(struct hostile *hostile)
 static struct schema_field
 field_of(const struct hostile *hostile, size_t at)
 {
-    const struct shape_column *column = &hostile->mechanism->shape.column[at];
+    const struct schema_column *column =
+        &hostile->mechanism->shape.schema.column[at];
     struct sotto_column_info info;
     sotto_mechanism_column(hostile->mechanism, at, &info);
     return (struct schema_field){.at = at,
@@ -91,7 +92,7 @@ field_of(const struct hostile *hostile, size_t at)
 static const struct schema_kind *
 kind_of(const struct hostile *hostile, size_t at)
 {
-    return schema_kind(hostile->mechanism->shape.column[at].kind);
+    return schema_kind(hostile->mechanism->shape.schema.column[at].kind);
 }
 
 static struct sotto_value

@@ -123,9 +123,9 @@ look_at_report(struct replay *replay, const struct sotto_value *values,
     enum sotto_status status;
     bool good;
     memset(replay->report, 0xc5, size + CANARY);
-    status =
-        sotto_client_privatise(mechanism->client, values,
-                               mechanism->shape.columns, replay->report, size);
+    status = sotto_client_privatise(mechanism->client, values,
+                                    mechanism->shape.schema.columns,
+                                    replay->report, size);
     if (status == SOTTO_STATUS_ENTROPY) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }

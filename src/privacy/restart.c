@@ -412,8 +412,8 @@ through_ledger(struct restart *r, const char *person, uint64_t record,
     }
     return sotto_client_report(
         r->mechanism->client, port, person, strlen(person),
-        hostile_record(r->hostile, record), r->mechanism->shape.columns, report,
-        r->size, NULL);
+        hostile_record(r->hostile, record), r->mechanism->shape.schema.columns,
+        report, r->size, NULL);
 }
 
 /* The ledger is opened anew before each. */

@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/printable.h"
 #include "host/text.h"
 #include "random/random.h"
 #include "schema/column.h"
 #include "table/table.h"
 
 #define CATEGORIES_MOST ((size_t)1024)
+#define CATEGORIES_SHOWN ((size_t)12)
+#define LETTERS_SHOWN ((size_t)40) /* of one */
 
 /* A category as it stands in the table. */
 struct word {
@@ -150,6 +153,27 @@ write_category(const struct schema_column *column, struct host_text *text)
                     column->missing ? ",\\\"missing\\\":1" : "");
 }
 
+static void
+describe_category(const struct schema_column *column,
+                  const struct schema_range *range, struct host_text *text)
+{
+    size_t count = column->count - 1;
+    (void)range;
+    host_text_print(text, "one of %zu categories: ", count);
+    for (size_t i = 0; i < count && i < CATEGORIES_SHOWN; i++) {
+        host_text_print(text, "%s", i > 0 ? ", " : "");
+        host_printable_add(text, column->values[i], LETTERS_SHOWN);
+    }
+    if (count > CATEGORIES_SHOWN) {
+        host_text_print(text, " and %zu more", count - CATEGORIES_SHOWN);
+    }
+    host_text_print(text, "%s",
+                    column->missing
+                        ? "; a missing one counts as the last of these, "
+                          "anything else as (other)"
+                        : "; anything else counts as (other)");
+}
+
 static struct sotto_value
 make_hostile(const struct schema_field *field, uint32_t kind)
 {
@@ -178,11 +202,13 @@ draw_category(const struct schema_field *field, struct random *random)
 
 const struct schema_kind schema_category = {
     .name = "category",
+    .device = ENCODE_COLUMN_CATEGORY,
     .symbols = true,
     .inputs = count_inputs,
     .fit = fit_category,
     .read = read_category,
     .write = write_category,
+    .describe = describe_category,
     .hostile = make_hostile,
     .draw = draw_category,
 };

@@ -5,12 +5,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "encode/flush.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
 
+#define RANGE_MOST 1e30 /* no real quantity's range ends beyond */
+
+/* The device's kinds come first, in its order. */
 static const struct schema_kind *const kinds[] = {
     [SOTTO_COLUMN_NUMBER] = &schema_number,
     [SOTTO_COLUMN_CATEGORY] = &schema_category,
@@ -23,22 +27,133 @@ schema_kind(enum sotto_column_kind kind)
     return kinds[kind];
 }
 
+/* ---- Schemas ------------------------------------------------------------- */
+
 enum sotto_status
-schema_column_fit(const struct sotto_table *table, size_t column,
-                  const struct schema_aim *aim, struct schema_column *ret,
-                  struct sotto_error *err)
+schema_init(struct schema *schema, size_t most, struct sotto_error *err)
 {
-    *ret = (struct schema_column){.name = sotto_table_name(table, column),
-                                  .kind = sotto_table_kind(table, column),
-                                  .count = 1};
-    return kinds[ret->kind]->fit(table, column, aim, ret, err);
+    *schema =
+        (struct schema){.column = calloc(most + 1, sizeof *schema->column),
+                        .texts = calloc(most + 1, sizeof *schema->texts)};
+    return schema->column != NULL && schema->texts != NULL
+               ? SOTTO_STATUS_OK
+               : host_fail_memory(err);
 }
 
 void
-schema_column_clear(struct schema_column *column)
+schema_clear(struct schema *schema)
 {
-    free((void *)(uintptr_t)column->values); /* its const is the reader's */
-    column->values = NULL;
+    for (size_t i = 0; i < schema->columns; i++) {
+        free(schema->texts[i]);
+    }
+    free(schema->texts);
+    free(schema->column);
+    *schema = (struct schema){0};
+}
+
+/* Copies a text with its NUL; returns where the next one goes. */
+static char *
+put_text(char *to, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    memcpy(to, text, size);
+    return to + size;
+}
+
+/* Gives a column texts of its own, in one block: pointers, name, values. NULL
+   for lack of memory. */
+static void *
+own_texts(struct schema_column *column)
+{
+    size_t count = column->values != NULL ? column->count - 1 : 0;
+    size_t size = count * sizeof(char *) + strlen(column->name) + 1;
+    for (size_t i = 0; i < count; i++) {
+        size += strlen(column->values[i]) + 1;
+    }
+    const char **block = malloc(size);
+    if (block == NULL) {
+        return NULL;
+    }
+    char *name = (char *)(block + count), *at = put_text(name, column->name);
+    for (size_t i = 0; i < count; i++) {
+        block[i] = at;
+        at = put_text(at, column->values[i]);
+    }
+    column->name = name;
+    column->values = column->values != NULL ? block : NULL;
+    return block;
+}
+
+enum sotto_status
+schema_add(struct schema *schema, const struct schema_column *column,
+           struct sotto_error *err)
+{
+    size_t n = schema->columns;
+    struct schema_column *own = &schema->column[n];
+    *own = *column;
+    schema->texts[n] = own_texts(own);
+    if (schema->texts[n] == NULL) {
+        return host_fail_memory(err);
+    }
+    own->inputs = kinds[own->kind]->inputs(own);
+    own->at = n > 0 ? own[-1].at + own[-1].inputs : 0;
+    schema->columns++;
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+schema_add_device(struct schema *schema, const struct encode_column *column,
+                  double shift, double scale, struct sotto_error *err)
+{
+    const char *at = (const char *)column->text;
+    struct schema_column view = {.name = at,
+                                 .kind = (enum sotto_column_kind)column->kind,
+                                 .count = column->count,
+                                 .input = column->inputs > 0,
+                                 .shift = shift,
+                                 .scale = scale,
+                                 .missing = column->missing,
+                                 .clip = column->clip};
+    const char **values = NULL;
+    if (kinds[view.kind]->symbols) {
+        values = calloc(view.count, sizeof *values);
+        if (values == NULL) {
+            return host_fail_memory(err);
+        }
+        for (size_t i = 0; i + 1 < view.count; i++) {
+            at += strlen(at) + 1;
+            values[i] = at;
+        }
+        view.values = values;
+    }
+    enum sotto_status status = schema_add(schema, &view, err);
+    free(values);
+    return status;
+}
+
+enum sotto_status
+schema_fit(struct schema *schema, const struct sotto_table *table,
+           size_t column, const struct schema_aim *aim, struct sotto_error *err)
+{
+    struct schema_column fitted = {.name = sotto_table_name(table, column),
+                                   .kind = sotto_table_kind(table, column),
+                                   .count = 1,
+                                   .input = aim->input};
+    enum sotto_status status =
+        kinds[fitted.kind]->fit(table, column, aim, &fitted, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = schema_add(schema, &fitted, err);
+    }
+    free((void *)(uintptr_t)fitted.values); /* its const is the reader's */
+    return status;
+}
+
+/* ---- Columns ------------------------------------------------------------- */
+
+bool
+schema_range_usable(const struct schema_range *range)
+{
+    return fabs(range->low) <= RANGE_MOST && fabs(range->high) <= RANGE_MOST;
 }
 
 void

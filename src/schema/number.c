@@ -97,6 +97,26 @@ write_number(const struct schema_column *column, struct host_text *text)
                     column->missing ? ",\\\"missing\\\":1" : "");
 }
 
+static void
+describe_number(const struct schema_column *column,
+                const struct schema_range *range, struct host_text *text)
+{
+    const char *missing = column->missing
+                              ? "whether it is missing is told apart"
+                          : range->cut ? "a missing one as the middle"
+                                       : "a missing one counts as the middle";
+    if (!schema_range_usable(range)) {
+        host_text_print(text, "a number with an unusable range");
+        return;
+    }
+    host_text_print(text,
+                    range->cut
+                        ? "a number from %.6g to %.6g; one beyond counts as "
+                          "the nearer end, %s"
+                        : "a number, scaled by a range from %.6g to %.6g; %s",
+                    range->low, range->high, missing);
+}
+
 /* `at` and `kind` alternate between two ends. */
 static struct sotto_value
 make_hostile(const struct schema_field *field, uint32_t kind)
@@ -134,10 +154,13 @@ draw_number(const struct schema_field *field, struct random *random)
 
 const struct schema_kind schema_number = {
     .name = "number",
+    .device = ENCODE_COLUMN_NUMBER,
+    .ranged = true,
     .inputs = count_inputs,
     .fit = fit_number,
     .read = read_number,
     .write = write_number,
+    .describe = describe_number,
     .hostile = make_hostile,
     .draw = draw_number,
 };

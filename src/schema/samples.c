@@ -36,6 +36,15 @@ write_bytes(const struct schema_column *column, struct host_text *text)
     host_text_print(text, ",\\\"count\\\":%zu", column->count);
 }
 
+static void
+describe_bytes(const struct schema_column *column,
+               const struct schema_range *range, struct host_text *text)
+{
+    (void)range;
+    host_text_print(text, "%zu samples, as the pixels of an image",
+                    column->count);
+}
+
 static struct sotto_value
 make_hostile(const struct schema_field *field, uint32_t kind)
 {
@@ -69,11 +78,13 @@ draw_bytes(const struct schema_field *field, struct random *random)
 
 const struct schema_kind schema_bytes = {
     .name = "bytes",
+    .device = ENCODE_COLUMN_BYTES,
     .bytes = true,
     .inputs = count_inputs,
     .fit = fit_bytes,
     .read = read_bytes,
     .write = write_bytes,
+    .describe = describe_bytes,
     .hostile = make_hostile,
     .draw = draw_bytes,
 };

@@ -140,8 +140,8 @@ schema_fit_choice_clear(struct schema_choice *choice)
 }
 
 enum sotto_status
-schema_fit_label(const struct sotto_table *table, size_t column,
-                 struct schema_column *ret, struct sotto_error *err)
+schema_fit_label(struct schema *schema, const struct sotto_table *table,
+                 size_t column, struct sotto_error *err)
 {
     static const struct schema_aim aim = {0};
     if (!schema_kind(sotto_table_kind(table, column))->symbols) {
@@ -151,5 +151,5 @@ schema_fit_label(const struct sotto_table *table, size_t column,
             "say so with --category",
             err);
     }
-    return schema_column_fit(table, column, &aim, ret, err);
+    return schema_fit(schema, table, column, &aim, err);
 }

@@ -27,10 +27,10 @@ schema_fit_choose(const struct sotto_table *table, const char *const *drop,
                   struct sotto_error *err);
 void schema_fit_choice_clear(struct schema_choice *choice);
 
-/* Fits the label's column, which must hold categories. Statuses: INPUT,
+/* Adds the label's column, which must hold categories. Statuses: INPUT,
    MEMORY. */
 SOTTO_CHECKED enum sotto_status
-schema_fit_label(const struct sotto_table *table, size_t column,
-                 struct schema_column *ret, struct sotto_error *err);
+schema_fit_label(struct schema *schema, const struct sotto_table *table,
+                 size_t column, struct sotto_error *err);
 
 #endif

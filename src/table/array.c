@@ -198,14 +198,13 @@ fill_wholes(const struct array *array, struct sotto_table *table)
 }
 
 static enum sotto_status
-fill_image(const struct array *array, size_t width, struct sotto_table *table)
+fill_image(const struct array *array, struct sotto_table *table)
 {
     struct table_column *column = &table->columns[0];
     column->named = true;
-    column->kind = SOTTO_COLUMN_BYTES;
+    const struct sotto_image image = table_image(array->shape, array->rank);
+    table_column_images(column, &image);
     column->offset = array->start;
-    column->width = width;
-    column->image = table_image(array->shape, array->rank);
     if (!table_column_name(column, "image", 5)) {
         return host_fail_memory(array->err);
     }
@@ -253,8 +252,7 @@ array_table(const struct array *array, struct sotto_table **ret_table)
         return host_fail_memory(array->err);
     }
     table->rows = array->shape[0];
-    status =
-        image ? fill_image(array, width, table) : fill_numbers(array, table);
+    status = image ? fill_image(array, table) : fill_numbers(array, table);
     if (status != SOTTO_STATUS_OK) {
         sotto_table_free(table);
         return status;

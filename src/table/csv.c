@@ -490,7 +490,7 @@ type_cell(const struct scan *s, struct table_cell *cell,
         return true;
     }
     if (!cell_number(s, cell, &number)) {
-        column->kind = SOTTO_COLUMN_CATEGORY;
+        table_column_texts(column);
         return true;
     }
     if (column->numbers == NULL) {

@@ -126,7 +126,7 @@ sotto_table_declare_label(struct sotto_table *table, const char *name,
         return host_fail_memory(err);
     }
     label->rows = table->rows;
-    label->columns[0].kind = SOTTO_COLUMN_CATEGORY;
+    table_column_texts(&label->columns[0]);
     label->columns[0].named = true;
     status = table_column_name(&label->columns[0], name, strlen(name))
                  ? sotto_table_join(table, label, err)

@@ -249,7 +249,7 @@ static bool
 name_column(struct reader *r, const struct names *header, size_t i)
 {
     struct table_column *column = &r->table->columns[i];
-    column->kind = SOTTO_COLUMN_CATEGORY;
+    table_column_texts(column);
     if (header != NULL && header->cells[i].size > 0) {
         column->named = true;
         return table_column_name(column, header->bytes + header->cells[i].start,

@@ -84,9 +84,7 @@ sotto_table_add_bytes(struct sotto_table *table, const char *name,
     if (made != NULL) {
         struct table_column *column = &made->columns[0];
         own = malloc((size_t)size);
-        column->kind = SOTTO_COLUMN_BYTES;
-        column->width = (size_t)width;
-        column->image = *image;
+        table_column_images(column, image);
         column->block->bytes = own;
         column->block->size = own != NULL ? (size_t)size : 0;
     }
@@ -152,7 +150,7 @@ sotto_table_add_texts(struct sotto_table *table, const char *name,
     if (made != NULL) {
         struct table_column *column = &made->columns[0];
         struct table_block *block = column->block;
-        column->kind = SOTTO_COLUMN_CATEGORY;
+        table_column_texts(column);
         column->numbers = calloc(table->rows, sizeof *column->numbers);
         block->bytes = malloc(size + 1);
         block->cells = calloc(table->rows, sizeof *block->cells);

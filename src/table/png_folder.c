@@ -345,9 +345,7 @@ fill_images(struct folder *folder, struct table_column *column)
     const struct sotto_image *image = &folder->image;
     struct table_block *block = column->block;
     size_t rows = folder->files.count;
-    column->kind = SOTTO_COLUMN_BYTES;
-    column->width = (size_t)image->height * image->width * image->channels;
-    column->image = *image;
+    table_column_images(column, image);
     block->bytes = calloc(rows, column->width);
     block->size = block->bytes == NULL ? 0 : rows * column->width;
     if (folder->samples > 0) {
@@ -410,7 +408,7 @@ fill_labels(const struct folder *folder, struct table_column *column,
         cell.size = (uint32_t)size & 0xffff; /* NAME_MAX is 255 */
         cell.number = decimal_text_parse(name, size, &number) ? 1 : 0;
         if (!cell.number && folder->class_end[i] > row) {
-            column->kind = SOTTO_COLUMN_CATEGORY;
+            table_column_texts(column);
         }
         for (; row < folder->class_end[i]; row++) {
             block->cells[row] = cell;

@@ -108,6 +108,21 @@ table_image(const uint32_t *shape, size_t rank)
 }
 
 void
+table_column_images(struct table_column *column,
+                    const struct sotto_image *image)
+{
+    column->kind = SOTTO_COLUMN_BYTES;
+    column->width = (size_t)image->height * image->width * image->channels;
+    column->image = *image;
+}
+
+void
+table_column_texts(struct table_column *column)
+{
+    column->kind = SOTTO_COLUMN_CATEGORY;
+}
+
+void
 table_column_clear(struct table_column *column, size_t rows)
 {
     free(column->name);
@@ -320,7 +335,7 @@ sotto_table_set_category(struct sotto_table *table, size_t column,
                          "category; save it as whole numbers or as CSV",
                          table->columns[column].name);
     }
-    table->columns[column].kind = SOTTO_COLUMN_CATEGORY;
+    table_column_texts(&table->columns[column]);
     return SOTTO_STATUS_OK;
 }
 

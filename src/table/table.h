@@ -118,6 +118,12 @@ const struct table_cell *table_words(const struct sotto_table *table,
                                      size_t column, size_t *ret_count,
                                      const uint8_t **ret_bytes);
 
+/* What a column holds, which is numbers at first: samples of such images, whose
+   bytes the block gets; or texts. */
+void table_column_images(struct table_column *column,
+                         const struct sotto_image *image);
+void table_column_texts(struct table_column *column);
+
 /* Frees what a column of a table of `rows` rows holds. */
 void table_column_clear(struct table_column *column, size_t rows);
 /* Names a column; the text is copied. False for lack of memory. */

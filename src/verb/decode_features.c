@@ -34,12 +34,12 @@ put_header(const struct job *job, FILE *to)
     for (size_t i = 0; i < job->columns; i++) {
         struct sotto_column_info info;
         sotto_mechanism_column(job->mechanism, i, &info);
-        size_t fields = info.kind == SOTTO_COLUMN_BYTES ? info.inputs : 1;
+        size_t fields = info.samples > 0 ? info.samples : 1;
         for (size_t j = 0; (info.inputs > 0 || i == job->label) && j < fields;
              j++) {
             (void)fputc(',', to);
             csv_field(to, info.name);
-            if (info.kind == SOTTO_COLUMN_BYTES) {
+            if (info.samples > 0) {
                 (void)fprintf(to, ".%zu", j);
             }
         }
@@ -100,7 +100,7 @@ static void
 put_column(const struct job *job, size_t column,
            const struct sotto_column_info *info, const float *x, FILE *to)
 {
-    if (info->kind == SOTTO_COLUMN_CATEGORY) {
+    if (info->symbols > 0) {
         (void)fputc(',', to);
         csv_field(to, sotto_mechanism_category(job->mechanism, column,
                                                largest(x, info->inputs)));
@@ -161,8 +161,7 @@ put_npy_record(const struct job *job, float *x, FILE *to)
         sotto_mechanism_column(job->mechanism, i, &info);
         double middle = info.low / 2 + info.high / 2;
         double half = info.high / 2 - info.low / 2;
-        for (size_t j = 0;
-             info.kind != SOTTO_COLUMN_CATEGORY && j < info.inputs; j++) {
+        for (size_t j = 0; info.symbols == 0 && j < info.inputs; j++) {
             at[j] = (float)(middle + half * (double)at[j]);
         }
         at += info.inputs;

@@ -25,8 +25,8 @@ list_names(const struct sotto_mechanism *mechanism, const char *person,
         sotto_mechanism_column(mechanism, i, &column);
         names[i] = column.name;
         known = known || strcmp(column.name, person) == 0;
-        if (column.kind == SOTTO_COLUMN_BYTES) {
-            file->samples = column.count;
+        if (column.samples > 0) {
+            file->samples = column.samples;
         }
     }
     if (names != NULL && !known) {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 int
 people_check(const struct cli_args *args)
 {
@@ -90,7 +89,7 @@ check_names(struct people *people, const char *path)
 {
     const struct sotto_table *table = people->table;
     size_t first = 0;
-    if (sotto_table_kind(table, people->column) == SOTTO_COLUMN_BYTES) {
+    if (sotto_table_width(table, people->column) > 0) {
         return cli_bad("--person: an image names nobody");
     }
     for (size_t row = sotto_table_rows(table); row-- > 0;) {

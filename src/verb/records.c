@@ -23,8 +23,7 @@ has_separator(const char *text, size_t size)
 static void
 hint_separator(const struct sotto_table *table, const char *path)
 {
-    if (sotto_table_columns(table) != 1 ||
-        sotto_table_kind(table, 0) == SOTTO_COLUMN_BYTES) {
+    if (sotto_table_columns(table) != 1 || sotto_table_width(table, 0) > 0) {
         return;
     }
     const char *name = sotto_table_name(table, 0);
@@ -83,7 +82,7 @@ static int
 fit_labels(const char *path, struct sotto_table *labels, size_t column)
 {
     struct sotto_error err = {0};
-    if (sotto_table_kind(labels, column) == SOTTO_COLUMN_BYTES) {
+    if (sotto_table_width(labels, column) > 0) {
         return cli_bad("'%.240s' holds images: a file of labels has one "
                        "label a record",
                        path);

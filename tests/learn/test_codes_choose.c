@@ -36,7 +36,8 @@ must(enum sotto_status status)
 static struct sotto_codebook *
 square(size_t n, unsigned threads)
 {
-    static struct schema_column column = {.count = CLASSES + 1};
+    static const struct schema_column column = {.name = "label",
+                                                .count = CLASSES + 1};
     struct sotto_codebook *codebook = calloc(1, sizeof *codebook);
     struct seeded seeded;
     assert_non_null(codebook);
@@ -44,12 +45,10 @@ square(size_t n, unsigned threads)
     codebook->n = n;
     codebook->d = D;
     codebook->label = 0;
-    codebook->column = calloc(1, sizeof *codebook->column);
+    must(schema_init(&codebook->schema, 1, &err));
+    must(schema_add(&codebook->schema, &column, &err));
     codebook->z = calloc(n, D * sizeof *codebook->z);
-    assert_non_null(codebook->column);
     assert_non_null(codebook->z);
-    *codebook->column = column;
-    codebook->columns = 1;
     for (size_t i = 0; i < n * D; i++) {
         codebook->z[i] = (float)random_u32(&seeded.random) / 0x1p32F;
     }

@@ -14,7 +14,7 @@ test_plain(void **state)
     const struct shape *shape = &mechanism->shape;
     size_t offset = 4 + SOTTO_HASH_SIZE + SOTTO_ID_SIZE;
     (void)state;
-    assert_int_equal(shape->columns, 4);
+    assert_int_equal(shape->schema.columns, 4);
     assert_int_equal(shape->layers, 0);
     assert_int_equal(shape->parts, 4);
     assert_int_equal(shape->x, 3);
@@ -51,7 +51,7 @@ test_columns(void **state)
     static const size_t at[] = {0, 1, 3, 3}, inputs[] = {1, 2, 0, 0};
     (void)state;
     for (size_t i = 0; i < FIXTURE_COLUMNS; i++) {
-        const struct shape_column *column = &mechanism->shape.column[i];
+        const struct schema_column *column = &mechanism->shape.schema.column[i];
         assert_string_equal(column->name, fixture_column[i].name);
         assert_int_equal(column->kind, fixture_column[i].kind);
         assert_int_equal(column->count, fixture_column[i].count);
@@ -85,8 +85,8 @@ test_pair(void **state)
     assert_int_equal(shape->z_layers, 0); /* the one layer gives scores */
     assert_int_equal(shape->q, 1 + 3);
     assert_int_equal(shape->work, 9);
-    assert_true(shape->column[3].label);
-    assert_false(shape->column[2].label);
+    assert_true(shape->schema.column[3].label);
+    assert_false(shape->schema.column[2].label);
     /* The pair is about two things, so about no column alone. */
     assert_true(sotto_mechanism_part_column(mechanism, 0, 0) == SIZE_MAX);
     sotto_mechanism_free(mechanism);
@@ -102,7 +102,7 @@ test_label(void **state)
     assert_int_equal(shape->part[1].role, SHAPE_LABEL);
     assert_int_equal(shape->label, 1);
     assert_int_equal(shape->label_part, 1);
-    assert_true(shape->column[1].label);
+    assert_true(shape->schema.column[1].label);
     assert_true(shape->code == SIZE_MAX);
     assert_int_equal(shape->z_layers, 5);
     assert_int_equal(shape->q, 3);
@@ -148,7 +148,7 @@ test_others(void **state)
     assert_int_equal(mechanism->shape.part[0].role, SHAPE_LABEL);
     assert_true(mechanism->shape.part[0].column == SIZE_MAX);
     assert_true(mechanism->shape.label == SIZE_MAX);
-    assert_true(mechanism->shape.column[2].label);
+    assert_true(mechanism->shape.schema.column[2].label);
     sotto_mechanism_free(mechanism);
 }
 

@@ -39,6 +39,21 @@ must_fail(enum sotto_status expected, const char *piece,
     }
 }
 
+/* Fits one column; `ret` is a schema of it, to be cleared. */
+__attribute__((unused)) static enum sotto_status
+fit(const struct sotto_table *table, size_t column,
+    const struct schema_aim *aim, struct schema *ret)
+{
+    enum sotto_status status = schema_init(ret, 1, &err);
+    if (status == SOTTO_STATUS_OK) {
+        status = schema_fit(ret, table, column, aim, &err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        schema_clear(ret);
+    }
+    return status;
+}
+
 __attribute__((unused)) static struct sotto_table *
 parse(const char *text)
 {

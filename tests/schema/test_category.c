@@ -13,14 +13,14 @@ static void
 test_fit(void **state)
 {
     struct sotto_table *table = parse("a\nred\n\nblue\nred\nblu\n");
-    struct schema_column column = {0};
+    struct schema schema;
     (void)state;
-    must(schema_column_fit(table, 0, &standard, &column, &err));
-    assert_int_equal(column.count, 4);
-    assert_string_equal(column.values[0], "blu");
-    assert_string_equal(column.values[1], "blue");
-    assert_string_equal(column.values[2], "red");
-    schema_column_clear(&column);
+    must(fit(table, 0, &standard, &schema));
+    assert_int_equal(schema.column[0].count, 4);
+    assert_string_equal(schema.column[0].values[0], "blu");
+    assert_string_equal(schema.column[0].values[1], "blue");
+    assert_string_equal(schema.column[0].values[2], "red");
+    schema_clear(&schema);
     sotto_table_free(table);
 }
 
@@ -29,7 +29,7 @@ static void
 test_refused(void **state)
 {
     struct sotto_table *table = NULL;
-    struct schema_column column = {0};
+    struct schema schema;
     char name[1025][8];
     const char *texts[1025];
     (void)state;
@@ -40,21 +40,23 @@ test_refused(void **state)
     must(sotto_table_new(1025, &table, &err));
     must(sotto_table_add_texts(table, "t", texts, &err));
     must_fail(SOTTO_STATUS_INPUT, "\"t\" has more than 1024",
-              schema_column_fit(table, 0, &standard, &column, &err));
+              fit(table, 0, &standard, &schema));
     for (size_t i = 0; i < 1025; i++) {
         texts[i] = NULL;
     }
     must(sotto_table_add_texts(table, "u", texts, &err));
     must_fail(SOTTO_STATUS_INPUT, "\"u\" has no value",
-              schema_column_fit(table, 1, &standard, &column, &err));
+              fit(table, 1, &standard, &schema));
     texts[7] = "x";
     must(sotto_table_add_texts(table, "v", texts, &err));
-    for (long n = 1; n <= 2; n++) {
+    for (long n = 1; n <= 5; n++) {
         fail_alloc_at(n);
-        assert_int_equal(schema_column_fit(table, 2, &standard, &column, &err),
+        assert_int_equal(fit(table, 2, &standard, &schema),
                          SOTTO_STATUS_MEMORY);
     }
     fail_alloc_at(0);
+    must(fit(table, 2, &standard, &schema));
+    schema_clear(&schema);
     sotto_table_free(table);
 }
 
@@ -88,6 +90,32 @@ test_values(void **state)
     host_text_clear(&text);
 }
 
+/* Twelve categories are named, each of them cut. */
+static void
+test_described(void **state)
+{
+    static const char *const words[13] = {"a", "b", "c", "d", "e", "f", "g",
+                                          "h", "i", "j", "k", "l", "m"};
+    struct schema_column column = {.count = 14, .values = words};
+    const struct schema_range range = {0};
+    struct host_text text;
+    (void)state;
+    host_text_init(&text, 1000);
+    schema_category.describe(&column, &range, &text);
+    assert_string_equal(text.data,
+                        "one of 13 categories: a, b, c, d, e, f, g, h, i, j, "
+                        "k, l and 1 more; anything else counts as (other)");
+    host_text_clear(&text);
+    host_text_init(&text, 1000);
+    column.count = 2;
+    column.missing = true;
+    schema_category.describe(&column, &range, &text);
+    assert_string_equal(text.data,
+                        "one of 1 categories: a; a missing one counts as the "
+                        "last of these, anything else as (other)");
+    host_text_clear(&text);
+}
+
 int
 main(void)
 {
@@ -95,6 +123,7 @@ main(void)
         cmocka_unit_test(test_fit),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

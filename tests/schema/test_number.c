@@ -12,8 +12,10 @@ static void
 check_standard(const char *text, double shift, double scale)
 {
     struct sotto_table *table = parse(text);
-    struct schema_column column = {0};
-    must(schema_column_fit(table, 0, &standard, &column, &err));
+    struct schema schema;
+    must(fit(table, 0, &standard, &schema));
+    const struct schema_column column = schema.column[0];
+    schema_clear(&schema);
     if (!(fabs(column.shift - shift) <= 1e-12 * (1 + fabs(shift))) ||
         !(fabs(column.scale - scale) <= 1e-12 * (1 + fabs(scale)))) {
         fail_msg("%s: shift %g, scale %g", text, column.shift, column.scale);
@@ -25,7 +27,7 @@ static void
 test_standard(void **state)
 {
     struct sotto_table *table = parse("a,b\n1,\n2,\n");
-    struct schema_column column = {0};
+    struct schema schema;
     (void)state;
     check_standard("a,b\n1,0\n3,0\n", 2, 1);
     check_standard("a,b\n1,0\n,0\n5,0\n", 3,
@@ -34,7 +36,7 @@ test_standard(void **state)
     check_standard("a,b\n1000000001,0\n1000000003,0\n", 1000000002, 1);
     check_standard("a,b\n-1e308,0\n1.7e308,0\n-1.7e308,0\n1e308,0\n", 0, 0);
     must_fail(SOTTO_STATUS_INPUT, "\"b\" has no value",
-              schema_column_fit(table, 1, &standard, &column, &err));
+              fit(table, 1, &standard, &schema));
     sotto_table_free(table);
 }
 
@@ -43,19 +45,23 @@ static void
 test_range(void **state)
 {
     const struct schema_aim own = {.range = true};
-    const struct schema_aim given = {true, true, -2, 6};
+    const struct schema_aim given = {true, true, -2, 6, false};
     struct sotto_table *table = parse("a,b\n1,\n5,\n");
-    struct schema_column column = {0};
+    struct schema schema;
+    const struct schema_column *column;
     (void)state;
-    must(schema_column_fit(table, 0, &own, &column, &err));
-    assert_true(column.shift == 3 && column.scale == 0.5);
-    assert_string_equal(column.name, "a");
-    assert_int_equal(column.count, 1);
-    must(schema_column_fit(table, 0, &given, &column, &err));
-    assert_true(column.shift == 2 && column.scale == 0.25);
-    must(schema_column_fit(table, 1, &given, &column, &err));
+    must(schema_init(&schema, 3, &err));
+    column = schema.column;
+    must(schema_fit(&schema, table, 0, &own, &err));
+    assert_true(column[0].shift == 3 && column[0].scale == 0.5);
+    assert_string_equal(column[0].name, "a");
+    assert_int_equal(column[0].count, 1);
+    must(schema_fit(&schema, table, 0, &given, &err));
+    assert_true(column[1].shift == 2 && column[1].scale == 0.25);
+    must(schema_fit(&schema, table, 1, &given, &err));
+    schema_clear(&schema);
     must_fail(SOTTO_STATUS_INPUT, "\"b\" has no value",
-              schema_column_fit(table, 1, &own, &column, &err));
+              fit(table, 1, &own, &schema));
     sotto_table_free(table);
 }
 
@@ -90,6 +96,40 @@ test_values(void **state)
     host_text_clear(&text);
 }
 
+static void
+test_described(void **state)
+{
+    static const struct {
+        struct schema_range range;
+        bool missing;
+        const char *words;
+    } cases[] = {
+        {{-1, 3, false},
+         false,
+         "a number, scaled by a range from -1 to 3; a "
+         "missing one counts as the middle"},
+        {{-1, 3, true},
+         false,
+         "a number from -1 to 3; one beyond counts as "
+         "the nearer end, a missing one as the middle"},
+        {{-1, 3, true},
+         true,
+         "a number from -1 to 3; one beyond counts as "
+         "the nearer end, whether it is missing is told "
+         "apart"},
+        {{-1, 1e31, true}, false, "a number with an unusable range"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct schema_column column = {.missing = cases[i].missing};
+        struct host_text text;
+        host_text_init(&text, 1000);
+        schema_number.describe(&column, &cases[i].range, &text);
+        assert_string_equal(text.data, cases[i].words);
+        host_text_clear(&text);
+    }
+}
+
 int
 main(void)
 {
@@ -97,6 +137,7 @@ main(void)
         cmocka_unit_test(test_standard),
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,16 +13,22 @@ test_fit(void **state)
     const uint8_t samples[] = {0, 255, 3, 4, 5, 6};
     const struct sotto_image image = {1, 3, 1};
     struct sotto_table *table = NULL;
-    struct schema_column column = {0};
+    struct schema schema;
+    const struct schema_column *column;
     (void)state;
     must(sotto_table_new(2, &table, &err));
     must(sotto_table_add_bytes(table, "b", samples, &image, &err));
-    must(schema_column_fit(table, 0, &standard, &column, &err));
-    assert_int_equal(column.count, 3);
-    assert_true(column.shift == 0 && column.scale == 1.0 / 255);
-    must(schema_column_fit(table, 0, &range, &column, &err));
-    assert_true(column.shift == 127.5 && column.scale == 1 / 127.5);
-    assert_null(column.values);
+    must(schema_init(&schema, 2, &err));
+    column = schema.column;
+    must(schema_fit(&schema, table, 0, &standard, &err));
+    assert_int_equal(column[0].count, 3);
+    assert_true(column[0].shift == 0 && column[0].scale == 1.0 / 255);
+    must(schema_fit(&schema, table, 0, &range, &err));
+    assert_true(column[1].shift == 127.5 && column[1].scale == 1 / 127.5);
+    assert_null(column[1].values);
+    assert_int_equal(column[1].inputs, 3);
+    assert_int_equal(column[1].at, 3);
+    schema_clear(&schema);
     sotto_table_free(table);
 }
 
@@ -52,6 +58,10 @@ test_values(void **state)
     host_text_init(&text, 100);
     schema_bytes.write(&column, &text);
     assert_string_equal(text.data, ",\\\"count\\\":3");
+    host_text_clear(&text);
+    host_text_init(&text, 100);
+    schema_bytes.describe(&column, NULL, &text);
+    assert_string_equal(text.data, "3 samples, as the pixels of an image");
     host_text_clear(&text);
 }
 

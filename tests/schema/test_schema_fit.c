@@ -41,16 +41,18 @@ static void
 test_label(void **state)
 {
     struct sotto_table *table = parse("a,b\n1,x\n2,y\n");
-    struct schema_column column = {0};
+    struct schema schema;
     (void)state;
-    assert_int_equal(schema_fit_label(table, 0, &column, &err),
+    must(schema_init(&schema, 1, &err));
+    assert_int_equal(schema_fit_label(&schema, table, 0, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "\"a\" does not hold categories"));
-    assert_int_equal(schema_fit_label(table, 1, &column, &err),
+    assert_int_equal(schema_fit_label(&schema, table, 1, &err),
                      SOTTO_STATUS_OK);
-    assert_int_equal(column.count, 3);
-    assert_false(column.input);
-    schema_column_clear(&column);
+    assert_int_equal(schema.columns, 1);
+    assert_int_equal(schema.column[0].count, 3);
+    assert_false(schema.column[0].input);
+    schema_clear(&schema);
     sotto_table_free(table);
 }
 

@@ -44,7 +44,7 @@ codes_shape_init(struct codes_shape *shape,
         shape->column = label->column;
     }
     shape->symbols =
-        shape->column != SIZE_MAX ? own->column[shape->column].count : 1;
+        shape->column != SIZE_MAX ? own->schema.column[shape->column].count : 1;
     shape->classes = shape->symbols;
     if (!other && shape->classes > 2) {
         shape->classes--;

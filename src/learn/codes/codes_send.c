@@ -31,8 +31,8 @@ static void
 keep_inputs(const struct shape *shape, struct decompose *copy)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < shape->columns; i++) {
-        if (shape->column[i].inputs > 0) {
+    for (size_t i = 0; i < shape->schema.columns; i++) {
+        if (shape->schema.column[i].inputs > 0) {
             copy->column[kept++] = copy->column[i];
         }
     }
