@@ -59,6 +59,11 @@ SOTTO_CHECKED enum sotto_status cpu_new(struct host_pool *pool,
     }                                                                          \
     CPU_BODY name##_body parameters
 
+/* The same for a kernel that cpu_run_spans calls. */
+#define CPU_SPAN(name)                                                         \
+    CPU_KERNEL(name, (void *context, size_t i, size_t begin, size_t end),      \
+               (context, i, begin, end))
+
 /* In how many parts of at least `least` to cut `size`: 1 to CPU_PARTS_MAX. */
 static inline size_t
 cpu_parts(size_t size, size_t least)

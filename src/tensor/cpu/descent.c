@@ -13,47 +13,33 @@
 
 /* m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), with the rate and
    the corrections in `step` and `root`. */
-struct adam_factors {
+struct adam_job {
     float keep1, add1, keep2, add2;
     float step; /* rate / (1 - beta1^t) */
     float root; /* 1 / sqrt(1 - beta2^t) */
     float epsilon;
     float shrink; /* 1 - rate decay */
-};
-
-CPU_KERNEL(cpu_adam_span,
-           (size_t size, const struct adam_factors *factors,
-            float *restrict value, const float *restrict gradient,
-            float *restrict first, float *restrict second),
-           (size, factors, value, gradient, first, second))
-{
-    const struct adam_factors f = *factors;
-    for (size_t i = 0; i < size; i++) {
-        float g = gradient[i];
-        float m = f.keep1 * first[i] + f.add1 * g;
-        float v = f.keep2 * second[i] + f.add2 * (g * g);
-        float step = f.step * m / (sqrtf(v) * f.root + f.epsilon);
-        value[i] = f.shrink * value[i] - step;
-        first[i] = m;
-        second[i] = v;
-    }
-}
-
-struct adam_job {
-    struct adam_factors factors;
     float *value;
     const float *gradient;
     float *first, *second;
 };
 
-static void
-adam_span(void *context, size_t i, size_t begin, size_t end)
+CPU_SPAN(adam_span)
 {
-    const struct adam_job *job = context;
+    const struct adam_job job = *(const struct adam_job *)context;
+    float *restrict value = job.value, *restrict first = job.first;
+    float *restrict second = job.second;
+    const float *restrict gradient = job.gradient;
     (void)i;
-    cpu_adam_span(end - begin, &job->factors, job->value + begin,
-                  job->gradient + begin, job->first + begin,
-                  job->second + begin);
+    for (size_t at = begin; at < end; at++) {
+        float g = gradient[at];
+        float m = job.keep1 * first[at] + job.add1 * g;
+        float v = job.keep2 * second[at] + job.add2 * (g * g);
+        float step = job.step * m / (sqrtf(v) * job.root + job.epsilon);
+        value[at] = job.shrink * value[at] - step;
+        first[at] = m;
+        second[at] = v;
+    }
 }
 
 void
@@ -63,16 +49,15 @@ cpu_adam(struct tensor_backend *self, size_t size,
 {
     double t = (double)adam->step;
     double rate = adam->rate;
-    struct adam_job job = {
-        .factors = {.keep1 = adam->beta1,
-                    .add1 = (float)(1 - (double)adam->beta1),
-                    .keep2 = adam->beta2,
-                    .add2 = (float)(1 - (double)adam->beta2),
-                    .step = (float)(rate / (1 - pow(adam->beta1, t))),
-                    .root = (float)(1 / sqrt(1 - pow(adam->beta2, t))),
-                    .epsilon = adam->epsilon,
-                    .shrink = (float)(1 - rate * adam->decay)},
-        .gradient = gradient};
+    struct adam_job job = {.keep1 = adam->beta1,
+                           .add1 = (float)(1 - (double)adam->beta1),
+                           .keep2 = adam->beta2,
+                           .add2 = (float)(1 - (double)adam->beta2),
+                           .step = (float)(rate / (1 - pow(adam->beta1, t))),
+                           .root = (float)(1 / sqrt(1 - pow(adam->beta2, t))),
+                           .epsilon = adam->epsilon,
+                           .shrink = (float)(1 - rate * adam->decay),
+                           .gradient = gradient};
     job.value = value;
     job.first = first;
     job.second = second;
@@ -88,26 +73,17 @@ struct sgd_job {
     float *first;
 };
 
-CPU_KERNEL(cpu_sgd_span,
-           (size_t size, float rate, float momentum, float shrink,
-            float *restrict value, const float *restrict gradient,
-            float *restrict first),
-           (size, rate, momentum, shrink, value, gradient, first))
+CPU_SPAN(sgd_span)
 {
-    for (size_t i = 0; i < size; i++) {
-        float m = momentum * first[i] + gradient[i];
-        value[i] = shrink * value[i] - rate * m;
-        first[i] = m;
-    }
-}
-
-static void
-sgd_span(void *context, size_t i, size_t begin, size_t end)
-{
-    const struct sgd_job *job = context;
+    const struct sgd_job job = *(const struct sgd_job *)context;
+    float *restrict value = job.value, *restrict first = job.first;
+    const float *restrict gradient = job.gradient;
     (void)i;
-    cpu_sgd_span(end - begin, job->rate, job->momentum, job->shrink,
-                 job->value + begin, job->gradient + begin, job->first + begin);
+    for (size_t at = begin; at < end; at++) {
+        float m = job.momentum * first[at] + gradient[at];
+        value[at] = job.shrink * value[at] - job.rate * m;
+        first[at] = m;
+    }
 }
 
 void

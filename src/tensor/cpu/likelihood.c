@@ -99,36 +99,27 @@ gaussian_block_body(size_t size, const float *restrict a,
 /* ---- Both of them, element by element ----------------------------------- */
 
 /* Block by block, since da may be a. */
-CPU_KERNEL(cpu_element_span,
-           (enum element element, size_t size, const float *a,
-            const float *target, float scale, float *da, double *ret_sum),
-           (element, size, a, target, scale, da, ret_sum))
+CPU_SPAN(element_span)
 {
+    struct loss_job *job = context;
     double lane[CPU_LANES] = {0};
     float loss[BLOCK];
     float slope[BLOCK];
-    for (size_t at = 0; at < size; at += BLOCK) {
-        size_t some = size - at < BLOCK ? size - at : BLOCK;
-        if (element == ELEMENT_BERNOULLI) {
-            bernoulli_block_body(some, a + at, target + at, scale, loss, slope);
+    for (size_t at = begin; at < end; at += BLOCK) {
+        size_t some = end - at < BLOCK ? end - at : BLOCK;
+        if (job->element == ELEMENT_BERNOULLI) {
+            bernoulli_block_body(some, job->a + at, job->target + at,
+                                 job->scale, loss, slope);
         } else {
-            gaussian_block_body(some, a + at, target + at, scale, loss, slope);
+            gaussian_block_body(some, job->a + at, job->target + at, job->scale,
+                                loss, slope);
         }
         add_block_body(some, loss, lane);
-        if (da != NULL) {
-            memcpy(da + at, slope, some * sizeof *da);
+        if (job->da != NULL) {
+            memcpy(job->da + at, slope, some * sizeof slope[0]);
         }
     }
-    *ret_sum = add_lanes(lane);
-}
-
-static void
-element_span(void *context, size_t i, size_t begin, size_t end)
-{
-    struct loss_job *job = context;
-    cpu_element_span(job->element, end - begin, job->a + begin,
-                     job->target + begin, job->scale,
-                     job->da == NULL ? NULL : job->da + begin, &job->sum[i]);
+    job->sum[i] = add_lanes(lane);
 }
 
 static double

@@ -232,15 +232,6 @@ CPU_KERNEL(cpu_pool_back_image,
     }
 }
 
-CPU_KERNEL(cpu_add_row,
-           (size_t size, const float *restrict a, float *restrict y),
-           (size, a, y))
-{
-    for (size_t i = 0; i < size; i++) {
-        y[i] += a[i];
-    }
-}
-
 /* ---- The operations ----------------------------------------------------- */
 
 struct pool_job {
@@ -304,12 +295,15 @@ struct add_job {
     float *y;
 };
 
-static void
-add_span(void *context, size_t i, size_t begin, size_t end)
+CPU_SPAN(add_span)
 {
     const struct add_job *job = context;
+    const float *restrict a = job->a;
+    float *restrict y = job->y;
     (void)i;
-    cpu_add_row(end - begin, job->a + begin, job->y + begin);
+    for (size_t at = begin; at < end; at++) {
+        y[at] += a[at];
+    }
     cpu_activate(1, end - begin, end - begin, NULL, job->activation,
                  job->y + begin);
 }
