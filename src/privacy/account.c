@@ -186,12 +186,8 @@ moments_init(struct moments *moments,
              const struct sotto_account_budget *budgets, size_t count)
 {
     struct real eps, exp, term;
-    real_init(&moments->mean);
-    real_init(&moments->drift);
-    real_init(&moments->square);
-    real_init(&eps);
-    real_init(&exp);
-    real_init(&term);
+    REAL_INIT(&moments->mean, &moments->drift, &moments->square, &eps, &exp,
+              &term);
     for (size_t i = 0; i < count; i++) {
         mpfr_ptr t = term.value;
         uint32_t n = budgets[i].times;
@@ -242,7 +238,7 @@ static void
 tail_weighted(mpfr_ptr ret, const struct moments *moments, uint64_t slack)
 {
     struct real term;
-    real_init(&term);
+    REAL_INIT(&term);
     real_set_units(term.value, slack, MPFR_RNDD);
     (void)mpfr_sqrt(ret, moments->square.value, MPFR_RNDU);
     (void)mpfr_div(ret, ret, term.value, MPFR_RNDU);
@@ -280,8 +276,7 @@ total_delta(const struct sotto_account_budget *budgets, size_t count,
             uint64_t slack, uint64_t sum)
 {
     struct real kept, one;
-    real_init(&kept);
-    real_init(&one);
+    REAL_INIT(&kept, &one);
     real_set_units(kept.value, DECIMAL_UNIT - slack, MPFR_RNDD);
     for (size_t i = 0; i < count; i++) {
         real_set_units(one.value, DECIMAL_UNIT - budgets[i].delta, MPFR_RNDD);
@@ -312,9 +307,7 @@ account_slack(const struct sotto_account_budget *budgets, size_t count,
         /* DRV: eps = drift + sqrt(2 square ln(1/slack))
            KOV: eps = mean + sqrt(2 square ln min(1/slack,
                                                   e + sqrt(square)/slack)) */
-        real_init(&tail);
-        real_init(&other);
-        real_init(&eps);
+        REAL_INIT(&tail, &other, &eps);
         moments_init(&moments, budgets, count);
         tail_plain(tail.value, slack);
         tail_weighted(other.value, &moments, slack);

@@ -11,17 +11,20 @@
 #define EXP_SLACK_BITS 200 /* real_exp_down is nearer than 2^-this */
 
 void
-real_init(struct real *x)
+real_init(struct real *const *x)
 {
-    mpfr_custom_init(x->limb, REAL_PRECISION);
-    mpfr_custom_init_set(x->value, MPFR_ZERO_KIND, 0, REAL_PRECISION, x->limb);
+    for (; *x != NULL; x++) {
+        mpfr_custom_init((*x)->limb, REAL_PRECISION);
+        mpfr_custom_init_set((*x)->value, MPFR_ZERO_KIND, 0, REAL_PRECISION,
+                             (*x)->limb);
+    }
 }
 
 void
 real_set_units(mpfr_ptr ret, uint64_t units, mpfr_rnd_t side)
 {
     struct real unit;
-    real_init(&unit);
+    REAL_INIT(&unit);
     (void)mpfr_set_uj(unit.value, DECIMAL_UNIT, MPFR_RNDN); /* exact */
     (void)mpfr_set_uj(ret, units, MPFR_RNDN);               /* exact */
     (void)mpfr_div(ret, ret, unit.value, side);
@@ -32,8 +35,7 @@ static uint64_t
 to_integer(mpfr_srcptr x)
 {
     struct real high, low;
-    real_init(&high);
-    real_init(&low);
+    REAL_INIT(&high, &low);
     (void)mpfr_div_2ui(high.value, x, 32, MPFR_RNDN); /* exact */
     (void)mpfr_rint(high.value, high.value, MPFR_RNDD);
     (void)mpfr_mul_2ui(low.value, high.value, 32, MPFR_RNDN);
@@ -49,8 +51,7 @@ real_units_up(mpfr_srcptr x)
     if (mpfr_sgn(x) <= 0) {
         return 0;
     }
-    real_init(&scaled);
-    real_init(&most);
+    REAL_INIT(&scaled, &most);
     (void)mpfr_set_uj(most.value, DECIMAL_UNIT, MPFR_RNDN);
     (void)mpfr_mul(scaled.value, x, most.value, MPFR_RNDU);
     (void)mpfr_rint(scaled.value, scaled.value, MPFR_RNDU);
@@ -66,7 +67,7 @@ void
 real_power(mpfr_ptr ret, mpfr_srcptr x, uint32_t n, mpfr_rnd_t side)
 {
     struct real square;
-    real_init(&square);
+    REAL_INIT(&square);
     (void)mpfr_set(square.value, x, side);
     (void)mpfr_set_ui(ret, 1, side);
     for (; n > 0; n >>= 1) {
@@ -85,7 +86,7 @@ exp_step_down(mpfr_ptr ret, uint64_t units)
     struct real limb;
     wide_ratio(units, DECIMAL_UNIT, &x);
     wide_exp(&x, &power);
-    real_init(&limb);
+    REAL_INIT(&limb);
     (void)mpfr_set_ui(ret, 0, MPFR_RNDD);
     for (uint32_t i = WIDE_LIMBS; i-- > 0;) {
         (void)mpfr_set_ui(limb.value, power.limb[i], MPFR_RNDN);
@@ -103,7 +104,7 @@ static void
 exp_down(mpfr_ptr ret, uint64_t units, mpfr_srcptr step)
 {
     struct real rest;
-    real_init(&rest);
+    REAL_INIT(&rest);
     exp_step_down(rest.value, units % EXP_STEP);
     real_power(ret, step, (uint32_t)(units / EXP_STEP), MPFR_RNDD);
     (void)mpfr_mul(ret, ret, rest.value, MPFR_RNDD);
@@ -113,7 +114,7 @@ void
 real_exp_down(mpfr_ptr ret, uint64_t units)
 {
     struct real step;
-    real_init(&step);
+    REAL_INIT(&step);
     if (units >= EXP_STEP) {
         exp_step_down(step.value, EXP_STEP);
     }
@@ -124,7 +125,7 @@ void
 real_exp_up(mpfr_ptr ret, uint64_t units)
 {
     struct real more;
-    real_init(&more);
+    REAL_INIT(&more);
     real_exp_down(ret, units);
     (void)mpfr_div_2ui(more.value, ret, EXP_SLACK_BITS, MPFR_RNDU);
     (void)mpfr_add(ret, ret, more.value, MPFR_RNDU);
@@ -152,8 +153,7 @@ real_log_up(mpfr_srcptr x, uint64_t most)
     uint64_t n = (uint64_t)mpfr_get_exp(x);
     uint64_t low = multiple(n - 1, LN2_DOWN, most);
     uint64_t high = multiple(n, LN2_DOWN + 1, most);
-    real_init(&power);
-    real_init(&step);
+    REAL_INIT(&power, &step);
     exp_step_down(step.value, EXP_STEP);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;

@@ -26,8 +26,9 @@ struct real {
     mp_limb_t limb[REAL_PRECISION / GMP_NUMB_BITS];
 };
 
-/* Makes it 0. There is nothing to clear. */
-void real_init(struct real *x);
+/* Makes them 0: REAL_INIT(&x, &y). There is nothing to clear. */
+#define REAL_INIT(...) real_init((struct real *const[]){__VA_ARGS__, NULL})
+void real_init(struct real *const *x);
 
 /* units / 10^12. */
 void real_set_units(mpfr_ptr ret, uint64_t units, mpfr_rnd_t side);

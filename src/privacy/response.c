@@ -44,14 +44,8 @@ walk_init(struct walk *walk, uint64_t eps, uint32_t n, uint32_t k)
     walk->n = n;
     walk->k = k;
     walk->u = 0;
-    real_init(&walk->exp);
-    real_init(&walk->a);
-    real_init(&walk->a_last);
-    real_init(&walk->b);
-    real_init(&walk->b_last);
-    real_init(&walk->a_tail);
-    real_init(&walk->b_tail);
-    real_init(&high);
+    REAL_INIT(&walk->exp, &walk->a, &walk->a_last, &walk->b, &walk->b_last,
+              &walk->a_tail, &walk->b_tail, &high);
     real_exp_down(walk->exp.value, eps);
     real_exp_up(high.value, eps);
 
@@ -74,7 +68,7 @@ combine_terms(const struct walk *walk, mpfr_ptr last, mpfr_srcptr here,
               mpfr_rnd_t side)
 {
     struct real zero_step;
-    real_init(&zero_step);
+    REAL_INIT(&zero_step);
     (void)mpfr_mul_ui(zero_step.value, here, walk->k - 2, side);
     (void)mpfr_mul_ui(zero_step.value, zero_step.value, walk->n - walk->u,
                       side);
@@ -116,9 +110,7 @@ response_eps(uint64_t eps, uint32_t n, uint32_t k, uint64_t delta)
     if (delta == 0) {
         return n * eps;
     }
-    real_init(&slack);
-    real_init(&ratio);
-    real_init(&most);
+    REAL_INIT(&slack, &ratio, &most);
     real_set_units(slack.value, delta, MPFR_RNDD);
     walk_init(&walk, eps, n, k);
     do {
@@ -139,9 +131,7 @@ response_delta(uint64_t eps, uint32_t n, uint32_t k, uint64_t total)
     if (total >= n * eps) {
         return 0;
     }
-    real_init(&factor);
-    real_init(&gap);
-    real_init(&most);
+    REAL_INIT(&factor, &gap, &most);
     real_exp_down(factor.value, total);
     walk_init(&walk, eps, n, k);
     do {

@@ -27,7 +27,7 @@ test_units(void **state)
 {
     (void)state;
     struct real x;
-    real_init(&x);
+    REAL_INIT(&x);
     assert_true(mpfr_zero_p(x.value));
     for (size_t i = 0; i < SOME; i++) {
         real_set_units(x.value, some[i], MPFR_RNDD);
@@ -55,8 +55,7 @@ test_exp(void **state)
     struct real low, high;
     mpfr_t truth, gap;
     mpfr_inits2(PRECISION, truth, gap, NULL);
-    real_init(&low);
-    real_init(&high);
+    REAL_INIT(&low, &high);
     for (size_t i = 0; i < SOME; i++) {
         exact_units(truth, some[i]);
         mpfr_exp(truth, truth, MPFR_RNDN);
@@ -79,9 +78,7 @@ test_power(void **state)
     struct real x, low, high;
     mpfr_t truth;
     mpfr_init2(truth, PRECISION);
-    real_init(&x);
-    real_init(&low);
-    real_init(&high);
+    REAL_INIT(&x, &low, &high);
     real_set_units(x.value, UNIT - 1, MPFR_RNDN);
     for (uint32_t n = 0; n < UINT32_MAX / 5; n = 5 * n + 1) {
         mpfr_pow_ui(truth, x.value, n, MPFR_RNDN);
@@ -101,7 +98,7 @@ test_log(void **state)
     struct real x;
     mpfr_t truth;
     mpfr_init2(truth, PRECISION);
-    real_init(&x);
+    REAL_INIT(&x);
     mpfr_set_ui_2exp(x.value, 1, -70, MPFR_RNDN);
     for (int i = -70; i < 1000; i += 3) {
         mpfr_log(truth, x.value, MPFR_RNDN);
