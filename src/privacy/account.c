@@ -256,17 +256,6 @@ check_slack(uint64_t slack, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* The basic cost, which a slack can only improve on. */
-static enum sotto_status
-basic_for_slack(const struct sotto_account_budget *budgets, size_t count,
-                uint64_t slack, struct sotto_account_cost *ret_cost,
-                struct sotto_error *err)
-{
-    enum sotto_status status =
-        sotto_account_basic(budgets, count, ret_cost, err);
-    return HOST_THEN(status, check_slack(slack, err));
-}
-
 /*
  * 1 - (1 - slack) prod (1 - delta_i)^n_i. Where rounding up to a whole unit
  * would take it above the sum of them all, the sum is the bound: it is exact.
@@ -298,8 +287,8 @@ account_slack(const struct sotto_account_budget *budgets, size_t count,
     struct sotto_account_cost cost;
     struct moments moments;
     struct real tail, other, eps;
-    enum sotto_status status =
-        basic_for_slack(budgets, count, slack, &cost, err);
+    enum sotto_status status = sotto_account_basic(budgets, count, &cost, err);
+    status = HOST_THEN(status, check_slack(slack, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -318,13 +318,6 @@ audit_enumerate(struct sotto_audit *audit, struct sotto_error *err)
 
 /* ---- The whole ----------------------------------------------------------- */
 
-/* 2l in the domain's norm; 1 for symbols. */
-static double
-stated_sensitivity(const struct channel_instance *instance)
-{
-    return instance->l > 0 ? 2.0 * instance->l : 1;
-}
-
 static void
 describe_parts(struct sotto_audit *audit)
 {
@@ -339,7 +332,9 @@ describe_parts(struct sotto_audit *audit)
             (double)own->instance->delta / (double)DECIMAL_UNIT;
         part->scope = scope_name(ENUMERATE_NOTHING);
         part->eps_exact = (double)NAN;
-        part->sensitivity_stated = stated_sensitivity(own->instance);
+        /* 2l in the domain's norm; 1 for symbols */
+        part->sensitivity_stated =
+            own->instance->l > 0 ? 2.0 * own->instance->l : 1;
     }
 }
 

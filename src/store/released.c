@@ -66,20 +66,12 @@ compare_reports(const void *a, const void *b, void *context)
     return order != 0 ? order : memcmp(first, second, REPORT_HEADER_SIZE);
 }
 
-/* Sums of doubles, batches of a descent: what is learnt depends on the order a
-   little, and the store's is another one every time. */
-static void
-sort_reports(const struct sotto_mechanism *mechanism, struct host_text *reports)
-{
-    size_t size = mechanism->shape.report_size;
-    qsort_r(reports->data, reports->size / size, size, compare_reports, &size);
-}
-
 enum sotto_status
 released_read(const struct sotto_mechanism *mechanism,
               struct host_text *reports, const char *from,
               struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
+    size_t size = mechanism->shape.report_size;
     if (reports->size == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "'%s' has released no reports of this mechanism "
@@ -87,7 +79,9 @@ released_read(const struct sotto_mechanism *mechanism,
                          "there are as many as sotto serve's --batch-min",
                          host_shown(from));
     }
-    sort_reports(mechanism, reports);
+    /* Sums of doubles, batches of a descent: what is learnt depends on the
+       order a little, and the store's is another one every time. */
+    qsort_r(reports->data, reports->size / size, size, compare_reports, &size);
     return sotto_report_reader_parse(mechanism, reports->data, reports->size,
                                      from, ret_reader, err);
 }

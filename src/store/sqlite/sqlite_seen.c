@@ -225,15 +225,6 @@ count_up_to(uint32_t campaign, const uint8_t *tags, size_t count, int64_t end)
     return low;
 }
 
-static int
-insert_bucket(const struct sqlite_store *store, int64_t place,
-              const uint8_t *tags, size_t count)
-{
-    sqlite3_stmt *insert = store->statement[STATEMENT_SEE];
-    return sqlite_step(insert, SQL_VALUES(SQL_NUMBER(place),
-                                          SQL_BLOB(tags, count * TAG_SIZE)));
-}
-
 /*
  * Writes it, cut into the leaves of its range. From where a leaf begins, the
  * largest range that could be one is that which the bits of its place allow;
@@ -255,7 +246,9 @@ write_bucket(const struct sqlite_store *store, uint32_t campaign,
             width /= 2;
             count = count_up_to(campaign, tags, left, place + width);
         }
-        code = insert_bucket(store, place, tags, count);
+        code = sqlite_step(
+            store->statement[STATEMENT_SEE],
+            SQL_VALUES(SQL_NUMBER(place), SQL_BLOB(tags, count * TAG_SIZE)));
         tags += count * TAG_SIZE;
         left -= count;
     }

@@ -69,7 +69,8 @@ sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err)
 
 static const char *const suffix[SQLITE_NAMES] = {"", "-wal", ".lock"};
 
-/* What a name of the store is the name of; all 0: of nothing. */
+/* What a name of the store is the name of; all 0: of nothing, or of a file that
+   SQLite keeps elsewhere than in the file system (a test does). */
 static struct sqlite_name
 look_at(const struct sqlite_store *store, size_t which)
 {
@@ -79,16 +80,6 @@ look_at(const struct sqlite_store *store, size_t which)
     bool found = size < (int)sizeof path && stat(path, &info) == 0;
     return found ? (struct sqlite_name){info.st_dev, info.st_ino}
                  : (struct sqlite_name){0};
-}
-
-/* SQLite may keep files elsewhere than in the file system (a test does): those
-   are not looked at. */
-static void
-note_names(struct sqlite_store *store)
-{
-    for (size_t i = 0; i < SQLITE_NAMES; i++) {
-        store->name[i] = look_at(store, i);
-    }
 }
 
 /* A file that has lost its name takes all that is written, and is gone when it
@@ -205,7 +196,9 @@ open_store(const char *place, bool simulation, void **ret,
     status = HOST_THEN(status, prepare_all(store, err));
     status = HOST_THEN(status, sqlite_load(store, err));
     status = HOST_THEN(status, sqlite_load_check(store, err));
-    note_names(store);
+    for (size_t i = 0; i < SQLITE_NAMES; i++) {
+        store->name[i] = look_at(store, i);
+    }
 done:
     if (status == SOTTO_STATUS_OK) {
         *ret = store;

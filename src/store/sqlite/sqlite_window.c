@@ -127,16 +127,6 @@ move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
 
 /* ---- Both ---------------------------------------------------------------- */
 
-/* The campaigns up to this one are moved. */
-static enum sotto_status
-pass_campaign(struct sqlite_store *store, uint32_t number,
-              struct sotto_error *err)
-{
-    struct sqlite_move move = store->move;
-    move.campaign = number;
-    return set_move(store, &move, err);
-}
-
 /* The next campaign to be moved; 0: none. */
 static uint32_t
 next_campaign(const struct sqlite_store *store, size_t batch_min)
@@ -183,7 +173,9 @@ move_payloads(struct sqlite_store *store, size_t batch_min, size_t *ret_rows,
         status = sqlite_payloads_move(store, number, batch_min, err);
         store->aside = is_own_failure(status) ? number : store->aside;
     }
-    return HOST_THEN(status, pass_campaign(store, number, err));
+    struct sqlite_move move = store->move;
+    move.campaign = number;
+    return HOST_THEN(status, set_move(store, &move, err));
 }
 
 enum sotto_status
