@@ -123,10 +123,9 @@ run_round(struct setting *setting, size_t batch, size_t at,
     double seconds = 0;
     enum sotto_status status = run_ours(&setting->place, setting->ours_url,
                                         &options, &setting->tally, &round, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = collector_limit_run(&setting->place, setting->limit_url,
-                                     round.reports, round.group, &seconds, err);
-    }
+    status = HOST_THEN(
+        status, collector_limit_run(&setting->place, setting->limit_url,
+                                    round.reports, round.group, &seconds, err));
     if (status == SOTTO_STATUS_OK) {
         size_t pair =
             TAG_BYTES + setting->place.report_size - REPORT_HEADER_SIZE;
@@ -181,14 +180,10 @@ run_setting(const struct collector_bench_size *size, size_t batch,
     setting.rounds = size->rounds < COLLECTOR_BENCH_ROUNDS_MAX
                          ? size->rounds
                          : COLLECTOR_BENCH_ROUNDS_MAX;
-    if (status == SOTTO_STATUS_OK) {
-        status = collector_place_store(&setting.place, "ours",
-                                       &setting.ours_url, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = collector_place_store(&setting.place, "limit",
-                                       &setting.limit_url, err);
-    }
+    status = HOST_THEN(status, collector_place_store(&setting.place, "ours",
+                                                     &setting.ours_url, err));
+    status = HOST_THEN(status, collector_place_store(&setting.place, "limit",
+                                                     &setting.limit_url, err));
     for (size_t i = 0; i < setting.rounds && status == SOTTO_STATUS_OK; i++) {
         status = run_round(&setting, batch, i, err);
     }
@@ -268,12 +263,9 @@ collector_memory_run(const struct collector_memory_size *size,
     struct sotto_collector *collector = NULL;
     char *url = NULL;
     enum sotto_status status = collector_place_init(&place, size->where, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = collector_place_store(&place, "ours", &url, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = start(&place, url, &collector, err);
-    }
+    status =
+        HOST_THEN(status, collector_place_store(&place, "ours", &url, err));
+    status = HOST_THEN(status, start(&place, url, &collector, err));
     for (size_t i = 0; i < size->steps && status == SOTTO_STATUS_OK; i++) {
         status = run_step(size, i, &place, collector, row, context, err);
     }

@@ -54,16 +54,10 @@ run_group(struct bare *bare, size_t count, struct sotto_error *err)
 {
     bool moved = true, clean = false;
     enum sotto_status status = store_begin(bare->store, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = put_group(bare, count, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_advance(bare->store, mover_slice(count), BATCH_MIN,
-                               &moved, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_commit(bare->store, err);
-    }
+    status = HOST_THEN(status, put_group(bare, count, err));
+    status = HOST_THEN(status, store_advance(bare->store, mover_slice(count),
+                                             BATCH_MIN, &moved, err));
+    status = HOST_THEN(status, store_commit(bare->store, err));
     if (status == SOTTO_STATUS_OK && moved && bare->moving) {
         status = store_scrub(bare->store, &clean, err);
     }
@@ -77,14 +71,11 @@ open_bare(struct bare *bare, const struct collector_place *place,
 {
     size_t size = place->report_size;
     enum sotto_status status = load_ids_init(&bare->ids, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = store_open(url, true, &bare->store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            store_campaign(bare->store, place->hash, COLLECTOR_PLACE_CAMPAIGN,
-                           size - REPORT_HEADER_SIZE, &bare->campaign, err);
-    }
+    status = HOST_THEN(status, store_open(url, true, &bare->store, err));
+    status = HOST_THEN(status, store_campaign(bare->store, place->hash,
+                                              COLLECTOR_PLACE_CAMPAIGN,
+                                              size - REPORT_HEADER_SIZE,
+                                              &bare->campaign, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -113,11 +104,8 @@ end_window(const struct bare *bare, struct sotto_error *err)
         status = store_advance(bare->store, STORE_WINDOW_MOST, BATCH_MIN,
                                &moved, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_commit(bare->store, err);
-    }
-    return status == SOTTO_STATUS_OK ? store_scrub(bare->store, &clean, err)
-                                     : status;
+    status = HOST_THEN(status, store_commit(bare->store, err));
+    return HOST_THEN(status, store_scrub(bare->store, &clean, err));
 }
 
 enum sotto_status

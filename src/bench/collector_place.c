@@ -100,19 +100,13 @@ make_mechanism(struct collector_place *place, const char *keys, const char *key,
 {
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status = compose(&mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_write(place->mechanism, 0600, true, mechanism->data,
-                                 mechanism->size, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_key_generate(keys, NULL, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sign_file(place->mechanism, key, NULL, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = simulate(place, mechanism, err);
-    }
+    status = HOST_THEN(status,
+                       host_file_write(place->mechanism, 0600, true,
+                                       mechanism->data, mechanism->size, err));
+    status = HOST_THEN(status, sotto_key_generate(keys, NULL, err));
+    status =
+        HOST_THEN(status, sotto_sign_file(place->mechanism, key, NULL, err));
+    status = HOST_THEN(status, simulate(place, mechanism, err));
     sotto_mechanism_free(mechanism);
     return status;
 }

@@ -445,9 +445,7 @@ open_lines(struct load *load, struct sotto_error *err)
     for (size_t i = 0; i < options->connections && status == SOTTO_STATUS_OK;
          i++) {
         status = prepare_line(load, &load->line[i], head, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = connect_line(load, &load->line[i], err);
-        }
+        status = HOST_THEN(status, connect_line(load, &load->line[i], err));
     }
     return status;
 }
@@ -506,9 +504,7 @@ turn(struct load *load, struct sotto_error *err)
             status = send_on(load, line, err);
         }
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = wake_rested(load, err);
-    }
+    status = HOST_THEN(status, wake_rested(load, err));
     if (status == SOTTO_STATUS_OK && count <= 0 &&
         host_seconds() - load->heard > SILENCE_S) {
         errno = ETIMEDOUT;

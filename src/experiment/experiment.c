@@ -142,12 +142,8 @@ static enum sotto_status
 resolve(struct runner *runner, struct sotto_error *err)
 {
     enum sotto_status status = take_names(runner, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = take_counts(runner, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = take_eps(runner, err);
-    }
+    status = HOST_THEN(status, take_counts(runner, err));
+    status = HOST_THEN(status, take_eps(runner, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -496,20 +492,15 @@ runner_open(struct runner *runner, struct sotto_error *err)
 {
     struct experiment_run *run = &runner->run;
     enum sotto_status status = resolve(runner, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            experiment_folder(runner->run.options->folder, &run->folder, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = experiment_lock(run->folder, &runner->lock, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = row_store_open(run->folder, run->experiment->name,
-                                &runner->store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = trial_open(run, &runner->trial, runner->data, err);
-    }
+    status = HOST_THEN(status, experiment_folder(runner->run.options->folder,
+                                                 &run->folder, err));
+    status =
+        HOST_THEN(status, experiment_lock(run->folder, &runner->lock, err));
+    status =
+        HOST_THEN(status, row_store_open(run->folder, run->experiment->name,
+                                         &runner->store, err));
+    status =
+        HOST_THEN(status, trial_open(run, &runner->trial, runner->data, err));
     return status;
 }
 

@@ -48,12 +48,9 @@ relabel(const struct experiment *experiment, const struct sotto_table *from,
                                       : i % 2 == 1;
         label[i] = one ? "1" : "0";
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_drop(table, 1, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_add_texts(table, "label", label, err);
-    }
+    status = HOST_THEN(status, sotto_table_drop(table, 1, err));
+    status =
+        HOST_THEN(status, sotto_table_add_texts(table, "label", label, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_table = table;
     } else {
@@ -125,9 +122,8 @@ data_split_novel(struct data_split *split, const struct data_records *data,
     size_t from, aux;
     enum sotto_status status =
         kinds_init(&train, experiment, data->train, seed, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = kinds_init(&test, experiment, data->test, DATA_TEST_SEED, err);
-    }
+    status = HOST_THEN(
+        status, kinds_init(&test, experiment, data->test, DATA_TEST_SEED, err));
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }

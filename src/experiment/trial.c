@@ -178,9 +178,8 @@ trial_encoder_make(const struct trial *trial, const struct experiment_run *run,
             experiment_seed("encoder", run->options->seed, trial->number, 0, 0),
             err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = trial_files_read(&files, ret_mechanism, ret_analyst, err);
-    }
+    status = HOST_THEN(
+        status, trial_files_read(&files, ret_mechanism, ret_analyst, err));
     encoder_files_clear(&files);
     return status;
 }

@@ -55,10 +55,9 @@ trial_cells(struct trial *trial, const struct experiment_run *run,
     cells->codebook = NULL;
     enum sotto_status status =
         trial_encoder_make(trial, run, encoder, &mechanism, NULL, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_codebook_new(trial->split.aux, mechanism, &options,
-                                    &cells->codebook, err);
-    }
+    status =
+        HOST_THEN(status, sotto_codebook_new(trial->split.aux, mechanism,
+                                             &options, &cells->codebook, err));
     sotto_mechanism_free(mechanism);
     if (status == SOTTO_STATUS_OK) {
         memcpy(cells->encoder, setting, sizeof setting);
@@ -96,10 +95,9 @@ make(struct trial *trial, const struct experiment_run *run,
             .watch = run->watch};
         status = sotto_codebook_choose(codebook, &wanted, &choice, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_codebook_write(codebook, &choice, eps, files->mechanism,
-                                      files->analyst, NULL, err);
-    }
+    status = HOST_THEN(status, sotto_codebook_write(codebook, &choice, eps,
+                                                    files->mechanism,
+                                                    files->analyst, NULL, err));
     return status;
 }
 
@@ -123,9 +121,8 @@ trial_codebook(struct trial *trial, const struct experiment_run *run,
     if (status == SOTTO_STATUS_OK && !encoder_files_there(&files)) {
         status = make(trial, run, encoder, code, &files, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = trial_files_read(&files, ret_mechanism, ret_analyst, err);
-    }
+    status = HOST_THEN(
+        status, trial_files_read(&files, ret_mechanism, ret_analyst, err));
     encoder_files_clear(&files);
     return status;
 }

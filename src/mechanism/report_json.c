@@ -316,12 +316,9 @@ report_json_read(const struct sotto_mechanism *mechanism, const char *line,
                  : host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "it is not a JSON object; a line must hold one "
                              "whole report");
-    if (status == SOTTO_STATUS_OK) {
-        status = read_header(mechanism, object, ret_report, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_parts(mechanism, object, values, ret_report, err);
-    }
+    status = HOST_THEN(status, read_header(mechanism, object, ret_report, err));
+    status = HOST_THEN(status,
+                       read_parts(mechanism, object, values, ret_report, err));
     json_decref(object);
     return status;
 }

@@ -105,13 +105,10 @@ gather(const struct sotto_mechanism *mechanism,
     host_text_init(&reports, RELEASED_MOST);
     enum sotto_status status =
         gather_batches(exchange, mechanism->shape.report_size, &reports, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = released_read(mechanism, &reports, url, &reader, err);
-    }
+    status = HOST_THEN(status,
+                       released_read(mechanism, &reports, url, &reader, err));
     host_text_clear(&reports);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_kind(reader, options->simulation, err);
-    }
+    status = HOST_THEN(status, check_kind(reader, options->simulation, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_reader = reader;
     } else {
@@ -134,9 +131,8 @@ sotto_gather_reports(const struct sotto_mechanism *mechanism,
     char *token = NULL;
     size_t size = 0;
     enum sotto_status status = address_parse(options->url, &address, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = token_file_read(options->token_file, &token, &size, err);
-    }
+    status = HOST_THEN(
+        status, token_file_read(options->token_file, &token, &size, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -147,10 +143,8 @@ sotto_gather_reports(const struct sotto_mechanism *mechanism,
         .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
         .watch = &options->watch};
     status = transport_open(&settings, &exchange.transport, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            gather(mechanism, options, &exchange, address.url, ret_reader, err);
-    }
+    status = HOST_THEN(status, gather(mechanism, options, &exchange,
+                                      address.url, ret_reader, err));
     transport_free(exchange.transport);
     host_wipe_free(token, size + 1);
     return status;
