@@ -12,7 +12,7 @@
  * is unbiased for one candidate; answers of all rounds count. Who is asked
  * about what is public: it depends on the order of the people and on answers
  * given before. Nobody runs short: a round takes its even share of the people
- * that are left, or one for each candidate, which check() has set aside.
+ * that are left, or one for each candidate, which check_choose() has set aside.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ done:
 
 /* A person's answer, privatised. */
 static bool
-answer(const struct choosing *choosing, size_t network, size_t person)
+draw_answer(const struct choosing *choosing, size_t network, size_t person)
 {
     size_t n = sotto_table_rows(choosing->people);
     int32_t q = choosing->right[network * n + person];
@@ -123,7 +123,8 @@ ask_round(struct choosing *choosing, size_t each)
         struct candidate *candidate = &choosing->candidate[i];
         for (size_t j = 0; j < each; j++) {
             candidate->yes +=
-                answer(choosing, candidate->network, choosing->next++) ? 1 : 0;
+                draw_answer(choosing, candidate->network, choosing->next++) ? 1
+                                                                            : 0;
         }
         candidate->asked += (double)each;
         candidate->accuracy =
@@ -135,7 +136,7 @@ ask_round(struct choosing *choosing, size_t each)
 }
 
 static void
-ask(struct choosing *choosing)
+ask_people(struct choosing *choosing)
 {
     size_t people = sotto_table_rows(choosing->people), rounds = 0;
     for (size_t left = choosing->left; left > 1; left = (left + 1) / 2) {
@@ -173,10 +174,13 @@ check_choose(const struct sotto_model *model, const struct sotto_table *people,
                          "at least %zu are needed",
                          rows, nets, least);
     }
-    return model->learner->networks != NULL
+    if (model->learner->networks == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "the model has no networks to choose from");
+    }
+    return model->learner->check_keep != NULL
                ? model->learner->check_keep(model, err)
-               : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "the model has no networks to choose from");
+               : SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -224,7 +228,7 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
         choosing.candidate[i].accuracy = (double)NAN; /* not asked about */
     }
     if (status == SOTTO_STATUS_OK) {
-        ask(&choosing);
+        ask_people(&choosing);
         status =
             model->learner->keep(model, choosing.candidate[0].network, err);
     }

@@ -10,6 +10,7 @@
 #include "host/error.h"
 #include "random/permute.h"
 
+#define OTHER_SHARE 1e-6
 #define ORDER_STREAM 0x6f72646572u /* of the seed */
 
 /* ---- Groups ------------------------------------------------------------- */
@@ -19,14 +20,13 @@ compare_wires(const void *a, const void *b, void *context)
 {
     const uint8_t *const *left = a, *const *right = b;
     const struct labels_part *part = context;
-    int order = memcmp(*left + part->offset, *right + part->offset,
-                       part->likelihood->instance->wire_size);
-    return order;
+    return memcmp(*left + part->offset, *right + part->offset,
+                  part->likelihood->instance->wire_size);
 }
 
 static enum sotto_status
-allocate(struct labels *labels, size_t reports, size_t classes, size_t groups,
-         struct sotto_error *err)
+labels_allocate(struct labels *labels, size_t reports, size_t classes,
+                size_t groups, struct sotto_error *err)
 {
     labels->classes = classes;
     labels->reports = reports;
@@ -89,24 +89,11 @@ set_share(struct labels *labels)
     }
 }
 
-/* `sorted` are the reports by label wire; number them by group. */
+/* Keeps the first report of every group; `sorted` are all, by label wire.
+   Returns how many there are. */
 static size_t
-count_groups(const struct labels_part *part, const uint8_t *const *sorted,
-             size_t reports)
-{
-    size_t groups = 0;
-    for (size_t i = 0; i < reports; i++) {
-        groups += i == 0 ||
-                  memcmp(sorted[i - 1] + part->offset, sorted[i] + part->offset,
-                         part->likelihood->instance->wire_size) != 0;
-    }
-    return groups;
-}
-
-/* The first of every group, by wire. */
-static void
-first_of_groups(const struct labels_part *part, const uint8_t **sorted,
-                size_t reports)
+keep_first(const struct labels_part *part, const uint8_t **sorted,
+           size_t reports)
 {
     size_t groups = 0;
     for (size_t i = 0; i < reports; i++) {
@@ -116,6 +103,7 @@ first_of_groups(const struct labels_part *part, const uint8_t **sorted,
             sorted[groups++] = sorted[i];
         }
     }
+    return groups;
 }
 
 static size_t
@@ -176,10 +164,9 @@ labels_init(struct labels *labels, const struct labels_part *part,
         struct labels_part context = *part;
         qsort_r(sorted, reports, sizeof *sorted, compare_wires, &context);
     }
-    status = allocate(labels, reports, part->classes,
-                      count_groups(part, sorted, reports), err);
+    status = labels_allocate(labels, reports, part->classes,
+                             keep_first(part, sorted, reports), err);
     if (status == SOTTO_STATUS_OK) {
-        first_of_groups(part, sorted, reports);
         fill_labels(labels, part, report, sorted, room);
         for (size_t g = 0; g < labels->groups; g++) {
             finish_t(labels, g, plain, smoothing);
@@ -197,7 +184,7 @@ labels_init_clean(struct labels *labels, size_t classes, const size_t *truth,
 {
     enum sotto_status status;
     memset(labels, 0, sizeof *labels);
-    status = allocate(labels, reports, classes, classes + 1, err);
+    status = labels_allocate(labels, reports, classes, classes + 1, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -226,6 +213,17 @@ labels_clear(struct labels *labels)
     memset(labels, 0, sizeof *labels);
 }
 
+void
+labels_balance(size_t classes, bool other, double *ret_share)
+{
+    bool less = classes > 2 && other;
+    double least = less ? OTHER_SHARE / (double)classes : 0;
+    size_t alike = classes - (less ? 1 : 0);
+    for (size_t y = 0; y < classes; y++) {
+        ret_share[y] = y < alike ? (1 - least) / (double)alike : least;
+    }
+}
+
 /* ---- The plan ----------------------------------------------------------- */
 
 static int
@@ -251,44 +249,24 @@ sort_batch(struct plan *plan, const struct labels *labels, size_t first,
     }
 }
 
-/* Where chunks begin; counts them, and notes them once there is room. */
-static size_t
+/* Cuts every batch where the group changes, or after `most` rows. */
+static void
 cut_chunks(struct plan *plan, size_t most)
 {
-    size_t chunks = 0;
     for (size_t b = 0; b <= plan->batches; b++) {
         size_t since = 0;
-        if (plan->batch_chunk != NULL) {
-            plan->batch_chunk[b] = chunks;
-        }
+        plan->batch_chunk[b] = plan->chunks;
         for (size_t i = plan->batch[b]; i < plan->batch[b + 1]; i++) {
             if (i == plan->batch[b] || since == most ||
                 plan->group[i] != plan->group[i - 1]) {
-                if (plan->chunk != NULL) {
-                    plan->chunk[chunks] = i;
-                }
-                chunks++;
+                plan->chunk[plan->chunks++] = i;
                 since = 0;
             }
             since++;
         }
     }
-    return chunks;
-}
-
-static bool
-plan_chunks(struct plan *plan, size_t most)
-{
-    plan->chunks = cut_chunks(plan, most);
-    plan->chunk = calloc(plan->chunks + 1, sizeof *plan->chunk);
-    plan->batch_chunk = calloc(plan->batches + 2, sizeof *plan->batch_chunk);
-    if (plan->chunk == NULL || plan->batch_chunk == NULL) {
-        return false;
-    }
-    (void)cut_chunks(plan, most);
     plan->chunk[plan->chunks] = plan->rows;
     plan->batch_chunk[plan->batches + 1] = plan->chunks;
-    return true;
 }
 
 enum sotto_status
@@ -310,8 +288,11 @@ plan_init(struct plan *plan, const struct labels *labels, size_t batches,
     plan->order = calloc(rows + 1, sizeof *plan->order);
     plan->group = calloc(rows + 1, sizeof *plan->group);
     plan->batch = calloc(batches + 2, sizeof *plan->batch);
+    plan->chunk = calloc(rows + 1, sizeof *plan->chunk);
+    plan->batch_chunk = calloc(batches + 2, sizeof *plan->batch_chunk);
     if (key == NULL || plan->order == NULL || plan->group == NULL ||
-        plan->batch == NULL) {
+        plan->batch == NULL || plan->chunk == NULL ||
+        plan->batch_chunk == NULL) {
         status = host_fail_memory(err);
         goto done;
     }
@@ -333,9 +314,7 @@ plan_init(struct plan *plan, const struct labels *labels, size_t batches,
     for (size_t b = 0; b <= batches; b++) {
         sort_batch(plan, labels, plan->batch[b], plan->batch[b + 1], key);
     }
-    if (!plan_chunks(plan, chunk_most)) {
-        status = host_fail_memory(err);
-    }
+    cut_chunks(plan, chunk_most);
 done:
     free(key);
     if (status != SOTTO_STATUS_OK) {

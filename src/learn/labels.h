@@ -45,6 +45,9 @@ SOTTO_CHECKED enum sotto_status
 labels_init_clean(struct labels *labels, size_t classes, const size_t *truth,
                   size_t reports, double smoothing, struct sotto_error *err);
 void labels_clear(struct labels *labels);
+/* Gives every class the same share; the last, if it is a column's "(other)",
+   hardly any, unless it is one of two. */
+void labels_balance(size_t classes, bool other, double *ret_share);
 
 /*
  * The order in which reports are taken: shuffled, cut into `batches` batches

@@ -61,7 +61,8 @@ struct learner {
         struct sotto_error *err);
 
     /* Candidates to choose from (choose.c); NULL: it has none. `keep` drops
-       all but one, or none on failure; `check_keep` says whether it could.
+       all but one, or none on failure; `check_keep` says whether it could, and
+       may be NULL: it can.
        Statuses: USAGE, and for keep MEMORY, LIMIT, IO. */
     struct networks *(*networks)(const struct sotto_model *model);
     enum sotto_status (*check_keep)(const struct sotto_model *model,

@@ -176,8 +176,8 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
 /* Reports any fault of the content as FORMAT, with the file's name before
    it. */
 static enum sotto_status
-finish(const struct safetensors *file, const char *name,
-       struct sotto_model **ret_model, struct sotto_error *err)
+finish_reading(const struct safetensors *file, const char *name,
+               struct sotto_model **ret_model, struct sotto_error *err)
 {
     struct sotto_error cause = {0};
     enum sotto_status status = read_model(file, ret_model, &cause);
@@ -198,7 +198,7 @@ sotto_model_read(const char *path, struct sotto_model **ret_model,
 {
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_read(path, FILE_MOST, &file, err);
-    status = HOST_THEN(status, finish(file, path, ret_model, err));
+    status = HOST_THEN(status, finish_reading(file, path, ret_model, err));
     safetensors_free(file);
     return host_about(status, err, path);
 }
@@ -209,7 +209,7 @@ model_parse(const void *data, size_t size, const char *name,
 {
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_parse(data, size, name, &file, err);
-    status = HOST_THEN(status, finish(file, name, ret_model, err));
+    status = HOST_THEN(status, finish_reading(file, name, ret_model, err));
     safetensors_free(file);
     return status;
 }

@@ -7,6 +7,11 @@
 
 /* ---- Eq. 12 -------------------------------------------------------------- */
 
+/*
+ *     s_i = sum_y t_i(y) p_i(y),     d(-c ln s_i) / dp_i(y) = -c t_i(y) / s_i
+ *
+ * with c the scale. ln of what t_i was divided by goes back into the sum.
+ */
 double
 conditional_pass(const struct labels *labels, const uint32_t *group, size_t n,
                  const float *p, double scale, float *dp)
@@ -31,6 +36,10 @@ conditional_pass(const struct labels *labels, const uint32_t *group, size_t n,
 
 /* ---- A known share of the classes ---------------------------------------- */
 
+/*
+ *     kappa sum_y pi_y ln(pi_y / m_y),     m_y = mean_i p_i(y)
+ *     its derivative by p_i(y) is          -kappa pi_y / (n m_y)
+ */
 double
 share_pass(const struct labels *labels, double kappa, const float *p, size_t n,
            float *dp)
@@ -57,7 +66,10 @@ share_pass(const struct labels *labels, double kappa, const float *p, size_t n,
 /* ---- Confidence -----------------------------------------------------------
  */
 
-/* dH/dp(y) = -ln p(y) - 1, of which a softmax takes the 1 away again. */
+/*
+ *     eta mean_i H_i,   H_i = -sum_y p_i(y) ln p_i(y),   dH_i / dp_i(y) =
+ *     -ln p_i(y) - 1, of which a softmax takes the 1 away again
+ */
 double
 entropy_pass(size_t classes, double eta, const float *p, size_t n, float *dp)
 {

@@ -268,8 +268,8 @@ model_truth(struct sotto_model *model, const struct sotto_table *table,
 
 /* Counts the answers against the truth. */
 static void
-score(struct sotto_model *model, struct rows *rows, const double *p,
-      struct sotto_evaluation *ret)
+score_rows(struct sotto_model *model, struct rows *rows, const double *p,
+           struct sotto_evaluation *ret)
 {
     size_t classes = model->classes, right = 0;
     *ret = (struct sotto_evaluation){.confusion = model->confusion};
@@ -313,9 +313,9 @@ predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
 }
 
 static enum sotto_status
-evaluate(struct sotto_model *model, struct sotto_mechanism *mechanism,
-         const struct sotto_table *table, uint64_t seed,
-         struct sotto_evaluation *ret_evaluation, struct sotto_error *err)
+evaluate_with(struct sotto_model *model, struct sotto_mechanism *mechanism,
+              const struct sotto_table *table, uint64_t seed,
+              struct sotto_evaluation *ret_evaluation, struct sotto_error *err)
 {
     size_t n = sotto_table_rows(table);
     struct sotto_evaluation evaluation;
@@ -338,7 +338,7 @@ evaluate(struct sotto_model *model, struct sotto_mechanism *mechanism,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    score(model, &rows, p, &evaluation);
+    score_rows(model, &rows, p, &evaluation);
     if (evaluation.rows == 0) {
         status = host_fail(err, SOTTO_STATUS_INPUT, 0,
                            "no row has a label that the model knows");
@@ -357,8 +357,8 @@ sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
                      struct sotto_evaluation *ret_evaluation,
                      struct sotto_error *err)
 {
-    return evaluate(model, private_records ? model->mechanism : NULL, table,
-                    seed, ret_evaluation, err);
+    return evaluate_with(model, private_records ? model->mechanism : NULL,
+                         table, seed, ret_evaluation, err);
 }
 
 enum sotto_status
@@ -369,6 +369,7 @@ sotto_model_evaluate_private_with(struct sotto_model *model,
                                   struct sotto_evaluation *ret_evaluation,
                                   struct sotto_error *err)
 {
-    return evaluate(model, mechanism != NULL ? mechanism : model->mechanism,
-                    table, seed, ret_evaluation, err);
+    return evaluate_with(model,
+                         mechanism != NULL ? mechanism : model->mechanism,
+                         table, seed, ret_evaluation, err);
 }

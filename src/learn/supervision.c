@@ -13,7 +13,6 @@
 #include "random/seeded.h"
 
 #define PRIOR_STREAM 0x7072696f72u
-#define OTHER_SHARE 1e-6
 
 void
 supervision_init(struct supervision *supervision, const struct learn_job *job,
@@ -47,20 +46,6 @@ supervision_reserve(struct supervision *supervision, size_t rows, size_t in,
 
 /* ---- Labels and order ---------------------------------------------------- */
 
-/* Gives every class the same share, and hardly any to "(other)", unless it is
-   one of two. */
-static void
-balance(struct labels *labels, bool other)
-{
-    size_t classes = labels->classes;
-    bool less = classes > 2 && other;
-    double least = less ? OTHER_SHARE / (double)classes : 0;
-    size_t alike = classes - (less ? 1 : 0);
-    for (size_t y = 0; y < classes; y++) {
-        labels->share[y] = y < alike ? (1 - least) / (double)alike : least;
-    }
-}
-
 static size_t
 count_batches(const struct supervision *supervision)
 {
@@ -80,7 +65,8 @@ supervision_plan(struct supervision *supervision, bool other,
                   count_batches(supervision), supervision->options.validation,
                   SUPERVISION_CHUNK, supervision->options.seed, err);
     if (status == SOTTO_STATUS_OK && supervision->options.balanced) {
-        balance(&supervision->labels, other);
+        labels_balance(supervision->labels.classes, other,
+                       supervision->labels.share);
     }
     return status;
 }

@@ -52,8 +52,8 @@ trainer_clear(struct trainer *trainer)
 }
 
 static void
-forward(const struct trainer *trainer, struct nn_graph *stack, const float *x,
-        size_t n)
+forward_rows(const struct trainer *trainer, struct nn_graph *stack,
+             const float *x, size_t n)
 {
     const struct tensor_ops *ops = trainer->backend->ops;
     const float *logits = nn_graph_forward(stack, trainer->backend, x, n, true);
@@ -62,8 +62,8 @@ forward(const struct trainer *trainer, struct nn_graph *stack, const float *x,
 }
 
 static void
-backward(const struct trainer *trainer, struct nn_graph *stack, const float *x,
-         size_t n)
+backward_rows(const struct trainer *trainer, struct nn_graph *stack,
+              const float *x, size_t n)
 {
     const struct tensor_ops *ops = trainer->backend->ops;
     ops->softmax_back(trainer->backend, n, trainer->labels->classes, trainer->p,
@@ -79,7 +79,7 @@ batch_whole(const struct trainer *trainer, struct nn_graph *stack, size_t batch,
     size_t classes = trainer->labels->classes;
     size_t rows = plan->batch[batch + 1] - plan->batch[batch];
     double scale = rows > 0 ? 1 / (double)rows : 0, sum;
-    forward(trainer, stack, trainer->x, trainer->rows);
+    forward_rows(trainer, stack, trainer->x, trainer->rows);
     if (gradient) {
         memset(trainer->dp, 0, trainer->rows * classes * sizeof(float));
     }
@@ -94,7 +94,7 @@ batch_whole(const struct trainer *trainer, struct nn_graph *stack, size_t batch,
             (void)entropy_pass(classes, trainer->options->entropy, trainer->p,
                                trainer->rows, trainer->dp);
         }
-        backward(trainer, stack, trainer->x, trainer->rows);
+        backward_rows(trainer, stack, trainer->x, trainer->rows);
     }
     return sum;
 }
@@ -110,7 +110,7 @@ batch_conditional(const struct trainer *trainer, struct nn_graph *stack,
         size_t rows = end - first;
         const float *x = trainer->x + first * trainer->in;
         rows = rows < trainer->room ? rows : trainer->room;
-        forward(trainer, stack, x, rows);
+        forward_rows(trainer, stack, x, rows);
         sum += conditional_pass(trainer->labels, plan->group + first, rows,
                                 trainer->p, 1 / (double)rows,
                                 gradient ? trainer->dp : NULL);
@@ -119,7 +119,7 @@ batch_conditional(const struct trainer *trainer, struct nn_graph *stack,
                 (void)share_pass(trainer->labels, trainer->options->marginal,
                                  trainer->p, rows, trainer->dp);
             }
-            backward(trainer, stack, x, rows);
+            backward_rows(trainer, stack, x, rows);
         }
         first += rows;
     }
@@ -195,7 +195,7 @@ draw_weights(const struct trainer *trainer, uint64_t stream, float **ret_weight,
 
 /* A task's row is a batch of the plan. */
 static double
-step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
+step_batch(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
     struct run *run = context;
     (void)n;
@@ -204,7 +204,7 @@ step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 }
 
 static double
-score(void *context)
+score_held(void *context)
 {
     struct run *run = context;
     size_t batches = run->trainer->plan->batches;
@@ -221,8 +221,8 @@ run_epochs(struct run *run, uint64_t stream, uint64_t streams,
     size_t batches = trainer->plan->batches;
     bool scored = batch[batches + 1] > batch[batches];
     struct nn_task task = {.rows = batches,
-                           .step = step,
-                           .score = scored ? score : NULL,
+                           .step = step_batch,
+                           .score = scored ? score_held : NULL,
                            .context = run};
     struct nn_plan plan = {.optimiser = {.rate = (float)options->rate,
                                          .decay = (float)options->decay,

@@ -387,7 +387,7 @@ test_memory(void **state)
         } while (fail_alloc_count() >= n);
         fail_alloc_at(0);
         assert_int_equal(status, SOTTO_STATUS_OK);
-        assert_true(n > (i == 0 ? 20 : 3));
+        assert_true(n > (i == 0 ? 10 : 3));
     }
     codes_clear(&codes);
     crowd_clear(&crowd);

@@ -97,7 +97,7 @@ test_gradient(void **state)
 static void
 test_climb(void **state)
 {
-    const struct classifier_options options = {.decay = -1, .steps = 200};
+    const struct learn_options options = {.decay = -1};
     struct tensor_backend *backend = NULL;
     struct classifier_info info = {0};
     struct classifier *classifier = NULL;
@@ -113,8 +113,8 @@ test_climb(void **state)
     for (size_t i = 0; i < 40; i++) {
         classifier->tau[i] = 0.5;
     }
-    must(classifier_train(classifier, &aux, &codes, &held, &options, backend,
-                          &info, &err));
+    must(classifier_train(classifier, &aux, &codes, &held, &options, 200,
+                          backend, &info, &err));
     assert_true(info.steps > 10);
     assert_true(accuracy(&crowd, classifier->tau_bar) > 0.85); /* of 0.9 */
     assert_true(fabs(info.validation - info.log_p) < 0.3);
@@ -244,8 +244,9 @@ test_private(void **state)
         crowd_table(&crowd, 6, 2, 0.9, 0.05, true, 5);
         crowd_report(&crowd, "subset", 2, label_eps[k], 6, 2, 200, 6);
         cells = (struct expected_cells){6, 2, crowd.pi, crowd.tau};
-        must(
-            expected_predict(&cells, &crowd.shape, crowd.report, 200, p, &err));
+        must(expected_predict(&cells, &crowd.shape, crowd.wire,
+                              (size_t)(crowd.report[1] - crowd.report[0]), 200,
+                              p, &err));
         for (size_t i = 0; i < 200; i++) {
             double sum = 0, first = 0;
             for (int32_t c = 0; c < 6; c++) {
@@ -263,7 +264,9 @@ test_private(void **state)
         }
         crowd.shape.cells = 5;
         assert_int_equal(
-            expected_predict(&cells, &crowd.shape, crowd.report, 1, p, &err),
+            expected_predict(&cells, &crowd.shape, crowd.wire,
+                             (size_t)(crowd.report[1] - crowd.report[0]), 1, p,
+                             &err),
             SOTTO_STATUS_INPUT);
         assert_non_null(strstr(err.message, "5 codes"));
         crowd_clear(&crowd);
@@ -312,7 +315,7 @@ test_refusals(void **state)
 static void
 test_memory(void **state)
 {
-    const struct classifier_options options = {.decay = -1, .steps = 2};
+    const struct learn_options options = {.decay = -1};
     struct tensor_backend *backend = NULL;
     struct classifier_aux few = {z, code, 40, 2};
     struct codes codes;
@@ -332,13 +335,14 @@ test_memory(void **state)
             memcpy(classifier->pi, crowd.pi, 4 * sizeof(double));
             memcpy(classifier->tau, crowd.tau, 8 * sizeof(double));
             status = classifier_train(classifier, &few, &codes, &codes,
-                                      &options, backend, &info, &err);
+                                      &options, 2, backend, &info, &err);
         }
         if (status == SOTTO_STATUS_OK) {
             const struct expected_cells cells = {4, 2, classifier->pi,
                                                  classifier->tau_bar};
-            status = expected_predict(&cells, &crowd.shape, crowd.report, 1, p,
-                                      &err);
+            status = expected_predict(
+                &cells, &crowd.shape, crowd.wire,
+                (size_t)(crowd.report[1] - crowd.report[0]), 1, p, &err);
         }
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         classifier_free(classifier);

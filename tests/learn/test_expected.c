@@ -89,7 +89,7 @@ simulated(const struct likelihood_instance *likelihood, size_t n)
         int32_t q = (int32_t)c;
         double p[CLASSES];
         instance->channel->sample(instance, &q, &seeded.random, wire);
-        must(expected_predict(&cells, &shape, &report, 1, p, &err));
+        must(expected_predict(&cells, &shape, report, 0, 1, p, &err));
         right += largest(p, CLASSES) == y;
     }
     return (double)right / (double)n;

@@ -62,8 +62,8 @@ cost_of(const struct codes *codes, const struct cells_options *options)
 }
 
 static enum cells_method
-choose(const struct codes *codes, const struct cells_options *options,
-       double error)
+choose_method(const struct codes *codes, const struct cells_options *options,
+              double error)
 {
     if (codes->classes < 2 || codes->cells < 2) {
         return CELLS_METHOD_TABLE;
@@ -79,9 +79,9 @@ choose(const struct codes *codes, const struct cells_options *options,
 }
 
 static enum sotto_status
-label(struct codes *codes, const double *pi,
-      const struct cells_options *options, bool columns, double *ret_tau,
-      struct cells_info *info, struct sotto_error *err)
+label_cells(struct codes *codes, const double *pi,
+            const struct cells_options *options, bool columns, double *ret_tau,
+            struct cells_info *info, struct sotto_error *err)
 {
     switch (info->method) {
     case CELLS_METHOD_SAMPLE:
@@ -134,9 +134,9 @@ cells_fit(struct codes *codes, const double *pi,
     if (status == SOTTO_STATUS_OK) {
         codes_information(codes, pi, share, tau);
         info.error = codes_error(codes, tau);
-        info.method = choose(codes, &own, info.error);
-        status =
-            label(codes, pi, &own, options->share != NULL, tau, &info, err);
+        info.method = choose_method(codes, &own, info.error);
+        status = label_cells(codes, pi, &own, options->share != NULL, tau,
+                             &info, err);
     }
     if (status == SOTTO_STATUS_OK) {
         info.log_p = log_p_of(codes, pi, tau, tau + pairs);

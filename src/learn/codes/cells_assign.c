@@ -25,7 +25,7 @@ struct hungarian {
 
 /* One more column on the path from column j; the column it is. */
 static size_t
-extend(struct hungarian *at, size_t j)
+extend_path(struct hungarian *at, size_t j)
 {
     size_t row = at->row[j], next = 0;
     double delta = INFINITY;
@@ -67,7 +67,7 @@ bring_in(struct hungarian *at, size_t row)
         at->used[to] = false;
     }
     do {
-        j = extend(at, j);
+        j = extend_path(at, j);
     } while (at->row[j] != 0);
     while (j != 0) {
         size_t before = at->before[j];
@@ -110,7 +110,7 @@ assign_exactly(const double *score, size_t size, uint32_t *ret_label,
 
 /* ---- More cells than labels, or fewer ------------------------------------ */
 
-struct candidate {
+struct pairing {
     double score;
     uint32_t cell, label;
 };
@@ -118,7 +118,7 @@ struct candidate {
 static int
 compare_candidates(const void *a, const void *b)
 {
-    const struct candidate *left = a, *right = b;
+    const struct pairing *left = a, *right = b;
     if (left->score != right->score) {
         return left->score < right->score ? 1 : -1;
     }
@@ -135,7 +135,7 @@ assign_greedily(const double *score, const double *pi, const double *share,
                 size_t cells, size_t classes, uint32_t *ret_label,
                 struct sotto_error *err)
 {
-    struct candidate *pair = malloc(cells * classes * sizeof *pair);
+    struct pairing *pair = malloc(cells * classes * sizeof *pair);
     double *wanted = malloc(classes * sizeof *wanted);
     if (pair == NULL || wanted == NULL) {
         free(pair);
@@ -143,8 +143,8 @@ assign_greedily(const double *score, const double *pi, const double *share,
         return host_fail_memory(err);
     }
     for (size_t p = 0; p < cells * classes; p++) {
-        pair[p] = (struct candidate){score[p], (uint32_t)(p / classes),
-                                     (uint32_t)(p % classes)};
+        pair[p] = (struct pairing){score[p], (uint32_t)(p / classes),
+                                   (uint32_t)(p % classes)};
     }
     qsort(pair, cells * classes, sizeof *pair, compare_candidates);
     memcpy(wanted, share, classes * sizeof *wanted);

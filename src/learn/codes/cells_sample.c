@@ -78,7 +78,7 @@ struct chain {
 };
 
 static double
-uniform(struct chain *chain)
+draw_uniform(struct chain *chain)
 {
     return ((double)random_u32(&chain->seeded.random) + 1) / 4294967296.0;
 }
@@ -93,17 +93,15 @@ purity_at(const struct sampler *sampler, size_t level)
     return least + (PURITY_MOST - least) * (double)level / (LEVELS - 1);
 }
 
-static void
-set_purity(const struct sampler *sampler, size_t level, struct codes_move *move)
+/* What each of the other labels has of a cell. */
+static double
+rest_of(const struct sampler *sampler, double p0)
 {
-    double p0 = purity_at(sampler, level);
-    double rest = (1 - p0) / (double)(sampler->codes->classes - 1);
-    move->rest = (float)rest;
-    move->gap = (float)(p0 - rest);
+    return (1 - p0) / (double)(sampler->codes->classes - 1);
 }
 
 static double
-penalty(const struct sampler *sampler, size_t y, double held)
+share_penalty(const struct sampler *sampler, size_t y, double held)
 {
     double off = (held - sampler->share[y]) / sampler->width[y];
     return off * off / 2;
@@ -123,15 +121,11 @@ log_p_with(const struct chain *chain, const struct change *change, size_t level)
 {
     const struct sampler *sampler = chain->sampler;
     const struct codes *codes = sampler->codes;
-    double (*sum)(const struct codes_move *, size_t) = codes->kernel->stay;
-    struct codes_move move;
+    double (*const sum[])(const struct codes_move *, size_t) = {
+        codes->kernel->stay, codes->kept->move, codes->kept->swap};
+    double p0 = purity_at(sampler, level), rest = rest_of(sampler, p0);
+    struct codes_move move = {.rest = (float)rest, .gap = (float)(p0 - rest)};
     double total = 0;
-    set_purity(sampler, level, &move);
-    if (change->count == 1) {
-        sum = codes->kept->move;
-    } else if (change->count == 2) {
-        sum = codes->kept->swap;
-    }
     for (size_t i = 0; i < change->count; i++) {
         float by = (float)(sampler->pi[change->cell[i]] * codes->step);
         move.by[2 * i] = by;
@@ -147,50 +141,33 @@ log_p_with(const struct chain *chain, const struct change *change, size_t level)
                 codes_column(codes, block, row + change->label[i]);
             move.column[2 * i + 1] = codes_column(codes, block, row + old);
         }
-        total += sum(&move, CODES_BLOCK);
+        total += sum[change->count](&move, CODES_BLOCK);
     }
     return total;
 }
 
-/* A from nothing: rounding does not add up. Beyond the last report s is 1. */
+/* Sets A, or U if `label` is NULL, from nothing: rounding does not add up.
+   Beyond the last report s is 1. */
 static void
-set_a(struct chain *chain)
-{
-    const struct codes *codes = chain->sampler->codes;
-    double sum = 0;
-    for (size_t c = 0; c < codes->cells; c++) {
-        sum += chain->sampler->pi[c];
-    }
-    for (size_t i = 0; i < codes->blocks * CODES_BLOCK; i++) {
-        chain->a[i] = i < codes->reports ? (float)(codes->lo * sum) : 1;
-    }
-    for (size_t block = 0; block < codes->blocks; block++) {
-        for (size_t c = 0; c < codes->cells; c++) {
-            size_t pair = c * codes->classes + chain->label[c];
-            codes_add(codes, codes_column(codes, block, pair),
-                      codes->step * chain->sampler->pi[c],
-                      chain->a + block * CODES_BLOCK);
-        }
-    }
-}
-
-static void
-set_u(struct sampler *sampler)
+sum_columns(const struct sampler *sampler, const uint32_t *label,
+            float *ret_sum)
 {
     const struct codes *codes = sampler->codes;
+    size_t each = label != NULL ? 1 : codes->classes; /* labels of a cell */
     double sum = 0;
     for (size_t c = 0; c < codes->cells; c++) {
-        sum += sampler->pi[c] * (double)codes->classes;
+        sum += sampler->pi[c] * (double)each;
     }
     for (size_t i = 0; i < codes->blocks * CODES_BLOCK; i++) {
-        sampler->u[i] = (float)(i < codes->reports ? codes->lo * sum
-                                                   : (double)codes->classes);
+        ret_sum[i] =
+            (float)(i < codes->reports ? codes->lo * sum : (double)each);
     }
     for (size_t block = 0; block < codes->blocks; block++) {
-        for (size_t p = 0; p < codes->pairs; p++) {
-            codes_add(codes, codes_column(codes, block, p),
-                      codes->step * sampler->pi[p / codes->classes],
-                      sampler->u + block * CODES_BLOCK);
+        for (size_t i = 0; i < codes->cells * each; i++) {
+            size_t c = i / each, y = label != NULL ? label[c] : i % each;
+            codes_add(codes, codes_column(codes, block, c * codes->classes + y),
+                      codes->step * sampler->pi[c],
+                      ret_sum + block * CODES_BLOCK);
         }
     }
 }
@@ -198,7 +175,7 @@ set_u(struct sampler *sampler)
 /* ---- Steps --------------------------------------------------------------- */
 
 static void
-apply(struct chain *chain, const struct change *change)
+apply_change(struct chain *chain, const struct change *change)
 {
     const struct sampler *sampler = chain->sampler;
     const struct codes *codes = sampler->codes;
@@ -231,10 +208,10 @@ prior_gain(const struct chain *chain, const struct change *change)
     if (change->count == 2) {
         moved -= sampler->pi[change->cell[1]];
     }
-    return penalty(sampler, from, chain->held[from]) +
-           penalty(sampler, to, chain->held[to]) -
-           penalty(sampler, from, chain->held[from] - moved) -
-           penalty(sampler, to, chain->held[to] + moved);
+    return share_penalty(sampler, from, chain->held[from]) +
+           share_penalty(sampler, to, chain->held[to]) -
+           share_penalty(sampler, from, chain->held[from] - moved) -
+           share_penalty(sampler, to, chain->held[to] + moved);
 }
 
 /* A label for a cell, by what the linear score says of it. */
@@ -243,7 +220,7 @@ draw_label(struct chain *chain, uint32_t c)
 {
     size_t classes = chain->sampler->codes->classes;
     const double *likely = chain->sampler->likely + c * classes;
-    double at = uniform(chain);
+    double at = draw_uniform(chain);
     uint32_t y = 0;
     while (y + 1 < classes && (at -= likely[y]) > 0) {
         y++;
@@ -302,7 +279,7 @@ draw_change(struct chain *chain, struct change *ret_change)
 }
 
 static void
-propose(struct chain *chain)
+propose_change(struct chain *chain)
 {
     struct change change;
     double log_p, gain, back = draw_change(chain, &change);
@@ -311,8 +288,8 @@ propose(struct chain *chain)
     }
     log_p = log_p_with(chain, &change, chain->level);
     gain = log_p - chain->log_p + prior_gain(chain, &change);
-    if (log(uniform(chain)) < chain->warm * gain + back) {
-        apply(chain, &change);
+    if (log(draw_uniform(chain)) < chain->warm * gain + back) {
+        apply_change(chain, &change);
         chain->log_p = log_p;
     }
 }
@@ -331,12 +308,9 @@ draw_purity(struct chain *chain)
     for (size_t i = 0; i < LEVELS; i++) {
         sum += exp(chain->warm * (log_p[i] - most));
     }
-    at = uniform(chain) * sum;
-    while (level < LEVELS - 1) {
-        at -= exp(chain->warm * (log_p[level] - most));
-        if (at <= 0) {
-            break;
-        }
+    at = draw_uniform(chain) * sum;
+    while (level < LEVELS - 1 &&
+           (at -= exp(chain->warm * (log_p[level] - most))) > 0) {
         level++;
     }
     chain->level = level;
@@ -376,12 +350,12 @@ start_by_lot(struct chain *chain)
 }
 
 static void
-note(struct chain *chain)
+note_sweep(struct chain *chain)
 {
     const struct sampler *sampler = chain->sampler;
     size_t cells = sampler->codes->cells, classes = sampler->codes->classes;
     double p0 = purity_at(sampler, chain->level);
-    double rest = (1 - p0) / (double)(classes - 1);
+    double rest = rest_of(sampler, p0);
     for (size_t c = 0; c < cells; c++) {
         for (size_t y = 0; y < classes; y++) {
             chain->tau[c * classes + y] += y == chain->label[c] ? p0 : rest;
@@ -390,7 +364,7 @@ note(struct chain *chain)
     chain->purity += p0;
     chain->sum += chain->log_p;
     for (size_t y = 0; y < classes; y++) {
-        chain->sum -= penalty(sampler, y, chain->held[y]);
+        chain->sum -= share_penalty(sampler, y, chain->held[y]);
     }
     chain->kept++;
 }
@@ -427,13 +401,13 @@ run_chain(void *context, size_t index, unsigned worker)
     for (uint32_t sweep = sampler->from; sweep < sampler->to; sweep++) {
         chain->warm =
             sweep < heating ? pow(COLD, 1 - (double)sweep / heating) : 1;
-        set_a(chain);
+        sum_columns(sampler, chain->label, chain->a);
         draw_purity(chain);
         for (size_t i = 0; i < proposals; i++) {
-            propose(chain);
+            propose_change(chain);
         }
         if (sweep >= heating) {
-            note(chain);
+            note_sweep(chain);
         }
     }
 }
@@ -444,15 +418,18 @@ static enum sotto_status
 chain_init(struct chain *chain, const struct codes *codes,
            struct sotto_error *err)
 {
-    chain->label = calloc(codes->cells, sizeof *chain->label);
-    chain->count = calloc(codes->classes, sizeof *chain->count);
-    chain->a = calloc(codes->blocks * CODES_BLOCK, sizeof *chain->a);
-    chain->held = calloc(codes->classes, sizeof *chain->held);
-    chain->tau = calloc(codes->pairs, sizeof *chain->tau);
-    return chain->label != NULL && chain->count != NULL && chain->a != NULL &&
-                   chain->held != NULL && chain->tau != NULL
-               ? SOTTO_STATUS_OK
-               : host_fail_memory(err);
+    size_t reports = codes->blocks * CODES_BLOCK;
+    chain->tau = calloc(1, (codes->pairs + codes->classes) * sizeof(double) +
+                               (reports + codes->cells + codes->classes) *
+                                   sizeof(float));
+    if (chain->tau == NULL) {
+        return host_fail_memory(err);
+    }
+    chain->held = chain->tau + codes->pairs;
+    chain->a = (float *)(void *)(chain->held + codes->classes);
+    chain->label = (uint32_t *)(void *)(chain->a + reports);
+    chain->count = chain->label + codes->cells;
+    return SOTTO_STATUS_OK;
 }
 
 /* likely = a mix of even and softmax(score). */
@@ -505,8 +482,8 @@ set_first(struct sampler *sampler, struct sotto_error *err)
 
 /* The mean over chains, but for those that stayed far below the best. */
 static void
-average(const struct sampler *sampler, size_t chains, double *ret_tau,
-        struct cells_info *ret_info)
+average_chains(const struct sampler *sampler, size_t chains, double *ret_tau,
+               struct cells_info *ret_info)
 {
     size_t pairs = sampler->codes->pairs;
     double best = -INFINITY, purity = 0, kept = 0;
@@ -543,15 +520,15 @@ sampler_init(struct sampler *sampler, size_t chains, double width,
     const struct codes *codes = sampler->codes;
     enum sotto_status status = SOTTO_STATUS_OK;
     sampler->u = malloc(codes->blocks * CODES_BLOCK * sizeof *sampler->u);
-    sampler->width = malloc(codes->classes * sizeof *sampler->width);
+    sampler->width =
+        malloc((codes->classes + codes->pairs) * sizeof *sampler->width);
     sampler->first = malloc(codes->cells * sizeof *sampler->first);
-    sampler->likely = malloc(codes->pairs * sizeof *sampler->likely);
     sampler->chain = calloc(chains, sizeof *sampler->chain);
     if (sampler->u == NULL || sampler->width == NULL ||
-        sampler->first == NULL || sampler->likely == NULL ||
-        sampler->chain == NULL) {
+        sampler->first == NULL || sampler->chain == NULL) {
         return host_fail_memory(err);
     }
+    sampler->likely = sampler->width + codes->classes;
     for (size_t i = 0; i < chains && status == SOTTO_STATUS_OK; i++) {
         status = chain_init(&sampler->chain[i], codes, err);
     }
@@ -559,7 +536,7 @@ sampler_init(struct sampler *sampler, size_t chains, double width,
         double at = width * sampler->share[y];
         sampler->width[y] = at > WIDTH_LEAST ? at : WIDTH_LEAST;
     }
-    set_u(sampler);
+    sum_columns(sampler, NULL, sampler->u);
     return HOST_THEN(status, set_first(sampler, err));
 }
 
@@ -567,17 +544,12 @@ static void
 sampler_clear(struct sampler *sampler, size_t chains)
 {
     for (size_t i = 0; sampler->chain != NULL && i < chains; i++) {
-        free(sampler->chain[i].label);
-        free(sampler->chain[i].count);
-        free(sampler->chain[i].a);
-        free(sampler->chain[i].held);
         free(sampler->chain[i].tau);
     }
     free(sampler->chain);
     free(sampler->u);
     free(sampler->width);
     free(sampler->first);
-    free(sampler->likely);
 }
 
 /* A few sweeps of every chain at a time, so that it can be stopped. */
@@ -618,7 +590,7 @@ cells_sample(struct codes *codes, const double *pi,
     status =
         HOST_THEN(status, run_chains(&sampler, chains, options->watch, err));
     if (status == SOTTO_STATUS_OK) {
-        average(&sampler, chains, ret_tau, ret_info);
+        average_chains(&sampler, chains, ret_tau, ret_info);
     }
     sampler_clear(&sampler, chains);
     return status;

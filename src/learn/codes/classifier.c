@@ -79,7 +79,8 @@ classifier_free(struct classifier *classifier)
 struct training {
     struct classifier *classifier;
     const struct classifier_aux *aux;
-    const struct classifier_options *options;
+    const struct learn_options *options;
+    uint32_t steps;
     struct tensor_backend *backend;
     struct codes *codes, *held; /* held NULL: nothing scores */
     float *x;                   /* aux->z made even */
@@ -158,7 +159,7 @@ fit_targets(struct training *training, uint64_t *ret_epochs,
                            .stream = ORDER_STREAM,
                            .goes_on = true,
                            .what = "fitting cells",
-                           .watch = training->options->watch};
+                           .watch = &training->options->watch};
     struct nn_trained trained;
     *ret_epochs = plan.epochs;
     return nn_train(&task, &plan, &training->classifier->networks.net[0].arena,
@@ -220,7 +221,7 @@ classifier_gradient(struct codes *codes, const struct classifier_aux *aux,
 }
 
 static void
-forward(struct training *training)
+forward_aux(struct training *training)
 {
     struct classifier *classifier = training->classifier;
     const float *logits =
@@ -253,7 +254,7 @@ step_climb(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     (void)n;
     (void)epoch;
     if (training->held == NULL) { /* else the score did it */
-        forward(training);
+        forward_aux(training);
     }
     (void)log_p_of(training, training->codes, training->dp);
     for (size_t i = 0; i < size; i++) {
@@ -268,7 +269,7 @@ step_climb(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 
 /* Adam begins anew. */
 static void
-forget(struct nn_arena *arena)
+forget_steps(struct nn_arena *arena)
 {
     memset(arena->first, 0, arena->size * sizeof(float));
     memset(arena->second, 0, arena->size * sizeof(float));
@@ -282,7 +283,7 @@ score_climb(void *context)
 {
     struct training *training = context;
     double log_p, least = training->least;
-    forward(training);
+    forward_aux(training);
     log_p = log_p_of(training, training->held, NULL);
     if (!training->begun) {
         training->begun = true;
@@ -294,8 +295,8 @@ score_climb(void *context)
 
 /* Each step is an epoch of one batch, all that climbs. */
 static enum sotto_status
-climb(struct training *training, struct classifier_info *info,
-      struct sotto_error *err)
+climb_likelihood(struct training *training, struct classifier_info *info,
+                 struct sotto_error *err)
 {
     struct nn_arena *arena = &training->classifier->networks.net[0].arena;
     struct nn_task task = {.rows = 1,
@@ -306,14 +307,14 @@ climb(struct training *training, struct classifier_info *info,
         .optimiser = {.rate = CLIMB_SHARE * rate_of(training),
                       .decay = decay_of(training)},
         .batch = 1,
-        .epochs = training->options->steps,
+        .epochs = training->steps,
         .patience = PATIENCE,
         .score_first = true,
         .what = "learning",
-        .watch = training->options->watch};
+        .watch = &training->options->watch};
     struct nn_trained trained = {0};
     enum sotto_status status;
-    forget(arena);
+    forget_steps(arena);
     status = nn_train(&task, &plan, arena, training->backend, &trained, err);
     info->steps = training->held != NULL ? trained.best : trained.epochs;
     return status;
@@ -362,13 +363,13 @@ training_clear(struct training *training)
 
 /* tau_bar, and the likelihoods at the end. */
 static void
-finish(struct training *training, struct classifier_info *info)
+finish_training(struct training *training, struct classifier_info *info)
 {
     struct codes *codes = training->codes, *held = training->held;
     struct classifier *classifier = training->classifier;
     struct classifier_aux some = *training->aux;
     some.n = training->rows;
-    forward(training);
+    forward_aux(training);
     info->log_p = log_p_of(training, codes, NULL) / (double)codes->reports;
     info->validation =
         held != NULL ? log_p_of(training, held, NULL) / (double)held->reports
@@ -382,13 +383,14 @@ finish(struct training *training, struct classifier_info *info)
 enum sotto_status
 classifier_train(struct classifier *classifier,
                  const struct classifier_aux *aux, struct codes *codes,
-                 struct codes *held, const struct classifier_options *options,
-                 struct tensor_backend *backend, struct classifier_info *info,
-                 struct sotto_error *err)
+                 struct codes *held, const struct learn_options *options,
+                 uint32_t steps, struct tensor_backend *backend,
+                 struct classifier_info *info, struct sotto_error *err)
 {
     struct training training = {.classifier = classifier,
                                 .aux = aux,
                                 .options = options,
+                                .steps = steps,
                                 .backend = backend,
                                 .codes = codes,
                                 .held = held};
@@ -402,11 +404,11 @@ classifier_train(struct classifier *classifier,
         nn_graph_init(&classifier->networks.net[0].stack, options->seed, 0);
         status = fit_targets(&training, &info->epochs, err);
     }
-    if (status == SOTTO_STATUS_OK && options->steps > 0) {
-        status = climb(&training, info, err);
+    if (status == SOTTO_STATUS_OK && steps > 0) {
+        status = climb_likelihood(&training, info, err);
     }
     if (status == SOTTO_STATUS_OK) {
-        finish(&training, info);
+        finish_training(&training, info);
     }
     nn_graph_release(&classifier->networks.net[0].stack);
     training_clear(&training);

@@ -27,16 +27,6 @@ struct classifier_aux {
     size_t n, d;
 };
 
-struct classifier_options {
-    double rate;     /* Adam's; 0: 2e-3 */
-    double decay;    /* weight decay; negative: 1e-3 */
-    uint32_t epochs; /* on what is known of cells; 0: 20, but 1,000 steps at
-                        least */
-    uint32_t steps;  /* that climb; at most that many, if some reports score */
-    uint64_t seed;
-    const struct sotto_watch *watch; /* NULL: nobody */
-};
-
 struct classifier {
     struct networks networks; /* one; several, from clean records; they take z
                                  as it is */
@@ -66,16 +56,18 @@ void classifier_free(struct classifier *classifier);
 
 /*
  * Trains the network on classifier->tau, then takes `steps` steps up the
- * likelihood of `codes`; with `held`, back to where the likelihood of that was
- * best, and info->steps says after how many; sets tau_bar. Statuses: MEMORY,
- * LIMIT, STOPPED.
+ * likelihood of `codes`; with `held` at most that many, and back to where the
+ * likelihood of that was best, and info->steps says after how many; sets
+ * tau_bar. Of `options` it takes rate (0: 2e-3), decay (negative: 1e-3), epochs
+ * (0: 20, but 1,000 steps at least), seed and watch. Statuses: MEMORY, LIMIT,
+ * STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 classifier_train(struct classifier *classifier,
                  const struct classifier_aux *aux, struct codes *codes,
-                 struct codes *held, const struct classifier_options *options,
-                 struct tensor_backend *backend, struct classifier_info *info,
-                 struct sotto_error *err);
+                 struct codes *held, const struct learn_options *options,
+                 uint32_t steps, struct tensor_backend *backend,
+                 struct classifier_info *info, struct sotto_error *err);
 
 /* The gradient of -log p by the network's probabilities p (aux->n rows of
    classes), and log p itself: for classifier_train, and to be tested. `room` is

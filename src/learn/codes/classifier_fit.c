@@ -16,12 +16,12 @@
 #include "host/error.h"
 #include "host/pool.h"
 #include "learn/codes/classifier.h"
+#include "learn/labels.h"
 #include "random/permute.h"
 
 #define VALIDATION 0.1
 #define HELD_LEAST 100u /* reports that score, else none does */
-#define OTHER_SHARE 1e-6
-#define CELL_COUNT 0.5 /* added to each cell's */
+#define CELL_COUNT 0.5  /* added to each cell's */
 #define SHIFT_ROUNDS 2u
 #define SPLIT_STREAM UINT64_C(0x73706c69740000)
 
@@ -31,7 +31,7 @@ struct fit {
     size_t reports;
     const struct classifier_aux *aux;
     const struct learn_options *options;
-    struct classifier_options own;
+    uint32_t steps; /* up the likelihood */
     struct networks_plan plan;
     double *share; /* of the classes, where known; else NULL */
     double *pi;    /* among the auxiliary records */
@@ -81,14 +81,10 @@ check_classifier(const struct fit *fit, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Balanced classes: even, and hardly any for "other", where it is one. */
 static enum sotto_status
 set_share(struct fit *fit, struct sotto_error *err)
 {
     size_t classes = fit->shape->classes;
-    bool other = classes == fit->shape->symbols && classes > 2;
-    double least = other ? OTHER_SHARE / (double)classes : 0;
-    size_t alike = classes - (other ? 1 : 0);
     if (!fit->options->balanced) {
         return SOTTO_STATUS_OK;
     }
@@ -96,9 +92,7 @@ set_share(struct fit *fit, struct sotto_error *err)
     if (fit->share == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t y = 0; y < classes; y++) {
-        fit->share[y] = y < alike ? (1 - least) / (double)alike : least;
-    }
+    labels_balance(classes, classes == fit->shape->symbols, fit->share);
     return SOTTO_STATUS_OK;
 }
 
@@ -162,7 +156,7 @@ label_shifted(struct fit *fit, const struct cells_options *options,
 }
 
 static enum sotto_status
-label(struct fit *fit, struct sotto_error *err)
+label_cells(struct fit *fit, struct sotto_error *err)
 {
     struct classifier *classifier = fit->classifier;
     const struct cells_options options = {.share = fit->share,
@@ -195,7 +189,7 @@ held_of(const struct fit *fit)
                : 0;
 }
 
-/* Tries it without those that score: `own.steps` is what served them best. */
+/* Tries it without those that score: `steps` is what served them best. */
 static enum sotto_status
 find_steps(struct fit *fit, size_t held, struct sotto_error *err)
 {
@@ -207,20 +201,20 @@ find_steps(struct fit *fit, size_t held, struct sotto_error *err)
     status =
         HOST_THEN(status, codes_init(&fit->held, fit->shape, fit->report + kept,
                                      held, fit->pool, err));
-    status = HOST_THEN(status, label(fit, err));
+    status = HOST_THEN(status, label_cells(fit, err));
     if (status == SOTTO_STATUS_OK) {
-        fit->own.steps = CLASSIFIER_STEPS;
-        status =
-            classifier_train(fit->classifier, fit->aux, &fit->codes, &fit->held,
-                             &fit->own, fit->backend, &fit->info, err);
+        fit->steps = CLASSIFIER_STEPS;
+        status = classifier_train(fit->classifier, fit->aux, &fit->codes,
+                                  &fit->held, fit->options, fit->steps,
+                                  fit->backend, &fit->info, err);
     }
-    fit->own.steps = (uint32_t)fit->info.steps;
+    fit->steps = (uint32_t)fit->info.steps;
     return status;
 }
 
 /* With all reports: what was found for them before is put back. */
 static enum sotto_status
-climb(struct fit *fit, size_t held, struct sotto_error *err)
+find_and_restore(struct fit *fit, size_t held, struct sotto_error *err)
 {
     struct classifier *classifier = fit->classifier, *tried = NULL;
     struct cells_info cells = fit->info.cells;
@@ -241,18 +235,19 @@ climb(struct fit *fit, size_t held, struct sotto_error *err)
 }
 
 static enum sotto_status
-train(struct fit *fit, struct sotto_error *err)
+train_classifier(struct fit *fit, struct sotto_error *err)
 {
     size_t held = held_of(fit);
     double validation = 0;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (held > 0) {
-        status = climb(fit, held, err);
+        status = find_and_restore(fit, held, err);
         validation = fit->info.validation;
     }
-    status = HOST_THEN(status, classifier_train(fit->classifier, fit->aux,
-                                                &fit->codes, NULL, &fit->own,
-                                                fit->backend, &fit->info, err));
+    status = HOST_THEN(status,
+                       classifier_train(fit->classifier, fit->aux, &fit->codes,
+                                        NULL, fit->options, fit->steps,
+                                        fit->backend, &fit->info, err));
     fit->info.validation = validation;
     return status;
 }
@@ -264,11 +259,6 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 {
     const struct learn_options *options = fit->options;
     enum sotto_status status = check_classifier(fit, err);
-    fit->own = (struct classifier_options){.rate = options->rate,
-                                           .decay = options->decay,
-                                           .epochs = options->epochs,
-                                           .seed = options->seed,
-                                           .watch = &options->watch};
     status = HOST_THEN(status, networks_plan_init(&fit->plan, options, 1, err));
     status = HOST_THEN(status, set_share(fit, err));
     status = HOST_THEN(status, set_pi(fit, err));
@@ -295,8 +285,8 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
     enum sotto_status status = fit_init(&fit, report, err);
     status = HOST_THEN(status, codes_init(&fit.codes, shape, fit.report,
                                           reports, fit.pool, err));
-    status = HOST_THEN(status, label(&fit, err));
-    status = HOST_THEN(status, train(&fit, err));
+    status = HOST_THEN(status, label_cells(&fit, err));
+    status = HOST_THEN(status, train_classifier(&fit, err));
     if (status == SOTTO_STATUS_OK) {
         fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
                           (double)(fit.codes.pairs * fit.codes.kept->size);

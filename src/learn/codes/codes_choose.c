@@ -47,19 +47,19 @@
 #define ERROR_ENOUGH 0.003 /* of the mean */
 #define SEED_LABELS UINT64_C(0x6c6162656c73)
 
-struct candidate {
+struct code_candidate {
     const struct channel *channel;
     const struct codebook_cut *cut;
     double most, sum, squares;
     uint32_t draws;
 };
 
-struct choosing {
+struct code_choosing {
     struct sotto_codebook *codebook;
     const struct sotto_codebook_wanted *wanted;
     struct codes_trial trial; /* what all have in common */
     uint32_t *label;
-    struct candidate candidate[SOTTO_CODEBOOK_TRIES_MAX];
+    struct code_candidate candidate[SOTTO_CODEBOOK_TRIES_MAX];
     size_t candidates;
     struct sotto_watch watch; /* for what is done within a step */
     size_t done;              /* steps of it */
@@ -68,13 +68,13 @@ struct choosing {
 /* ---- Scores -------------------------------------------------------------- */
 
 static double
-mean_of(const struct candidate *candidate)
+mean_of(const struct code_candidate *candidate)
 {
     return candidate->draws > 0 ? candidate->sum / candidate->draws : 0;
 }
 
 static double
-error_of(const struct candidate *candidate)
+error_of(const struct code_candidate *candidate)
 {
     double n = candidate->draws, mean = mean_of(candidate), variance;
     if (candidate->draws < 2) {
@@ -86,12 +86,12 @@ error_of(const struct candidate *candidate)
 }
 
 /* Of a channel, or of all (NULL); NULL before the first. */
-static const struct candidate *
-best_of(const struct choosing *choosing, const struct channel *channel)
+static const struct code_candidate *
+best_of(const struct code_choosing *choosing, const struct channel *channel)
 {
-    const struct candidate *best = NULL;
+    const struct code_candidate *best = NULL;
     for (size_t i = 0; i < choosing->candidates; i++) {
-        const struct candidate *at = &choosing->candidate[i];
+        const struct code_candidate *at = &choosing->candidate[i];
         if (at->draws > 0 && (channel == NULL || at->channel == channel) &&
             (best == NULL || mean_of(at) > mean_of(best))) {
             best = at;
@@ -102,8 +102,8 @@ best_of(const struct choosing *choosing, const struct channel *channel)
 
 /* Within so many standard errors of the difference. */
 static bool
-is_near(const struct candidate *candidate, const struct candidate *best,
-        double errors)
+is_near(const struct code_candidate *candidate,
+        const struct code_candidate *best, double errors)
 {
     double error = hypot(error_of(candidate), error_of(best));
     return candidate->draws > 0 &&
@@ -116,7 +116,7 @@ is_near(const struct candidate *candidate, const struct candidate *best,
 static bool
 pass_on(void *context, const char *what, uint64_t done, uint64_t total)
 {
-    const struct choosing *choosing = context;
+    const struct code_choosing *choosing = context;
     const struct sotto_watch *watch = &choosing->wanted->watch;
     (void)what;
     (void)done;
@@ -127,7 +127,7 @@ pass_on(void *context, const char *what, uint64_t done, uint64_t total)
 }
 
 static enum sotto_status
-tick(struct choosing *choosing, size_t done, struct sotto_error *err)
+tick(struct code_choosing *choosing, size_t done, struct sotto_error *err)
 {
     choosing->done = done;
     return pass_on(choosing, NULL, 0, 0)
@@ -137,9 +137,9 @@ tick(struct choosing *choosing, size_t done, struct sotto_error *err)
 }
 
 static struct codes_trial
-trial_of(const struct choosing *choosing, size_t index)
+trial_of(const struct code_choosing *choosing, size_t index)
 {
-    const struct candidate *candidate = &choosing->candidate[index];
+    const struct code_candidate *candidate = &choosing->candidate[index];
     struct codes_trial trial = choosing->trial;
     trial.code = candidate->cut->code;
     trial.k = candidate->cut->head.k;
@@ -149,7 +149,8 @@ trial_of(const struct choosing *choosing, size_t index)
 }
 
 static uint32_t
-first_draws(const struct choosing *choosing, const struct candidate *candidate)
+first_draws(const struct code_choosing *choosing,
+            const struct code_candidate *candidate)
 {
     return candidate->cut->head.k > MANY * choosing->trial.classes
                ? DRAWS_FIRST_MANY
@@ -158,10 +159,10 @@ first_draws(const struct choosing *choosing, const struct candidate *candidate)
 
 /* Up to so many draws in all; fewer if the first ones agree. */
 static enum sotto_status
-simulate(struct choosing *choosing, size_t index, uint32_t draws,
-         struct sotto_error *err)
+simulate_candidate(struct code_choosing *choosing, size_t index, uint32_t draws,
+                   struct sotto_error *err)
 {
-    struct candidate *candidate = &choosing->candidate[index];
+    struct code_candidate *candidate = &choosing->candidate[index];
     struct codes_trial trial = trial_of(choosing, index);
     enum sotto_status status = SOTTO_STATUS_OK;
     while (status == SOTTO_STATUS_OK && candidate->draws < draws &&
@@ -179,15 +180,15 @@ simulate(struct choosing *choosing, size_t index, uint32_t draws,
 
 /* A first look at all that may be the best, channel by channel. */
 static enum sotto_status
-look(struct choosing *choosing, struct sotto_error *err)
+try_each(struct code_choosing *choosing, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     const struct channel *channel = NULL;
     unsigned worse = 0;
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < choosing->candidates;
          i++) {
-        struct candidate *candidate = &choosing->candidate[i];
-        const struct candidate *best = best_of(choosing, NULL);
+        struct code_candidate *candidate = &choosing->candidate[i];
+        const struct code_candidate *best = best_of(choosing, NULL);
         struct codes_trial trial = trial_of(choosing, i);
         worse = candidate->channel == channel ? worse : 0;
         channel = candidate->channel;
@@ -196,8 +197,8 @@ look(struct choosing *choosing, struct sotto_error *err)
             HOST_THEN(status, codes_trial_most(&trial, &candidate->most, err));
         if (status == SOTTO_STATUS_OK && worse < WORSE_MOST &&
             (best == NULL || candidate->most >= mean_of(best))) {
-            status =
-                simulate(choosing, i, first_draws(choosing, candidate), err);
+            status = simulate_candidate(choosing, i,
+                                        first_draws(choosing, candidate), err);
             worse = best_of(choosing, channel) == candidate ? 0 : worse + 1;
         }
     }
@@ -205,16 +206,16 @@ look(struct choosing *choosing, struct sotto_error *err)
 }
 
 static enum sotto_status
-look_again(struct choosing *choosing, struct sotto_error *err)
+try_best_again(struct code_choosing *choosing, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < choosing->candidates;
          i++) {
-        const struct candidate *best = best_of(choosing, NULL);
+        const struct code_candidate *best = best_of(choosing, NULL);
         status = tick(choosing, choosing->candidates + i, err);
         if (status == SOTTO_STATUS_OK &&
             is_near(&choosing->candidate[i], best, NEAR_ERRORS)) {
-            status = simulate(choosing, i, DRAWS, err);
+            status = simulate_candidate(choosing, i, DRAWS, err);
         }
     }
     return status;
@@ -223,18 +224,19 @@ look_again(struct choosing *choosing, struct sotto_error *err)
 /* ---- Candidates ---------------------------------------------------------- */
 
 static enum sotto_status
-add_candidate(struct choosing *choosing, size_t k,
+add_candidate(struct code_choosing *choosing, size_t k,
               const struct channel *channel, struct sotto_error *err)
 {
-    struct candidate *candidate = &choosing->candidate[choosing->candidates];
-    *candidate = (struct candidate){.channel = channel};
+    struct code_candidate *candidate =
+        &choosing->candidate[choosing->candidates];
+    *candidate = (struct code_candidate){.channel = channel};
     choosing->candidates++;
     return codebook_cut(choosing->codebook, k, &candidate->cut, err);
 }
 
 /* All numbers of codes for one channel. */
 static enum sotto_status
-add_numbers(struct choosing *choosing, const struct channel *channel,
+add_numbers(struct code_choosing *choosing, const struct channel *channel,
             struct sotto_error *err)
 {
     static const double times[] = {1, 1.2, 1.5, 2, 3, 5, 10, 20};
@@ -257,7 +259,7 @@ add_numbers(struct choosing *choosing, const struct channel *channel,
 }
 
 static enum sotto_status
-add_candidates(struct choosing *choosing, struct sotto_error *err)
+add_candidates(struct code_choosing *choosing, struct sotto_error *err)
 {
     static const char *const channels[] = {"subset", "signs"};
     const char *given = choosing->wanted->channel;
@@ -282,7 +284,7 @@ add_candidates(struct choosing *choosing, struct sotto_error *err)
 
 /* Parts of another tree stand for the labels that no one has. */
 static enum sotto_status
-make_labels(struct choosing *choosing, struct sotto_error *err)
+make_labels(struct code_choosing *choosing, struct sotto_error *err)
 {
     const struct sotto_codebook *codebook = choosing->codebook;
     size_t parts = choosing->trial.classes, n = codebook->n;
@@ -317,13 +319,14 @@ done:
 }
 
 static void
-conclude(const struct choosing *choosing, struct sotto_codebook_choice *ret)
+conclude_choice(const struct code_choosing *choosing,
+                struct sotto_codebook_choice *ret)
 {
-    const struct candidate *best = best_of(choosing, NULL), *taken = best;
+    const struct code_candidate *best = best_of(choosing, NULL), *taken = best;
     *ret = (struct sotto_codebook_choice){.tries = choosing->candidates,
                                           .people = choosing->trial.people};
     for (size_t i = 0; i < choosing->candidates; i++) {
-        const struct candidate *at = &choosing->candidate[i];
+        const struct code_candidate *at = &choosing->candidate[i];
         bool near = is_near(at, best, 1);
         size_t k = at->cut->head.k, least = taken->cut->head.k;
         if (near &&
@@ -342,7 +345,7 @@ conclude(const struct choosing *choosing, struct sotto_codebook_choice *ret)
 }
 
 static enum sotto_status
-prepare(struct choosing *choosing, struct sotto_error *err)
+prepare_trial(struct code_choosing *choosing, struct sotto_error *err)
 {
     const struct sotto_codebook_wanted *wanted = choosing->wanted;
     struct codes_trial *trial = &choosing->trial;
@@ -398,14 +401,14 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
                       struct sotto_codebook_choice *ret_choice,
                       struct sotto_error *err)
 {
-    struct choosing choosing = {.codebook = codebook, .wanted = wanted};
+    struct code_choosing choosing = {.codebook = codebook, .wanted = wanted};
     enum sotto_status status;
     choosing.watch =
         (struct sotto_watch){.tick = pass_on, .context = &choosing};
     if (is_settled(codebook, wanted, ret_choice)) {
         return SOTTO_STATUS_OK;
     }
-    status = prepare(&choosing, err);
+    status = prepare_trial(&choosing, err);
     status = HOST_THEN(status, make_labels(&choosing, err));
     status = HOST_THEN(status, add_candidates(&choosing, err));
     if (status == SOTTO_STATUS_OK && choosing.candidates == 0) {
@@ -415,10 +418,10 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
                            "pairs; give --k and --channel",
                            choosing.trial.classes, CHANNEL_K_MAX);
     }
-    status = HOST_THEN(status, look(&choosing, err));
-    status = HOST_THEN(status, look_again(&choosing, err));
+    status = HOST_THEN(status, try_each(&choosing, err));
+    status = HOST_THEN(status, try_best_again(&choosing, err));
     if (status == SOTTO_STATUS_OK) {
-        conclude(&choosing, ret_choice);
+        conclude_choice(&choosing, ret_choice);
     }
     host_wipe_free(choosing.label, codebook->n * sizeof *choosing.label);
     return status;

@@ -52,7 +52,7 @@ encode_code(const struct sotto_model *model, struct rows *rows, size_t row,
 }
 
 /* Rows of a table, and room for a thread's scores. */
-struct taking {
+struct code_taking {
     struct source *source;
     const size_t *row;
     float *scores;
@@ -62,7 +62,7 @@ struct taking {
 static void
 take_row(void *context, struct rows *rows, size_t m, unsigned worker)
 {
-    const struct taking *taking = context;
+    const struct code_taking *taking = context;
     struct source *source = taking->source;
     source->code[m] = encode_code(source->model, rows, taking->row[m],
                                   taking->scores + worker * taking->width,
@@ -73,7 +73,7 @@ static enum sotto_status
 take_rows(struct source *source, struct crew *crew, const size_t *row,
           struct sotto_error *err)
 {
-    struct taking taking = {
+    struct code_taking taking = {
         .source = source, .row = row, .width = rows_z_width(&crew->rows[0])};
     size_t size = crew->devices * taking.width * sizeof *taking.scores;
     enum sotto_status status;

@@ -10,8 +10,6 @@
 #include "mechanism/rows.h"
 #include "mechanism/same.h"
 
-#define BLOCK 1024u
-
 static bool
 takes_codes(const struct sotto_mechanism *mechanism)
 {
@@ -85,8 +83,8 @@ input_row(const struct sotto_model *model, struct rows *rows, size_t row,
 }
 
 static enum sotto_status
-predict(struct sotto_model *model, const struct sotto_table *table,
-        double *ret_p, struct sotto_error *err)
+predict_records(struct sotto_model *model, const struct sotto_table *table,
+                double *ret_p, struct sotto_error *err)
 {
     return model_predict_rows(model, &codes_of(model)->classifier->networks,
                               input_row, 0, table, ret_p, err);
@@ -113,20 +111,11 @@ predict_cells(const struct expected_cells *cells,
               const uint8_t *reports, size_t n, double *ret_p,
               struct sotto_error *err)
 {
-    size_t size = mechanism->shape.report_size;
-    const uint8_t *report[BLOCK];
     struct codes_shape shape;
     enum sotto_status status = codes_shape_init(&shape, mechanism, other, err);
-    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
-         first += BLOCK) {
-        size_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            report[i] = reports + (first + i) * size;
-        }
-        status = expected_predict(cells, &shape, report, count,
-                                  ret_p + first * cells->classes, err);
-    }
-    return status;
+    return HOST_THEN(status, expected_predict(cells, &shape, reports,
+                                              mechanism->shape.report_size, n,
+                                              ret_p, err));
 }
 
 static enum sotto_status
@@ -158,14 +147,6 @@ get_networks(const struct sotto_model *model)
 }
 
 static enum sotto_status
-check_keep(const struct sotto_model *model, struct sotto_error *err)
-{
-    (void)model;
-    (void)err;
-    return SOTTO_STATUS_OK;
-}
-
-static enum sotto_status
 keep_network(struct sotto_model *model, size_t network, struct sotto_error *err)
 {
     (void)err;
@@ -192,11 +173,10 @@ const struct learner learner_codes = {
     .takes = takes_codes,
     .fit = codes_fit,
     .fit_clean = codes_fit_clean,
-    .predict = predict,
+    .predict = predict_records,
     .check_reports = check_reports,
     .predict_private = predict_private,
     .networks = get_networks,
-    .check_keep = check_keep,
     .keep = keep_network,
     .write = codes_write,
     .read = codes_read,

@@ -85,7 +85,7 @@ collection_clear(struct collection *collection)
 }
 
 static enum sotto_status
-collect(struct collection *collection, struct sotto_error *err)
+collect_reports(struct collection *collection, struct sotto_error *err)
 {
     const struct codes_trial *trial = collection->trial;
     size_t size = trial->k * (trial->classes + 1);
@@ -167,8 +167,8 @@ score_of(const struct codes_trial *trial, const double *table, uint32_t *label)
 }
 
 static enum sotto_status
-learn(const struct collection *collection, double *room, double *ret_tau,
-      struct sotto_error *err)
+learn_labels(const struct collection *collection, double *room, double *ret_tau,
+             struct sotto_error *err)
 {
     const struct codes_trial *trial = collection->trial;
     double *pi = room, *share = room + trial->k;
@@ -206,9 +206,9 @@ codes_trial(const struct codes_trial *trial, double *ret_score,
     double *room = calloc(trial->k + trial->classes, sizeof *room);
     uint32_t *label = calloc(trial->k, sizeof *label);
     enum sotto_status status = tau != NULL && room != NULL && label != NULL
-                                   ? collect(&collection, err)
+                                   ? collect_reports(&collection, err)
                                    : host_fail_memory(err);
-    status = HOST_THEN(status, learn(&collection, room, tau, err));
+    status = HOST_THEN(status, learn_labels(&collection, room, tau, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_score = score_of(trial, tau, label);
     }

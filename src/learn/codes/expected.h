@@ -63,14 +63,14 @@ expected_choose_cut(struct sotto_codebook *codebook, const size_t *count,
                     struct expected_cells *ret_cells, struct sotto_error *err);
 
 /*
- * expected_predict.c: sets p(y | report) = sum_c p(c | report) tau(c, y) of n
- * reports, the label in them ignored, in rows of classes. The shape may be
+ * Sets p(y | report) = sum_c p(c | report) tau(c, y) of n reports of `size`
+ * bytes, the label in them ignored, in rows of classes. The shape may be
  * another mechanism's, of the same cells. Statuses: MEMORY, INPUT (other
  * cells).
  */
 SOTTO_CHECKED enum sotto_status
 expected_predict(const struct expected_cells *cells,
-                 const struct codes_shape *shape, const uint8_t *const *report,
-                 size_t n, double *ret_p, struct sotto_error *err);
+                 const struct codes_shape *shape, const uint8_t *reports,
+                 size_t size, size_t n, double *ret_p, struct sotto_error *err);
 
 #endif

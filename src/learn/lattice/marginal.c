@@ -75,7 +75,7 @@ marginal_clear(struct marginal *marginal)
     memset(marginal, 0, sizeof *marginal);
 }
 
-struct pass {
+struct marginal_work {
     struct marginal *marginal;
     size_t first; /* chunk of the wave */
     size_t tasks;
@@ -87,7 +87,7 @@ struct pass {
 
 /* Rows of points to rows of classes, or back. */
 static void
-turn(const float *from, size_t rows, size_t columns, float *to)
+turn_matrix(const float *from, size_t rows, size_t columns, float *to)
 {
     for (size_t first = 0; first < rows; first += TURN) {
         size_t end = rows - first < TURN ? rows : first + TURN;
@@ -126,7 +126,7 @@ least_of(const double *t, size_t classes)
 
 /* v = t_min + sum_y (t(y) - t_min) p_y */
 static void
-set_v(const struct pass *pass, const double *t, float *v)
+set_v(const struct marginal_work *pass, const double *t, float *v)
 {
     size_t classes = pass->marginal->labels->classes;
     size_t points = pass->marginal->posterior->points;
@@ -147,7 +147,7 @@ set_v(const struct pass *pass, const double *t, float *v)
 static void
 pass_chunk(void *context, size_t task, unsigned worker)
 {
-    const struct pass *pass = context;
+    const struct marginal_work *pass = context;
     const struct marginal *marginal = pass->marginal;
     const struct posterior *posterior = marginal->posterior;
     const struct plan *plan = marginal->plan;
@@ -183,7 +183,7 @@ pass_chunk(void *context, size_t task, unsigned worker)
 static void
 pass_tile(void *context, size_t tile, unsigned worker)
 {
-    const struct pass *pass = context;
+    const struct marginal_work *pass = context;
     const struct marginal *marginal = pass->marginal;
     const struct labels *labels = marginal->labels;
     size_t classes = labels->classes, from = tile * TILE;
@@ -209,15 +209,15 @@ pass_tile(void *context, size_t tile, unsigned worker)
 
 /* Goes on with p and dp turned. */
 static void
-pass_turn(struct pass *pass)
+pass_turn(struct marginal_work *pass)
 {
     const struct marginal *marginal = pass->marginal;
     size_t points = marginal->posterior->points;
     size_t classes = marginal->labels->classes;
     float *p = marginal->turned, *dp = p + classes * points;
-    turn(pass->p, points, classes, p);
+    turn_matrix(pass->p, points, classes, p);
     if (pass->dp != NULL) {
-        turn(pass->dp, points, classes, dp);
+        turn_matrix(pass->dp, points, classes, dp);
         pass->dp = dp;
     }
     pass->p = p;
@@ -232,11 +232,11 @@ marginal_pass(struct marginal *marginal, size_t first, size_t end,
     size_t points = marginal->posterior->points;
     size_t classes = marginal->labels->classes;
     size_t tiles = (points + TILE - 1) / TILE;
-    struct pass pass = {.marginal = marginal,
-                        .p = p,
-                        .scale = scale,
-                        .along = classes,
-                        .across = 1};
+    struct marginal_work pass = {.marginal = marginal,
+                                 .p = p,
+                                 .scale = scale,
+                                 .along = classes,
+                                 .across = 1};
     double sum = 0;
     pass.dp = dp;
     if (marginal->turned != NULL) {
@@ -254,7 +254,7 @@ marginal_pass(struct marginal *marginal, size_t first, size_t end,
         }
     }
     if (dp != NULL && pass.dp != dp) {
-        turn(pass.dp, classes, points, dp);
+        turn_matrix(pass.dp, classes, points, dp);
     }
     return sum;
 }

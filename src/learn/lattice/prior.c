@@ -201,7 +201,7 @@ prior_room(const struct prior_shape *shape)
 
 /* Whether q is in the block's domain. */
 static bool
-inside(const struct prior_block *block, const int32_t *q)
+is_inside(const struct prior_block *block, const int32_t *q)
 {
     const struct channel_instance *instance = block->likelihood->instance;
     enum channel_domain domain = instance->channel->domain;
@@ -234,7 +234,7 @@ copy_points(struct prior *prior, const int32_t *point, struct sotto_error *err)
         int32_t *to = prior->by_block + block->at * n;
         for (size_t m = 0; m < n; m++) {
             const int32_t *q = point + m * shape->width + block->at;
-            if (!inside(block, q)) {
+            if (!is_inside(block, q)) {
                 return host_fail(err, SOTTO_STATUS_INPUT, m,
                                  "point %zu of the prior is not one that the "
                                  "mechanism can report",
