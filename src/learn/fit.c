@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "host/error.h"
-#include "host/pool.h"
 #include "learn/labelled.h"
 #include "learn/learner.h"
 #include "mechanism/mechanism.h"
@@ -41,7 +40,7 @@ take_learner(const char *name, const struct sotto_mechanism *mechanism,
 
 /* Fits by the learner's fit, or by its fit_clean if the job has no reports. */
 static enum sotto_status
-run_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
+run_job(const struct sotto_mechanism *mechanism, const struct learn_job *job,
         struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
         struct sotto_error *err)
 {
@@ -55,16 +54,14 @@ run_job(const struct sotto_mechanism *mechanism, struct learn_job *job,
         return status;
     }
     status = model_new(learner, mechanism, &model, err);
-    status =
-        HOST_THEN(status, host_pool_new(options->threads, &job->pool, err));
-    status =
-        HOST_THEN(status, tensor_new("cpu", job->pool, &job->backend, err));
+    if (status == SOTTO_STATUS_OK) {
+        model->threads = options->threads;
+        status = model_backend(model, err);
+    }
     status =
         HOST_THEN(status, job->reader != NULL
                               ? learner->fit(model, job, &info, err)
                               : learner->fit_clean(model, job, &info, err));
-    tensor_backend_free(job->backend);
-    host_pool_free(job->pool);
     if (status != SOTTO_STATUS_OK) {
         sotto_model_free(model);
         return status;

@@ -27,8 +27,6 @@ struct learn_job {
     const struct sotto_table *table;     /* auxiliary records, or NULL; for
                                             fit_clean the records */
     const struct learn_options *options;
-    struct host_pool *pool; /* these two are learn_fit's */
-    struct tensor_backend *backend;
 };
 
 struct learner {
@@ -36,7 +34,8 @@ struct learner {
     const struct setting *settings; /* of a struct learn_options */
     bool (*takes)(const struct sotto_mechanism *mechanism);
 
-    /* Statuses: those of sotto_fit. The model is freed on failure. */
+    /* Statuses: those of sotto_fit. The model has its pool and its back-end,
+       and is freed on failure. */
     enum sotto_status (*fit)(struct sotto_model *model,
                              const struct learn_job *job,
                              struct sotto_fit_info *ret_info,

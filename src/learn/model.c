@@ -72,7 +72,7 @@ model_backend(struct sotto_model *model, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     if (model->pool == NULL) {
-        status = host_pool_new(0, &model->pool, err);
+        status = host_pool_new(model->threads, &model->pool, err);
     }
     if (status == SOTTO_STATUS_OK && model->backend == NULL) {
         status = tensor_new("cpu", model->pool, &model->backend, err);

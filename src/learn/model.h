@@ -18,7 +18,8 @@ struct sotto_model {
     void *own; /* the learner's */
     struct sotto_mechanism *mechanism;
     size_t classes;
-    size_t column; /* the label's; SIZE_MAX: it is combined of several */
+    size_t column;    /* the label's; SIZE_MAX: it is combined of several */
+    unsigned threads; /* of the pool; 0: all cores */
     struct host_pool *pool;         /* made when first needed */
     struct tensor_backend *backend; /* likewise */
     uint64_t *confusion;            /* made by the first evaluation */

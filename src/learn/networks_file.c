@@ -16,9 +16,6 @@
 
 #define FIELDS 5u
 
-static const char *const objectives[] = {"marginal", "label", "plain"};
-static const char *const levels[] = {"latent", "feature"};
-
 /* ---- Writing ------------------------------------------------------------- */
 
 static void
@@ -39,8 +36,8 @@ write_plan(const struct networks *networks, struct model_tensors *to)
                 hidden, json_integer((json_int_t)plan->hidden[i])) != 0;
     }
     model_tensors_say(to, "objective",
-                      json_string(objectives[plan->objective]));
-    model_tensors_say(to, "level", json_string(levels[plan->level]));
+                      json_string(learn_objectives[plan->objective]));
+    model_tensors_say(to, "level", json_string(learn_levels[plan->level]));
     model_tensors_say(to, "other", json_boolean(plan->other));
     model_tensors_say(to, "nets", json_integer((json_int_t)networks->count));
     model_tensors_say(to, "hidden", hidden);
@@ -67,19 +64,6 @@ networks_write(const struct networks *networks, struct model_tensors *to)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* Finds a word on a list; SIZE_MAX if it is not on it. */
-static size_t
-find_word(const json_t *word, const char *const *list, size_t count)
-{
-    const char *text = json_string_value(word);
-    for (size_t i = 0; text != NULL && i < count; i++) {
-        if (strcmp(text, list[i]) == 0) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
 static bool
 read_hidden(const json_t *list, struct networks_plan *plan)
 {
@@ -104,8 +88,10 @@ networks_plan_read(const json_t *metadata, struct networks_plan *ret_plan,
 {
     struct networks_plan plan = {0};
     size_t objective =
-        find_word(json_object_get(metadata, "objective"), objectives, 3);
-    size_t level = find_word(json_object_get(metadata, "level"), levels, 2);
+        learn_word(json_string_value(json_object_get(metadata, "objective")),
+                   learn_objectives);
+    size_t level = learn_word(
+        json_string_value(json_object_get(metadata, "level")), learn_levels);
     const json_t *nets = json_object_get(metadata, "nets");
     const json_t *other = json_object_get(metadata, "other");
     if (objective == SIZE_MAX || level == SIZE_MAX || !json_is_integer(nets) ||

@@ -10,15 +10,17 @@
 #include "host/error.h"
 #include "learn/learner.h"
 
-/* Finds a word in its list; the settings have checked that it is there. */
-static unsigned
-find_word(const char *word, const char *const *list)
+const char *const learn_objectives[] = {"marginal", "label", "plain", NULL};
+const char *const learn_levels[] = {"latent", "feature", NULL};
+
+size_t
+learn_word(const char *word, const char *const *list)
 {
-    unsigned i = 0;
+    size_t i = 0;
     while (word != NULL && list[i] != NULL && strcmp(word, list[i]) != 0) {
         i++;
     }
-    return i;
+    return word != NULL && list[i] != NULL ? i : SIZE_MAX;
 }
 
 enum sotto_status
@@ -26,9 +28,6 @@ learn_options_read(const struct learner *learner,
                    const struct sotto_fit_options *from,
                    struct learn_options *ret_options, struct sotto_error *err)
 {
-    static const char *const objectives[] = {"marginal", "label", "plain",
-                                             NULL};
-    static const char *const levels[] = {"latent", "feature", NULL};
     enum sotto_status status = SOTTO_STATUS_OK;
     memset(ret_options, 0, sizeof *ret_options);
     settings_init(learner->settings, ret_options);
@@ -39,10 +38,10 @@ learn_options_read(const struct learner *learner,
         status = settings_put(learner->settings, ret_options, from->set[i].name,
                               from->set[i].value, err);
     }
-    ret_options->objective = (enum sotto_objective)find_word(
-        ret_options->objective_word, objectives);
+    ret_options->objective = (enum sotto_objective)learn_word(
+        ret_options->objective_word, learn_objectives);
     ret_options->level =
-        (enum sotto_level)find_word(ret_options->level_word, levels);
+        (enum sotto_level)learn_word(ret_options->level_word, learn_levels);
     ret_options->hiddens = ret_options->hidden_list.count;
     ret_options->hidden = ret_options->hidden_list.count > 0
                               ? ret_options->hidden_list.value

@@ -57,6 +57,11 @@ struct learn_options {
     double floor;      /* the share of the rate that is left at the end */
 };
 
+/* What objectives and levels are called, in their order, with NULL behind. */
+extern const char *const learn_objectives[], *const learn_levels[];
+/* Finds a word, which may be NULL, on its list; SIZE_MAX: it is not there. */
+size_t learn_word(const char *word, const char *const *list);
+
 /* Reads the settings of a learner. `ret_options` has pointers into itself and
    into `from`: it must not move. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status

@@ -15,12 +15,13 @@
 #define PRIOR_STREAM 0x7072696f72u
 
 void
-supervision_init(struct supervision *supervision, const struct learn_job *job,
-                 double eps_y)
+supervision_init(struct supervision *supervision,
+                 const struct sotto_model *model,
+                 const struct learn_options *options, double eps_y)
 {
-    *supervision = (struct supervision){
-        .options = learn_options_settle(job->options, eps_y),
-        .backend = job->backend};
+    *supervision =
+        (struct supervision){.options = learn_options_settle(options, eps_y),
+                             .backend = model->backend};
 }
 
 void

@@ -28,7 +28,8 @@ struct supervision {
 /* Settles how to train at a budget of the label, INFINITY for clean
    records. */
 void supervision_init(struct supervision *supervision,
-                      const struct learn_job *job, double eps_y);
+                      const struct sotto_model *model,
+                      const struct learn_options *options, double eps_y);
 void supervision_clear(struct supervision *supervision);
 
 /* Orders what the labels are of. `other` says that the last class is a column's

@@ -1,8 +1,9 @@
 /*
- * test_smooth.c: the network over cells: its gradient, what it learns, where
- * people are not as auxiliary records, and private inference.
+ * test_classifier.c: the network over cells: its gradient, what it learns,
+ * where people are not as auxiliary records, and private inference.
  */
 #include "codes_fixture.h"
+#include "fit_classifier.h"
 
 #include "fail_alloc.h"
 #include "learn/codes/classifier.h"
@@ -135,7 +136,7 @@ fit(size_t reports, bool shifted, unsigned threads,
                                           .seed = 4,
                                           .threads = threads};
     struct classifier *classifier = NULL;
-    must(classifier_fit(&crowd.shape, crowd.report, reports, &aux, &options,
+    must(fit_classifier(&crowd.shape, crowd.report, reports, &aux, &options,
                         &classifier, info, &err));
     return classifier;
 }
@@ -284,26 +285,26 @@ test_refusals(void **state)
     struct classifier *classifier = NULL;
     (void)state;
     make_halves(8, 1, 300, false);
-    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &none,
+    assert_int_equal(fit_classifier(&crowd.shape, crowd.report, 300, &none,
                                     &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     code[7] = 8;
-    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &aux,
+    assert_int_equal(fit_classifier(&crowd.shape, crowd.report, 300, &aux,
                                     &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_int_equal(err.position, 7);
     assert_non_null(strstr(err.message, "record 8 has code 8"));
     code[7] = 7;
-    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 0, &aux,
+    assert_int_equal(fit_classifier(&crowd.shape, crowd.report, 0, &aux,
                                     &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     options.hidden = hidden;
     options.hiddens = NETWORKS_HIDDEN_MAX + 1;
-    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &aux,
+    assert_int_equal(fit_classifier(&crowd.shape, crowd.report, 300, &aux,
                                     &options, &classifier, NULL, &err),
                      SOTTO_STATUS_LIMIT);
     crowd.shape.symbols = 1;
-    assert_int_equal(classifier_fit(&crowd.shape, crowd.report, 300, &aux,
+    assert_int_equal(fit_classifier(&crowd.shape, crowd.report, 300, &aux,
                                     &options, &classifier, NULL, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "no label"));
@@ -369,7 +370,7 @@ test_memory_of_all(void **state)
         struct classifier *classifier = NULL;
         fail_alloc_at(++n);
         options.shifted = n % 2 == 0;
-        status = classifier_fit(&crowd.shape, crowd.report, 300, &few, &options,
+        status = fit_classifier(&crowd.shape, crowd.report, 300, &few, &options,
                                 &classifier, NULL, &err);
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         assert_true((status == SOTTO_STATUS_OK) == (classifier != NULL));

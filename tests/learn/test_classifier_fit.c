@@ -1,8 +1,10 @@
 /*
- * test_smooth_fit.c: a classifier from the reports of a codebook mechanism, by
- * way of a report file.
+ * test_classifier_fit.c: a classifier from the reports of a codebook mechanism,
+ * by way of a report file.
  */
 #include "learn_fixture.h"
+
+#include "fit_classifier.h"
 
 #include "learn/codes/classifier.h"
 #include "learn_codebook.h"
@@ -63,7 +65,7 @@ fit(const struct sotto_mechanism *mechanism,
     for (size_t i = 0; i < PEOPLE; i++) {
         report[i] = sotto_report_reader_at(reader, i);
     }
-    return classifier_fit(&shape, report, PEOPLE, &aux, options, ret_classifier,
+    return fit_classifier(&shape, report, PEOPLE, &aux, options, ret_classifier,
                           NULL, &err);
 }
 

@@ -81,14 +81,15 @@ double classifier_gradient(struct codes *codes,
  * classifier_fit.c: does all of it, from reports. Of `options` it takes hidden,
  * hiddens, linear, other, balanced, shifted (the people's cells have other
  * shares than the auxiliary records', and those are estimated too), epochs,
- * rate, decay, validation, seed, threads and watch. `ret_info` may be NULL.
+ * rate, decay, validation, seed and watch. `ret_info` may be NULL.
  * Statuses: INPUT (no label; no reports, no auxiliary records, a code that is
  * none), USAGE, MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
                size_t reports, const struct classifier_aux *aux,
-               const struct learn_options *options,
+               const struct learn_options *options, struct host_pool *pool,
+               struct tensor_backend *backend,
                struct classifier **ret_classifier,
                struct classifier_info *ret_info, struct sotto_error *err);
 

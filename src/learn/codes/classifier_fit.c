@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "host/error.h"
-#include "host/pool.h"
 #include "learn/codes/classifier.h"
 #include "learn/labels.h"
 #include "random/permute.h"
@@ -51,8 +50,6 @@ fit_clear(struct fit *fit)
     codes_clear(&fit->codes);
     codes_clear(&fit->held);
     classifier_free(fit->classifier);
-    tensor_backend_free(fit->backend);
-    host_pool_free(fit->pool);
 }
 
 /* ---- What is known ------------------------------------------------------- */
@@ -263,10 +260,6 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
     status = HOST_THEN(status, set_share(fit, err));
     status = HOST_THEN(status, set_pi(fit, err));
     status = HOST_THEN(status, set_reports(fit, report, err));
-    status =
-        HOST_THEN(status, host_pool_new(options->threads, &fit->pool, err));
-    status =
-        HOST_THEN(status, tensor_new("cpu", fit->pool, &fit->backend, err));
     status = HOST_THEN(status, classifier_new(fit->aux->d, fit->shape->cells,
                                               fit->shape->classes, &fit->plan,
                                               &fit->classifier, err));
@@ -276,15 +269,20 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 enum sotto_status
 classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
                size_t reports, const struct classifier_aux *aux,
-               const struct learn_options *options,
+               const struct learn_options *options, struct host_pool *pool,
+               struct tensor_backend *backend,
                struct classifier **ret_classifier,
                struct classifier_info *ret_info, struct sotto_error *err)
 {
-    struct fit fit = {
-        .shape = shape, .reports = reports, .aux = aux, .options = options};
+    struct fit fit = {.shape = shape,
+                      .reports = reports,
+                      .aux = aux,
+                      .options = options,
+                      .pool = pool,
+                      .backend = backend};
     enum sotto_status status = fit_init(&fit, report, err);
-    status = HOST_THEN(status, codes_init(&fit.codes, shape, fit.report,
-                                          reports, fit.pool, err));
+    status = HOST_THEN(
+        status, codes_init(&fit.codes, shape, fit.report, reports, pool, err));
     status = HOST_THEN(status, label_cells(&fit, err));
     status = HOST_THEN(status, train_classifier(&fit, err));
     if (status == SOTTO_STATUS_OK) {

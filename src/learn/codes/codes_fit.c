@@ -93,7 +93,7 @@ take_table(struct source *source, const size_t *row, struct sotto_error *err)
     struct crew crew;
     enum sotto_status status =
         crew_init(&crew, source->model->mechanism, source->job->table,
-                  source->job->pool, err);
+                  source->model->pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = take_rows(source, &crew, row, err);
         crew_clear(&crew);
@@ -240,7 +240,8 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
         const struct classifier_aux known = {
             .z = source.z, .code = source.code, .n = source.n, .d = own->in};
         status = classifier_fit(&own->shape, report, n, &known, job->options,
-                                &own->classifier, &found, err);
+                                model->pool, model->backend, &own->classifier,
+                                &found, err);
     }
     if (status == SOTTO_STATUS_OK) {
         tell_info(ret_info, &found, n, source.n);
@@ -329,8 +330,8 @@ fit_table(struct supervision *learnt, struct source *source,
 {
     const struct learn_job *job = source->job;
     struct crew crew;
-    enum sotto_status status =
-        crew_init(&crew, source->model->mechanism, job->table, job->pool, err);
+    enum sotto_status status = crew_init(&crew, source->model->mechanism,
+                                         job->table, source->model->pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = take_records(learnt, source, &crew, err);
         crew_clear(&crew);
@@ -352,7 +353,7 @@ codes_fit_clean(struct sotto_model *model, const struct learn_job *job,
     struct supervision learnt;
     enum sotto_status status =
         codes_model_new(model, options->other, options->level, err);
-    supervision_init(&learnt, job, INFINITY);
+    supervision_init(&learnt, model, options, INFINITY);
     status =
         HOST_THEN(status, networks_plan_init(&plan, options,
                                              learnt.options.restarts, err));

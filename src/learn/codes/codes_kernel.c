@@ -14,18 +14,13 @@
 #include <math.h>
 
 #include "host/kernels.h"
+#include "learn/vectors.h"
 
-typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t ints __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double doubles __attribute__((vector_size(128)));
 typedef int64_t longs __attribute__((vector_size(128)));
 typedef uint8_t bytes __attribute__((vector_size(16), aligned(1), may_alias));
-typedef uint16_t halves __attribute__((vector_size(32), aligned(2), may_alias));
 
 #define LN2 0.69314718055994530942
-#define INLINE static inline __attribute__((always_inline))
-#define LOAD(type, from) (*(const type *)(const void *)(from))
-#define STORE(type, to, value) (*(type *)(void *)(to) = (value))
 /* Wider by a factor of 2 at a time, for which there are instructions. */
 #define FLOATS(type, from)                                                     \
     __builtin_convertvector(                                                   \
@@ -35,22 +30,6 @@ typedef uint16_t halves __attribute__((vector_size(32), aligned(2), may_alias));
 /* 16 numbers as they are kept in 8 or 32 bits. */
 #define KEPT8(from) FLOATS(bytes, from)
 #define KEPT32(from) LOAD(floats, from)
-
-/* Pairs, then pairs of pairs: one order for all. */
-INLINE double
-sum_of(const floats *lanes)
-{
-    double part[CODES_LANES];
-    for (size_t i = 0; i < CODES_LANES; i++) {
-        part[i] = (double)(*lanes)[i];
-    }
-    for (size_t width = CODES_LANES / 2; width > 0; width /= 2) {
-        for (size_t i = 0; i < width; i++) {
-            part[i] += part[i + width];
-        }
-    }
-    return part[0];
-}
 
 /* product *= max(s, least) */
 INLINE void
@@ -73,7 +52,7 @@ logs_of(const doubles *product)
         (doubles)((bits & INT64_C(0xfffffffffffff)) | INT64_C(1023) << 52);
     double all = 1;
     int64_t sum = 0;
-    for (size_t i = 0; i < CODES_LANES; i++) {
+    for (size_t i = 0; i < LANES; i++) {
         all *= mantissa[i];
         sum += exponent[i];
     }
@@ -87,7 +66,7 @@ log_sum_body(const float *s, size_t n)
     for (size_t first = 0; first < n; first += CODES_GROUP) {
         doubles product = {0};
         product += 1;
-        for (size_t i = 0; i < CODES_GROUP; i += CODES_LANES) {
+        for (size_t i = 0; i < CODES_GROUP; i += LANES) {
             floats at = LOAD(floats, s + first + i);
             multiply(&product, &at);
         }
@@ -101,7 +80,7 @@ log_sum_body(const float *s, size_t n)
     INLINE void add##size##_body(const element *b, size_t n, float by,         \
                                  float *s)                                     \
     {                                                                          \
-        for (size_t i = 0; i < n; i += CODES_LANES) {                          \
+        for (size_t i = 0; i < n; i += LANES) {                                \
             STORE(floats, s + i,                                               \
                   LOAD(floats, s + i) + by * KEPT##size(b + i));               \
         }                                                                      \
@@ -109,13 +88,13 @@ log_sum_body(const float *s, size_t n)
     INLINE double dot##size##_body(const element *b, const float *v, size_t n) \
     {                                                                          \
         floats even = {0}, odd = {0};                                          \
-        for (size_t i = 0; i < n; i += (size_t)2 * CODES_LANES) {              \
-            size_t j = i + CODES_LANES;                                        \
+        for (size_t i = 0; i < n; i += (size_t)2 * LANES) {                    \
+            size_t j = i + LANES;                                              \
             even += KEPT##size(b + i) * LOAD(floats, v + i);                   \
             odd += KEPT##size(b + j) * LOAD(floats, v + j);                    \
         }                                                                      \
         even += odd;                                                           \
-        return sum_of(&even);                                                  \
+        return sum_lanes(&even);                                               \
     }                                                                          \
     INLINE double move##size##_body(const struct codes_move *move, size_t n,   \
                                     size_t columns)                            \
@@ -124,8 +103,7 @@ log_sum_body(const float *s, size_t n)
         for (size_t first = 0; first < n; first += CODES_GROUP) {              \
             doubles product = {0};                                             \
             product += 1;                                                      \
-            for (size_t i = first; i < first + CODES_GROUP;                    \
-                 i += CODES_LANES) {                                           \
+            for (size_t i = first; i < first + CODES_GROUP; i += LANES) {      \
                 floats at = LOAD(floats, move->a + i);                         \
                 for (size_t j = 0; j < columns; j++) {                         \
                     const element *b = move->column[j];                        \

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODES_LANES 16u
 #define CODES_GROUP 512u /* factors of 16 products, 32 each */
 #define CODES_MOVED 4u   /* columns that a proposal changes, at most */
 #define CODES_LEAST 1e-9F

@@ -45,7 +45,7 @@ init_fit(struct lattice_fit *fit, struct sotto_model *model,
     lattice = lattice_of(model);
     fit->shape = &lattice->shape;
     fit->in = lattice_inputs(model, options->level);
-    supervision_init(&fit->learnt, job,
+    supervision_init(&fit->learnt, model, options,
                      clean ? INFINITY : fit->shape->eps_label);
     status =
         networks_plan_init(&plan, options, fit->learnt.options.restarts, err);
@@ -66,7 +66,7 @@ keep_prior(struct lattice_fit *fit, struct sotto_error *err)
     lattice->point = fit->point;
     lattice->points = fit->points;
     fit->point = NULL;
-    return networks_forward(&lattice->networks, fit->job->backend,
+    return networks_forward(&lattice->networks, fit->model->backend,
                             fit->learnt.x, fit->points, lattice->p, err);
 }
 

@@ -43,8 +43,8 @@ points_from_aux(struct lattice_fit *fit, const size_t *row,
 {
     struct taking taking = {.fit = fit, .row = row};
     struct crew crew;
-    enum sotto_status status = crew_init(&crew, fit->model->mechanism,
-                                         fit->job->table, fit->job->pool, err);
+    enum sotto_status status = crew_init(
+        &crew, fit->model->mechanism, fit->job->table, fit->model->pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = crew_run_watched(&crew, fit->points, &fit->job->options->watch,
                                   "encoding", take_point, &taking, err);
@@ -141,7 +141,7 @@ lattice_weigh_reports(struct lattice_fit *fit, struct sotto_error *err)
     enum sotto_status status =
         posterior_new(&fit->prior, fit->report, fit->reports,
                       fit->learnt.plan.chunk, fit->learnt.plan.chunks,
-                      fit->job->pool, &options, &fit->posterior, err);
+                      fit->model->pool, &options, &fit->posterior, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -150,7 +150,7 @@ lattice_weigh_reports(struct lattice_fit *fit, struct sotto_error *err)
     fit->info.truncated = fit->posterior->truncated;
     fit->info.memory = fit->posterior->bytes;
     return marginal_init(&fit->marginal, fit->posterior, &fit->learnt.labels,
-                         &fit->learnt.plan, fit->job->pool, err);
+                         &fit->learnt.plan, fit->model->pool, err);
 }
 
 /* ---- Reports as they are ------------------------------------------------ */
@@ -295,8 +295,8 @@ enum sotto_status
 lattice_take_table(struct lattice_fit *fit, struct sotto_error *err)
 {
     struct crew crew;
-    enum sotto_status status = crew_init(&crew, fit->model->mechanism,
-                                         fit->job->table, fit->job->pool, err);
+    enum sotto_status status = crew_init(
+        &crew, fit->model->mechanism, fit->job->table, fit->model->pool, err);
     if (status == SOTTO_STATUS_OK) {
         status = take_rows(fit, &crew, err);
         crew_clear(&crew);

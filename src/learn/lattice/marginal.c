@@ -33,13 +33,11 @@
 #include "host/pool.h"
 #include "learn/lattice/posterior_kernel.h"
 #include "learn/objective.h"
+#include "learn/vectors.h"
 
 #define WAVE 32u   /* chunks at a time */
 #define TILE 1024u /* points that a task adds up over */
 #define TURN 64u   /* rows of a matrix turned at a time */
-
-#define LANES 16u
-typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
 
 enum sotto_status
 marginal_init(struct marginal *marginal, const struct posterior *posterior,
@@ -106,8 +104,8 @@ add_row(float by, const float *from, size_t from_step, size_t n, float *to,
 {
     size_t i = 0;
     for (; from_step == 1 && to_step == 1 && i + LANES <= n; i += LANES) {
-        *(floats *)(void *)(to + i) +=
-            by * *(const floats *)(const void *)(from + i);
+        STORE(floats, to + i,
+              LOAD(floats, to + i) + by * LOAD(floats, from + i));
     }
     for (; i < n; i++) {
         to[i * to_step] += by * from[i * from_step];

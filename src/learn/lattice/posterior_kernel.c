@@ -11,22 +11,17 @@
 #include <string.h>
 
 #include "host/kernels.h"
+#include "learn/vectors.h"
 
-#define LANES 16u
 #define TILE 2048u /* entries summed in single precision before double */
 #define BASE (UINT32_C(96) << 23)
 
-typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t ints __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint32_t words __attribute__((vector_size(64), aligned(4), may_alias));
-typedef uint16_t codes __attribute__((vector_size(32), aligned(2), may_alias));
 
-#define INLINE static inline __attribute__((always_inline))
-#define LOAD(type, from) (*(const type *)(const void *)(from))
-#define STORE(type, to, value) (*(type *)(void *)(to) = (value))
 /* What 16 codes stand for. */
 #define DECODE(from)                                                           \
-    ((floats)((__builtin_convertvector(LOAD(codes, from), words) << 12) + BASE))
+    ((floats)((__builtin_convertvector(LOAD(halves, from), words) << 12) +     \
+              BASE))
 
 INLINE void
 distance_body(const int32_t *q, size_t n, const int32_t *y, size_t d,
@@ -62,22 +57,6 @@ least_body(const float *cost, size_t n)
     return least;
 }
 
-/* Pairs, then pairs of pairs: one order for all. */
-INLINE double
-sum_of(const floats *lanes)
-{
-    double part[LANES];
-    for (size_t i = 0; i < LANES; i++) {
-        part[i] = (double)(*lanes)[i];
-    }
-    for (size_t width = LANES / 2; width > 0; width /= 2) {
-        for (size_t i = 0; i < width; i++) {
-            part[i] += part[i + width];
-        }
-    }
-    return part[0];
-}
-
 /*
  * e^-x = 2^t, t = -x log2 e = n + f, |f| <= 1/2: 2^f is the series of e^(f ln2)
  * to the sixth power, off by less than 2e-7 of itself; n goes into the
@@ -101,7 +80,7 @@ sum_of(const floats *lanes)
         words bits =                                                           \
             (words)e + ((words) __builtin_convertvector(whole, ints) << 23);   \
         bits = (bits - BASE + 0x800u) >> 12;                                   \
-        STORE(codes, code, __builtin_convertvector(bits, codes));              \
+        STORE(halves, code, __builtin_convertvector(bits, halves));            \
         (sum) += (floats)((bits << 12) + BASE);                                \
     } while (0)
 
@@ -115,7 +94,7 @@ encode_body(const float *cost, float least, size_t n, uint16_t *code)
         for (size_t m = first; m < end; m += LANES) {
             ENCODE_16(cost + m, least, code + m, sum);
         }
-        total += sum_of(&sum);
+        total += sum_lanes(&sum);
     }
     return total;
 }
@@ -126,7 +105,7 @@ count_body(const uint16_t *code, size_t n, uint16_t from)
     words sum = {0};
     size_t count = 0;
     for (size_t m = 0; m < n; m += LANES) {
-        words at = __builtin_convertvector(LOAD(codes, code + m), words);
+        words at = __builtin_convertvector(LOAD(halves, code + m), words);
         sum -= (words)(at >= from);
     }
     for (size_t i = 0; i < LANES; i++) {
@@ -151,10 +130,10 @@ dots_body(const uint16_t *const row[POSTERIOR_ROWS], const float *v, size_t n,
             sc += DECODE(c + m) * at;
             sd += DECODE(d + m) * at;
         }
-        ret[0] += sum_of(&sa);
-        ret[1] += sum_of(&sb);
-        ret[2] += sum_of(&sc);
-        ret[3] += sum_of(&sd);
+        ret[0] += sum_lanes(&sa);
+        ret[1] += sum_lanes(&sb);
+        ret[2] += sum_lanes(&sc);
+        ret[3] += sum_lanes(&sd);
     }
 }
 
