@@ -129,7 +129,7 @@ bool sotto_train_setting_at(const char *kind, size_t i,
 /* ---- Codebooks ----------------------------------------------------------- */
 
 /*
- * A mechanism that reports which of k cells a record lies in, together with its
+ * A mechanism that reports which of k codes a record has, together with its
  * label, by one channel at all of epsilon (docs/codebook.md). Cells are cut
  * from the representations that another mechanism's encoder gives auxiliary
  * records. sotto_train("codebook") does all of it; here it is in three steps,

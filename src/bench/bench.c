@@ -270,14 +270,14 @@ time_subset(struct bench *bench, const struct channel_instance *instance,
 static enum sotto_status
 bench_subset(struct bench *bench, struct sotto_error *err)
 {
-    const struct channel *channel = channel_find("subset", 6);
+    const struct channel *channel = channel_find(channel_exact, "subset", 6);
     struct channel_instance instance;
     void *own = malloc(channel->own_size);
     enum sotto_status status;
     if (own == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init(&instance, channel, 500, 0, DECIMAL_UNIT, 0, own);
+    status = channel_init(&instance, channel, 500, 0, 0, DECIMAL_UNIT, 0, own);
     status = HOST_THEN(status, time_subset(bench, &instance, err));
     free(own);
     return status;

@@ -410,7 +410,7 @@ timing_run(size_t runs,
            void *context, struct sotto_error *err)
 {
     struct timing timing = {runs, row, context, false};
-    const struct channel *laplace = channel_find("laplace", 7);
+    const struct channel *laplace = channel_find(channel_exact, "laplace", 7);
     const struct timing_case controls[] = {
         {"control: skips zeros", laplace, skip_zeros, true},
         {"control: stops early", laplace, stop_early, true}};

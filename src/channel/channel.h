@@ -79,34 +79,26 @@ struct channel {
 
 /* The channels that devices run, in order, then NULL. */
 extern const struct channel *const channel_exact[];
-/* The one of that name, not terminated; NULL if there is none. */
-const struct channel *channel_find(const char *name, size_t size);
-/* The same in any such list. A reader of mechanisms takes its list as an
-   argument, so that a device can open no channel but the exact ones. */
-const struct channel *channel_find_in(const struct channel *const *list,
-                                      const char *name, size_t size);
+/* The one of a list that has that name, not terminated; NULL if there is none.
+   A reader of mechanisms takes its list as an argument, so that a device can
+   open no channel but the exact ones. */
+const struct channel *channel_find(const struct channel *const *list,
+                                   const char *name, size_t size);
 
 /*
  * Sets up `channel` on a domain of this size (and radius) at eps and delta,
- * with `own` of channel->own_size bytes, aligned to 8. Statuses: LIMIT (size
- * or l out of range), BUDGET (eps or delta out of range; a delta that the
- * channel needs or does not take).
+ * with `own` of channel->own_size bytes, aligned to 8. `rows` is the size of
+ * the first of the domain's two factors, 0 for a domain without two: a channel
+ * of pairs needs it, with two or more to each row and in each column, and
+ * others do not look at it. Statuses: LIMIT (size, rows or l out of range),
+ * BUDGET (eps or delta out of range; a delta that the channel needs or does not
+ * take).
  */
 SOTTO_CHECKED enum sotto_status channel_init(struct channel_instance *instance,
                                              const struct channel *channel,
-                                             uint32_t size, uint32_t l,
-                                             uint64_t eps, uint64_t delta,
-                                             void *own);
-
-/*
- * The same, and `rows` is the size of the first of the domain's two factors; 0
- * for a domain without two. A channel of pairs needs it, with two or more to
- * each row and in each column (else LIMIT); others do not look at it.
- */
-SOTTO_CHECKED enum sotto_status
-channel_init_rows(struct channel_instance *instance,
-                  const struct channel *channel, uint32_t size, uint32_t rows,
-                  uint32_t l, uint64_t eps, uint64_t delta, void *own);
+                                             uint32_t size, uint32_t rows,
+                                             uint32_t l, uint64_t eps,
+                                             uint64_t delta, void *own);
 
 /* Entries of a point: `size`, but one for symbols. */
 static inline uint32_t

@@ -25,19 +25,12 @@ const struct channel *const channel_exact[] = {
 };
 
 const struct channel *
-channel_find_in(const struct channel *const *list, const char *name,
-                size_t size)
+channel_find(const struct channel *const *list, const char *name, size_t size)
 {
     while (*list != NULL && !bytes_spell(name, size, (*list)->name)) {
         list++;
     }
     return *list;
-}
-
-const struct channel *
-channel_find(const char *name, size_t size)
-{
-    return channel_find_in(channel_exact, name, size);
 }
 
 /* k_1 >= 2 rows of k_2 >= 2 each. */
@@ -67,9 +60,9 @@ affordable(const struct channel *channel, uint64_t eps, uint64_t delta)
 }
 
 enum sotto_status
-channel_init_rows(struct channel_instance *instance,
-                  const struct channel *channel, uint32_t size, uint32_t rows,
-                  uint32_t l, uint64_t eps, uint64_t delta, void *own)
+channel_init(struct channel_instance *instance, const struct channel *channel,
+             uint32_t size, uint32_t rows, uint32_t l, uint64_t eps,
+             uint64_t delta, void *own)
 {
     if (!fits(channel, size, l) || (channel->pairs && !is_table(size, rows))) {
         return SOTTO_STATUS_LIMIT;
@@ -85,11 +78,4 @@ channel_init_rows(struct channel_instance *instance,
     instance->delta = delta;
     instance->own = own;
     return channel->init(instance, own);
-}
-
-enum sotto_status
-channel_init(struct channel_instance *instance, const struct channel *channel,
-             uint32_t size, uint32_t l, uint64_t eps, uint64_t delta, void *own)
-{
-    return channel_init_rows(instance, channel, size, 0, l, eps, delta, own);
 }

@@ -80,7 +80,8 @@ take(struct binding *binding, uint64_t size)
     return at;
 }
 
-/* The data starts at a multiple of 8 and holds multiples of 8, then of 4. */
+/* The data starts at a multiple of 8 and holds multiples of 8, then of 4, then
+   of 2. */
 static const double *
 take_doubles(struct binding *binding, const char *name, uint32_t count)
 {
@@ -162,10 +163,10 @@ take_halves(struct binding *binding, uint32_t at, struct layer *layer)
         return;
     }
     expect_weights(binding->reader, at, layer, ".weight\":{\"dtype\":\"BF16\"");
-    layer->weight = (const float *)(const void *)take(
+    layer->half = (const uint16_t *)(const void *)take(
         binding, checked_multiply(count, sizeof(uint16_t)));
-    for (uint64_t i = 0; layer->weight != NULL && i < count; i++) {
-        uint32_t magnitude = layer_half(layer)[i] & UINT32_C(0x7fff);
+    for (uint64_t i = 0; layer->half != NULL && i < count; i++) {
+        uint32_t magnitude = layer->half[i] & UINT32_C(0x7fff);
         small |= (magnitude > 0) & (magnitude < FLUSH_LEAST_HALF);
     }
     binding->small |= small != 0;

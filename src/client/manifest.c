@@ -367,7 +367,7 @@ keep_part(struct reading *reading, uint32_t at, struct report_part *part,
     struct sotto_client *client = reading->client;
     const struct channel *channel = part->instance.channel;
     uint32_t rows = part->factors == 2 ? part->factor[0].k : 0;
-    enum sotto_status status = channel_init_rows(
+    enum sotto_status status = channel_init(
         &part->instance, channel, size, rows, l, part->instance.eps,
         part->instance.delta, client->channels);
     if (status != SOTTO_STATUS_OK) {
@@ -391,7 +391,7 @@ read_channel(struct reading *reading)
 {
     struct reader_word name = reader_string(reading->reader, 16);
     const struct channel *channel =
-        channel_find_in(reading->channels, name.text, name.size);
+        channel_find(reading->channels, name.text, name.size);
     if (channel == NULL) {
         reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
                     "the mechanism uses a channel this device does not know");

@@ -38,7 +38,7 @@ forward_dense(const struct layer *layer, const float *x, const float *added,
         size_t row = (size_t)i * layer->in;
         float value;
         if (layer->bf16) {
-            lanes_add_half(sum, layer_half(layer) + row, x, layer->in);
+            lanes_add_half(sum, layer->half + row, x, layer->in);
         } else {
             lanes_add(sum, layer->weight + row, x, layer->in);
         }

@@ -61,7 +61,7 @@ correlate(const struct layer *layer, size_t weights, const float *x,
         const float *from =
             x + place(&layer->image, row->first + i, column->first);
         if (layer->bf16) {
-            lanes_add_half(sum, layer_half(layer) + at, from,
+            lanes_add_half(sum, layer->half + at, from,
                            column->count * channels);
         } else {
             lanes_add(sum, layer->weight + at, from, column->count * channels);

@@ -50,7 +50,7 @@ struct layer_image {
 struct layer {
     uint32_t in, out; /* entries */
     enum activation activation;
-    const float *weight; /* rows, one for each bias; or as layer_half has it */
+    const float *weight; /* rows, one for each bias; not of halves */
     const float *bias;
     enum layer_kind kind;
     union { /* the image that goes in; 0 for a dense layer */
@@ -67,9 +67,10 @@ struct layer {
     };
     uint32_t kernel, stride, pad;
     uint16_t from[2];
-    bool bf16;    /* of the weights only the upper halves are kept */
+    bool bf16;    /* of the weights only the upper halves are kept: `half` */
     bool norm;    /* training: batch norm before the sum; else folded in */
     uint8_t slot; /* running: which buffer the result goes to */
+    const uint16_t *half;
 };
 
 /* How many places before it the layer is whose output goes in. */
@@ -77,12 +78,6 @@ static inline uint32_t
 layer_back(const struct layer *layer)
 {
     return layer->from[0] == 0 ? 1 : layer->from[0];
-}
-
-static inline const uint16_t *
-layer_half(const struct layer *layer)
-{
-    return (const uint16_t *)(const void *)layer->weight;
 }
 
 /* "none", "relu", "sigmoid", "tanh"; "?" for what is no activation. */

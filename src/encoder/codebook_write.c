@@ -25,7 +25,7 @@ check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
               struct sotto_error *err)
 {
     const struct channel *channel =
-        name != NULL ? channel_find(name, strlen(name)) : NULL;
+        name != NULL ? channel_find(channel_exact, name, strlen(name)) : NULL;
     size_t symbols = codebook_symbols(codebook);
     if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS) {
         return settings_fail(err, "channel",

@@ -71,7 +71,8 @@ find_channel(const char *setting, const char *given, const char *otherwise,
              bool symbols, struct sotto_error *err)
 {
     const char *name = given != NULL ? given : otherwise;
-    const struct channel *channel = channel_find(name, strlen(name));
+    const struct channel *channel =
+        channel_find(channel_exact, name, strlen(name));
     if (channel != NULL && takes(channel, symbols)) {
         return channel;
     }
@@ -251,9 +252,9 @@ add_categories(struct direct *direct, struct sotto_error *err)
 static const struct channel *
 channel_of(const struct compose_part *part)
 {
-    return part->channel != NULL
-               ? channel_find(part->channel, strlen(part->channel))
-               : NULL;
+    return part->channel != NULL ? channel_find(channel_exact, part->channel,
+                                                strlen(part->channel))
+                                 : NULL;
 }
 
 static bool
@@ -342,7 +343,7 @@ direct_explain(const struct direct *direct, enum sotto_status status,
         void *own =
             channel != NULL && part->d > 0 ? malloc(channel->own_size) : NULL;
         if (own != NULL &&
-            channel_init(&instance, channel, part->d, part->l, part->eps,
+            channel_init(&instance, channel, part->d, 0, part->l, part->eps,
                          part->delta, own) == SOTTO_STATUS_LIMIT) {
             (void)host_fail(err, status, 0,
                             "l is too large: '%s' cannot make the noise for %u "

@@ -186,7 +186,7 @@ check_choose(const struct sotto_model *model, const struct sotto_table *people,
 static enum sotto_status
 set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
 {
-    const struct channel *flip = channel_find("flip", 4);
+    const struct channel *flip = channel_find(channel_exact, "flip", 4);
     uint64_t units;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
     if (status != SOTTO_STATUS_OK) {
@@ -196,7 +196,7 @@ set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
     if (choosing->own == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init(&choosing->channel, flip, ANSWERS, 0, units, 0,
+    status = channel_init(&choosing->channel, flip, ANSWERS, 0, 0, units, 0,
                           choosing->own);
     status =
         HOST_THEN(status, likelihood_init(&choosing->flip, &choosing->channel));

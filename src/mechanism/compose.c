@@ -60,7 +60,7 @@ static const char *
 key_of(const struct compose_part *part)
 {
     const struct channel *channel =
-        channel_find(part->channel, strlen(part->channel));
+        channel_find(channel_exact, part->channel, strlen(part->channel));
     return domain_key(channel != NULL ? channel->domain
                                       : CHANNEL_DOMAIN_LATTICE);
 }
@@ -370,7 +370,7 @@ static void
 add_halves(struct tensors *tensors, const struct layer *layer, size_t at)
 {
     char name[40], shape[64];
-    const uint16_t *half = layer_half(layer);
+    const uint16_t *half = layer->half;
     size_t start = tensors->data.size, size = sizeof *half;
     size_t count = (size_t)layer_biases(layer) * layer_fan(layer);
     if (!layer->bf16) {

@@ -82,7 +82,7 @@ digest_layer(crypto_generichash_state *state, const struct layer *layer)
     digest_number(state, layer->in);
     digest_number(state, layer->out);
     digest_bytes(state, activation, strlen(activation));
-    digest_bytes(state, layer->weight,
+    digest_bytes(state, layer->bf16 ? (const void *)layer->half : layer->weight,
                  (layer->bf16 ? sizeof(uint16_t) : sizeof(float)) * biases *
                      layer_fan(layer));
     digest_bytes(state, layer->bias, sizeof(float) * biases);
@@ -212,7 +212,8 @@ share_out(struct decompose *copy, uint64_t eps, double lambda,
 enum sotto_status
 rebudget_check_channel(const char *name, struct sotto_error *err)
 {
-    const struct channel *channel = channel_find(name, strlen(name));
+    const struct channel *channel =
+        channel_find(channel_exact, name, strlen(name));
     if (channel == NULL || channel->domain != CHANNEL_DOMAIN_SYMBOLS ||
         channel->pairs) {
         return settings_fail(err, "label-channel",

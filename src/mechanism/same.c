@@ -64,7 +64,9 @@ same_layer(const struct layer *x, const struct layer *y)
     size_t size = x->bf16 ? sizeof(uint16_t) : sizeof(float);
     return same_plan(x, y) &&
            (biases == 0 ||
-            (memcmp(x->weight, y->weight, weights * size) == 0 &&
+            (memcmp(x->bf16 ? (const void *)x->half : x->weight,
+                    y->bf16 ? (const void *)y->half : y->weight,
+                    weights * size) == 0 &&
              memcmp(x->bias, y->bias, biases * sizeof(float)) == 0));
 }
 

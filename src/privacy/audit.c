@@ -235,8 +235,8 @@ check_parameters(struct sotto_audit *audit, uint32_t at,
     memset(second, 0xff, room);
     for (int i = 0; i < 2; i++) {
         struct channel_instance instance;
-        same = same &&
-               channel_init_rows(&instance, own->channel, own->size, own->rows,
+        same =
+            same && channel_init(&instance, own->channel, own->size, own->rows,
                                  own->l, own->eps, own->delta,
                                  first + (size_t)i * room) == SOTTO_STATUS_OK;
     }

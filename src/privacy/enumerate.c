@@ -298,9 +298,9 @@ set_up_enumerate(struct enumeration *e, const struct enumerate_request *request,
     if (e->own == NULL || e->tape == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init_rows(&e->instance, channel, candidate->size,
-                               candidate->rows, candidate->l, request->eps,
-                               request->delta, e->own);
+    status =
+        channel_init(&e->instance, channel, candidate->size, candidate->rows,
+                     candidate->l, request->eps, request->delta, e->own);
     if (status != SOTTO_STATUS_OK) {
         return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }

@@ -36,7 +36,7 @@ struct enumerate_result {
     char fault[160];    /* what a sampler may not do at all; "" if nothing */
 };
 
-/* A channel, its budget and its domain (channel_init_rows). */
+/* A channel, its budget and its domain (channel_init). */
 struct enumerate_request {
     const struct channel *channel;
     const struct likelihood *likelihood;

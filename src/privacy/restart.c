@@ -3,7 +3,7 @@
  * that depend on the record.
  *
  * Reports must be independent across calls, forks and processes, and identical
- * where invariant 5 says so: for one person and one campaign, through a
+ * where invariant 5 says so: for one person and one mechanism, through a
  * ledger. Where the system lets a parent trace its child, two more things are
  * seen from outside, whatever the code says of itself:
  *

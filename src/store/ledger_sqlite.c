@@ -1,6 +1,6 @@
 /*
- * ledger_sqlite.c: one person, one campaign, one report, for good (invariant
- * 5), in an SQLite file.
+ * ledger_sqlite.c: one person, one mechanism, one report, for good (invariant
+ * 5), in an SQLite file. The mechanisms of a campaign add up under its cap.
  *
  *     IDLE --begin: BEGIN IMMEDIATE--> LOCKED --commit: INSERT, COMMIT--> IDLE
  *       ^         found: the report      |

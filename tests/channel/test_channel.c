@@ -2,75 +2,16 @@
  * test_channel.c: the registry, the limits, and what holds for every channel
  * and is too large for test_exact.c to enumerate.
  */
+#include "channel_settings.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/bytes.h"
-#include "base/decimal.h"
-#include "channel/channel.h"
 #include "channel/symbols.h"
 #include "channel/window.h"
 #include "random/dlaplace.h"
-#include "random/seeded.h"
-
-#define OWN_MAX 32768u
-#define WIRE_MAX (8 * CHANNEL_D_MAX)
-
-static uint64_t own_memory[OWN_MAX / 8];
-
-/* The largest there is, for a channel that needs one. */
-static uint64_t
-delta_of(const struct channel *channel)
-{
-    return channel->approximate ? DECIMAL_DELTA_MAX : 0;
-}
-
-/* Pairs are set up in two rows. */
-static uint32_t
-rows_for(const struct channel *channel)
-{
-    return channel->pairs ? 2 : 0;
-}
-
-/* Sets up a channel by name; one at a time. */
-static void
-set_up(struct channel_instance *instance, const char *name, uint32_t size,
-       uint32_t l, uint64_t eps)
-{
-    const struct channel *channel = channel_find(name, strlen(name));
-    assert_non_null(channel);
-    assert_true(channel->own_size <= OWN_MAX);
-    memset(instance, 0x5a, sizeof *instance);
-    memset(own_memory, 0x5a, sizeof own_memory);
-    assert_int_equal(channel_init_rows(instance, channel, size,
-                                       rows_for(channel), l, eps,
-                                       delta_of(channel), own_memory),
-                     SOTTO_STATUS_OK);
-    assert_ptr_equal(instance->channel, channel);
-    assert_int_equal(instance->size, size);
-    assert_int_equal(instance->l, l);
-    assert_true(instance->eps == eps);
-}
-
-/* A size and a radius that this channel takes. */
-static uint32_t
-size_for(const struct channel *channel, uint32_t size)
-{
-    return channel->scalar ? 1 : channel->pairs ? 2 * size : size;
-}
-
-static uint32_t
-l_for(const struct channel *channel)
-{
-    return channel->domain != CHANNEL_DOMAIN_SYMBOLS;
-}
 
 /* ---- Registry and limits ---------------------------------------------------
  */
@@ -82,17 +23,18 @@ test_channels_are_found_by_whole_name(void **state)
     (void)state;
     for (; channel_exact[count] != NULL; count++) {
         const char *name = channel_exact[count]->name;
-        assert_ptr_equal(channel_find(name, strlen(name)),
+        assert_ptr_equal(channel_find(channel_exact, name, strlen(name)),
                          channel_exact[count]);
-        assert_null(channel_find(name, strlen(name) - 1));
-        assert_null(channel_find(name, strlen(name) + 1));
+        assert_null(channel_find(channel_exact, name, strlen(name) - 1));
+        assert_null(channel_find(channel_exact, name, strlen(name) + 1));
         assert_true(strlen(channel_exact[count]->promise) > 0);
         assert_int_equal(channel_exact[count]->own_size % 8, 0);
     }
     assert_true(count >= 3);
-    assert_null(channel_find("", 0));
-    assert_null(channel_find("Flip", 4));
-    assert_ptr_equal(channel_find("flip,", 4), channel_find("flip", 4));
+    assert_null(channel_find(channel_exact, "", 0));
+    assert_null(channel_find(channel_exact, "Flip", 4));
+    assert_ptr_equal(channel_find(channel_exact, "flip,", 4),
+                     channel_find(channel_exact, "flip", 4));
 }
 
 static void
@@ -100,10 +42,10 @@ check_limit(const char *name, uint32_t size, uint32_t l, uint64_t eps,
             enum sotto_status status)
 {
     struct channel_instance instance;
-    const struct channel *channel = channel_find(name, strlen(name));
-    assert_int_equal(channel_init_rows(&instance, channel, size,
-                                       rows_for(channel), l, eps,
-                                       delta_of(channel), own_memory),
+    const struct channel *channel =
+        channel_find(channel_exact, name, strlen(name));
+    assert_int_equal(channel_init(&instance, channel, size, rows_for(channel),
+                                  l, eps, delta_of(channel), own_memory),
                      status);
 }
 
@@ -174,7 +116,7 @@ test_flip_is_valid_below_k(void **state)
     struct channel_instance instance;
     (void)state;
     for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
-        set_up(&instance, "flip", k[i], 0, DECIMAL_UNIT);
+        set_up_channel(&instance, "flip", k[i], 0, DECIMAL_UNIT);
         assert_int_equal(instance.wire_size, k[i] <= 256 ? 1 : 2);
         for (uint32_t j = 0; j < UINT32_C(1) << (8 * instance.wire_size); j++) {
             uint8_t wire[2];
@@ -194,7 +136,7 @@ test_subset_is_valid_with_w_bits_below_k(void **state)
     struct channel_instance instance;
     (void)state;
     for (uint32_t k = 9; k <= 16; k++) {
-        set_up(&instance, "subset", k, 0, DECIMAL_UNIT / 2);
+        set_up_channel(&instance, "subset", k, 0, DECIMAL_UNIT / 2);
         assert_int_equal(instance.wire_size, 2);
         for (uint32_t j = 0; j < 65536; j++) {
             uint8_t wire[2];
@@ -219,7 +161,7 @@ test_laplace_is_valid_up_to_its_clamp(void **state)
         uint32_t width = UINT32_C(2) << i;
         int64_t clamp;
         uint8_t wire[24];
-        set_up(&instance, "laplace", 3, l[i], eps[i]);
+        set_up_channel(&instance, "laplace", 3, l[i], eps[i]);
         dlaplace_init(&noise, l[i], eps[i]);
         clamp = (int64_t)noise.horizon - l[i];
         assert_int_equal(instance.wire_size, 3 * width);
@@ -241,7 +183,7 @@ test_duchi_is_valid_with_no_bit_past_d(void **state)
     struct channel_instance instance;
     (void)state;
     for (uint32_t d = 1; d <= 16; d++) {
-        set_up(&instance, "duchi", d, 3, DECIMAL_UNIT);
+        set_up_channel(&instance, "duchi", d, 3, DECIMAL_UNIT);
         assert_int_equal(instance.wire_size, d <= 8 ? 1 : 2);
         for (uint32_t j = 0; j < UINT32_C(1) << (8 * instance.wire_size); j++) {
             uint8_t wire[2];
@@ -265,8 +207,8 @@ test_duchi_hardly_ever_fails(void **state)
         for (uint32_t d = 2; d <= CHANNEL_D_MAX; d += 2) {
             uint32_t each, tries;
             b *= (d - 1.0) / d;
-            set_up(&instance, "duchi", d, 1,
-                   (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
+            set_up_channel(&instance, "duchi", d, 1,
+                           (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
             each = instance.wire_size * DRAW_BELOW_SIZE + DRAW_TABLES_SIZE +
                    2 * DRAW_SYMBOL_SIZE;
             tries = (instance.entropy_size - d * DRAW_BELOW_SIZE) / each;
@@ -287,7 +229,7 @@ test_window_is_valid_up_to_its_ends(void **state)
     for (size_t i = 0; i < 15; i++) {
         int64_t most = l[i / 3];
         uint8_t wire[4];
-        set_up(&instance, "window", 1, l[i / 3], eps[i % 3]);
+        set_up_channel(&instance, "window", 1, l[i / 3], eps[i % 3]);
         most += ((const struct window *)instance.own)->w;
         assert_in_range(most, l[i / 3], 2 * l[i / 3] + 1);
         assert_int_equal(instance.wire_size, most <= INT16_MAX ? 2 : 4);
@@ -321,30 +263,6 @@ fill_from_stream(void *context, void *buffer, size_t size)
     return 0;
 }
 
-/* A point of the domain: a vertex, or any symbol; any point of a cube. */
-static void
-draw_point(const struct channel_instance *instance, struct seeded *seeded,
-           int32_t *ret_q)
-{
-    uint32_t word = random_u32(&seeded->random);
-    if (instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
-        ret_q[0] = (int32_t)(word % instance->size);
-        return;
-    }
-    for (uint32_t i = 0;
-         instance->channel->domain == CHANNEL_DOMAIN_CUBE && i < instance->size;
-         i++) {
-        uint32_t any = random_u32(&seeded->random) % (2 * instance->l + 1);
-        ret_q[i] = (int32_t)any - (int32_t)instance->l;
-    }
-    if (instance->channel->domain == CHANNEL_DOMAIN_CUBE) {
-        return;
-    }
-    memset(ret_q, 0, instance->size * sizeof *ret_q);
-    ret_q[word % instance->size] =
-        (word >> 31) ? (int32_t)instance->l : -(int32_t)instance->l;
-}
-
 static void
 check_samples(const char *name, uint32_t size, uint32_t l, uint64_t eps)
 {
@@ -354,7 +272,7 @@ check_samples(const char *name, uint32_t size, uint32_t l, uint64_t eps)
     struct seeded seeded;
     struct random random;
     size_t room;
-    set_up(&instance, name, size, l, eps);
+    set_up_channel(&instance, name, size, l, eps);
     assert_in_range(instance.wire_size, 1, WIRE_MAX);
     room = (instance.entropy_size / 8 + 4) * 8;
     assert_true(room < sizeof entropy_buffer);
@@ -373,49 +291,15 @@ check_samples(const char *name, uint32_t size, uint32_t l, uint64_t eps)
 static void
 test_samples_are_reports_of_the_stated_size(void **state)
 {
-    static const uint32_t size[] = {2, 3, 64, 65, 256, 257, 4096};
-    static const uint32_t l[] = {1, 1000, CHANNEL_L_MAX};
-    static const uint64_t eps[] = {DECIMAL_EPS_MIN, DECIMAL_UNIT,
-                                   DECIMAL_EPS_MAX};
     (void)state;
-    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
-        for (size_t j = 0; j < 3; j++) {
-            check_samples("flip", size[i], 0, eps[j]);
-            check_samples("subset", size[i], 0, eps[j]);
-            for (size_t m = 0; m < 3; m++) {
-                check_samples("laplace", size[i], l[m], eps[j]);
-                check_samples("duchi", size[i], l[m], eps[j]);
-                check_samples("window", 1, l[m], eps[j]);
-            }
-            check_samples("gaussian", size[i], 1, eps[j]);
-            check_samples("gaussian", size[i], 1000, eps[j]);
-        }
-    }
-    check_samples("flip", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
-    check_samples("subset", CHANNEL_K_MAX, 0, DECIMAL_UNIT);
-    check_samples("laplace", 1, 1, DECIMAL_UNIT);
-    check_samples("duchi", 1, 1, DECIMAL_UNIT);
-    check_samples("gaussian", 1, 1, DECIMAL_UNIT);
+    check_grid(check_samples);
 }
 
-/* Settings at random: l and epsilon of every magnitude. */
 static void
 test_duchi_and_window_anywhere(void **state)
 {
-    struct seeded seeded;
     (void)state;
-    seeded_init(&seeded, 19, 0);
-    for (int i = 0; i < 300; i++) {
-        uint32_t d = 1 + random_u32(&seeded.random) % 512;
-        uint32_t l = 1 + (random_u32(&seeded.random) % CHANNEL_L_MAX >>
-                          random_u32(&seeded.random) % 20);
-        uint64_t eps =
-            DECIMAL_EPS_MIN +
-            (random_u56(&seeded.random) % (DECIMAL_EPS_MAX - DECIMAL_EPS_MIN) >>
-             random_u32(&seeded.random) % 25);
-        check_samples("duchi", d, l, eps);
-        check_samples("window", 1, l, eps);
-    }
+    check_anywhere(check_samples);
 }
 
 /* ---- Parameters
@@ -486,8 +370,8 @@ test_window_has_the_best_width(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
         for (uint32_t l = 1; l <= 64; l++) {
-            set_up(&instance, "window", 1, l,
-                   (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
+            set_up_channel(&instance, "window", 1, l,
+                           (uint64_t)(eps[i] * (double)DECIMAL_UNIT + 0.5));
             double ours = plain_variance(
                 l, ((const struct window *)instance.own)->w, eps[i]);
             for (uint32_t w = 0; w <= 3 * l; w++) {

@@ -154,7 +154,8 @@ static struct exact *
 exact_new(const char *name, uint32_t size, uint32_t rows, uint32_t l,
           uint64_t eps)
 {
-    const struct channel *channel = channel_find(name, strlen(name));
+    const struct channel *channel =
+        channel_find(channel_exact, name, strlen(name));
     struct exact *exact = calloc(1, sizeof *exact);
     bool lattice = channel->domain != CHANNEL_DOMAIN_SYMBOLS;
     assert_non_null(exact);
@@ -163,8 +164,8 @@ exact_new(const char *name, uint32_t size, uint32_t rows, uint32_t l,
     exact->width = lattice ? size : 1;
     mpz_inits(exact->denominator, exact->whole, NULL);
     mpfr_init2(exact->gap, PRECISION);
-    assert_int_equal(channel_init_rows(&exact->instance, channel, size, rows, l,
-                                       eps, 0, exact->own),
+    assert_int_equal(channel_init(&exact->instance, channel, size, rows, l, eps,
+                                  0, exact->own),
                      SOTTO_STATUS_OK);
     assert_int_equal(likelihood_init(&exact->likelihood, &exact->instance),
                      SOTTO_STATUS_OK);

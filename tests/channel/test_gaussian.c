@@ -91,11 +91,11 @@ find_t(const struct line *line)
 static enum sotto_status
 line_init(struct line *line, uint32_t l, uint64_t eps, uint64_t delta)
 {
-    const struct channel *channel = channel_find("gaussian", 8);
+    const struct channel *channel = channel_find(channel_exact, "gaussian", 8);
     enum sotto_status status;
     assert_true(channel->own_size <= sizeof line->own);
     status =
-        channel_init(&line->instance, channel, 1, l, eps, delta, line->own);
+        channel_init(&line->instance, channel, 1, 0, l, eps, delta, line->own);
     if (status == SOTTO_STATUS_OK) {
         assert_int_equal(likelihood_init(&line->likelihood, &line->instance),
                          SOTTO_STATUS_OK);

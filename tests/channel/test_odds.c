@@ -107,10 +107,11 @@ test_symbols_realise_epsilon_invariant_2(void **state)
         uint64_t eps = epsilons[i / 15];
         struct channel_instance instance;
         const struct symbols *symbols;
-        assert_int_equal(channel_init_rows(&instance,
-                                           channel_find(name, strlen(name)), k,
-                                           2, 0, eps, 0, own),
-                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            channel_init(&instance,
+                         channel_find(channel_exact, name, strlen(name)), k, 2,
+                         0, eps, 0, own),
+            SOTTO_STATUS_OK);
         symbols = symbols_of(&instance);
         assert_true(instance.channel->pairs == (symbols->w == 0));
         check_coin(&symbols->odds, eps, symbols->w > 0 ? symbols->w : 1,

@@ -30,10 +30,10 @@ static enum sotto_status
 try(struct channel_instance *instance, const char *name, uint32_t size,
     uint32_t rows, uint64_t eps)
 {
-    const struct channel *channel = channel_find(name, strlen(name));
+    const struct channel *channel =
+        channel_find(channel_exact, name, strlen(name));
     assert_true(channel->own_size <= sizeof own_memory);
-    return channel_init_rows(instance, channel, size, rows, 0, eps, 0,
-                             own_memory);
+    return channel_init(instance, channel, size, rows, 0, eps, 0, own_memory);
 }
 
 static void
@@ -71,8 +71,9 @@ test_a_table_has_two_rows_and_two_columns(void **state)
             try(&instance, "signs", bad[i][0], bad[i][1], DECIMAL_UNIT),
             SOTTO_STATUS_LIMIT);
     }
-    assert_int_equal(channel_init(&instance, channel_find("signs", 5), 4, 0,
-                                  DECIMAL_UNIT, 0, own_memory),
+    assert_int_equal(channel_init(&instance,
+                                  channel_find(channel_exact, "signs", 5), 4, 0,
+                                  0, DECIMAL_UNIT, 0, own_memory),
                      SOTTO_STATUS_LIMIT);
     /* Others take any number of rows, and keep none. */
     assert_int_equal(try(&instance, "flip", 7, 3, DECIMAL_UNIT),

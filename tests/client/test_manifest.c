@@ -629,7 +629,8 @@ test_channels_take_memory(void **state)
     static struct compose_part parts[1024];
     static const struct schema_column column = {
         "n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1};
-    size_t most = DEVICE_OWN_MAX / channel_find("gaussian", 8)->own_size;
+    size_t most =
+        DEVICE_OWN_MAX / channel_find(channel_exact, "gaussian", 8)->own_size;
     struct compose_spec spec = {"m", "c",  "a", UNITS(32), &column,
                                 1,   NULL, 0,   parts,     most};
     (void)state;

@@ -65,9 +65,11 @@ static const struct compose_spec terms = {.name = "terms",
                                           .expires = 1893456000};
 
 static const float weight[64] = {1, -0.5f, 0.25f, 2, -1};
+static const uint16_t half[] = {0, 0x3f80, 0, 0xbf00, 0, 0x3e80};
 static const struct layer layers[] = {
     {2, 3, ACTIVATION_RELU, weight, weight},
-    {2, 3, ACTIVATION_NONE, weight, weight, .from = {2, 0}, .bf16 = true},
+    {2, 3, ACTIVATION_NONE, NULL, weight, .from = {2, 0}, .bf16 = true,
+     .half = half},
     {3, 3, ACTIVATION_RELU, weight, weight, .from = {2, 1}}};
 static const struct schema_column bytes = {
     "b", SOTTO_COLUMN_BYTES, 2, NULL, false, 0, 1};

@@ -50,8 +50,8 @@ make_echo_file(void)
 static void
 test_toy_list(void **state)
 {
-    const struct channel *const list[] = {channel_find("laplace", 7), &echo,
-                                          NULL};
+    const struct channel *const list[] = {
+        channel_find(channel_exact, "laplace", 7), &echo, NULL};
     struct file file = make_echo_file();
     struct sotto_client *client = NULL;
     struct sotto_value value = value_number(1); /* z_0 is the larger */

@@ -102,7 +102,8 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
              double label_eps, size_t cells, size_t classes, size_t reports,
              uint64_t seed)
 {
-    const struct channel *kind = channel_find(channel, strlen(channel));
+    const struct channel *kind =
+        channel_find(channel_exact, channel, strlen(channel));
     bool apart = label_eps > 0;
     uint32_t symbols = (uint32_t)classes + 1;
     uint32_t size = (uint32_t)cells * (apart ? 1 : symbols);
@@ -110,9 +111,8 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
     size_t wire;
     seeded_init(&seeded, seed, 2);
     assert_true(kind->own_size <= sizeof crowd->own);
-    must(channel_init_rows(&crowd->instance, kind, size, (uint32_t)cells, 0,
-                           (uint64_t)(eps * (double)DECIMAL_UNIT), 0,
-                           crowd->own));
+    must(channel_init(&crowd->instance, kind, size, (uint32_t)cells, 0,
+                      (uint64_t)(eps * (double)DECIMAL_UNIT), 0, crowd->own));
     must(likelihood_init(&crowd->code, &crowd->instance));
     wire = crowd->instance.wire_size;
     crowd->shape = (struct codes_shape){.code = &crowd->code,
@@ -120,7 +120,7 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
                                         .symbols = symbols,
                                         .classes = classes};
     if (apart) {
-        must(channel_init(&crowd->label, kind, symbols, 0,
+        must(channel_init(&crowd->label, kind, symbols, 0, 0,
                           (uint64_t)(label_eps * (double)DECIMAL_UNIT), 0,
                           crowd->label_own));
         must(likelihood_init(&crowd->label_code, &crowd->label));

@@ -259,7 +259,8 @@ test_stop_trial(void **state)
                                 .k = 6,
                                 .classes = 6,
                                 .people = 1000,
-                                .channel = channel_find("subset", 6),
+                                .channel =
+                                    channel_find(channel_exact, "subset", 6),
                                 .watch = &watch};
     static const uint64_t eps[] = {DECIMAL_UNIT, 10 * DECIMAL_UNIT};
     double score = 7;
@@ -293,7 +294,8 @@ test_trial(void **state)
                                 .k = 6,
                                 .classes = 6,
                                 .people = 1000,
-                                .channel = channel_find("subset", 6),
+                                .channel =
+                                    channel_find(channel_exact, "subset", 6),
                                 .eps = 10 * DECIMAL_UNIT};
     double score = 0, most = 0;
     (void)state;
@@ -331,7 +333,8 @@ test_empty(void **state)
                                 .k = 4,
                                 .classes = 3,
                                 .people = 5000,
-                                .channel = channel_find("subset", 6),
+                                .channel =
+                                    channel_find(channel_exact, "subset", 6),
                                 .eps = 6 * DECIMAL_UNIT};
     double score = 0;
     (void)state;

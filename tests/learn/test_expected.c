@@ -62,9 +62,10 @@ init_channel(struct channel_instance *instance,
              struct likelihood_instance *likelihood, const char *name,
              double eps, uint64_t own[256])
 {
-    const struct channel *channel = channel_find(name, strlen(name));
+    const struct channel *channel =
+        channel_find(channel_exact, name, strlen(name));
     assert_true(channel->own_size <= 256 * sizeof *own);
-    must(channel_init(instance, channel, CELLS, 0,
+    must(channel_init(instance, channel, CELLS, 0, 0,
                       (uint64_t)(eps * (double)DECIMAL_UNIT), 0, own));
     must(likelihood_init(likelihood, instance));
 }

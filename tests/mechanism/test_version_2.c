@@ -17,6 +17,7 @@ static const struct schema_column columns[] = {
     {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 10, 0.125},
     {"c", SOTTO_COLUMN_CATEGORY, 4, values, true, 0, 1},
     {"label", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1}};
+static const uint16_t half[64] = {0x3f80, 0, 0xbf00, 0x3e80};
 static const struct layer layers[] = {{5, 3, ACTIVATION_RELU, weight, weight},
                                       {3, 3, ACTIVATION_NONE, weight, weight},
                                       {3, 3, ACTIVATION_TANH, weight, weight}};
@@ -97,7 +98,7 @@ test_versions(void **state)
     } while (0)
     NEEDS_2(draft.layer[2].from[1] = 1);
     NEEDS_2((draft.layer[2].from[0] = 2, draft.layer[2].from[1] = 1));
-    NEEDS_2(draft.layer[1].bf16 = true);
+    NEEDS_2((draft.layer[1].bf16 = true, draft.layer[1].half = half));
     NEEDS_2((draft.column[0].missing = true, draft.layer[0].in = 6));
     NEEDS_2(draft.column[1].missing = true);
     NEEDS_2(draft.column[0].clip = true);

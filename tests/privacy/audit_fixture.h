@@ -46,7 +46,7 @@ static inline const struct channel *
 setting_channel(const struct setting *setting)
 {
     const struct channel *channel =
-        channel_find(setting->channel, strlen(setting->channel));
+        channel_find(channel_exact, setting->channel, strlen(setting->channel));
     assert_non_null(channel);
     return channel;
 }

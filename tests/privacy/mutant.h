@@ -85,9 +85,9 @@ twin_init(const struct channel *sound, struct channel_instance *instance,
     enum sotto_status status = sound->init(instance, memory);
     assert_true(sound->own_size <= sizeof twin->own);
     if (status == SOTTO_STATUS_OK) {
-        status = channel_init_rows(&twin->instance, sound, instance->size,
-                                   instance->rows, instance->l, eps,
-                                   instance->delta, twin->own);
+        status =
+            channel_init(&twin->instance, sound, instance->size, instance->rows,
+                         instance->l, eps, instance->delta, twin->own);
     }
     if (status == SOTTO_STATUS_OK) {
         assert_int_equal(twin->instance.wire_size, instance->wire_size);
@@ -129,10 +129,9 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
     broken->valid = mutant->valid != NULL ? mutant->valid : sound->valid;
     specimen->own = calloc(1, broken->own_size);
     assert_non_null(specimen->own);
-    assert_int_equal(channel_init_rows(&client->report.part[0].instance, broken,
-                                       setting->size, setting->rows, setting->l,
-                                       setting->eps, setting->delta,
-                                       specimen->own),
+    assert_int_equal(channel_init(&client->report.part[0].instance, broken,
+                                  setting->size, setting->rows, setting->l,
+                                  setting->eps, setting->delta, specimen->own),
                      SOTTO_STATUS_OK);
     specimen->likelihood = *likelihood_find(sound->name);
     if (mutant->log_p != NULL) {

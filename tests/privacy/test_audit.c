@@ -180,7 +180,8 @@ static void
 tell_truth(const struct channel_instance *instance, const int32_t *q,
            struct random *random, uint8_t *ret_wire)
 {
-    channel_find("flip", 4)->sample(instance, q, random, ret_wire);
+    channel_find(channel_exact, "flip", 4)
+        ->sample(instance, q, random, ret_wire);
     ret_wire[0] = (uint8_t)q[0];
 }
 
@@ -188,7 +189,7 @@ static void
 test_sample_and_enumerate_find_the_truth(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    struct channel broken = *channel_find("flip", 4);
+    struct channel broken = *channel_find(channel_exact, "flip", 4);
     struct sotto_audit *audit;
     (void)state;
     broken.sample = tell_truth;

@@ -43,7 +43,7 @@ enumerate(const struct channel *channel, uint32_t size, uint32_t l,
 static const struct channel *
 find(const char *name)
 {
-    return channel_find(name, strlen(name));
+    return channel_find(channel_exact, name, strlen(name));
 }
 
 /* ---- Channels that ship -------------------------------------------------- */

@@ -1,5 +1,6 @@
 /*
- * cells.h: which label a cell of a codebook has, from reports alone.
+ * cells.h: which label a code has, from reports alone. A cell here is the
+ * records of one code, not one of the small groups that codes are made from.
  *
  *     tau_cy = p(y | c)       cells rows of classes, each adding up to 1
  *

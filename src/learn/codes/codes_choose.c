@@ -265,7 +265,8 @@ add_candidates(struct code_choosing *choosing, struct sotto_error *err)
     const char *given = choosing->wanted->channel;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (given != NULL) {
-        const struct channel *channel = channel_find(given, strlen(given));
+        const struct channel *channel =
+            channel_find(channel_exact, given, strlen(given));
         return channel != NULL && channel->domain == CHANNEL_DOMAIN_SYMBOLS
                    ? add_numbers(choosing, channel, err)
                    : settings_fail(err, "channel",
@@ -275,7 +276,8 @@ add_candidates(struct code_choosing *choosing, struct sotto_error *err)
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < 2; i++) {
         status = add_numbers(
-            choosing, channel_find(channels[i], strlen(channels[i])), err);
+            choosing,
+            channel_find(channel_exact, channels[i], strlen(channels[i])), err);
     }
     return status;
 }

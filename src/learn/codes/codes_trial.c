@@ -99,9 +99,9 @@ collect_reports(struct collection *collection, struct sotto_error *err)
         return host_fail_memory(err);
     }
     status = size <= CHANNEL_K_MAX
-                 ? channel_init_rows(&collection->instance, trial->channel,
-                                     (uint32_t)size, (uint32_t)trial->k, 0,
-                                     trial->eps, 0, collection->own)
+                 ? channel_init(&collection->instance, trial->channel,
+                                (uint32_t)size, (uint32_t)trial->k, 0,
+                                trial->eps, 0, collection->own)
                  : SOTTO_STATUS_LIMIT;
     status = HOST_THEN(status, likelihood_init(&collection->likelihood,
                                                &collection->instance));

@@ -193,7 +193,7 @@ enum sotto_status
 expected_choose_channel(const struct expected_cells *cells, uint64_t eps,
                         const char **ret_channel, struct sotto_error *err)
 {
-    const struct channel *subset = channel_find("subset", 6);
+    const struct channel *subset = channel_find(channel_exact, "subset", 6);
     uint64_t *own = calloc(subset->own_size / sizeof *own + 1, sizeof *own);
     struct channel_instance instance;
     struct likelihood_instance likelihood;
@@ -202,8 +202,8 @@ expected_choose_channel(const struct expected_cells *cells, uint64_t eps,
     if (own == NULL) {
         return host_fail_memory(err);
     }
-    status =
-        channel_init(&instance, subset, (uint32_t)cells->cells, 0, eps, 0, own);
+    status = channel_init(&instance, subset, (uint32_t)cells->cells, 0, 0, eps,
+                          0, own);
     status = HOST_THEN(status, likelihood_init(&likelihood, &instance));
     if (status != SOTTO_STATUS_OK) {
         status = host_fail(err, status, cells->cells,
