@@ -15,6 +15,7 @@ static const uint8_t nothing[1] = {0};
 
 #define INFINITE (UINT64_C(0x7ff) << 52) /* above it lie the NaNs */
 #define ONE UINT32_C(0x3f800000)         /* 1.0f */
+#define NANS UINT32_C(0x7f800001)        /* and above, of a float's size */
 
 /* x of a value, or 0 where it is not `usable`, which is 1 or 0. */
 static float
@@ -31,7 +32,8 @@ scaled(const struct encode_plan *plan, uint32_t column, double value,
     return u.value;
 }
 
-/* x, or 1 of its sign if it is beyond that; a NaN, too. */
+/* x, or 1 of its sign if it is beyond that; 0 for a NaN, whose sign is the
+   processor's. */
 static float
 clipped(float x)
 {
@@ -41,7 +43,9 @@ clipped(float x)
     } u = {x};
     uint32_t size = u.bits & (UINT32_MAX >> 1);
     uint32_t beyond = 0 - ((ONE - size) >> 31);
+    uint32_t number = 0 - ((size - NANS) >> 31);
     u.bits ^= (size ^ ONE) & beyond;
+    u.bits &= number;
     return u.value;
 }
 

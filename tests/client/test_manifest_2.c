@@ -4,6 +4,8 @@
  */
 #include "client_fixture.h"
 
+#include <math.h>
+
 struct change {
     const char *old, *new;
     enum sotto_status status;
@@ -336,6 +338,36 @@ test_values(void **state)
     free(file.data);
 }
 
+/* A NaN, whose sign is the processor's, is clipped to 0. */
+static void
+test_clipped_nan(void **state)
+{
+    static const struct {
+        double scale, value;
+        float x;
+    } cases[] = {{(double)INFINITY, 10, 0}, {(double)INFINITY, 11, 1},
+                 {(double)INFINITY, 9, -1}, {-(double)INFINITY, 10, 0},
+                 {-(double)INFINITY, 9, 1}, {(double)NAN, 10, 0},
+                 {-(double)NAN, 11, 0},     {0.5, 12, 1},
+                 {0.5, 12.0000001, 1},      {0.5, 11, 0.5f}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct schema_column own[3];
+        struct compose_spec spec = terms;
+        const struct sotto_value record[] = {value_number(cases[i].value),
+                                             value_missing(), value_missing()};
+        memcpy(own, terms.column, sizeof own);
+        own[0].scale = cases[i].scale;
+        spec.column = own;
+        struct file file = file_make(&spec);
+        struct opened opened = client_open(file);
+        schema_apply(&opened.client->encoder, record);
+        assert_true(opened.client->encoder.x[0] == cases[i].x);
+        client_done(&opened);
+        free(file.data);
+    }
+}
+
 /* A half so small that a device's time could tell of it is refused; 0 is not,
    and the writer makes the one the other. */
 static void
@@ -359,10 +391,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),  cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_equal),  cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_room),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_small_halves),
+        cmocka_unit_test(test_terms),        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_equal),        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_room),         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_clipped_nan),
+        cmocka_unit_test(test_small_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,6 +259,15 @@ static const struct compose_spec terms = {.name = "terms",
                                           .central_delta = {"0.00001", 7},
                                           .expires = 1893456000};
 
+/* A clipped number whose scale can make it no number. */
+static const struct schema_column steep_column = {
+    "n", SOTTO_COLUMN_NUMBER, 1,     NULL, false,
+    10,  (double)INFINITY,    false, true};
+static const struct compose_part steep_part = LATTICE(1, 1, 1, 64);
+static const struct compose_spec steep = {
+    "steep", "vectors", "none", UNITS(1),    &steep_column,
+    1,       NULL,      0,      &steep_part, 1};
+
 static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
 static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
 static const struct layer nan_layer = {1, 4, ACTIVATION_NONE, nan_weight,
@@ -621,6 +630,20 @@ static const struct vector_case vector_cases[] = {
      "version 2: nothing is there, without noise on the lattices",
      &terms,
      {MISSING, MISSING, MISSING},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"terms-other",
+     "version 2: nothing is missing or clipped, label and class differ",
+     &terms,
+     {VALUE(7.5), TEXT("v0"), TEXT("v1")},
+     45,
+     0,
+     NULL},
+    {"clip-nan",
+     "version 2: a clipped number that is no number counts as 0",
+     &steep,
+     {VALUE(10)},
      UNSEEDED,
      0xff,
      NULL},

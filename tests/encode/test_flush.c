@@ -46,52 +46,6 @@ test_flush_small(void **state)
     assert_true(flush_below(DBL_TRUE_MIN, 0x1p-480) == 0);
 }
 
-/* A device takes halves that are 0 or at least 2^-50 in magnitude, and no
-   number in between: a writer puts 0 there. */
-static void
-test_small_halves(void **state)
-{
-    static const struct {
-        uint16_t half;
-        bool opens;
-    } cases[] = {{0, true},       {0x8000, true},  {0x2680, true},
-                 {0xa680, true},  {0x267f, false}, {0xa67f, false},
-                 {0x0001, false}, {0x0080, false}, {0x8001, false},
-                 {0x7f80, true},  {0xffff, true},  {0x3f80, true}};
-    static const uint16_t halves[] = {0x3f80, 0x267f};
-    static const float bias[] = {0, 0};
-    struct schema_column column = {"a", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0,
-                                   1};
-    struct layer layer = {
-        1, 2, ACTIVATION_NONE, NULL, bias, .bf16 = true, .half = halves};
-    struct compose_part part = {"features", "laplace", UNITS(1), 1, 0,
-                                2,          16,        {{0}},    0};
-    struct compose_spec spec = {"h", "c",    "a", UNITS(1), &column,
-                                1,   &layer, 1,   &part,    1};
-    struct file file = file_make(&spec);
-    struct opened opened = client_open(file);
-    uint8_t *at =
-        file.data +
-        ((const uint8_t *)opened.client->encoder.layer[0].half - file.data);
-    (void)state;
-    assert_int_equal(opened.client->encoder.layer[0].half[0], 0x3f80);
-    assert_int_equal(opened.client->encoder.layer[0].half[1], 0);
-    client_done(&opened);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sotto_error err;
-        at[2] = (uint8_t)cases[i].half;
-        at[3] = (uint8_t)(cases[i].half >> 8);
-        poison(&err);
-        assert_int_equal(try_open(file, NULL, &err), cases[i].opens
-                                                         ? SOTTO_STATUS_OK
-                                                         : SOTTO_STATUS_FORMAT);
-        if (!cases[i].opens) {
-            assert_non_null(strstr(err.message, "is so small"));
-        }
-    }
-    free(file.data);
-}
-
 #if defined(__SSE2__)
 
 #define TINY_FLAGS ((1u << 1) | (1u << 4))   /* DE and UE */
@@ -434,7 +388,6 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flush_small),
-        cmocka_unit_test(test_small_halves),
 #if defined(__SSE2__)
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_dense),
