@@ -68,25 +68,42 @@ train_flag(struct train_sets *sets, const char *name, bool truth)
     train_text(sets, name, truth ? "yes" : NULL);
 }
 
-/* The options that all kinds have. */
-#define TRAIN_OPTIONS(given, these)                                            \
+/* The options that all kinds have, and more. */
+#define TRAIN_OPTIONS(given, these, ...)                                       \
     {                                                                          \
         .eps = (given)->eps, .label = (given)->label, .name = (given)->name,   \
         .campaign = (given)->campaign, .drop = (given)->drop,                  \
-        .drops = (given)->drops, .set = (these)->set, .sets = (these)->count   \
+        .drops = (given)->drops, .set = (these)->set, .sets = (these)->count,  \
+        __VA_ARGS__                                                            \
     }
 
-struct vlm_options {
-    const char *eps, *label, *name, *campaign;
-    const char *const *drop;
-    size_t drops;
-    unsigned threads;
-    const char *checkpoint;
-    struct sotto_watch watch;
-    double lambda;
-    const char *label_channel;
-    size_t d;
+/* Likewise of an encoder that is learnt. */
+#define LEARNT_FIELDS                                                          \
+    const char *eps, *label, *name, *campaign;                                 \
+    const char *const *drop;                                                   \
+    size_t drops;                                                              \
+    unsigned threads;                                                          \
+    const char *checkpoint;                                                    \
+    struct sotto_watch watch;                                                  \
+    double lambda;                                                             \
+    const char *label_channel;                                                 \
+    size_t d;                                                                  \
     uint32_t steps;
+
+#define LEARNT_SETS(given, these)                                              \
+    do {                                                                       \
+        train_number(these, "lambda", (given)->lambda);                        \
+        train_text(these, "label-channel", (given)->label_channel);            \
+        train_whole(these, "d", (given)->d);                                   \
+        train_whole(these, "steps", (given)->steps);                           \
+    } while (0)
+
+#define LEARNT_OPTIONS(given, these)                                           \
+    TRAIN_OPTIONS(given, these, .threads = (given)->threads,                   \
+                  .checkpoint = (given)->checkpoint, .watch = (given)->watch)
+
+struct vlm_options {
+    LEARNT_FIELDS
     const uint32_t *hidden;
     size_t hiddens;
     bool linear;
@@ -113,10 +130,7 @@ train_vlm(const struct sotto_table *table, const struct vlm_options *given,
     struct train_sets sets = {.count = 0};
     struct sotto_train_facts facts;
     enum sotto_status status;
-    train_number(&sets, "lambda", given->lambda);
-    train_text(&sets, "label-channel", given->label_channel);
-    train_whole(&sets, "d", given->d);
-    train_whole(&sets, "steps", given->steps);
+    LEARNT_SETS(given, &sets);
     train_list(&sets, "hidden", given->linear ? NULL : given->hidden,
                given->hiddens);
     train_flag(&sets, "linear", given->linear);
@@ -130,10 +144,7 @@ train_vlm(const struct sotto_table *table, const struct vlm_options *given,
     train_whole(&sets, "patience", given->patience);
     train_number(&sets, "validation", given->validation);
     train_whole(&sets, "seed", given->seed);
-    struct sotto_train_options options = TRAIN_OPTIONS(given, &sets);
-    options.threads = given->threads;
-    options.checkpoint = given->checkpoint;
-    options.watch = given->watch;
+    struct sotto_train_options options = LEARNT_OPTIONS(given, &sets);
     status = sotto_train(table, "vlm", &options, path, analyst_path, &facts,
                          ret_mechanism, ret_err);
     if (status == SOTTO_STATUS_OK && ret_info != NULL) {
@@ -150,16 +161,7 @@ train_vlm(const struct sotto_table *table, const struct vlm_options *given,
 }
 
 struct clm_options {
-    const char *eps, *label, *name, *campaign;
-    const char *const *drop;
-    size_t drops;
-    unsigned threads;
-    const char *checkpoint;
-    struct sotto_watch watch;
-    double lambda;
-    const char *label_channel;
-    size_t d;
-    uint32_t steps;
+    LEARNT_FIELDS
     const char *network;
     const uint32_t *hidden;
     size_t hiddens;
@@ -182,10 +184,7 @@ struct clm_info {
 static inline void
 clm_sets(const struct clm_options *given, struct train_sets *sets)
 {
-    train_number(sets, "lambda", given->lambda);
-    train_text(sets, "label-channel", given->label_channel);
-    train_whole(sets, "d", given->d);
-    train_whole(sets, "steps", given->steps);
+    LEARNT_SETS(given, sets);
     train_text(sets, "network", given->network);
     train_list(sets, "hidden", given->hidden, given->hiddens);
     train_list(sets, "widths", given->widths, given->width_count);
@@ -210,10 +209,7 @@ train_clm(const struct sotto_table *table, const struct clm_options *given,
     struct sotto_train_facts facts;
     enum sotto_status status;
     clm_sets(given, &sets);
-    struct sotto_train_options options = TRAIN_OPTIONS(given, &sets);
-    options.threads = given->threads;
-    options.checkpoint = given->checkpoint;
-    options.watch = given->watch;
+    struct sotto_train_options options = LEARNT_OPTIONS(given, &sets);
     status = sotto_train(table, "clm", &options, path, analyst_path, &facts,
                          ret_mechanism, ret_err);
     if (status == SOTTO_STATUS_OK && ret_info != NULL) {
@@ -227,14 +223,7 @@ train_clm(const struct sotto_table *table, const struct clm_options *given,
 }
 
 struct pca_options {
-    const char *eps, *label, *name, *campaign;
-    const char *const *drop;
-    size_t drops;
-    unsigned threads;
-    double lambda;
-    const char *label_channel;
-    size_t d;
-    uint32_t steps;
+    LEARNT_FIELDS
     double inside;
     bool whiten;
 };
@@ -245,14 +234,10 @@ train_pca(const struct sotto_table *table, const struct pca_options *given,
           struct sotto_mechanism **ret_mechanism, struct sotto_error *ret_err)
 {
     struct train_sets sets = {.count = 0};
-    train_number(&sets, "lambda", given->lambda);
-    train_text(&sets, "label-channel", given->label_channel);
-    train_whole(&sets, "d", given->d);
-    train_whole(&sets, "steps", given->steps);
+    LEARNT_SETS(given, &sets);
     train_number(&sets, "inside", given->inside);
     train_flag(&sets, "whiten", given->whiten);
-    struct sotto_train_options options = TRAIN_OPTIONS(given, &sets);
-    options.threads = given->threads;
+    struct sotto_train_options options = LEARNT_OPTIONS(given, &sets);
     return sotto_train(table, "pca", &options, path, analyst_path, NULL,
                        ret_mechanism, ret_err);
 }
@@ -289,7 +274,8 @@ train_direct(const struct sotto_table *table,
     train_text(&sets, "categories", given->categories);
     train_text(&sets, "label-channel", given->label_channel);
     train_text(&sets, "delta", given->delta);
-    struct sotto_train_options options = TRAIN_OPTIONS(given, &sets);
+    struct sotto_train_options options =
+        TRAIN_OPTIONS(given, &sets, .threads = 0);
     return sotto_train(table, "direct", &options, path, NULL, NULL,
                        ret_mechanism, ret_err);
 }

@@ -394,4 +394,41 @@ try_open(struct file file, const uint8_t *pin, struct sotto_error *err)
     return status;
 }
 
+/* A change of the manifest, and what must come of it. */
+struct change {
+    const char *old, *new;
+    enum sotto_status status;
+    const char *message; /* some of it; NULL: any */
+};
+
+__attribute__((unused)) static void
+check_changes(struct file file, const struct change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct change *change = &changes[i];
+        struct sotto_error err;
+        size_t place;
+        struct file forged =
+            forge(file, change->old, change->new, true, &place);
+        enum sotto_status status;
+        poison(&err);
+        status = try_open(forged, NULL, &err);
+        if (status != change->status ||
+            (change->message != NULL &&
+             strstr(err.message, change->message) == NULL)) {
+            fail_msg("'%.60s' for '%s': %d, not %d (%s)", change->new,
+                     change->old, status, change->status,
+                     status != SOTTO_STATUS_OK ? err.message : "opened");
+        }
+        if (status != SOTTO_STATUS_OK) {
+            check_error(&err, status, forged.size);
+            assert_true(err.position + 64 >= place);
+        }
+        free(forged.data);
+    }
+}
+
+#define CHECK(file, changes)                                                   \
+    check_changes(file, changes, sizeof(changes) / sizeof(changes)[0])
+
 #endif

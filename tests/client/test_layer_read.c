@@ -4,37 +4,6 @@
  */
 #include "image_fixture.h"
 
-struct change {
-    const char *old, *new;
-    enum sotto_status status;
-};
-
-static void
-check_changes(struct file file, const struct change *changes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct sotto_error err;
-        size_t place;
-        struct file forged =
-            forge(file, changes[i].old, changes[i].new, true, &place);
-        enum sotto_status status;
-        poison(&err);
-        status = try_open(forged, NULL, &err);
-        if (status != changes[i].status) {
-            fail_msg("'%.60s' for '%s': %d, not %d (%s)", changes[i].new,
-                     changes[i].old, status, changes[i].status, err.message);
-        }
-        if (status != SOTTO_STATUS_OK) {
-            check_error(&err, status, forged.size);
-            assert_true(err.position + 64 >= place);
-        }
-        free(forged.data);
-    }
-}
-
-#define CHECK(file, changes)                                                   \
-    check_changes(file, changes, sizeof(changes) / sizeof(changes)[0])
-
 /* 6 x 6 x 2, 6 x 6 x 4, 4 x 4 x 4, 4 x 4 x 6, 4 x 4 x 4, 2 x 2 x 4, 5. */
 static struct file
 sample(struct net *net)

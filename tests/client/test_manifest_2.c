@@ -6,40 +6,6 @@
 
 #include <math.h>
 
-struct change {
-    const char *old, *new;
-    enum sotto_status status;
-    const char *message; /* some of it; NULL: any */
-};
-
-static void
-check_changes(struct file file, const struct change *changes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct sotto_error err;
-        size_t place;
-        struct file forged =
-            forge(file, changes[i].old, changes[i].new, true, &place);
-        enum sotto_status status;
-        poison(&err);
-        status = try_open(forged, NULL, &err);
-        if (status != changes[i].status) {
-            fail_msg("'%.60s' for '%s': %d, not %d", changes[i].new,
-                     changes[i].old, status, changes[i].status);
-        }
-        if (status != SOTTO_STATUS_OK) {
-            check_error(&err, status, forged.size);
-        }
-        if (changes[i].message != NULL &&
-            strstr(err.message, changes[i].message) == NULL) {
-            fail_msg("'%.60s': %s", changes[i].new, err.message);
-        }
-        free(forged.data);
-    }
-}
-
-#define CHECK(file, changes)                                                   \
-    check_changes(file, changes, sizeof(changes) / sizeof(changes)[0])
 #define OK SOTTO_STATUS_OK
 #define FORMAT SOTTO_STATUS_FORMAT
 #define LIMIT SOTTO_STATUS_LIMIT

@@ -32,6 +32,7 @@
 #include "base/decimal.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
+#include "spec_parts.h"
 
 #define FIXTURE_COLUMNS 4u
 
@@ -46,31 +47,11 @@ static const struct schema_column fixture_column[FIXTURE_COLUMNS] = {
 };
 
 static const struct compose_part fixture_plain_part[] = {
-    {.covers = "features",
-     .channel = "laplace",
-     .eps = 2 * DECIMAL_UNIT,
-     .blocks = 1,
-     .d = 1,
-     .l = 4096},
-    {.covers = "features",
-     .channel = "laplace",
-     .eps = DECIMAL_UNIT,
-     .blocks = 1,
-     .from = 1,
-     .d = 2,
-     .l = 32},
-    {.covers = "features",
-     .channel = "subset",
-     .eps = DECIMAL_UNIT / 10,
-     .blocks = 1,
-     .factor = {{true, 2, 0}},
-     .factors = 1},
-    {.covers = "both",
-     .channel = "flip",
-     .eps = 3 * DECIMAL_UNIT,
-     .blocks = 1,
-     .factor = {{true, 2, 0}, {true, 3, 0}},
-     .factors = 2},
+    NUMBER_PART("features", "laplace", 2 * DECIMAL_UNIT, 1, 0, 1, 4096, 0),
+    NUMBER_PART("features", "laplace", DECIMAL_UNIT, 1, 1, 2, 32, 0),
+    SYMBOL_PART("features", "subset", DECIMAL_UNIT / 10, 1, {true, 2, 0}),
+    SYMBOL_PART("both", "flip", 3 * DECIMAL_UNIT, 2, {true, 2, 0},
+                {true, 3, 0}),
 };
 
 static const struct compose_spec fixture_plain = {
@@ -89,18 +70,8 @@ static const float fixture_bias[3] = {0, 0, 0};
 static const struct layer fixture_layer = {3, 3, ACTIVATION_NONE,
                                            fixture_weight, fixture_bias};
 static const struct compose_part fixture_encoded_part[] = {
-    {.covers = "both",
-     .channel = "flip",
-     .eps = DECIMAL_UNIT,
-     .blocks = 1,
-     .factor = {{false, 0, 3}, {true, 3, 0}},
-     .factors = 2},
-    {.covers = "features",
-     .channel = "laplace",
-     .eps = DECIMAL_UNIT / 4,
-     .blocks = 3,
-     .d = 1,
-     .l = 8},
+    SYMBOL_PART("both", "flip", DECIMAL_UNIT, 2, {false, 0, 3}, {true, 3, 0}),
+    NUMBER_PART("features", "laplace", DECIMAL_UNIT / 4, 3, 0, 1, 8, 0),
 };
 static const struct compose_spec fixture_encoded = {
     .name = "encoded",
@@ -172,18 +143,8 @@ static const struct layer fixture_image_layer[] = {
      .bias = fixture_image_weight + 32},
 };
 static const struct compose_part fixture_image_part[] = {
-    {.covers = "features",
-     .channel = "laplace",
-     .eps = DECIMAL_UNIT,
-     .blocks = 1,
-     .d = 3,
-     .l = 8},
-    {.covers = "label",
-     .channel = "flip",
-     .eps = DECIMAL_UNIT,
-     .blocks = 1,
-     .factor = {{true, 1, 0}},
-     .factors = 1},
+    NUMBER_PART("features", "laplace", DECIMAL_UNIT, 1, 0, 3, 8, 0),
+    SYMBOL_PART("label", "flip", DECIMAL_UNIT, 1, {true, 1, 0}),
 };
 __attribute__((unused)) static const struct compose_spec fixture_image = {
     .name = "image",
@@ -207,27 +168,9 @@ static const struct schema_column fixture_numbers_column[] = {
     {"f", SOTTO_COLUMN_NUMBER, 1, NULL, false, 1, 1.0 / 3},
 };
 static const struct compose_part fixture_numbers_part[] = {
-    {.covers = "features",
-     .channel = "gaussian",
-     .eps = DECIMAL_UNIT,
-     .blocks = 1,
-     .d = 4,
-     .l = 64,
-     .delta = 1500000},
-    {.covers = "features",
-     .channel = "duchi",
-     .eps = 2 * DECIMAL_UNIT,
-     .blocks = 1,
-     .from = 4,
-     .d = 2,
-     .l = 1000},
-    {.covers = "label",
-     .channel = "window",
-     .eps = DECIMAL_UNIT,
-     .blocks = 1,
-     .from = 6,
-     .d = 1,
-     .l = 500},
+    NUMBER_PART("features", "gaussian", DECIMAL_UNIT, 1, 0, 4, 64, 1500000),
+    NUMBER_PART("features", "duchi", 2 * DECIMAL_UNIT, 1, 4, 2, 1000, 0),
+    NUMBER_PART("label", "window", DECIMAL_UNIT, 1, 6, 1, 500, 0),
 };
 static const struct compose_spec fixture_numbers = {
     .name = "numbers",

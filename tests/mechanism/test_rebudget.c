@@ -19,6 +19,7 @@
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
 #include "scratch.h"
+#include "spec_parts.h"
 
 static struct sotto_error err;
 
@@ -45,18 +46,10 @@ static struct layer layer = {.in = 4,
                              .activation = ACTIVATION_TANH,
                              .weight = weights,
                              .bias = weights + 8};
-static struct compose_part parts[] = {{.covers = "features",
-                                       .channel = "laplace",
-                                       .eps = UINT64_C(700000000000),
-                                       .blocks = 1,
-                                       .d = 2,
-                                       .l = 100},
-                                      {.covers = "label",
-                                       .channel = "flip",
-                                       .eps = UINT64_C(300000000000),
-                                       .blocks = 1,
-                                       .factor = {{.is_column = true, .at = 2}},
-                                       .factors = 1}};
+static struct compose_part parts[] = {
+    NUMBER_PART("features", "laplace", UINT64_C(700000000000), 1, 0, 2, 100, 0),
+    SYMBOL_PART("label", "flip", UINT64_C(300000000000), 1,
+                {.is_column = true, .at = 2})};
 static const struct compose_spec whole = {.name = "m",
                                           .campaign = "c",
                                           .auxiliary = "none: learnt",

@@ -21,12 +21,8 @@ static const uint16_t half[64] = {0x3f80, 0, 0xbf00, 0x3e80};
 static const struct layer layers[] = {{5, 3, ACTIVATION_RELU, weight, weight},
                                       {3, 3, ACTIVATION_NONE, weight, weight},
                                       {3, 3, ACTIVATION_TANH, weight, weight}};
-static const struct compose_part parts[] = {{.covers = "both",
-                                             .channel = "flip",
-                                             .eps = DECIMAL_UNIT,
-                                             .blocks = 1,
-                                             .factor = {{.k = 3}},
-                                             .factors = 1}};
+static const struct compose_part parts[] = {
+    SYMBOL_PART("both", "flip", DECIMAL_UNIT, 1, {.k = 3})};
 
 /* A spec to change, and what it points to. */
 struct draft {

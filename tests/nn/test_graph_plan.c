@@ -11,71 +11,26 @@ static struct sotto_error err;
 #define TANH ACTIVATION_TANH
 #define RELU ACTIVATION_RELU
 #define NONE ACTIVATION_NONE
+#define CONV(side_y, side_x, in, out, k, s, ...)                               \
+    {                                                                          \
+        .kind = LAYER_CONV, .height = side_y, .width = side_x, .channels = in, \
+        .filters = out, .kernel = k, .stride = s, .pad = (k) / 2, __VA_ARGS__  \
+    }
+#define POOL(of, side_y, side_x, in, k, s, p)                                  \
+    {                                                                          \
+        .kind = of, .height = side_y, .width = side_x, .channels = in,         \
+        .kernel = k, .stride = s, .pad = p                                     \
+    }
 
 /* One of everything: 6 x 5 x 2 in. Skips of 2 with norms, of 1 without. */
 static const struct layer everything[] = {
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .norm = true,
-     .height = 6,
-     .width = 5,
-     .channels = 2,
-     .filters = 3,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1},
-    {.kind = LAYER_CONV,
-     .activation = TANH,
-     .norm = true,
-     .height = 6,
-     .width = 5,
-     .channels = 3,
-     .filters = 4,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1},
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .norm = true,
-     .height = 6,
-     .width = 5,
-     .channels = 4,
-     .filters = 3,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1,
-     .from = {0, 2}},
-    {.kind = LAYER_POOL_MAX,
-     .height = 6,
-     .width = 5,
-     .channels = 3,
-     .kernel = 3,
-     .stride = 2,
-     .pad = 1},
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .height = 3,
-     .width = 3,
-     .channels = 3,
-     .filters = 3,
-     .kernel = 1,
-     .stride = 1,
-     .from = {0, 1}},
-    {.kind = LAYER_POOL_MEAN,
-     .height = 3,
-     .width = 3,
-     .channels = 3,
-     .kernel = 2,
-     .stride = 1},
-    {.kind = LAYER_CONV,
-     .activation = TANH,
-     .height = 2,
-     .width = 2,
-     .channels = 3,
-     .filters = 5,
-     .kernel = 3,
-     .stride = 2,
-     .pad = 1},
+    CONV(6, 5, 2, 3, 3, 1, .activation = RELU, .norm = true),
+    CONV(6, 5, 3, 4, 3, 1, .activation = TANH, .norm = true),
+    CONV(6, 5, 4, 3, 3, 1, .activation = RELU, .norm = true, .from = {0, 2}),
+    POOL(LAYER_POOL_MAX, 6, 5, 3, 3, 2, 1),
+    CONV(3, 3, 3, 3, 1, 1, .activation = RELU, .from = {0, 1}),
+    POOL(LAYER_POOL_MEAN, 3, 3, 3, 2, 1, 0),
+    CONV(2, 2, 3, 5, 3, 2, .activation = TANH),
     {.out = 3, .activation = NONE, .norm = true},
 };
 #define LAYERS (sizeof everything / sizeof *everything)
@@ -98,11 +53,6 @@ test_gradients(void **state)
  *     1  x -> 1x1/2              4  2 -> 1x1, + 3
  *     2  0 -> 3x3, + 1           5  dense   6  dense, + 5   7  dense
  */
-#define CONV(side_y, side_x, in, out, k, s, ...)                               \
-    {                                                                          \
-        .kind = LAYER_CONV, .height = side_y, .width = side_x, .channels = in, \
-        .filters = out, .kernel = k, .stride = s, .pad = (k) / 2, __VA_ARGS__  \
-    }
 static const struct layer projected[] = {
     CONV(6, 5, 2, 3, 3, 2, .norm = true, .activation = RELU),
     CONV(6, 5, 2, 3, 1, 2, .norm = true, .from = {2, 0}),
@@ -181,60 +131,12 @@ test_without_dx(void **state)
 
 /* The shapes of a network for 28 x 28 digits. */
 static const struct layer digits[] = {
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .norm = true,
-     .height = 28,
-     .width = 28,
-     .channels = 1,
-     .filters = 16,
-     .kernel = 5,
-     .stride = 2,
-     .pad = 2},
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .norm = true,
-     .height = 14,
-     .width = 14,
-     .channels = 16,
-     .filters = 32,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1},
-    {.kind = LAYER_POOL_MAX,
-     .height = 14,
-     .width = 14,
-     .channels = 32,
-     .kernel = 2,
-     .stride = 2},
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .norm = true,
-     .height = 7,
-     .width = 7,
-     .channels = 32,
-     .filters = 64,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1},
-    {.kind = LAYER_CONV,
-     .activation = RELU,
-     .norm = true,
-     .height = 7,
-     .width = 7,
-     .channels = 64,
-     .filters = 64,
-     .kernel = 3,
-     .stride = 1,
-     .pad = 1,
-     .from = {0, 1}},
-    {.kind = LAYER_POOL_MEAN,
-     .height = 7,
-     .width = 7,
-     .channels = 64,
-     .kernel = 2,
-     .stride = 2,
-     .pad = 1},
+    CONV(28, 28, 1, 16, 5, 2, .activation = RELU, .norm = true),
+    CONV(14, 14, 16, 32, 3, 1, .activation = RELU, .norm = true),
+    POOL(LAYER_POOL_MAX, 14, 14, 32, 2, 2, 0),
+    CONV(7, 7, 32, 64, 3, 1, .activation = RELU, .norm = true),
+    CONV(7, 7, 64, 64, 3, 1, .activation = RELU, .norm = true, .from = {0, 1}),
+    POOL(LAYER_POOL_MEAN, 7, 7, 64, 2, 2, 1),
     {.out = 10, .norm = true},
 };
 
@@ -294,24 +196,8 @@ static void
 test_init(void **state)
 {
     static const struct layer layers[] = {
-        {.kind = LAYER_CONV,
-         .activation = RELU,
-         .height = 8,
-         .width = 8,
-         .channels = 20,
-         .filters = 30,
-         .kernel = 3,
-         .stride = 1,
-         .pad = 1},
-        {.kind = LAYER_CONV,
-         .activation = TANH,
-         .height = 8,
-         .width = 8,
-         .channels = 30,
-         .filters = 40,
-         .kernel = 3,
-         .stride = 1,
-         .pad = 1},
+        CONV(8, 8, 20, 30, 3, 1, .activation = RELU),
+        CONV(8, 8, 30, 40, 3, 1, .activation = TANH),
     };
     const double variance[] = {2 / 180.0, 2 / (270.0 + 360.0)};
     struct model model;
@@ -399,20 +285,8 @@ plan(const struct layer *layer, size_t layers, size_t in)
 static void
 test_shapes(void **state)
 {
-    const struct layer conv = {.kind = LAYER_CONV,
-                               .height = 4,
-                               .width = 4,
-                               .channels = 2,
-                               .filters = 2,
-                               .kernel = 3,
-                               .stride = 1,
-                               .pad = 1};
-    const struct layer pool = {.kind = LAYER_POOL_MAX,
-                               .height = 4,
-                               .width = 4,
-                               .channels = 2,
-                               .kernel = 2,
-                               .stride = 2};
+    const struct layer conv = CONV(4, 4, 2, 2, 3, 1, .norm = false);
+    const struct layer pool = POOL(LAYER_POOL_MAX, 4, 4, 2, 2, 2, 0);
     struct layer bad = conv;
     (void)state;
     assert_int_equal(plan(&conv, 1, 32), SOTTO_STATUS_OK);
@@ -441,13 +315,7 @@ test_shapes(void **state)
     assert_int_equal(plan(&bad, 1, 32), SOTTO_STATUS_INPUT);
     assert_string_equal(err.message, "layer 0 of 's', a pool, has no norm, "
                                      "sum or activation");
-    bad = (struct layer){.kind = LAYER_CONV,
-                         .height = 65535,
-                         .width = 4,
-                         .channels = 1,
-                         .filters = 65535,
-                         .kernel = 1,
-                         .stride = 1};
+    bad = (struct layer)CONV(65535, 4, 1, 65535, 1, 1, .norm = false);
     assert_int_equal(plan(&bad, 1, 65535 * 4), SOTTO_STATUS_LIMIT);
     assert_string_equal(err.message, "layer 0 of 's' is too large");
 }
@@ -455,14 +323,7 @@ test_shapes(void **state)
 static void
 test_skips(void **state)
 {
-    const struct layer conv = {.kind = LAYER_CONV,
-                               .height = 4,
-                               .width = 4,
-                               .channels = 2,
-                               .filters = 2,
-                               .kernel = 3,
-                               .stride = 1,
-                               .pad = 1};
+    const struct layer conv = CONV(4, 4, 2, 2, 3, 1, .norm = false);
     struct layer layer[4] = {conv, conv, conv, conv};
     (void)state;
     layer[1].from[1] = 2;
