@@ -129,9 +129,8 @@ make_table(size_t rows, uint64_t seed, struct sotto_table **ret_table,
         status =
             sotto_table_add_numbers(table, names[i], number + i * rows, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_add_texts(table, names[D], label, err);
-    }
+    status =
+        HOST_THEN(status, sotto_table_add_texts(table, names[D], label, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_table = table;
     } else {
@@ -160,10 +159,9 @@ make_reports(struct job *job, struct sotto_error *err)
                                 rows.count, reports + i * size, size);
     }
     rows_clear(&rows);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_report_reader_parse(job->mechanism, reports, n * size,
-                                           "bench", &job->reader, err);
-    }
+    status = HOST_THEN(
+        status, sotto_report_reader_parse(job->mechanism, reports, n * size,
+                                          "bench", &job->reader, err));
     free(reports);
     return status;
 }
@@ -298,9 +296,7 @@ measure_fit(struct job *job, struct sotto_bench_row *row,
     row->missing = peer_missing(PEER_PYTHON);
     if (row->missing == NULL) {
         status = write_parts(job, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = run_peer(job, &peer, err);
-        }
+        status = HOST_THEN(status, run_peer(job, &peer, err));
         if (status == SOTTO_STATUS_OK &&
             !(fabs(peer.value - info.log_p) <= AGREED)) {
             status = host_fail(err, SOTTO_STATUS_CHECK, 0,
@@ -329,18 +325,10 @@ bench_fit_run(const struct bench_fit_size *size,
     (void)snprintf(setting, sizeof setting, "%zu x %zu, d %u, k %u, %u epochs",
                    size->reports, size->points, D, K, size->epochs);
     status = make_mechanism(&job, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = make_table(size->points, 1, &job.aux, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = make_table(size->reports, 2, &job.records, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = make_reports(&job, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = measure_fit(&job, &result, err);
-    }
+    status = HOST_THEN(status, make_table(size->points, 1, &job.aux, err));
+    status = HOST_THEN(status, make_table(size->reports, 2, &job.records, err));
+    status = HOST_THEN(status, make_reports(&job, err));
+    status = HOST_THEN(status, measure_fit(&job, &result, err));
     if (status == SOTTO_STATUS_OK) {
         result.microseconds = 1e6 * result.ours;
         result.rate = 1 / result.ours;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "demo/demo.h"
+#include "host/error.h"
 
 #define URL_SIZE (DEMO_PATH_SIZE + 16u)
 #define RELEASE_S 120 /* far longer than a window */
@@ -152,9 +153,8 @@ add_reports(const struct demo_story *story, struct sotto_mechanism *mechanism,
          i++) {
         status = demo_simulate(story, mechanism, records, i, report,
                                info.report_size, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = sotto_report_writer_add(writer, report, err);
-        }
+        status =
+            HOST_THEN(status, sotto_report_writer_add(writer, report, err));
     }
     free(report);
     return status;

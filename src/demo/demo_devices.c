@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "demo/demo.h"
+#include "host/error.h"
 #include "host/pool.h"
 
 #define FOLDER "devices"
@@ -87,9 +88,8 @@ queue_people(struct devices *devices, size_t device,
          person < demo->people && status == SOTTO_STATUS_OK;
          person += demo->devices) {
         status = make_report(devices, person, report, err);
-        if (status == SOTTO_STATUS_OK) {
-            status = sotto_sender_queue(sender, report, size, err);
-        }
+        status =
+            HOST_THEN(status, sotto_sender_queue(sender, report, size, err));
     }
     free(report);
     return status;
@@ -128,12 +128,8 @@ run_device(struct devices *devices, size_t device, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK && device == 0) {
         status = fetch(devices, sender, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = queue_people(devices, device, sender, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = flush(devices, sender, err);
-    }
+    status = HOST_THEN(status, queue_people(devices, device, sender, err));
+    status = HOST_THEN(status, flush(devices, sender, err));
     sotto_sender_free(sender);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "demo/demo.h"
+#include "host/error.h"
 #include "verb/learning.h"
 
 int
@@ -96,10 +97,8 @@ measure_model(const struct demo_story *story, struct sotto_model *model,
     struct sotto_error err = {0};
     (void)demo_place(&story->demo, name, path);
     enum sotto_status status = sotto_model_write(model, path, &err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_evaluate(model, story->test, false, 0, &evaluation,
-                                      &err);
-    }
+    status = HOST_THEN(status, sotto_model_evaluate(model, story->test, false,
+                                                    0, &evaluation, &err));
     if (status != SOTTO_STATUS_OK) {
         return learning_fail(&err, path);
     }

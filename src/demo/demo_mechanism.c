@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "demo/demo.h"
+#include "host/error.h"
 
 #define SETTINGS_MAX 6u /* of an encoder, beside epochs and seed */
 
@@ -79,9 +80,7 @@ demo_train_codes(struct demo_story *story)
     enum sotto_status status =
         train(story, "clm", "encoder", story->demo.effort->epochs, set,
               sizeof set / sizeof *set, &encoder, &err);
-    if (status == SOTTO_STATUS_OK) {
-        status = cut(story, encoder, &err);
-    }
+    status = HOST_THEN(status, cut(story, encoder, &err));
     sotto_mechanism_free(encoder);
     return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : demo_fail(&err);
 }
@@ -118,10 +117,8 @@ sign(struct demo *demo, const struct sotto_mechanism *mechanism,
     (void)demo_place(demo, "collector.pub", pub);
     enum sotto_status status =
         sotto_mechanism_sign(mechanism, path, key, NULL, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_read_verified(path, pub, &comment, ret_checked,
-                                               err);
-    }
+    status = HOST_THEN(status, sotto_mechanism_read_verified(
+                                   path, pub, &comment, ret_checked, err));
     if (status == SOTTO_STATUS_OK) {
         (void)snprintf(demo->comment, sizeof demo->comment, "%s", comment);
     }

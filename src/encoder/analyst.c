@@ -306,15 +306,9 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
         return fail_metadata("its domain", err);
     }
     status = read_codebook(analyst, codebook, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = read_blocks(analyst, blocks, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_decoder(analyst, decoder, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_prior(analyst, err);
-    }
+    status = HOST_THEN(status, read_blocks(analyst, blocks, err));
+    status = HOST_THEN(status, read_decoder(analyst, decoder, err));
+    status = HOST_THEN(status, read_prior(analyst, err));
     if (status == SOTTO_STATUS_OK && codebook != NULL) {
         status = read_representation(analyst, err);
     }
@@ -366,9 +360,7 @@ sotto_analyst_read(const char *path, struct sotto_analyst **ret_analyst,
 {
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_read(path, FILE_MOST, &file, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = adopt(file, path, ret_analyst, err);
-    }
+    status = HOST_THEN(status, adopt(file, path, ret_analyst, err));
     return host_about(status, err, path);
 }
 
@@ -503,9 +495,7 @@ sotto_analyst_decode(const struct sotto_analyst *analyst, const double *z,
                          "the analyst file has no decoder");
     }
     status = host_pool_new(0, &pool, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", pool, &backend, err);
-    }
+    status = HOST_THEN(status, tensor_new("cpu", pool, &backend, err));
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }

@@ -172,30 +172,21 @@ fill_codebook(struct sotto_codebook *codebook,
               const struct sotto_mechanism *encoder, struct sotto_error *err)
 {
     enum sotto_status status = mechanism_copy(encoder, &codebook->encoder, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = measure_codebook(codebook, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = decompose_init(&codebook->parts, codebook->encoder, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = choose_columns(codebook, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(codebook->options.threads, &codebook->pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", codebook->pool, &codebook->backend, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = find_representations(codebook, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = clustering_init(
-            &codebook->clustering, codebook->pool, codebook->backend,
-            codebook->z, codebook->n, codebook->d, count_cells(codebook),
-            codebook->options.seed, &codebook->options.watch, err);
-    }
+    status = HOST_THEN(status, measure_codebook(codebook, err));
+    status = HOST_THEN(
+        status, decompose_init(&codebook->parts, codebook->encoder, err));
+    status = HOST_THEN(status, choose_columns(codebook, err));
+    status = HOST_THEN(
+        status, host_pool_new(codebook->options.threads, &codebook->pool, err));
+    status = HOST_THEN(
+        status, tensor_new("cpu", codebook->pool, &codebook->backend, err));
+    status = HOST_THEN(status, find_representations(codebook, err));
+    status = HOST_THEN(
+        status,
+        clustering_init(&codebook->clustering, codebook->pool,
+                        codebook->backend, codebook->z, codebook->n,
+                        codebook->d, count_cells(codebook),
+                        codebook->options.seed, &codebook->options.watch, err));
     return status;
 }
 

@@ -252,15 +252,13 @@ train_base(const struct encoder_job *job, struct sotto_mechanism **ret_encoder,
     enum sotto_status status =
         facts != NULL ? make_options(job->options, &base, &set, err)
                       : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            encoder_train(encoder_registry, ENCODER_BASE,
-                          (struct encoder_job){.table = job->table,
-                                               .options = &base,
-                                               .facts = facts,
-                                               .ret_mechanism = ret_encoder},
-                          err);
-    }
+    status = HOST_THEN(status, encoder_train(encoder_registry, ENCODER_BASE,
+                                             (struct encoder_job){
+                                                 .table = job->table,
+                                                 .options = &base,
+                                                 .facts = facts,
+                                                 .ret_mechanism = ret_encoder},
+                                             err));
     if (status == SOTTO_STATUS_OK) {
         double epochs = sotto_train_fact(facts, "epochs");
         double loss = sotto_train_fact(facts, "loss");

@@ -216,16 +216,11 @@ sotto_codebook_write(struct sotto_codebook *codebook,
     struct sotto_mechanism *mechanism = NULL;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = check_channel(codebook, choice->channel, choice->k, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = codebook_cut(codebook, choice->k, &cut, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = compose(codebook, &cut->head, choice->channel, units,
-                         &mechanism, err);
-    }
+    status = HOST_THEN(
+        status, check_channel(codebook, choice->channel, choice->k, err));
+    status = HOST_THEN(status, codebook_cut(codebook, choice->k, &cut, err));
+    status = HOST_THEN(status, compose(codebook, &cut->head, choice->channel,
+                                       units, &mechanism, err));
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status =
             write_analyst(codebook, cut, choice, mechanism, analyst_path, err);

@@ -10,6 +10,7 @@
  * is to go on from.
  */
 #include "encoder/contrastive.h"
+#include "host/error.h"
 #include "nn/train.h"
 
 #define DECAY 1e-5F
@@ -45,10 +46,8 @@ contrastive_train(struct contrastive_net *net, const struct learnt *learnt,
     char key[LEARNT_KEY_SIZE];
     enum sotto_status status =
         contrastive_views_init(&run.views, learnt, set, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = learnt_key(learnt, set, CONTRASTIVE_ALGORITHM, SOTTO_VERSION,
-                            key, err);
-    }
+    status = HOST_THEN(status, learnt_key(learnt, set, CONTRASTIVE_ALGORITHM,
+                                          SOTTO_VERSION, key, err));
     if (status == SOTTO_STATUS_OK) {
         struct nn_task task = {
             .rows = learnt->n, .step = step, .context = &run};

@@ -182,9 +182,7 @@ read_ranges(struct direct *direct, struct sotto_error *err)
         if (strcmp(options->set[i].name, "range") == 0) {
             size_t at = direct->ranges++;
             status = read_range(options->set[i].value, &direct->range[at], err);
-            if (status == SOTTO_STATUS_OK) {
-                status = check_range(direct, at, err);
-            }
+            status = HOST_THEN(status, check_range(direct, at, err));
         }
     }
     return status;
@@ -199,12 +197,8 @@ check_options(struct direct *direct, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK && delta != NULL) {
         status = decimal_read_delta(delta, strlen(delta), &direct->delta, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = choose_columns(direct, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = read_ranges(direct, err);
-    }
+    status = HOST_THEN(status, choose_columns(direct, err));
+    status = HOST_THEN(status, read_ranges(direct, err));
     return status;
 }
 
@@ -250,9 +244,7 @@ static enum sotto_status
 fit(struct direct *direct, struct sotto_error *err)
 {
     enum sotto_status status = check_options(direct, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = split_budget(direct, err);
-    }
+    status = HOST_THEN(status, split_budget(direct, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -260,9 +252,7 @@ fit(struct direct *direct, struct sotto_error *err)
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < direct->columns; i++) {
         status = direct_fit_column(direct, direct->kept[i], err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = direct_add_parts(direct, err);
-    }
+    status = HOST_THEN(status, direct_add_parts(direct, err));
     return status;
 }
 
@@ -325,9 +315,7 @@ fit_direct(const struct encoder_job *job, void *own, struct sotto_error *err)
     struct direct direct = {
         .table = job->table, .options = job->options, .set = own};
     enum sotto_status status = fit(&direct, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = write_mechanism(&direct, job, err);
-    }
+    status = HOST_THEN(status, write_mechanism(&direct, job, err));
     direct_clear(&direct);
     return status;
 }

@@ -324,9 +324,7 @@ direct_add_parts(struct direct *direct, struct sotto_error *err)
         scale_balls(direct, place);
         status = add_categories(direct, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = share_delta(direct, err);
-    }
+    status = HOST_THEN(status, share_delta(direct, err));
 done:
     free(place);
     return status;

@@ -152,28 +152,17 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
     enum sotto_status status;
     *learnt = (struct learnt){.job = job, .set = *set, .label = SIZE_MAX};
     status = check_settings(learnt, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = schema_fit_choose(job->table, options->drop, options->drops,
-                                   options->label, &learnt->choice, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = fit_columns(learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = find_blocks(learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = split_budget(learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = fill_x(learnt, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = host_pool_new(options->threads, &learnt->pool, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_new("cpu", learnt->pool, &learnt->backend, err);
-    }
+    status = HOST_THEN(status, schema_fit_choose(job->table, options->drop,
+                                                 options->drops, options->label,
+                                                 &learnt->choice, err));
+    status = HOST_THEN(status, fit_columns(learnt, err));
+    status = HOST_THEN(status, find_blocks(learnt, err));
+    status = HOST_THEN(status, split_budget(learnt, err));
+    status = HOST_THEN(status, fill_x(learnt, err));
+    status =
+        HOST_THEN(status, host_pool_new(options->threads, &learnt->pool, err));
+    status = HOST_THEN(status,
+                       tensor_new("cpu", learnt->pool, &learnt->backend, err));
     return status;
 }
 

@@ -76,11 +76,9 @@ find_points(const struct learnt *learnt, struct sotto_mechanism *mechanism,
     status = points.q != NULL ? crew_init(&crew, mechanism, learnt->job->table,
                                           learnt->pool, err)
                               : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            crew_run_watched(&crew, learnt->n, &learnt->job->options->watch,
-                             "encoding", put_point, &points, err);
-    }
+    status = HOST_THEN(
+        status, crew_run_watched(&crew, learnt->n, &learnt->job->options->watch,
+                                 "encoding", put_point, &points, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_q = points.q;
     } else {

@@ -231,15 +231,10 @@ fit(struct pca *pca, struct sotto_error *err)
     }
     find_mean(pca);
     status = find_covariance(pca, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = tensor_symmetric(width, pca->vector, pca->variance, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_rank(pca, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = find_scale(pca, err);
-    }
+    status = HOST_THEN(
+        status, tensor_symmetric(width, pca->vector, pca->variance, err));
+    status = HOST_THEN(status, check_rank(pca, err));
+    status = HOST_THEN(status, find_scale(pca, err));
     if (status == SOTTO_STATUS_OK) {
         fill_layers(pca);
     }
@@ -309,12 +304,8 @@ fit_pca(const struct encoder_job *job, void *own, struct sotto_error *err)
     const struct settings *set = own;
     struct pca pca = {.learnt = &learnt, .set = set};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = fit(&pca, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = write_files(&pca, err);
-    }
+    status = HOST_THEN(status, fit(&pca, err));
+    status = HOST_THEN(status, write_files(&pca, err));
     pca_clear(&pca);
     learnt_clear(&learnt);
     return status;

@@ -56,9 +56,8 @@ hash_file(const struct data_records *of, const char *name,
     uint8_t *data = NULL, *plain = NULL;
     size_t size = 0;
     enum sotto_status status = find_file(of, name, &path, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = host_file_read(path, FILE_MOST, &data, &size, err);
-    }
+    status =
+        HOST_THEN(status, host_file_read(path, FILE_MOST, &data, &size, err));
     if (status == SOTTO_STATUS_OK && gunzip_detect(data, size)) {
         status = gunzip_bytes(data, size, FILE_MOST, path, &plain, &size, err);
     }
@@ -116,9 +115,7 @@ data_file_read(const struct data_records *data, const char *name,
 {
     char *path = NULL;
     enum sotto_status status = find_file(data, name, &path, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_read(path, NULL, ret_table, err);
-    }
+    status = HOST_THEN(status, sotto_table_read(path, NULL, ret_table, err));
     free(path);
     return status;
 }
@@ -130,9 +127,7 @@ data_images_read(const struct data_records *data, const char *images,
 {
     struct sotto_table *table = NULL, *label = NULL;
     enum sotto_status status = data_file_read(data, images, &table, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = data_file_read(data, labels, &label, err);
-    }
+    status = HOST_THEN(status, data_file_read(data, labels, &label, err));
     if (status == SOTTO_STATUS_OK &&
         (sotto_table_width(table, 0) == 0 ||
          !schema_kind(sotto_table_kind(label, 0))->ranged)) {
@@ -140,12 +135,8 @@ data_images_read(const struct data_records *data, const char *images,
             host_fail(err, SOTTO_STATUS_INPUT, 0,
                       "'%s' must hold images and '%s' labels", images, labels);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_set_category(label, 0, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_join(table, label, err);
-    }
+    status = HOST_THEN(status, sotto_table_set_category(label, 0, err));
+    status = HOST_THEN(status, sotto_table_join(table, label, err));
     if (status != SOTTO_STATUS_OK) {
         sotto_table_free(table);
         sotto_table_free(label);
@@ -195,10 +186,8 @@ split_people(const size_t *row, size_t count, const struct sotto_table *train,
     asked = asked > 0 ? asked : 1;
     enum sotto_status status =
         sotto_table_select(train, row, count - asked, &split->reporting, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_select(train, row + count - asked, asked,
-                                    &split->asked, err);
-    }
+    status = HOST_THEN(status, sotto_table_select(train, row + count - asked,
+                                                  asked, &split->asked, err));
     return status;
 }
 
@@ -212,27 +201,21 @@ data_split_init(struct data_split *split, const struct data_records *data,
     struct data_split made = {0};
     enum sotto_status status =
         split_two(experiment, count, seed, &train, of_train, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = split_two(experiment, sotto_table_rows(data->test),
-                           DATA_TEST_SEED, &test, of_test, err);
-    }
+    status =
+        HOST_THEN(status, split_two(experiment, sotto_table_rows(data->test),
+                                    DATA_TEST_SEED, &test, of_test, err));
     if (status == SOTTO_STATUS_OK) {
         size_t aux = (size_t)(aux_share * (double)count + 0.5);
         aux = aux < of_train[0] ? aux : of_train[0];
         status = sotto_table_select(data->train, train, aux, &made.aux, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_select(data->train, train + of_train[0],
-                                    of_train[1], &made.people, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = split_people(train + of_train[0], of_train[1], data->train,
-                              &made, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_table_select(data->test, test + of_test[0], of_test[1],
-                                    &made.test, err);
-    }
+    status =
+        HOST_THEN(status, sotto_table_select(data->train, train + of_train[0],
+                                             of_train[1], &made.people, err));
+    status = HOST_THEN(status, split_people(train + of_train[0], of_train[1],
+                                            data->train, &made, err));
+    status = HOST_THEN(status, sotto_table_select(data->test, test + of_test[0],
+                                                  of_test[1], &made.test, err));
     free(train);
     free(test);
     if (status != SOTTO_STATUS_OK) {

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "experiment/trial_learn.h"
+#include "host/error.h"
 
 #define TEST_SHARE                                                             \
     0.7 /* of eps_train (P0 Table 4); a lattice's lambda, too                  \
@@ -57,15 +58,11 @@ test_codes(struct trial *trial, const struct experiment_run *run,
     enum sotto_status status =
         trial_cells(trial, run, &plan->encoder, false, &codebook, err);
     experiment_eps_text(eps, text);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_cut(pieces->model, codebook, NULL, 0, text, NULL,
-                                 &code, &model, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_evaluate_private_with(
-            model, code, trial->split.test, test_seed(run, fit), &evaluation,
-            err);
-    }
+    status = HOST_THEN(status, sotto_model_cut(pieces->model, codebook, NULL, 0,
+                                               text, NULL, &code, &model, err));
+    status = HOST_THEN(status, sotto_model_evaluate_private_with(
+                                   model, code, trial->split.test,
+                                   test_seed(run, fit), &evaluation, err));
     if (status == SOTTO_STATUS_OK) {
         struct sotto_part_info part;
         sotto_mechanism_part(code, 0, &part);
@@ -94,11 +91,9 @@ test_classes(const struct trial *trial, const struct experiment_run *run,
     experiment_eps_text(eps, text);
     enum sotto_status status =
         sotto_model_mechanism_class(pieces->model, text, NULL, &mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_model_evaluate_private_with(
-            pieces->model, mechanism, trial->split.test, test_seed(run, fit),
-            &evaluation, err);
-    }
+    status = HOST_THEN(status, sotto_model_evaluate_private_with(
+                                   pieces->model, mechanism, trial->split.test,
+                                   test_seed(run, fit), &evaluation, err));
     if (status == SOTTO_STATUS_OK) {
         ret_outcome->accuracy = evaluation.accuracy;
         (void)snprintf(ret_outcome->note, sizeof ret_outcome->note,

@@ -151,18 +151,15 @@ learn_private(const struct trial *trial, const struct experiment_run *run,
     bool choose = options.bootstrap > 0;
     enum sotto_status status =
         give_budget(&pieces->mechanism, fit->eps, encoder, err);
-    if (status == SOTTO_STATUS_OK) {
-        status =
-            take_reports(choose ? trial->split.reporting : trial->split.people,
-                         run, fit, pieces, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = learn_fit(pieces->mechanism,
-                           &(struct learn_job){.reader = pieces->reports,
-                                               .analyst = pieces->analyst,
-                                               .options = &options},
-                           &pieces->model, NULL, err);
-    }
+    status = HOST_THEN(status, take_reports(choose ? trial->split.reporting
+                                                   : trial->split.people,
+                                            run, fit, pieces, err));
+    status = HOST_THEN(status,
+                       learn_fit(pieces->mechanism,
+                                 &(struct learn_job){.reader = pieces->reports,
+                                                     .analyst = pieces->analyst,
+                                                     .options = &options},
+                                 &pieces->model, NULL, err));
     if (status == SOTTO_STATUS_OK && choose) {
         status = choose_network(trial, run, fit, pieces->model, err);
     }
@@ -209,9 +206,7 @@ learn_codes(struct trial *trial, const struct experiment_run *run,
             &(struct learn_job){.table = people, .options = &options},
             &pieces->model, NULL, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = take_reports(people, run, fit, pieces, err);
-    }
+    status = HOST_THEN(status, take_reports(people, run, fit, pieces, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -266,14 +261,12 @@ trial_run(struct trial *trial, const struct experiment_run *run,
     }
     make_plan(run, fit->eps, &plan);
     status = trial_take(trial, run, fit->trial, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = codes ? learn_codes(trial, run, fit, &plan, &pieces, err)
-                       : learn_lattice(trial, run, fit, &plan, &pieces, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = run->experiment->protocol->test(trial, run, fit, &plan,
-                                                 &pieces, ret_outcome, err);
-    }
+    status = HOST_THEN(
+        status, codes ? learn_codes(trial, run, fit, &plan, &pieces, err)
+                      : learn_lattice(trial, run, fit, &plan, &pieces, err));
+    status = HOST_THEN(
+        status, run->experiment->protocol->test(trial, run, fit, &plan, &pieces,
+                                                ret_outcome, err));
     pieces_clear(&pieces);
     return status;
 }
