@@ -25,62 +25,25 @@ struct settings {
 #define AT(field) offsetof(struct settings, field)
 
 static const struct setting settings[] = {
-    {.name = "encoder",
-     SETTING_TEXT,
-     AT(encoder),
-     0,
-     0,
-     NULL,
-     "the mechanism whose columns and encoder it\n"
-     "takes (one is trained first, with the settings\n"
-     "below that are for training)",
-     "M.sotto"},
-    {.name = "k",
-     SETTING_WHOLE,
-     AT(k),
-     2,
-     65536,
-     NULL,
-     "how many codes (chosen; without a label 32)"},
-    {.name = "channel",
-     SETTING_TEXT,
-     AT(channel),
-     0,
-     0,
-     NULL,
-     "subset, flip, or with a label signs (chosen;\n"
-     "without a label subset)",
-     "CHANNEL"},
-    {.name = "classes",
-     SETTING_WHOLE,
-     AT(classes),
-     2,
-     65535,
-     NULL,
-     "classes to choose for (the label's)"},
-    {.name = "people",
-     SETTING_WHOLE,
-     AT(people),
-     1,
-     1000000000,
-     NULL,
-     "how many will report, to choose for (as many as\n"
-     "there are auxiliary records)"},
-    {.name = "cells",
-     SETTING_WHOLE,
-     AT(cells),
-     2,
-     65536,
-     NULL,
-     "cells that codes are put together from (500, or\n"
-     "one for every 20 records if that is fewer)"},
-    {.name = "seed",
-     SETTING_SEED,
-     AT(seed),
-     0,
-     0,
-     "0",
-     "the same seed, the same file"},
+    SETTING("encoder", TEXT, AT(encoder), 0, 0, NULL, "M.sotto",
+            "the mechanism whose columns and encoder it\n"
+            "takes (one is trained first, with the settings\n"
+            "below that are for training)"),
+    SETTING("k", WHOLE, AT(k), 2, 65536, NULL, NULL,
+            "how many codes (chosen; without a label 32)"),
+    SETTING("channel", TEXT, AT(channel), 0, 0, NULL, "CHANNEL",
+            "subset, flip, or with a label signs (chosen;\n"
+            "without a label subset)"),
+    SETTING("classes", WHOLE, AT(classes), 2, 65535, NULL, NULL,
+            "classes to choose for (the label's)"),
+    SETTING("people", WHOLE, AT(people), 1, 1000000000, NULL, NULL,
+            "how many will report, to choose for (as many as\n"
+            "there are auxiliary records)"),
+    SETTING("cells", WHOLE, AT(cells), 2, 65536, NULL, NULL,
+            "cells that codes are put together from (500, or\n"
+            "one for every 20 records if that is fewer)"),
+    SETTING("seed", SEED, AT(seed), 0, 0, "0", NULL,
+            "the same seed, the same file"),
     SETTING_END};
 
 /* ---- Settings ------------------------------------------------------------ */

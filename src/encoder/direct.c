@@ -31,57 +31,22 @@ direct_name(const struct direct *direct, size_t column)
 #define AT(field) offsetof(struct direct_settings, field)
 
 static const struct setting settings[] = {
-    {.name = "range",
-     SETTING_MANY,
-     AT(ranges),
-     0,
-     0,
-     NULL,
-     "a number's public range; else it is taken from\n"
-     "the data",
-     "COL=LOW:HIGH"},
-    {.name = "numbers",
-     SETTING_TEXT,
-     AT(numbers),
-     0,
-     0,
-     NULL,
-     "laplace, window, duchi or gaussian (laplace)",
-     "CHANNEL"},
-    {.name = "categories",
-     SETTING_TEXT,
-     AT(categories),
-     0,
-     0,
-     NULL,
-     "flip or subset (flip)",
-     "CHANNEL"},
-    {.name = "label-channel",
-     SETTING_TEXT,
-     AT(label_channel),
-     0,
-     0,
-     NULL,
-     "the label's: flip or subset for a category\n"
-     "(flip), any of numbers for a number (window)",
-     "CHANNEL"},
-    {.name = "delta",
-     SETTING_TEXT,
-     AT(delta),
-     0,
-     0,
-     NULL,
-     "with gaussian: the report's delta, a decimal\n"
-     "far below one in the number of people",
-     "D"},
-    {.name = "l",
-     SETTING_WHOLE,
-     AT(l),
-     1,
-     CHANNEL_L_MAX,
-     NULL,
-     "steps from the middle of a range to its end\n"
-     "(4096; with gaussian 256)"},
+    SETTING("range", MANY, AT(ranges), 0, 0, NULL, "COL=LOW:HIGH",
+            "a number's public range; else it is taken from\n"
+            "the data"),
+    SETTING("numbers", TEXT, AT(numbers), 0, 0, NULL, "CHANNEL",
+            "laplace, window, duchi or gaussian (laplace)"),
+    SETTING("categories", TEXT, AT(categories), 0, 0, NULL, "CHANNEL",
+            "flip or subset (flip)"),
+    SETTING("label-channel", TEXT, AT(label_channel), 0, 0, NULL, "CHANNEL",
+            "the label's: flip or subset for a category\n"
+            "(flip), any of numbers for a number (window)"),
+    SETTING("delta", TEXT, AT(delta), 0, 0, NULL, "D",
+            "with gaussian: the report's delta, a decimal\n"
+            "far below one in the number of people"),
+    SETTING("l", WHOLE, AT(l), 1, CHANNEL_L_MAX, NULL, NULL,
+            "steps from the middle of a range to its end\n"
+            "(4096; with gaussian 256)"),
     SETTING_END};
 
 static bool

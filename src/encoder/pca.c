@@ -45,13 +45,8 @@ static const struct setting settings[] = {
      "0.9",
      "the share of records that are not clipped",
      .late = true},
-    {.name = "whiten",
-     SETTING_FLAG,
-     AT(whiten),
-     0,
-     0,
-     NULL,
-     "components to unit variance first"},
+    SETTING("whiten", FLAG, AT(whiten), 0, 0, NULL, NULL,
+            "components to unit variance first"),
     SETTING_END};
 
 struct pca {
