@@ -96,32 +96,6 @@ dataset_folder(const char *name, char **ret_folder, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Makes a folder and those above it, for the owner alone. */
-static enum sotto_status
-make_folder(const char *folder, struct sotto_error *err)
-{
-    size_t size = strlen(folder);
-    char *path = host_text_copy(folder, size);
-    int error = 0;
-    if (path == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 1; i <= size && error == 0; i++) {
-        if (folder[i] == '/' || folder[i] == '\0') {
-            path[i] = '\0';
-            error = mkdir(path, 0700) != 0 && errno != EEXIST ? errno : 0;
-            path[i] = folder[i];
-        }
-    }
-    free(path);
-    if (error != 0) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "cannot make the folder '%s': %s", host_shown(folder),
-                         strerror(error));
-    }
-    return SOTTO_STATUS_OK;
-}
-
 /* ---- What is there ------------------------------------------------------ */
 
 static void
@@ -377,7 +351,7 @@ dataset_fill(const struct sotto_dataset *set, const char *folder,
     if (status != SOTTO_STATUS_OK || filling.lacking == 0) {
         return status;
     }
-    status = make_folder(folder, err);
+    status = host_folder_make(folder, 0700, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -11,6 +11,7 @@
  * folder, so that each can be done again by hand with the other verbs:
  * by-hand.sh does.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +24,14 @@
 /* ---- Telling ------------------------------------------------------------- */
 
 /* Announces a step: on the terminal a line, else an object. */
-static void
-announce(struct demo_story *story, const char *step, const char *text)
+__attribute__((format(printf, 3, 4))) static void
+announce(struct demo_story *story, const char *step, const char *format, ...)
 {
+    char text[256];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
     progress_end(&story->watch.bar);
     if (cli_given(story->args, "json")) {
         json_begin(stdout);
@@ -163,15 +169,12 @@ step_folder(struct demo_story *story)
 static int
 step_digits(struct demo_story *story)
 {
-    char text[256];
     int status = demo_unpack(story);
     if (status == CLI_EXIT_DONE) {
-        (void)snprintf(text, sizeof text,
-                       "%zu are public (auxiliary), %zu stand for people, %zu "
-                       "are for testing; 14 x 14 pixels",
-                       story->demo.auxiliary, story->demo.people,
-                       story->demo.test);
-        announce(story, "digits", text);
+        announce(story, "digits",
+                 "%zu are public (auxiliary), %zu stand for people, %zu are "
+                 "for testing; 14 x 14 pixels",
+                 story->demo.auxiliary, story->demo.people, story->demo.test);
     }
     return status;
 }
@@ -179,21 +182,17 @@ step_digits(struct demo_story *story)
 static int
 step_encoder(struct demo_story *story)
 {
-    char text[256];
     int status = demo_train_codes(story);
     if (status == CLI_EXIT_DONE) {
-        (void)snprintf(text, sizeof text,
-                       "learnt from the auxiliary images without labels; they "
-                       "fall into %zu cells, which codes are put together from",
-                       story->demo.cells);
-        announce(story, "encoder", text);
+        announce(story, "encoder",
+                 "learnt from the auxiliary images without labels; they fall "
+                 "into %zu cells, which codes are put together from",
+                 story->demo.cells);
         status = demo_train_numbers(story);
     }
     if (status == CLI_EXIT_DONE) {
-        (void)snprintf(text, sizeof text,
-                       "a second encoder, to " DEMO_D
-                       " numbers, to compare with");
-        announce(story, "numbers", text);
+        announce(story, "numbers",
+                 "a second encoder, to " DEMO_D " numbers, to compare with");
     }
     return status;
 }
@@ -285,14 +284,12 @@ static void
 tell_collected(struct demo_story *story, const struct demo_budget *budget)
 {
     const struct demo *demo = &story->demo;
-    char text[256];
     if (budget == demo_headline(demo)) {
-        (void)snprintf(text, sizeof text,
-                       "at epsilon %s, %zu devices sent the reports in %zu "
-                       "requests to one on loopback; the model was learnt from "
-                       "its store, which shuffled them and dropped their ids",
-                       budget->text, demo->devices, demo->requests);
-        announce(story, "collector", text);
+        announce(story, "collector",
+                 "at epsilon %s, %zu devices sent the reports in %zu "
+                 "requests to one on loopback; the model was learnt from "
+                 "its store, which shuffled them and dropped their ids",
+                 budget->text, demo->devices, demo->requests);
     }
 }
 
@@ -303,19 +300,18 @@ step_budgets(struct demo_story *story)
     int status = CLI_EXIT_DONE;
     for (size_t i = 0; i < demo->budgets && status == CLI_EXIT_DONE; i++) {
         const struct demo_budget *budget = &demo->budget[i];
-        char step[48], text[256];
+        char step[48];
         status = tell_budget(story, DEMO_KIND_CODES, i);
         if (status == CLI_EXIT_DONE) {
             status = tell_budget(story, DEMO_KIND_NUMBERS, i);
         }
         if (status == CLI_EXIT_DONE) {
             (void)snprintf(step, sizeof step, "epsilon %s", budget->text);
-            (void)snprintf(text, sizeof text,
-                           "%zu codes; %zu reports of %zu bytes (SIMULATED "
-                           "from the seed: not private), and a model learnt "
-                           "from them",
-                           budget->k, demo->people, budget->report_size);
-            announce(story, step, text);
+            announce(story, step,
+                     "%zu codes; %zu reports of %zu bytes (SIMULATED "
+                     "from the seed: not private), and a model learnt "
+                     "from them",
+                     budget->k, demo->people, budget->report_size);
             tell_collected(story, budget);
         }
     }

@@ -40,7 +40,7 @@ encoder_files_init(struct encoder_files *files, const char *folder,
         status = host_fail_memory(err);
         goto done;
     }
-    status = experiment_make_folder(encoders, err);
+    status = host_folder_make(encoders, 0777, err);
     if (status == SOTTO_STATUS_OK && access(note, F_OK) != 0) {
         status = host_file_write(note, 0666, false, configuration,
                                  strlen(configuration), err);

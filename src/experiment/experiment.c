@@ -142,7 +142,10 @@ static enum sotto_status
 resolve(struct runner *runner, struct sotto_error *err)
 {
     enum sotto_status status = take_names(runner, err);
-    status = HOST_THEN(status, take_counts(runner, err));
+    if (status != SOTTO_STATUS_OK || runner->run.experiment == NULL) {
+        return status;
+    }
+    status = take_counts(runner, err);
     status = HOST_THEN(status, take_eps(runner, err));
     if (status != SOTTO_STATUS_OK) {
         return status;

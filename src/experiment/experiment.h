@@ -130,8 +130,4 @@ enum sotto_status experiment_folder(const char *given, char **ret_folder,
 enum sotto_status experiment_lock(const char *folder, int *ret_lock,
                                   struct sotto_error *err);
 
-/* Makes a folder and those above it. Statuses: IO, MEMORY. */
-enum sotto_status experiment_make_folder(const char *path,
-                                         struct sotto_error *err);
-
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -17,6 +16,7 @@
 #include "data/dataset.h"
 #include "experiment/experiment.h"
 #include "host/error.h"
+#include "host/file.h"
 #include "host/text.h"
 
 /* 12 places, as budgets have them, without the noughts at the end. */
@@ -66,30 +66,6 @@ experiment_seed(const char *purpose, uint64_t seed, uint32_t trial,
 }
 
 enum sotto_status
-experiment_make_folder(const char *path, struct sotto_error *err)
-{
-    char *copy = host_text_copy(path, strlen(path));
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (copy == NULL) {
-        return host_fail_memory(err);
-    }
-    for (char *at = copy; *at != '\0' && status == SOTTO_STATUS_OK;) {
-        at += strspn(at, "/");
-        at += strcspn(at, "/");
-        char end = *at;
-        *at = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
-            status = host_fail(err, SOTTO_STATUS_IO, 0,
-                               "cannot make the folder '%s': %s",
-                               host_shown(copy), strerror(errno));
-        }
-        *at = end;
-    }
-    free(copy);
-    return status;
-}
-
-enum sotto_status
 experiment_folder(const char *given, char **ret_folder, struct sotto_error *err)
 {
     char *folder = NULL;
@@ -100,7 +76,7 @@ experiment_folder(const char *given, char **ret_folder, struct sotto_error *err)
         status = host_fail_memory(err);
     }
     if (folder != NULL) {
-        status = experiment_make_folder(folder, err);
+        status = host_folder_make(folder, 0777, err);
     }
     if (status != SOTTO_STATUS_OK) {
         free(folder);

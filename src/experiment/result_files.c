@@ -358,7 +358,7 @@ result_files_write(const struct experiment_run *run,
     }
     host_text_init(&text, TEXT_MOST);
     enum sotto_status status =
-        experiment_make_folder(run->options->results, err);
+        host_folder_make(run->options->results, 0777, err);
     if (status == SOTTO_STATUS_OK) {
         result_files_csv(&text, rows, count);
         status = write_text(&text, path, ".csv", err);

@@ -1,5 +1,6 @@
 /*
- * file.c: reading whole files, and what paths stand for. Writing is output.c's.
+ * file.c: reading whole files, making folders, and what paths stand for.
+ * Writing is output.c's.
  */
 #include "host/file.h"
 
@@ -233,4 +234,30 @@ host_file_write(const char *path, unsigned mode, bool exclusive,
         return status;
     }
     return sotto_output_commit(output, err);
+}
+
+/* ---- Folders ------------------------------------------------------------ */
+
+enum sotto_status
+host_folder_make(const char *path, unsigned mode, struct sotto_error *err)
+{
+    char *copy = strdup(path);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (copy == NULL) {
+        return host_fail_memory(err);
+    }
+    for (char *at = copy; *at != '\0' && status == SOTTO_STATUS_OK;) {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+        char end = *at;
+        *at = '\0';
+        if (mkdir(copy, mode) != 0 && errno != EEXIST) {
+            status = host_fail(err, SOTTO_STATUS_IO, 0,
+                               "cannot make the folder '%s': %s",
+                               host_shown(copy), strerror(errno));
+        }
+        *at = end;
+    }
+    free(copy);
+    return status;
 }

@@ -22,6 +22,11 @@ SOTTO_CHECKED enum sotto_status host_file_read(const char *path, size_t limit,
                                                size_t *ret_size,
                                                struct sotto_error *err);
 
+/* Makes a folder and those above it that are not there. Statuses: IO (names the
+   one that cannot be made), MEMORY. */
+SOTTO_CHECKED enum sotto_status
+host_folder_make(const char *path, unsigned mode, struct sotto_error *err);
+
 /* sotto_output's new, write and commit, for bytes at hand. */
 SOTTO_CHECKED enum sotto_status host_file_write(const char *path, unsigned mode,
                                                 bool exclusive,

@@ -69,27 +69,6 @@ test_hash(void **state)
 }
 
 static void
-test_folder(void **state)
-{
-    struct sotto_error err;
-    struct stat info;
-    (void)state;
-    assert_int_equal(scratch_make(), 0);
-    for (int i = 0; i < 2; i++) { /* one that is there is fine */
-        assert_int_equal(experiment_make_folder(in_folder("a//b/c/"), &err),
-                         SOTTO_STATUS_OK);
-        assert_int_equal(stat(in_folder("a/b/c"), &info), 0);
-        assert_true(S_ISDIR(info.st_mode));
-    }
-    FILE *file = fopen(in_folder("a/file"), "w");
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(experiment_make_folder(in_folder("a/file/x"), &err),
-                     SOTTO_STATUS_IO);
-    assert_non_null(strstr(err.message, "a/file/x"));
-    assert_int_equal(scratch_remove(), 0);
-}
-
-static void
 test_lock(void **state)
 {
     struct sotto_error err;
@@ -122,8 +101,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eps),  cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_hash), cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_eps),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_hash),
         cmocka_unit_test(test_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

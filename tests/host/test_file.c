@@ -1,5 +1,5 @@
 /*
- * test_file.c: reading whole files.
+ * test_file.c: reading whole files, making folders.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -243,6 +243,25 @@ test_memory_read(void **state)
     }
 }
 
+/* A folder and those above it are made, by their names as they are. */
+static void
+test_folder(void **state)
+{
+    struct stat info;
+    (void)state;
+    for (int i = 0; i < 2; i++) { /* one that is there is fine */
+        assert_int_equal(host_folder_make(in_folder("a//b/c/"), 0777, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(stat(in_folder("a/b/c"), &info), 0);
+        assert_true(S_ISDIR(info.st_mode));
+    }
+    FILE *file = fopen(in_folder("a/file"), "w");
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(host_folder_make(in_folder("a/file/x"), 0777, &err),
+                     SOTTO_STATUS_IO);
+    assert_non_null(strstr(err.message, "a/file/x"));
+}
+
 int
 main(void)
 {
@@ -251,7 +270,7 @@ main(void)
         TEST(test_read_forbidden), TEST(test_read_long_path),
         TEST(test_read_proc),      TEST(test_read_pipe),
         TEST(test_read_stdin),     TEST(test_descriptor),
-        TEST(test_memory_read),
+        TEST(test_memory_read),    TEST(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
