@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "experiment/row_store.h"
+#include "host/csv_field.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/plot.h"
@@ -51,14 +52,14 @@ plural(uint32_t count)
 static void
 add_number(struct host_text *text, double number)
 {
-    row_number_add(text, number);
+    csv_field_number(text, number);
     host_text_print(text, ",");
 }
 
 static void
 add_field(struct host_text *text, const char *field)
 {
-    row_text_add(text, field != NULL ? field : "");
+    csv_field_add(text, field != NULL ? field : "");
     host_text_print(text, ",");
 }
 
@@ -91,7 +92,7 @@ add_csv_row(struct host_text *text, const struct sotto_experiment_row *row)
     add_field(text, row->version);
     add_field(text, row->command);
     add_field(text, row->commit);
-    row_text_add(text, row->note != NULL ? row->note : "");
+    csv_field_add(text, row->note != NULL ? row->note : "");
     host_text_print(text, "\n");
 }
 

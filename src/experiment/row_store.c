@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "experiment/experiment.h"
+#include "host/csv_field.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
@@ -45,65 +46,38 @@ struct row_store {
 
 /* ---- CSV text ----------------------------------------------------------- */
 
-void
-row_text_add(struct host_text *text, const char *field)
-{
-    if (field[strcspn(field, ",\"\r\n")] == '\0') {
-        host_text_print(text, "%s", field);
-        return;
-    }
-    host_text_print(text, "\"");
-    for (; *field != '\0'; field++) {
-        char at = *field;
-        if (at == '\r' || at == '\n') {
-            at = ' ';
-        }
-        host_text_add(text, &at, 1);
-        host_text_add(text, &at, at == '"' ? 1 : 0);
-    }
-    host_text_print(text, "\"");
-}
-
-void
-row_number_add(struct host_text *text, double number)
-{
-    if (isfinite(number)) {
-        host_text_print(text, "%.10g", number);
-    }
-}
-
 static void
 add_key(struct host_text *text, const struct row_key *key)
 {
     char eps[EXPERIMENT_EPS_SIZE];
     experiment_eps_text(key->eps, eps);
-    row_text_add(text, key->experiment);
+    csv_field_add(text, key->experiment);
     host_text_print(text, ",");
-    row_text_add(text, key->mechanism);
+    csv_field_add(text, key->mechanism);
     host_text_print(text, ",");
-    row_text_add(text, key->level);
+    csv_field_add(text, key->level);
     host_text_print(text, ",");
-    row_number_add(text, key->aux_share);
+    csv_field_number(text, key->aux_share);
     host_text_print(text, ",%s,%ju,%ju,%ju,", eps, (uintmax_t)key->trial,
                     (uintmax_t)key->draw, (uintmax_t)key->seed);
-    row_text_add(text, key->setting);
+    csv_field_add(text, key->setting);
     host_text_print(text, ",%s,", key->data);
-    row_text_add(text, key->version);
+    csv_field_add(text, key->version);
     host_text_print(text, ",");
 }
 
 static void
 add_value(struct host_text *text, const struct row_value *value)
 {
-    row_number_add(text, value->accuracy);
+    csv_field_number(text, value->accuracy);
     host_text_print(text, ",");
-    row_number_add(text, value->seconds);
+    csv_field_number(text, value->seconds);
     host_text_print(text, ",");
-    row_text_add(text, value->command);
+    csv_field_add(text, value->command);
     host_text_print(text, ",");
-    row_text_add(text, value->commit);
+    csv_field_add(text, value->commit);
     host_text_print(text, ",");
-    row_text_add(text, value->note);
+    csv_field_add(text, value->note);
     host_text_print(text, "\n");
 }
 
@@ -218,17 +192,10 @@ parse_line(const char *line, const char *end, struct row *ret_row)
 static bool
 grow_rows(struct row_store *store)
 {
-    if (store->count < store->room) {
-        return true;
-    }
-    size_t room = 2 * store->room + 16;
-    struct row *row = realloc(store->row, room * sizeof *row);
-    if (row == NULL) {
-        return false;
-    }
-    store->row = row;
-    store->room = room;
-    return true;
+    struct row *row =
+        host_grow(store->row, sizeof *row, store->count, &store->room);
+    store->row = row != NULL ? row : store->row;
+    return row != NULL;
 }
 
 static const struct row *

@@ -54,13 +54,4 @@ row_store_add(struct row_store *store, const struct row_key *key,
               const struct row_value *value, const struct row_value **ret_value,
               struct sotto_error *err);
 
-/* ---- CSV text ----------------------------------------------------------- */
-
-struct host_text;
-
-/* One field, in quotes if it needs them; a line break becomes a blank. */
-void row_text_add(struct host_text *text, const char *field);
-/* A number with up to 10 digits; nothing if it is not finite. */
-void row_number_add(struct host_text *text, double number);
-
 #endif

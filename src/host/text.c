@@ -113,3 +113,16 @@ host_text_copy(const void *data, size_t size)
     }
     return copy;
 }
+
+void *
+host_grow(void *array, size_t item, size_t count, size_t *room)
+{
+    size_t wanted = *room == 0 ? 64 : 2 * *room;
+    void *grown = array;
+    if (count == *room) {
+        grown =
+            wanted <= SIZE_MAX / item ? realloc(array, wanted * item) : NULL;
+        *room = grown != NULL ? wanted : *room;
+    }
+    return grown;
+}

@@ -32,4 +32,9 @@ __attribute__((format(printf, 1, 2))) char *host_text_path(const char *format,
    as malloc aligns); NULL: no memory. */
 void *host_text_copy(const void *data, size_t size);
 
+/* Makes room for one more item in an array of `count` that doubles as it grows;
+   `room` is how many it has room for. NULL for lack of memory: the array is
+   then as it was. */
+void *host_grow(void *array, size_t item, size_t count, size_t *room);
+
 #endif

@@ -18,6 +18,7 @@
 #include <strings.h>
 
 #include "host/error.h"
+#include "host/text.h"
 #include "host/utf8.h"
 #include "table/decimal_text.h"
 
@@ -98,17 +99,11 @@ line_at(const struct scan *s, size_t position)
     return line;
 }
 
-static bool
-is_utf16(const struct scan *s)
-{
-    return s->end >= 2 && ((s->bytes[0] == 0xff && s->bytes[1] == 0xfe) ||
-                           (s->bytes[0] == 0xfe && s->bytes[1] == 0xff));
-}
-
 static enum sotto_status
 check_text(const struct scan *s)
 {
-    if (is_utf16(s)) {
+    if (s->end >= 2 && ((s->bytes[0] == 0xff && s->bytes[1] == 0xfe) ||
+                        (s->bytes[0] == 0xfe && s->bytes[1] == 0xff))) {
         return host_fail(s->err, SOTTO_STATUS_INPUT, 0,
                          "%s: is UTF-16 text: save it as UTF-8", s->name);
     }
@@ -273,48 +268,28 @@ scan_quoted(struct scan *s, size_t open, struct table_cell *cell)
 
 /* ---- Rows -------------------------------------------------------------- */
 
-/* Room for one more item in an array that doubles. */
-static bool
-grow_csv(void **array, size_t item, size_t count, size_t *capacity)
-{
-    if (count < *capacity) {
-        return true;
-    }
-    if (*capacity > SIZE_MAX / item / 2) {
-        return false;
-    }
-    size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
-    void *grown = realloc(*array, wanted * item);
-    if (grown == NULL) {
-        return false;
-    }
-    *array = grown;
-    *capacity = wanted;
-    return true;
-}
-
 static bool
 add_cell(struct scan *s, struct table_cell cell)
 {
-    void *cells = s->block->cells;
-    if (!grow_csv(&cells, sizeof cell, s->cells, &s->cell_capacity)) {
-        return false;
+    struct table_cell *cells =
+        host_grow(s->block->cells, sizeof cell, s->cells, &s->cell_capacity);
+    if (cells != NULL) {
+        s->block->cells = cells;
+        cells[s->cells++] = cell;
     }
-    s->block->cells = cells;
-    s->block->cells[s->cells++] = cell;
-    return true;
+    return cells != NULL;
 }
 
 static bool
 add_row(struct scan *s)
 {
-    void *lines = s->block->lines;
-    if (!grow_csv(&lines, sizeof(uint32_t), s->rows, &s->row_capacity)) {
-        return false;
+    uint32_t *lines =
+        host_grow(s->block->lines, sizeof *lines, s->rows, &s->row_capacity);
+    if (lines != NULL) {
+        s->block->lines = lines;
+        lines[s->rows++] = (uint32_t)s->row_line;
     }
-    s->block->lines = lines;
-    s->block->lines[s->rows++] = (uint32_t)s->row_line;
-    return true;
+    return lines != NULL;
 }
 
 static enum sotto_status

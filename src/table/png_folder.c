@@ -55,20 +55,16 @@ names_clear(struct names *names)
 static bool
 names_add(struct names *names, char *name)
 {
-    if (name != NULL && names->count == names->room) {
-        size_t room = names->room == 0 ? 64 : 2 * names->room;
-        char **more = realloc(names->name, room * sizeof *more);
-        if (more == NULL) {
-            free(name);
-            return false;
-        }
-        names->name = more;
-        names->room = room;
+    char **more = NULL;
+    if (name != NULL) {
+        more = host_grow(names->name, sizeof *more, names->count, &names->room);
     }
-    if (name == NULL) {
+    if (more == NULL) {
+        free(name);
         return false;
     }
-    names->name[names->count++] = name;
+    names->name = more;
+    more[names->count++] = name;
     return true;
 }
 

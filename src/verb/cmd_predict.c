@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
-#include "cli/csv_print.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
+#include "host/csv_field.h"
 #include "verb/learning.h"
 #include "verb/records.h"
 #include "verb/report_source.h"
@@ -129,13 +129,14 @@ put_csv(const struct predict_job *job, FILE *to)
     (void)fputs("row,class", to);
     for (size_t y = 0; y < job->classes; y++) {
         (void)fputs(",", to);
-        csv_field(to, sotto_model_class(job->model, y));
+        csv_field_print(to, sotto_model_class(job->model, y));
     }
     (void)fputc('\n', to);
     for (size_t i = 0; i < job->rows; i++) {
         const double *p = job->p + i * job->classes;
         (void)fprintf(to, "%zu,", i + 1);
-        csv_field(to, sotto_model_class(job->model, largest(p, job->classes)));
+        csv_field_print(
+            to, sotto_model_class(job->model, largest(p, job->classes)));
         for (size_t y = 0; y < job->classes; y++) {
             (void)fprintf(to, ",%.6g", p[y]);
         }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/csv_print.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
+#include "host/csv_field.h"
 
 #define CHUNK ((size_t)4096) /* reports decoded at a time */
 
@@ -38,7 +38,7 @@ put_header(const struct job *job, FILE *to)
         for (size_t j = 0; (info.inputs > 0 || i == job->label) && j < fields;
              j++) {
             (void)fputc(',', to);
-            csv_field(to, info.name);
+            csv_field_print(to, info.name);
             if (info.samples > 0) {
                 (void)fprintf(to, ".%zu", j);
             }
@@ -79,8 +79,8 @@ put_label(const struct job *job, const uint8_t *report, FILE *to)
                         job->symbol);
     (void)fputc(',', to);
     if (job->symbols == 1) {
-        csv_field(to, sotto_mechanism_category(job->mechanism, job->label,
-                                               (size_t)job->symbol[0]));
+        csv_field_print(to, sotto_mechanism_category(job->mechanism, job->label,
+                                                     (size_t)job->symbol[0]));
         return;
     }
     for (size_t i = 0; i < job->symbols; i++) {
@@ -92,7 +92,7 @@ put_label(const struct job *job, const uint8_t *report, FILE *to)
                                                      (size_t)job->symbol[i]));
     }
     *at = '\0';
-    csv_field(to, job->set);
+    csv_field_print(to, job->set);
 }
 
 /* A column's entries of x, back in its own units. */
@@ -102,8 +102,8 @@ put_column(const struct job *job, size_t column,
 {
     if (info->symbols > 0) {
         (void)fputc(',', to);
-        csv_field(to, sotto_mechanism_category(job->mechanism, column,
-                                               largest(x, info->inputs)));
+        csv_field_print(to, sotto_mechanism_category(job->mechanism, column,
+                                                     largest(x, info->inputs)));
         return;
     }
     for (size_t i = 0; i < info->inputs; i++) {

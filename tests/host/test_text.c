@@ -132,13 +132,39 @@ test_path(void **state)
     fail_alloc_at(0);
 }
 
+/* An array grows when it is full, and is as it was when it cannot. */
+static void
+test_array(void **state)
+{
+    size_t room = 0, *array = NULL;
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        size_t *grown = host_grow(array, sizeof *array, i, &room);
+        assert_non_null(grown);
+        assert_true(room > i);
+        array = grown;
+        array[i] = i;
+    }
+    for (size_t i = 0; i < 1000; i++) {
+        assert_int_equal(array[i], i);
+    }
+    assert_int_equal(room, 1024);
+    fail_alloc_at(1);
+    assert_null(host_grow(array, sizeof *array, room, &room));
+    fail_alloc_at(0);
+    assert_int_equal(room, 1024);
+    assert_int_equal(array[999], 999);
+    assert_null(host_grow(array, SIZE_MAX / 1024, room, &room));
+    free(array);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),  cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_path),   cmocka_unit_test(test_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * test_csv_print.c: fields are quoted where they must be, and only there. The
- * program's files are in no library, so the one under test is included.
+ * test_csv_field.c: fields are quoted where they must be, and only there.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-#include "cli/csv_print.c"
+#include "host/csv_field.h"
 
 static void
 assert_field(const char *text, const char *expected)
 {
     char got[80] = "";
     FILE *to = fmemopen(got, sizeof got, "w");
-    csv_field(to, text);
+    csv_field_print(to, text);
     (void)fclose(to);
     assert_string_equal(got, expected);
 }
@@ -34,11 +34,31 @@ test_field(void **state)
     assert_field("two\rlines, %s", "\"two\rlines, %s\"");
 }
 
+/* In a line of text; numbers that are none are empty. */
+static void
+test_line(void **state)
+{
+    struct host_text text;
+    (void)state;
+    host_text_init(&text, 100);
+    csv_field_add(&text, "plain %d");
+    csv_field_add(&text, "");
+    host_text_print(&text, ";");
+    csv_field_add(&text, "a\r\n\"b\",");
+    host_text_print(&text, ";");
+    csv_field_number(&text, 1.0 / 3);
+    csv_field_number(&text, (double)NAN);
+    csv_field_number(&text, (double)INFINITY);
+    assert_string_equal(text.data, "plain %d;\"a  \"\"b\"\",\";0.3333333333");
+    host_text_clear(&text);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_field),
+        cmocka_unit_test(test_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
