@@ -23,10 +23,9 @@
 
 /* ---- What the attacks share ---------------------------------------------- */
 
-/* Adds a finding, if there is memory for it. */
-__attribute__((format(printf, 3, 0))) static void
-add_finding(struct sotto_audit *audit, struct sotto_audit_finding finding,
-            const char *format, va_list args)
+/* Makes room for a finding; NULL if there is no memory for it. */
+static struct sotto_audit_finding *
+add_finding(struct sotto_audit *audit, const char *attack)
 {
     if (audit->info.findings == audit->room) {
         size_t room = audit->room == 0 ? 16 : 2 * audit->room;
@@ -34,40 +33,45 @@ add_finding(struct sotto_audit *audit, struct sotto_audit_finding finding,
             realloc(audit->finding, room * sizeof *grown);
         if (grown == NULL) {
             audit->failed = true;
-            return;
+            return NULL;
         }
         audit->finding = grown;
         audit->room = room;
     }
-    (void)vsnprintf(finding.text, sizeof finding.text, format, args);
-    audit->finding[audit->info.findings++] = finding;
+    struct sotto_audit_finding *finding =
+        &audit->finding[audit->info.findings++];
+    *finding = (struct sotto_audit_finding){.attack = attack};
+    return finding;
 }
 
 void
 audit_note(struct sotto_audit *audit, const char *attack, bool violated,
            const char *format, ...)
 {
-    va_list args;
+    struct sotto_audit_finding *finding = add_finding(audit, attack);
     audit->info.violated = audit->info.violated || violated;
-    va_start(args, format);
-    add_finding(
-        audit,
-        (struct sotto_audit_finding){.attack = attack, .violated = violated},
-        format, args);
-    va_end(args);
+    if (finding != NULL) {
+        va_list args;
+        finding->violated = violated;
+        va_start(args, format);
+        (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+        va_end(args);
+    }
 }
 
 void
 audit_skip(struct sotto_audit *audit, const char *attack, const char *format,
            ...)
 {
-    va_list args;
+    struct sotto_audit_finding *finding = add_finding(audit, attack);
     audit->info.untried++;
-    va_start(args, format);
-    add_finding(audit,
-                (struct sotto_audit_finding){.attack = attack, .untried = true},
-                format, args);
-    va_end(args);
+    if (finding != NULL) {
+        va_list args;
+        finding->untried = true;
+        va_start(args, format);
+        (void)vsnprintf(finding->text, sizeof finding->text, format, args);
+        va_end(args);
+    }
 }
 
 void

@@ -20,20 +20,24 @@ struct store_reader {
     void *own;
 };
 
-/* Finds the back-end, and where its place begins in the url. */
-static enum sotto_status
-find_backend(const char *url, const struct store_backend **ret_backend,
-             const char **ret_place, struct sotto_error *err)
+/* The back-end, and where its place begins in the url; NULL: there is none. */
+static const struct store_backend *
+find_backend(const char *url, const char **ret_place)
 {
     for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
         size_t size = strlen(backends[i]->kind);
         if (strncmp(url, backends[i]->kind, size) == 0 && url[size] == ':' &&
             url[size + 1] != '\0') {
             *ret_place = url + size + 1;
-            *ret_backend = backends[i];
-            return SOTTO_STATUS_OK;
+            return backends[i];
         }
     }
+    return NULL;
+}
+
+static enum sotto_status
+fail_url(const char *url, struct sotto_error *err)
+{
     return host_fail(err, SOTTO_STATUS_USAGE, 0,
                      "'%s' names no store; one is written sqlite:PATH",
                      host_shown(url));
@@ -46,12 +50,17 @@ store_open(const char *url, bool simulation, struct store **ret_store,
            struct sotto_error *err)
 {
     const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
     struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        return host_fail_memory(err);
+    }
+    store->backend = backend;
     enum sotto_status status =
-        store == NULL ? host_fail_memory(err)
-                      : find_backend(url, &store->backend, &place, err);
-    status = HOST_THEN(
-        status, store->backend->open(place, simulation, &store->own, err));
+        backend->open(place, simulation, &store->own, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_store = store;
     } else {
@@ -163,12 +172,17 @@ store_reader_open(const char *url, struct store_reader **ret,
 {
     const char *place = NULL;
     bool simulation = false;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
     struct store_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) {
+        return host_fail_memory(err);
+    }
+    reader->backend = backend;
     enum sotto_status status =
-        reader == NULL ? host_fail_memory(err)
-                       : find_backend(url, &reader->backend, &place, err);
-    status = HOST_THEN(status, reader->backend->reader_open(place, &reader->own,
-                                                            &simulation, err));
+        backend->reader_open(place, &reader->own, &simulation, err);
     if (status != SOTTO_STATUS_OK) {
         free(reader);
         return status;

@@ -188,7 +188,7 @@ typedef void tensor_sgd_op(struct tensor_backend *self, size_t size, float rate,
 
 struct tensor_ops {
     const char *name;
-#define TENSOR_OP(op) tensor_##op##_op *op;
+#define TENSOR_OP(op) tensor_##op##_op *(op);
     TENSOR_OPS(TENSOR_OP)
 #undef TENSOR_OP
     void (*free)(struct tensor_backend *self);
