@@ -119,16 +119,16 @@ read_options(const struct sotto_mechanism *mechanism,
 }
 
 static enum sotto_status
-read_and_fit(const struct sotto_mechanism *mechanism, struct learn_job *job,
+read_and_fit(const struct sotto_mechanism *mechanism, struct learn_job job,
              const struct sotto_fit_options *options,
              struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
              struct sotto_error *err)
 {
     struct learn_options own;
     enum sotto_status status = read_options(mechanism, options, &own, err);
-    job->options = &own;
+    job.options = &own;
     return HOST_THEN(status,
-                     learn_fit(mechanism, job, ret_model, ret_info, err));
+                     learn_fit(mechanism, &job, ret_model, ret_info, err));
 }
 
 enum sotto_status
@@ -149,7 +149,7 @@ sotto_fit(struct sotto_mechanism *mechanism,
           struct sotto_error *err)
 {
     struct learn_job job = {.reader = reader, .analyst = analyst, .table = aux};
-    return read_and_fit(mechanism, &job, options, ret_model, ret_info, err);
+    return read_and_fit(mechanism, job, options, ret_model, ret_info, err);
 }
 
 enum sotto_status
@@ -160,7 +160,7 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
                 struct sotto_error *err)
 {
     struct learn_job job = {.table = table};
-    return read_and_fit(mechanism, &job, options, ret_model, ret_info, err);
+    return read_and_fit(mechanism, job, options, ret_model, ret_info, err);
 }
 
 enum sotto_status
@@ -178,5 +178,5 @@ sotto_fit_labelled(struct sotto_mechanism *mechanism,
                             .column = column,
                             .analyst = analyst,
                             .table = aux};
-    return read_and_fit(mechanism, &job, options, ret_model, ret_info, err);
+    return read_and_fit(mechanism, job, options, ret_model, ret_info, err);
 }

@@ -297,10 +297,11 @@ labelled_new(const struct sotto_mechanism *mechanism,
     size_t at = 0;
     size_t *row =
         calloc(sotto_report_reader_count(job->reader) + 1, sizeof *row);
-    enum sotto_status status = schema_init(&schema, 1, err);
+    enum sotto_status status;
     if (row == NULL) {
-        status = host_fail_memory(err);
+        return host_fail_memory(err);
     }
+    status = schema_init(&schema, 1, err);
     status = HOST_THEN(status, read_labels(job, &schema, &at, row, err));
     status = HOST_THEN(
         status, labelled_mechanism(mechanism, schema.column, &labelled, err));
