@@ -61,16 +61,28 @@ enum sotto_status {
 /* The message of a status: a static string, never NULL. */
 const char *sotto_status_message(enum sotto_status status);
 
+/* What an error's subject is. */
+enum sotto_about {
+    SOTTO_ABOUT_NOTHING = 0,  /* the subject is empty */
+    SOTTO_ABOUT_SETTING = 1,  /* a setting: the message begins with its name */
+    SOTTO_ABOUT_FILE = 2,     /* a file or folder, which the message names */
+    SOTTO_ABOUT_COLUMN = 3,   /* a column of a table */
+    SOTTO_ABOUT_PARAMETER = 4 /* what the call was given, as "table" */
+};
+
 /*
  * What went wrong, in detail. Parsers and readers fill it on failure and leave
  * it alone on success; every `err` parameter may be NULL.
  */
 struct sotto_error {
     enum sotto_status status;
-    size_t position;   /* byte offset in the input, 0 where it has none */
-    char subject[112]; /* what it is about, for a program: a parameter, a
-                          setting, a column, a file; empty: nothing of these */
-    char message[496]; /* one sentence or two, for a person */
+    size_t position;        /* byte offset in the input, 0 where it has none */
+    enum sotto_about about; /* what `subject` is, for a program: nobody needs to
+                               read the message */
+    char subject[84];       /* its name, or the end of a long one */
+    char remedy[24];        /* a setting that would help, or two with a blank
+                               between; empty: none */
+    char message[496];      /* one sentence or two, for a person */
 };
 
 /*

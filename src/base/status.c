@@ -25,7 +25,8 @@ status_fail(struct sotto_error *err, enum sotto_status status, size_t position,
         size_t i = 0;
         err->status = status;
         err->position = position;
-        err->subject[0] = '\0';
+        err->about = SOTTO_ABOUT_NOTHING;
+        err->subject[0] = err->remedy[0] = '\0';
         while (text[i] != '\0' && i + 1 < sizeof err->message) {
             err->message[i] = text[i];
             i++;

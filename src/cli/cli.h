@@ -167,10 +167,11 @@ void cli_note(const char *format, ...) CLI_PRINTF(1);
 /* Whether notes are left out from now on. */
 void cli_hush(bool hush);
 
-/* Whether a failure is about an option of this verb, and its message begins
-   with the name: the library names settings, the dashes are the program's. */
+/* Whether a failure is about an option of this verb: the library names
+   settings, the dashes are the program's. */
 bool cli_names_option(const struct sotto_error *err);
-/* Prints what went wrong; the exit status that goes with it. */
+/* Prints what went wrong, and which options would help; the exit status that
+   goes with it. */
 int cli_fail(const struct sotto_error *err);
 
 /* Where a verb tells what it did: standard error if `path`, the file it

@@ -123,33 +123,51 @@ exit_of(enum sotto_status status)
     }
 }
 
+/* Whether the verb that speaks has such an option. */
+static bool
+has_option(const char *name, size_t size)
+{
+    const struct cli_option *option;
+    for (size_t v = 0; v < cli_program.verbs && speaker != NULL; v++) {
+        const struct cli_verb *verb = cli_program.verb[v];
+        if (strcmp(verb->name, speaker) != 0) {
+            continue;
+        }
+        for (size_t i = 0; (option = cli_option_at(verb, i)) != NULL; i++) {
+            if (strlen(option->name) == size &&
+                strncmp(option->name, name, size) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool
 cli_names_option(const struct sotto_error *err)
 {
-    size_t size = strlen(err->subject);
-    const struct cli_verb *verb = NULL;
-    const struct cli_option *option = NULL;
-    for (size_t i = 0; i < cli_program.verbs && speaker != NULL; i++) {
-        if (strcmp(cli_program.verb[i]->name, speaker) == 0) {
-            verb = cli_program.verb[i];
-        }
-    }
-    for (size_t i = 0; verb != NULL && size > 0; i++) {
-        option = cli_option_at(verb, i);
-        if (option == NULL || strcmp(option->name, err->subject) == 0) {
-            break;
-        }
-    }
-    return option != NULL && strncmp(err->message, err->subject, size) == 0 &&
-           strchr(" :", err->message[size]) != NULL;
+    return err->about == SOTTO_ABOUT_SETTING &&
+           has_option(err->subject, strlen(err->subject));
 }
 
 int
 cli_fail(const struct sotto_error *err)
 {
-    say(cli_names_option(err) ? "--" : "", "%s",
+    char hint[2 * sizeof err->remedy + 8] = "";
+    size_t used = 0;
+    for (const char *at = err->remedy; *at != '\0'; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        if (has_option(at, size)) {
+            used +=
+                (size_t)snprintf(hint + used, sizeof hint - used, "%s--%.*s",
+                                 used > 0 ? ", " : " (", (int)size, at);
+        }
+        at += size;
+    }
+    say(cli_names_option(err) ? "--" : "", "%s%s%s",
         err->message[0] != '\0' ? err->message
-                                : sotto_status_message(err->status));
+                                : sotto_status_message(err->status),
+        hint, used > 0 ? ")" : "");
     return exit_of(err->status);
 }
 

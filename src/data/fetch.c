@@ -177,11 +177,13 @@ fail_start(const char *program, const char *what, int error,
            struct sotto_error *err)
 {
     if (error == ENOENT) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "fetching %s needs the program %s, which is not "
-                         "here: install it (Debian's package %s), or give "
-                         "the file or folder with --from",
-                         what, program, program);
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_IO, 0,
+                      "fetching %s needs the program %s, which is not "
+                      "here: install it (Debian's package %s), or give "
+                      "the file or folder yourself",
+                      what, program, program),
+            err, "from");
     }
     return host_fail(err, SOTTO_STATUS_IO, 0, "cannot start %s: %s", program,
                      strerror(error));
@@ -214,10 +216,12 @@ run_fetch(char *const *argv, const char *what, const char *folder,
         return fail_start(argv[0], what, ENOENT, err);
     }
     read_said(folder, said);
-    return host_fail(err, SOTTO_STATUS_IO, 0,
-                     "%s could not fetch %s: %s; a file or folder from "
-                     "elsewhere can be given with --from",
-                     argv[0], what, said[0] != '\0' ? said : "it said nothing");
+    return host_remedy(
+        host_fail(err, SOTTO_STATUS_IO, 0,
+                  "%s could not fetch %s: %s; a file or folder from "
+                  "elsewhere can be given",
+                  argv[0], what, said[0] != '\0' ? said : "it said nothing"),
+        err, "from");
 }
 
 /* ---- A package ---------------------------------------------------------- */
@@ -349,11 +353,13 @@ fail_transfer(const char *address, const struct download *download,
                          "%s is more than %zu bytes", host_shown(address),
                          download->most);
     }
-    return host_fail(err, SOTTO_STATUS_IO, 0,
-                     "could not fetch %s: %.200s; a file or folder from "
-                     "elsewhere can be given with --from",
-                     host_shown(address),
-                     why[0] != '\0' ? why : curl_easy_strerror(said));
+    return host_remedy(
+        host_fail(err, SOTTO_STATUS_IO, 0,
+                  "could not fetch %s: %.200s; a file or folder from "
+                  "elsewhere can be given",
+                  host_shown(address),
+                  why[0] != '\0' ? why : curl_easy_strerror(said)),
+        err, "from");
 }
 
 enum sotto_status

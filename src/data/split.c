@@ -157,10 +157,12 @@ keys_new(const struct sotto_table *table, size_t column, const char *what,
                          column + 1, sotto_table_columns(table));
     }
     if (sotto_table_width(table, column) > 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "column \"%.80s\" holds images: it cannot tell a "
-                         "row's %s",
-                         sotto_table_name(table, column), what);
+        return host_about(
+            host_fail(err, SOTTO_STATUS_INPUT, 0,
+                      "column \"%.80s\" holds images: it cannot tell a "
+                      "row's %s",
+                      sotto_table_name(table, column), what),
+            err, SOTTO_ABOUT_COLUMN, sotto_table_name(table, column));
     }
     struct key *keys = calloc(rows, sizeof *keys);
     if (keys == NULL) {

@@ -361,7 +361,7 @@ sotto_analyst_read(const char *path, struct sotto_analyst **ret_analyst,
     struct safetensors *file = NULL;
     enum sotto_status status = safetensors_read(path, FILE_MOST, &file, err);
     status = HOST_THEN(status, adopt(file, path, ret_analyst, err));
-    return host_about(status, err, path);
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
 }
 
 void

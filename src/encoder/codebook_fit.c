@@ -294,7 +294,7 @@ const struct encoder encoder_codebook = {
              "label:\n"
              "for learning at a small epsilon. Tells little of a record "
              "but its\n"
-             "class. Without --encoder one is trained first, as " ENCODER_BASE
+             "class. Without an encoder one is trained first, as " ENCODER_BASE
              " does it.\n"
              "If stopped, the same command resumes.",
          .analyst = "codes and representations",

@@ -186,19 +186,23 @@ split_budget(struct direct *direct, struct sotto_error *err)
         blocks = checked_add(blocks, count_entries(direct, direct->kept[i]));
     }
     if (direct->columns > DEVICE_COLUMNS_MAX || blocks > REPORT_POINTS_MAX) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "%zu columns with %zu numbers and categories are too "
-                         "many: at most %u and %u; drop some with --drop",
-                         direct->columns, (size_t)blocks, DEVICE_COLUMNS_MAX,
-                         REPORT_POINTS_MAX);
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                      "%zu columns with %zu numbers and categories are too "
+                      "many: at most %u and %u; drop some",
+                      direct->columns, (size_t)blocks, DEVICE_COLUMNS_MAX,
+                      REPORT_POINTS_MAX),
+            err, "drop");
     }
     direct->each = blocks > 0 ? direct->eps / blocks : 0;
     if (direct->each < DECIMAL_EPS_MIN) {
-        return host_fail(err, SOTTO_STATUS_BUDGET, 0,
-                         "epsilon %s over %zu numbers and categories leaves "
-                         "each less than 0.000001: drop columns with --drop or "
-                         "raise --eps",
-                         direct->options->eps, (size_t)blocks);
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_BUDGET, 0,
+                      "epsilon %s over %zu numbers and categories leaves "
+                      "each less than 0.000001: drop columns or raise "
+                      "epsilon",
+                      direct->options->eps, (size_t)blocks),
+            err, "drop eps");
     }
     return SOTTO_STATUS_OK;
 }
@@ -291,8 +295,8 @@ const struct encoder encoder_direct = {
          .about =
              "columns go straight through channels, the budget split evenly\n"
              "between them, numbers with noise and categories by randomised\n"
-             "response: so keep few columns, or send numbers together with\n"
-             "--numbers duchi. A number as the label is the target of a\n"
+             "response: so keep few columns, or send numbers together, by\n"
+             "duchi. A number as the label is the target of a\n"
              "regression."},
     .settings = settings,
     .own_size = sizeof(struct direct_settings),

@@ -293,7 +293,8 @@ share_delta(struct direct *direct, struct sotto_error *err)
                         "delta is too small to be shared by %zu parts: raise "
                         "it",
                         (size_t)needing);
-        return host_about(SOTTO_STATUS_BUDGET, err, "delta");
+        return host_about(SOTTO_STATUS_BUDGET, err, SOTTO_ABOUT_SETTING,
+                          "delta");
     }
     for (size_t i = 0; needing > 0 && i < direct->parts; i++) {
         if (is_approximate(&direct->part[i])) {
@@ -349,7 +350,7 @@ direct_explain(const struct direct *direct, enum sotto_status status,
                             "lower it, or raise epsilon",
                             channel->name, (unsigned)part->d,
                             part->d == 1 ? "" : "s", (unsigned)part->l);
-            (void)host_about(status, err, "l");
+            (void)host_about(status, err, SOTTO_ABOUT_SETTING, "l");
         }
         free(own);
     }

@@ -112,11 +112,13 @@ find_blocks(struct learnt *learnt, struct sotto_error *err)
     }
     if (learnt->choice.columns > DEVICE_COLUMNS_MAX ||
         width > DEVICE_WIDTH_MAX) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "%zu columns with %zu inputs are too many: at most "
-                         "%u and %u; drop some with --drop",
-                         learnt->choice.columns, (size_t)width,
-                         DEVICE_COLUMNS_MAX, DEVICE_WIDTH_MAX);
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                      "%zu columns with %zu inputs are too many: at most "
+                      "%u and %u; drop some",
+                      learnt->choice.columns, (size_t)width, DEVICE_COLUMNS_MAX,
+                      DEVICE_WIDTH_MAX),
+            err, "drop");
     }
     if (width == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,

@@ -132,7 +132,8 @@ check_rank(const struct pca *pca, struct sotto_error *err)
                             "d is %zu, and the data varies in %zu direction%s "
                             "only: give %zu or less",
                             d, i, i == 1 ? "" : "s", i);
-            return host_about(SOTTO_STATUS_INPUT, err, "d");
+            return host_about(SOTTO_STATUS_INPUT, err, SOTTO_ABOUT_SETTING,
+                              "d");
         }
     }
     return SOTTO_STATUS_OK;
@@ -203,17 +204,19 @@ fit(struct pca *pca, struct sotto_error *err)
     size_t d = learnt->set.d, width = learnt->width;
     enum sotto_status status;
     if (width > WIDTH_MAX) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "%zu inputs are too many for principal components: "
-                         "at most %zu; drop some with --drop",
-                         width, WIDTH_MAX);
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                      "%zu inputs are too many for principal components: "
+                      "at most %zu; drop some",
+                      width, WIDTH_MAX),
+            err, "drop");
     }
     if (d > width) {
         (void)host_fail(err, SOTTO_STATUS_LIMIT, 0,
                         "d is %zu, and %zu input%s as many components at "
                         "most: give %zu or less",
                         d, width, width == 1 ? " has" : "s have", width);
-        return host_about(SOTTO_STATUS_LIMIT, err, "d");
+        return host_about(SOTTO_STATUS_LIMIT, err, SOTTO_ABOUT_SETTING, "d");
     }
     pca->mean = calloc(width, sizeof *pca->mean);
     pca->vector = calloc(width, width * sizeof *pca->vector);

@@ -17,7 +17,8 @@ host_fail(struct sotto_error *err, enum sotto_status status, size_t position,
         va_list args;
         err->status = status;
         err->position = position;
-        err->subject[0] = '\0';
+        err->about = SOTTO_ABOUT_NOTHING;
+        err->subject[0] = err->remedy[0] = '\0';
         va_start(args, format);
         (void)vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
@@ -34,21 +35,25 @@ end_of(const char *text, size_t most)
 
 enum sotto_status
 host_about(enum sotto_status status, struct sotto_error *err,
-           const char *subject)
+           enum sotto_about about, const char *subject)
 {
     if (err != NULL && status != SOTTO_STATUS_OK &&
         status != SOTTO_STATUS_MEMORY) {
         const char *end = end_of(subject, sizeof err->subject - 1);
         memcpy(err->subject, end, strlen(end) + 1);
+        err->about = about;
     }
     return status;
 }
 
-bool
-host_is_about(const struct sotto_error *err, const char *subject)
+enum sotto_status
+host_remedy(enum sotto_status status, struct sotto_error *err,
+            const char *settings)
 {
-    return subject != NULL &&
-           strcmp(err->subject, end_of(subject, sizeof err->subject - 1)) == 0;
+    if (err != NULL) {
+        (void)snprintf(err->remedy, sizeof err->remedy, "%s", settings);
+    }
+    return status;
 }
 
 enum sotto_status

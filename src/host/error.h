@@ -4,8 +4,6 @@
 #ifndef SOTTO_HOST_ERROR_H
 #define SOTTO_HOST_ERROR_H
 
-#include <stdbool.h>
-
 #include "sotto/client.h"
 
 /*
@@ -18,15 +16,17 @@ host_fail(struct sotto_error *err, enum sotto_status status, size_t position,
 
 /*
  * Says what a failure is about and returns `status`: a function can write
- * `return host_about(host_fail(err, ...), err, "aux")`. The caller's word
- * replaces that of those it called. Success and a lack of memory are about
- * nothing. A subject that is too long keeps its end.
+ * `return host_about(host_fail(err, ...), err, SOTTO_ABOUT_PARAMETER, "aux")`.
+ * The caller's word replaces that of those it called. Success and a lack of
+ * memory are about nothing. A subject that is too long keeps its end.
  */
 enum sotto_status host_about(enum sotto_status status, struct sotto_error *err,
-                             const char *subject);
+                             enum sotto_about about, const char *subject);
 
-/* Whether a failure is about `subject`, which may be NULL: then it is not. */
-bool host_is_about(const struct sotto_error *err, const char *subject);
+/* Says which setting would help, or which two, with a blank between; returns
+   `status`. */
+enum sotto_status host_remedy(enum sotto_status status, struct sotto_error *err,
+                              const char *settings);
 
 /* host_fail for a lack of memory, which needs no detail. */
 enum sotto_status host_fail_memory(struct sotto_error *err);

@@ -39,7 +39,7 @@ fail_read(struct sotto_error *err, const char *path, int error)
 {
     (void)host_fail(err, SOTTO_STATUS_IO, 0, "cannot read '%s': %s%s",
                     host_shown(path), strerror(error), advice_read(error));
-    return host_about(SOTTO_STATUS_IO, err, path);
+    return host_about(SOTTO_STATUS_IO, err, SOTTO_ABOUT_FILE, path);
 }
 
 /* ---- Descriptors -------------------------------------------------------- */

@@ -89,7 +89,7 @@ fail_write(struct sotto_error *err, const char *path, int error)
 {
     (void)host_fail(err, SOTTO_STATUS_IO, 0, "cannot write '%s': %s%s",
                     host_shown(path), strerror(error), advice_write(error));
-    return host_about(SOTTO_STATUS_IO, err, path);
+    return host_about(SOTTO_STATUS_IO, err, SOTTO_ABOUT_FILE, path);
 }
 
 /* ---- Writing: the start ------------------------------------------------- */
@@ -232,7 +232,7 @@ output_open(struct sotto_output *output, unsigned mode, struct sotto_error *err)
         (void)host_fail(err, SOTTO_STATUS_IO, 0,
                         "cannot write '%s': it is a folder; name a file in it",
                         host_shown(output->path));
-        return host_about(SOTTO_STATUS_IO, err, output->path);
+        return host_about(SOTTO_STATUS_IO, err, SOTTO_ABOUT_FILE, output->path);
     }
     if (named || (there && !S_ISREG(info.st_mode))) {
         output->fd = host_file_open(output->path, O_WRONLY);

@@ -97,7 +97,7 @@ settings_fail(struct sotto_error *err, const char *name, const char *format,
     va_end(list);
     return host_about(
         host_fail(err, SOTTO_STATUS_USAGE, 0, "%s %s", name, message), err,
-        name);
+        SOTTO_ABOUT_SETTING, name);
 }
 
 /* Reads digits alone: strtoull would also take blanks and signs. */

@@ -33,11 +33,14 @@ check_mode(const char *path, struct sotto_error *err)
     }
     return wrong == 0
                ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                           "'%s' is open to others than its owner (mode "
-                           "%04o): say `chmod 600` of it, and take a "
-                           "new token if they may have read it",
-                           host_shown(path), (unsigned)found.st_mode & 07777u);
+               : host_about(
+                     host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                               "'%s' is open to others than its owner (mode "
+                               "%04o): say `chmod 600` of it, and take a "
+                               "new token if they may have read it",
+                               host_shown(path),
+                               (unsigned)found.st_mode & 07777u),
+                     err, SOTTO_ABOUT_FILE, path);
 }
 
 /* Whether it is not the same few characters over and over. */
@@ -90,5 +93,5 @@ token_file_read(const char *path, char **ret_token, size_t *ret_size,
     }
     free(token);
     host_wipe_free(text, size);
-    return status;
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
 }

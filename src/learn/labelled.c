@@ -284,7 +284,7 @@ read_labels(const struct learn_job *job, struct schema *schema, size_t *ret_at,
     status = HOST_THEN(
         status, schema_fit_find(labels, "label", job->column, ret_at, err));
     status = HOST_THEN(status, schema_fit_label(schema, labels, *ret_at, err));
-    return host_about(status, err, "labels");
+    return host_about(status, err, SOTTO_ABOUT_PARAMETER, "labels");
 }
 
 enum sotto_status

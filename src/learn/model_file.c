@@ -200,7 +200,7 @@ sotto_model_read(const char *path, struct sotto_model **ret_model,
     enum sotto_status status = safetensors_read(path, FILE_MOST, &file, err);
     status = HOST_THEN(status, finish_reading(file, path, ret_model, err));
     safetensors_free(file);
-    return host_about(status, err, path);
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
 }
 
 enum sotto_status

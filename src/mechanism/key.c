@@ -92,8 +92,9 @@ enum sotto_status
 key_fail_in(struct sotto_error *err, const char *path,
             const struct sotto_error *inner)
 {
-    return host_fail(err, inner->status, inner->position, "'%s': %s",
-                     host_shown(path), inner->message);
+    (void)host_fail(err, inner->status, inner->position, "'%s': %s",
+                    host_shown(path), inner->message);
+    return host_about(inner->status, err, SOTTO_ABOUT_FILE, path);
 }
 
 uint64_t

@@ -128,7 +128,8 @@ sotto_mechanism_read(const char *path, struct sotto_mechanism **ret_mechanism,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return mechanism_adopt(data, size, path, ret_mechanism, err);
+    return host_about(mechanism_adopt(data, size, path, ret_mechanism, err),
+                      err, SOTTO_ABOUT_FILE, path);
 }
 
 enum sotto_status
@@ -161,7 +162,8 @@ sotto_mechanism_read_verified(const char *path, const char *pub_path,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    status = mechanism_adopt(data, size, path, ret_mechanism, err);
+    status = host_about(mechanism_adopt(data, size, path, ret_mechanism, err),
+                        err, SOTTO_ABOUT_FILE, path);
     data = NULL;
     if (status != SOTTO_STATUS_OK && status != SOTTO_STATUS_MEMORY) {
         status = SOTTO_STATUS_REFUSED;

@@ -154,10 +154,12 @@ rebudget_split(uint64_t eps, double lambda, uint64_t *ret_eps_x,
     double share = nearbyint((double)eps * lambda);
     uint64_t eps_x = share < (double)eps ? (uint64_t)share : eps;
     if (eps_x < DECIMAL_EPS_MIN || eps - eps_x < DECIMAL_EPS_MIN) {
-        return host_fail(err, SOTTO_STATUS_BUDGET, 0,
-                         "a share of %g leaves the %s less than epsilon "
-                         "0.000001: choose another --lambda or raise --eps",
-                         lambda, eps_x < DECIMAL_EPS_MIN ? "record" : "label");
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_BUDGET, 0,
+                      "a share of %g leaves the %s less than epsilon "
+                      "0.000001: choose another share, or raise epsilon",
+                      lambda, eps_x < DECIMAL_EPS_MIN ? "record" : "label"),
+            err, "lambda eps");
     }
     *ret_eps_x = eps_x;
     *ret_eps_y = eps - eps_x;

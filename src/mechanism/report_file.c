@@ -502,7 +502,8 @@ sotto_report_reader_new(const struct sotto_mechanism *mechanism,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return adopt(&source, data, size, ret_reader, err);
+    return host_about(adopt(&source, data, size, ret_reader, err), err,
+                      SOTTO_ABOUT_FILE, path);
 }
 
 enum sotto_status

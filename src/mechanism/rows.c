@@ -40,7 +40,8 @@ rows_init(struct rows *rows, struct sotto_mechanism *mechanism,
                             "the table has no column \"%.80s\", which the "
                             "mechanism asks for",
                             name);
-            return host_about(SOTTO_STATUS_INPUT, err, "table");
+            return host_about(SOTTO_STATUS_INPUT, err, SOTTO_ABOUT_PARAMETER,
+                              "table");
         }
     }
     return SOTTO_STATUS_OK;

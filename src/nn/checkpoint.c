@@ -182,11 +182,13 @@ fail_damaged(const char *path, struct sotto_error *err)
 static enum sotto_status
 fail_other(const char *path, struct sotto_error *err)
 {
-    return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                     "the checkpoint '%s' is of a training with other options "
-                     "or other data: go on with those, remove it to start "
-                     "over, or choose another place with -o",
-                     host_shown(path));
+    return host_remedy(
+        host_fail(err, SOTTO_STATUS_INPUT, 0,
+                  "the checkpoint '%s' is of a training with other options "
+                  "or other data: go on with those, remove it to start "
+                  "over, or choose another output",
+                  host_shown(path)),
+        err, "output");
 }
 
 /* Whether it was written under this key. */
@@ -223,5 +225,7 @@ nn_checkpoint_read(const char *path, const char *key, struct nn_arena *arena,
         *ret_found = true;
     }
     safetensors_free(file);
-    return status == SOTTO_STATUS_FORMAT ? fail_damaged(path, err) : status;
+    return host_about(status == SOTTO_STATUS_FORMAT ? fail_damaged(path, err)
+                                                    : status,
+                      err, SOTTO_ABOUT_FILE, path);
 }

@@ -76,7 +76,7 @@ nn_fail_diverged(const char *what, uint64_t epoch, struct sotto_error *err)
     return host_about(host_fail(err, SOTTO_STATUS_INPUT, 0,
                                 "rate is too high: %s diverged in epoch %llu",
                                 what, (unsigned long long)epoch),
-                      err, "rate");
+                      err, SOTTO_ABOUT_SETTING, "rate");
 }
 
 static bool

@@ -113,11 +113,13 @@ fit_category(const struct sotto_table *table, size_t column,
     if (count == 0) {
         status = schema_column_missing(table, column, err);
     } else if (count > CATEGORIES_MOST) {
-        status = schema_column_fail(
-            SOTTO_STATUS_INPUT, "column ", sotto_table_name(table, column),
-            " has more than 1024 different values: leave it "
-            "out with --drop, or group its values",
-            err);
+        status = host_remedy(
+            schema_column_fail(SOTTO_STATUS_INPUT, "column ",
+                               sotto_table_name(table, column),
+                               " has more than 1024 different values: group "
+                               "them, or leave it out",
+                               err),
+            err, "drop");
     } else {
         ret->values = copy_words(words, count);
         ret->count = count + 1;

@@ -181,14 +181,16 @@ schema_column_fail(enum sotto_status status, const char *before,
     (void)host_fail(err, status, 0, "%s\"%s\"%s", before,
                     shown.data != NULL ? shown.data : "", after);
     host_text_clear(&shown);
-    return status;
+    return host_about(status, err, SOTTO_ABOUT_COLUMN, name);
 }
 
 enum sotto_status
 schema_column_missing(const struct sotto_table *table, size_t column,
                       struct sotto_error *err)
 {
-    return schema_column_fail(
-        SOTTO_STATUS_INPUT, "column ", sotto_table_name(table, column),
-        " has no value in any row: leave it out with --drop", err);
+    return host_remedy(
+        schema_column_fail(SOTTO_STATUS_INPUT, "column ",
+                           sotto_table_name(table, column),
+                           " has no value in any row: leave it out", err),
+        err, "drop");
 }

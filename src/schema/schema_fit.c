@@ -34,7 +34,7 @@ fail_unknown(const struct sotto_table *table, const char *what,
                     there.data != NULL ? there.data : "");
     host_text_clear(&shown);
     host_text_clear(&there);
-    return host_about(SOTTO_STATUS_USAGE, err, what);
+    return host_about(SOTTO_STATUS_USAGE, err, SOTTO_ABOUT_SETTING, what);
 }
 
 enum sotto_status
@@ -145,11 +145,13 @@ schema_fit_label(struct schema *schema, const struct sotto_table *table,
 {
     static const struct schema_aim aim = {0};
     if (!schema_kind(sotto_table_kind(table, column))->symbols) {
-        return schema_column_fail(
-            SOTTO_STATUS_INPUT, "the label ", sotto_table_name(table, column),
-            " does not hold categories: if its numbers are names of classes, "
-            "say so with --category",
-            err);
+        return host_remedy(
+            schema_column_fail(SOTTO_STATUS_INPUT, "the label ",
+                               sotto_table_name(table, column),
+                               " does not hold categories: if its numbers are "
+                               "names of classes, say so",
+                               err),
+            err, "category");
     }
     return schema_fit(schema, table, column, &aim, err);
 }

@@ -94,9 +94,10 @@ check_options(const struct sotto_sender_options *options,
                              "would see what is sent without TLS");
     }
     if (options->ca != NULL && access(options->ca, R_OK) != 0) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "cannot read the authorities in '%s': %s",
-                         host_shown(options->ca), strerror(errno));
+        return host_about(host_fail(err, SOTTO_STATUS_IO, 0,
+                                    "cannot read the authorities in '%s': %s",
+                                    host_shown(options->ca), strerror(errno)),
+                          err, SOTTO_ABOUT_FILE, options->ca);
     }
     if (options->queue == NULL) {
         return settings_fail(err, "queue", "is missing");

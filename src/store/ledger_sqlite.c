@@ -87,7 +87,7 @@ sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
     } else {
         sotto_ledger_free(ledger);
     }
-    return status;
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
 }
 
 /* In a forked child the connection is left as it is: to close it there would

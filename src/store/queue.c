@@ -92,7 +92,7 @@ queue_open(const char *path, bool look, struct queue **ret_queue,
     } else {
         queue_free(queue);
     }
-    return status;
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
 }
 
 void

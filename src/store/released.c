@@ -76,7 +76,7 @@ released_read(const struct sotto_mechanism *mechanism,
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "'%s' has released no reports of this mechanism "
                          "yet: they wait for the end of a window, and until "
-                         "there are as many as sotto serve's --batch-min",
+                         "there are as many as the collector's batch-min",
                          host_shown(from));
     }
     /* Sums of doubles, batches of a descent: what is learnt depends on the

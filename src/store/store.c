@@ -66,7 +66,7 @@ store_open(const char *url, bool simulation, struct store **ret_store,
     } else {
         free(store);
     }
-    return status;
+    return host_about(status, err, SOTTO_ABOUT_FILE, url);
 }
 
 void

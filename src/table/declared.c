@@ -65,10 +65,13 @@ check_name(const struct sotto_table *table, const char *name,
     size_t column = sotto_table_find(table, name);
     return column == SIZE_MAX
                ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_INPUT, column,
-                           "the data have a column \"%.80s\": its values are "
-                           "there, or give the label another name",
-                           name);
+               : host_about(
+                     host_fail(
+                         err, SOTTO_STATUS_INPUT, column,
+                         "the data have a column \"%.80s\": its values are "
+                         "there, or give the label another name",
+                         name),
+                     err, SOTTO_ABOUT_COLUMN, name);
 }
 
 /* Words behind each other, and `rows` cells where nothing is; NULL for lack of

@@ -530,18 +530,21 @@ sotto_device_table_read(const char *path, const struct sotto_device_file *file,
         *ret_odd = (struct sotto_device_odd){0};
     }
     if (folder) {
-        return png_folder_read(path, file->samples > 0 ? file->samples : 1,
-                               ret_table, err);
+        return host_about(png_folder_read(path,
+                                          file->samples > 0 ? file->samples : 1,
+                                          ret_table, err),
+                          err, SOTTO_ABOUT_FILE, path);
     }
     if (is_array(path)) {
-        return read_array(path, ret_table, err);
+        return host_about(read_array(path, ret_table, err), err,
+                          SOTTO_ABOUT_FILE, path);
     }
     enum sotto_status status =
         host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
     if (status == SOTTO_STATUS_OK && ends_in(path, strlen(path), ".gz")) {
         status = unpack(&bytes, &size, host_shown(path), err);
     }
-    return status == SOTTO_STATUS_OK
-               ? parse_owned(bytes, size, path, file, ret_table, ret_odd, err)
-               : status;
+    return host_about(HOST_THEN(status, parse_owned(bytes, size, path, file,
+                                                    ret_table, ret_odd, err)),
+                      err, SOTTO_ABOUT_FILE, path);
 }

@@ -185,8 +185,10 @@ sotto_table_rename(struct sotto_table *table, size_t column, const char *name,
     enum sotto_status status = check_column(table, column, err);
     size_t twin = sotto_table_find(table, name);
     if (status == SOTTO_STATUS_OK && twin != SIZE_MAX && twin != column) {
-        status = host_fail(err, SOTTO_STATUS_INPUT, twin,
-                           "the table has a column \"%.80s\" already", name);
+        status = host_about(
+            host_fail(err, SOTTO_STATUS_INPUT, twin,
+                      "the table has a column \"%.80s\" already", name),
+            err, SOTTO_ABOUT_COLUMN, name);
     }
     if (status == SOTTO_STATUS_OK &&
         !table_column_name(&table->columns[column], name, strlen(name))) {

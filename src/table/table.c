@@ -324,16 +324,19 @@ sotto_table_set_category(struct sotto_table *table, size_t column,
                          column + 1, table->count);
     }
     if (table->columns[column].kind == SOTTO_COLUMN_BYTES) {
-        return host_fail(
-            err, SOTTO_STATUS_USAGE, 0,
-            "column \"%.80s\" holds images: it cannot be a category",
-            table->columns[column].name);
+        return host_about(
+            host_fail(err, SOTTO_STATUS_USAGE, 0,
+                      "column \"%.80s\" holds images: it cannot be a category",
+                      table->columns[column].name),
+            err, SOTTO_ABOUT_COLUMN, table->columns[column].name);
     }
     if (table->columns[column].block->cells == NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "column \"%.80s\" holds floats: it cannot be a "
-                         "category; save it as whole numbers or as CSV",
-                         table->columns[column].name);
+        return host_about(
+            host_fail(err, SOTTO_STATUS_USAGE, 0,
+                      "column \"%.80s\" holds floats: it cannot be a "
+                      "category; save it as whole numbers or as CSV",
+                      table->columns[column].name),
+            err, SOTTO_ABOUT_COLUMN, table->columns[column].name);
     }
     table_column_texts(&table->columns[column]);
     return SOTTO_STATUS_OK;
@@ -373,9 +376,11 @@ check_twins(const struct table_column *joined, size_t count,
     size_t twin;
     enum sotto_status status = table_find_twin(joined, count, &twin, err);
     if (status == SOTTO_STATUS_OK && twin < count) {
-        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "both tables have a column \"%.80s\": rename one",
-                           joined[twin].name);
+        status = host_about(
+            host_fail(err, SOTTO_STATUS_INPUT, 0,
+                      "both tables have a column \"%.80s\": rename one",
+                      joined[twin].name),
+            err, SOTTO_ABOUT_COLUMN, joined[twin].name);
     }
     return status;
 }

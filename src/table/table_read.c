@@ -71,14 +71,17 @@ sotto_table_read(const char *path, const struct sotto_table_options *options,
     size_t size;
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-        return png_folder_read(path, 0, ret_table, err);
+        return host_about(png_folder_read(path, 0, ret_table, err), err,
+                          SOTTO_ABOUT_FILE, path);
     }
     enum sotto_status status =
         host_file_read(path, TABLE_MAX_BYTES, &bytes, &size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return parse_owned(bytes, size, host_shown(path), options, ret_table, err);
+    return host_about(
+        parse_owned(bytes, size, host_shown(path), options, ret_table, err),
+        err, SOTTO_ABOUT_FILE, path);
 }
 
 enum sotto_status

@@ -36,8 +36,8 @@ learning_fail(const struct sotto_error *err, const char *path)
         cli_error("stopped; nothing was written");
         return CLI_EXIT_FAILED;
     }
-    if (path != NULL && !host_is_about(err, path) && !cli_names_option(err) &&
-        err->status != SOTTO_STATUS_MEMORY) {
+    if (path != NULL && err->about != SOTTO_ABOUT_FILE &&
+        !cli_names_option(err) && err->status != SOTTO_STATUS_MEMORY) {
         (void)snprintf(about.message, sizeof about.message, "'%.120s': %.350s",
                        path, err->message);
     }

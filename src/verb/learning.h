@@ -11,8 +11,8 @@
 bool learning_whole(const struct cli_args *args, const char *name,
                     uint64_t least, uint64_t most, uint64_t *ret_value);
 
-/* cli_fail, with a file's name before the message unless the error's subject
-   is that file, then the message names it, or an option. */
+/* cli_fail, with a file's name before the message unless the error is about a
+   file, which the message then names, or about an option. */
 int learning_fail(const struct sotto_error *err, const char *path);
 
 /* Notes on standard error that fit used fewer of the prior's `there` points

@@ -23,6 +23,10 @@ run 2 train direct --data small.csv --eps 1 --eps 2 -o x.sotto
 says "twice"
 run 2 train direct --data small.csv --eps 1 --label color -o x.sotto
 says '"color"' '"colour"'
+printf 'a,b,l\n1,,x\n2,,y\n' >gap.csv
+run 2 train direct --data gap.csv --label l --eps 1 -o x.sotto
+says 'column "b" has no value in any row: leave it out (--drop)'
+rm gap.csv
 run 2 train direct --data small.csv --eps 1 --range age=9:3 -o x.sotto
 says "age=9:3"
 run 2 train direct --data small.csv --eps 1 --range agee=1:3 -o x.sotto

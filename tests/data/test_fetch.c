@@ -123,7 +123,8 @@ test_download_failures(void **state)
                      SOTTO_STATUS_IO);
     assert_says("could not fetch http://127.0.0.1:");
     assert_says("404");
-    assert_says("can be given with --from");
+    assert_says("elsewhere can be given");
+    assert_string_equal(err.remedy, "from");
     assert_int_equal(
         fetch("HTTP/1.1 302 There\r\nLocation: file:///etc/passwd\r\n\r\n", 5,
               false, NULL),
@@ -178,7 +179,8 @@ test_no_program(void **state)
     assert_string_equal(err.message,
                         "fetching a@1 needs the program npm, which is not "
                         "here: install it (Debian's package npm), or give the "
-                        "file or folder with --from");
+                        "file or folder yourself");
+    assert_string_equal(err.remedy, "from");
     assert_null(path);
     put_program("npm", "");
     assert_int_equal(chmod(in_folder("bin/npm"), 0644), 0);

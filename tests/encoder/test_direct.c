@@ -337,8 +337,7 @@ test_input(void **state)
     char *many = malloc(20000), *at = many;
     (void)state;
     assert_refused("a,b\n1,\n2,NA\n", &options, SOTTO_STATUS_INPUT,
-                   "column \"b\" has no value in any row: leave it out with "
-                   "--drop");
+                   "column \"b\" has no value in any row: leave it out");
     options.ranges = &range;
     options.range_count = 1;
     struct sotto_table *table = parse("a,b\n1,\n2,NA\n", 12);
@@ -357,8 +356,8 @@ test_input(void **state)
     (void)unlink(path);
     (void)sprintf(at, "0,one more\n");
     assert_refused(many, &options, SOTTO_STATUS_INPUT,
-                   "column \"name\" has more than 1024 different values: leave "
-                   "it out with --drop");
+                   "column \"name\" has more than 1024 different values: group "
+                   "them, or leave it out");
     free(many);
 }
 

@@ -45,29 +45,52 @@ test_about(void **state)
     char large[600];
     (void)state;
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(
-        host_about(host_fail(&err, SOTTO_STATUS_INPUT, 0, "x"), &err, "aux"),
-        SOTTO_STATUS_INPUT);
-    assert_string_equal(err.subject, "aux");
-    assert_string_equal(err.message, "x");
-    assert_true(host_is_about(&err, "aux"));
-    assert_false(host_is_about(&err, "au"));
-    assert_false(host_is_about(&err, NULL));
-    assert_int_equal(host_about(SOTTO_STATUS_INPUT, &err, "data"),
+    assert_int_equal(host_about(host_fail(&err, SOTTO_STATUS_INPUT, 0, "x"),
+                                &err, SOTTO_ABOUT_SETTING, "aux"),
                      SOTTO_STATUS_INPUT);
+    assert_string_equal(err.subject, "aux");
+    assert_int_equal(err.about, SOTTO_ABOUT_SETTING);
+    assert_string_equal(err.message, "x");
+    assert_string_equal(err.remedy, "");
+    assert_int_equal(
+        host_about(SOTTO_STATUS_INPUT, &err, SOTTO_ABOUT_FILE, "data"),
+        SOTTO_STATUS_INPUT);
     assert_string_equal(err.subject, "data");
-    assert_int_equal(host_about(SOTTO_STATUS_OK, &err, "no"), SOTTO_STATUS_OK);
+    assert_int_equal(err.about, SOTTO_ABOUT_FILE);
+    assert_int_equal(
+        host_about(SOTTO_STATUS_OK, &err, SOTTO_ABOUT_COLUMN, "no"),
+        SOTTO_STATUS_OK);
     assert_string_equal(err.subject, "data");
-    assert_int_equal(host_about(host_fail_memory(&err), &err, "no"),
-                     SOTTO_STATUS_MEMORY);
+    assert_int_equal(
+        host_about(host_fail_memory(&err), &err, SOTTO_ABOUT_COLUMN, "no"),
+        SOTTO_STATUS_MEMORY);
     assert_string_equal(err.subject, "");
-    assert_int_equal(host_about(SOTTO_STATUS_IO, NULL, "no"), SOTTO_STATUS_IO);
+    assert_int_equal(err.about, SOTTO_ABOUT_NOTHING);
+    assert_int_equal(host_about(SOTTO_STATUS_IO, NULL, SOTTO_ABOUT_FILE, "no"),
+                     SOTTO_STATUS_IO);
     memset(large, 'x', sizeof large - 1);
     memcpy(large + sizeof large - 3, "yz", 3);
-    assert_int_equal(host_about(SOTTO_STATUS_IO, &err, large), SOTTO_STATUS_IO);
+    assert_int_equal(host_about(SOTTO_STATUS_IO, &err, SOTTO_ABOUT_FILE, large),
+                     SOTTO_STATUS_IO);
     assert_int_equal(strlen(err.subject), sizeof err.subject - 1);
     assert_string_equal(err.subject + sizeof err.subject - 3, "yz");
-    assert_true(host_is_about(&err, large));
+}
+
+/* A failure has its remedies until the next one. */
+static void
+test_remedy(void **state)
+{
+    struct sotto_error err;
+    (void)state;
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(host_remedy(host_fail(&err, SOTTO_STATUS_LIMIT, 0, "x"),
+                                 &err, "drop eps"),
+                     SOTTO_STATUS_LIMIT);
+    assert_string_equal(err.remedy, "drop eps");
+    (void)host_fail(&err, SOTTO_STATUS_LIMIT, 0, "y");
+    assert_string_equal(err.remedy, "");
+    assert_int_equal(host_remedy(SOTTO_STATUS_LIMIT, NULL, "drop"),
+                     SOTTO_STATUS_LIMIT);
 }
 
 /* The end is shown, and never half a character. */
@@ -94,6 +117,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fail),
         cmocka_unit_test(test_about),
+        cmocka_unit_test(test_remedy),
         cmocka_unit_test(test_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

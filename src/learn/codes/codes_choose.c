@@ -366,13 +366,15 @@ prepare_trial(struct code_choosing *choosing, struct sotto_error *err)
     }
     if (trial->classes < 2 ||
         trial->classes > choosing->codebook->clustering.cells) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "the number of codes cannot be chosen for %zu "
-                         "class%s: from 2 to %zu, the cells that the records "
-                         "fill; say with --classes how many there are, or "
-                         "give --k and --channel",
-                         trial->classes, trial->classes == 1 ? "" : "es",
-                         choosing->codebook->clustering.cells);
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_USAGE, 0,
+                      "the number of codes cannot be chosen for %zu "
+                      "class%s: from 2 to %zu, the cells that the records "
+                      "fill; say how many classes there are, or give "
+                      "k and channel",
+                      trial->classes, trial->classes == 1 ? "" : "es",
+                      choosing->codebook->clustering.cells),
+            err, "classes");
     }
     return decimal_read_eps(wanted->eps, strlen(wanted->eps), &trial->eps, err);
 }
@@ -414,11 +416,13 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
     status = HOST_THEN(status, make_labels(&choosing, err));
     status = HOST_THEN(status, add_candidates(&choosing, err));
     if (status == SOTTO_STATUS_OK && choosing.candidates == 0) {
-        status = host_fail(err, SOTTO_STATUS_LIMIT, choosing.trial.classes,
-                           "%zu classes are too many to choose a number of "
-                           "codes for, which is at least as many: at most %u "
-                           "pairs; give --k and --channel",
-                           choosing.trial.classes, CHANNEL_K_MAX);
+        status = host_remedy(
+            host_fail(err, SOTTO_STATUS_LIMIT, choosing.trial.classes,
+                      "%zu classes are too many to choose a number of "
+                      "codes for, which is at least as many: at most %u "
+                      "pairs; give a number and a channel",
+                      choosing.trial.classes, CHANNEL_K_MAX),
+            err, "k channel");
     }
     status = HOST_THEN(status, try_each(&choosing, err));
     status = HOST_THEN(status, try_best_again(&choosing, err));

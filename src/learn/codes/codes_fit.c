@@ -14,6 +14,7 @@
 
 #include "encoder/analyst.h"
 #include "host/error.h"
+#include "host/settings.h"
 #include "host/wipe.h"
 #include "learn/codes/codes_model.h"
 #include "learn/supervision.h"
@@ -175,15 +176,15 @@ static enum sotto_status
 check_options(const struct learn_options *options, struct sotto_error *err)
 {
     if (options->objective != SOTTO_OBJECTIVE_MARGINAL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "reports about codes are learnt from by their "
-                         "likelihood: the objectives label and plain are not "
-                         "for codebooks, leave --objective out");
+        return settings_fail(err, "objective",
+                             "is not for codebooks: reports about codes are "
+                             "learnt from by their likelihood, not as label "
+                             "and plain do; leave it out");
     }
     if (options->restarts > 1) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "a codebook's classifier is one network: leave "
-                         "--restarts out");
+        return settings_fail(err, "restarts",
+                             "is not for codebooks: their classifier is one "
+                             "network; leave it out");
     }
     return SOTTO_STATUS_OK;
 }

@@ -102,7 +102,7 @@ check_reports(const struct sotto_model *model,
                : host_about(host_fail(err, SOTTO_STATUS_INPUT, 0,
                                       "the mechanism has another encoder or "
                                       "codebook than the model's"),
-                            err, "mechanism");
+                            err, SOTTO_ABOUT_PARAMETER, "mechanism");
 }
 
 static enum sotto_status
