@@ -6,12 +6,12 @@
  */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/setting_options.h"
+#include "host/settings.h"
 
 #define NEAREST_MAX 32u /* letters of a word that is compared */
 #define OPTIONS_MAX 64u
@@ -21,7 +21,7 @@
 /* ---- Suggestions -------------------------------------------------------- */
 
 static size_t
-least(size_t a, size_t b, size_t c)
+find_least(size_t a, size_t b, size_t c)
 {
     size_t ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -32,7 +32,7 @@ least(size_t a, size_t b, size_t c)
  * neighbour: row i of the table from the two rows before it.
  */
 static size_t
-distance(const char *a, const char *b)
+measure_distance(const char *a, const char *b)
 {
     size_t table[3][NEAREST_MAX + 1];
     size_t rows = strlen(a), columns = strlen(b);
@@ -46,8 +46,8 @@ distance(const char *a, const char *b)
         size_t *row = table[i % 3], *last = table[(i + 2) % 3];
         row[0] = i;
         for (size_t j = 1; j <= columns; j++) {
-            row[j] = least(last[j] + 1, row[j - 1] + 1,
-                           last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0));
+            row[j] = find_least(last[j] + 1, row[j - 1] + 1,
+                                last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
                 a[i - 2] == b[j - 1]) {
                 size_t swapped = table[(i + 1) % 3][j - 2] + 1;
@@ -64,7 +64,7 @@ cli_nearest(const char *word, const char *const *candidates, size_t count)
     const char *nearest = NULL;
     size_t best = 1 + (strlen(word) + 1) / 3; /* one beyond what is near */
     for (size_t i = 0; i < count; i++) {
-        size_t far = distance(word, candidates[i]);
+        size_t far = measure_distance(word, candidates[i]);
         if (far < best) {
             best = far;
             nearest = candidates[i];
@@ -97,13 +97,19 @@ bad_option(const struct cli_verb *verb, const char *word)
 
 /* ---- Parsing ------------------------------------------------------------ */
 
+const struct cli_option cli_shared_options[] = {
+    {0, false, false, "json", NULL, "print one JSON object a line"},
+    {'h', false, false, "help", NULL, "print this text"},
+    CLI_OPTION_END,
+};
+
 const struct cli_option *
 cli_option_at(const struct cli_verb *verb, size_t i)
 {
     static const struct cli_option none = CLI_OPTION_END;
     const struct cli_option *const tables[] = {
         verb->setting_at != NULL ? setting_options_of(verb->setting_at) : &none,
-        verb->options,
+        verb->options, cli_shared_options,
         verb->words != NULL && verb->words->of != NULL ? verb->words->of(NULL)
                                                        : &none};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
@@ -131,7 +137,8 @@ find_long(const struct cli_verb *verb, const char *name, size_t size)
 static const struct cli_option *
 find_letter(const struct cli_verb *verb, char letter)
 {
-    for (const struct cli_option *o = verb->options; o->name != NULL; o++) {
+    const struct cli_option *o;
+    for (size_t i = 0; (o = cli_option_at(verb, i)) != NULL; i++) {
         if (o->letter != 0 && o->letter == letter) {
             return o;
         }
@@ -141,7 +148,8 @@ find_letter(const struct cli_verb *verb, char letter)
 
 /* Splits one argument: its option, and the value if it is in there too. */
 static const struct cli_option *
-split(const struct cli_verb *verb, const char *word, const char **ret_value)
+split_word(const struct cli_verb *verb, const char *word,
+           const char **ret_value)
 {
     if (word[1] != '-') {
         *ret_value = word[2] != '\0' ? word + 2 : NULL;
@@ -172,7 +180,7 @@ parse_option(struct cli_args *args, const char *word, const char *next,
              bool *ret_used)
 {
     const char *value = NULL;
-    const struct cli_option *option = split(args->verb, word, &value);
+    const struct cli_option *option = split_word(args->verb, word, &value);
     *ret_used = false;
     if (option == NULL) {
         return bad_option(args->verb, word);
@@ -280,17 +288,15 @@ int
 cli_args_parse(const struct cli_verb *verb, int argc, char **argv,
                struct cli_args *ret_args)
 {
-    static const struct cli_option help = CLI_OPTION_HELP;
     struct cli_args args = {.verb = verb};
     size_t most = argc > 2 ? (size_t)argc - 2 : 1;
     int status;
     args.given = calloc(most, sizeof *args.given);
     args.word = calloc(most, sizeof *args.word);
     if (args.given == NULL || args.word == NULL) {
-        cli_error("out of memory");
-        status = CLI_EXIT_FAILED;
+        status = cli_no_memory();
     } else if (asks_help(argc, argv)) {
-        status = add_given(&args, &help, "");
+        status = add_given(&args, &cli_shared_options[1], "");
     } else {
         status = parse_all(&args, argc, argv);
     }
@@ -337,40 +343,18 @@ cli_given(const struct cli_args *args, const char *name)
 }
 
 bool
-cli_whole(const struct cli_args *args, const char *name, uint64_t *ret_value)
+cli_whole(const struct cli_args *args, const char *name, uint64_t low,
+          uint64_t high, uint64_t *ret_value)
 {
     const char *text = cli_value(args, name);
     uint64_t value = 0;
     if (text == NULL) {
         return true;
     }
-    bool fits = *text != '\0';
-    for (const char *at = text; fits && *at != '\0'; at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        fits = *at >= '0' && *at <= '9' &&
-               value <= (UINT64_MAX - digit) / UINT64_C(10);
-        value = 10 * value + digit;
-    }
-    if (!fits) {
-        (void)cli_bad("--%s %.80s is not a whole number from 0 to "
-                      "18446744073709551615",
-                      name, text);
-        return false;
-    }
-    *ret_value = value;
-    return true;
-}
-
-/* strtod would also take blanks, hexadecimals and words. */
-bool
-cli_read_number(const char *text, double *ret_value)
-{
-    char *end = NULL;
-    if (*text == '\0' || strspn(text, "0123456789.eE+-") != strlen(text)) {
-        return false;
-    }
-    double value = strtod(text, &end);
-    if (*end != '\0' || !isfinite(value)) {
+    if (!setting_read_whole(text, &value) || value < low || value > high) {
+        (void)cli_bad("--%s %.80s is not a whole number from %" PRIu64
+                      " to %" PRIu64,
+                      name, text, low, high);
         return false;
     }
     *ret_value = value;
@@ -386,7 +370,7 @@ cli_number(const struct cli_args *args, const char *name, double low,
     if (text == NULL) {
         return true;
     }
-    if (!cli_read_number(text, &value) || value < low || value > high) {
+    if (!setting_read_number(text, &value) || value < low || value > high) {
         (void)cli_bad("--%s %.80s is not a number from %g to %g", name, text,
                       low, high);
         return false;
@@ -421,7 +405,7 @@ cli_eps(const struct cli_args *args, const char *name, double *ret_eps)
     if (text == NULL) {
         return true;
     }
-    if (!is_plain_decimal(text) || !cli_read_number(text, &eps) ||
+    if (!is_plain_decimal(text) || !setting_read_number(text, &eps) ||
         eps < CLI_EPS_MIN || eps > CLI_EPS_MAX) {
         (void)cli_bad("--%s %.80s%s: epsilon must be a plain decimal number "
                       "from 0.000001 to 32, such as 0.5",

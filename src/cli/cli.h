@@ -44,14 +44,6 @@ struct cli_option {
     const char *what;  /* for the help, a line or more */
 };
 
-#define CLI_OPTION_JSON                                                        \
-    {                                                                          \
-        0, false, false, "json", NULL, "print one JSON object a line"          \
-    }
-#define CLI_OPTION_HELP                                                        \
-    {                                                                          \
-        'h', false, false, "help", NULL, "print this text"                     \
-    }
 #define CLI_OPTION_END                                                         \
     {                                                                          \
         0, false, false, NULL, NULL, NULL                                      \
@@ -119,12 +111,12 @@ const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_given(const struct cli_args *args, const char *name);
 
 /*
- * An option's value as a whole number below 2^64, as a number in [low, high],
- * or as yes (1) or no (0). Untouched if the option was not given; false, with
+ * An option's value as a whole number or as a number, in [low, high], or as yes
+ * (1) or no (0). Untouched if the option was not given; false, with
  * the message printed, if it does not fit.
  */
-bool cli_whole(const struct cli_args *args, const char *name,
-               uint64_t *ret_value);
+bool cli_whole(const struct cli_args *args, const char *name, uint64_t low,
+               uint64_t high, uint64_t *ret_value);
 bool cli_number(const struct cli_args *args, const char *name, double low,
                 double high, double *ret_value);
 bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
@@ -136,9 +128,8 @@ bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
    CLI_EPS_MIN to CLI_EPS_MAX. The library reads its text, exactly. */
 bool cli_eps(const struct cli_args *args, const char *name, double *ret_eps);
 
-/* A finite decimal number that is all of `text`. */
-bool cli_read_number(const char *text, double *ret_value);
-
+/* --json and --help, which every verb has. */
+extern const struct cli_option cli_shared_options[];
 /* The i-th option of a verb, whatever word goes with it; NULL: fewer. */
 const struct cli_option *cli_option_at(const struct cli_verb *verb, size_t i);
 
@@ -159,6 +150,8 @@ void cli_speak_as(const char *verb);
 /* Prints text with '?' in place of what is not UTF-8, of control characters
    and of all else that could make a text read as another. */
 void cli_put(FILE *to, const char *text, size_t size);
+/* The same as a text, for a format's %s: good until four more are shown. */
+const char *cli_shown(const char *text);
 
 /* "sotto VERB: message" on standard error; the first returns CLI_EXIT_BAD. */
 int cli_bad(const char *format, ...) CLI_PRINTF(1);
@@ -170,6 +163,13 @@ void cli_hush(bool hush);
 /* Whether a failure is about an option of this verb: the library names
    settings, the dashes are the program's. */
 bool cli_names_option(const struct sotto_error *err);
+/* Calls the next step only if what came before went well: the exit status of
+   the last step called. */
+#define CLI_THEN(status, next) ((status) == CLI_EXIT_DONE ? (next) : (status))
+/* The exit status of a call into the library; cli_fail if it failed. */
+int cli_exit(enum sotto_status status, const struct sotto_error *err);
+/* Says that there is no memory: CLI_EXIT_FAILED. */
+int cli_no_memory(void);
 /* Prints what went wrong, and which options would help; the exit status that
    goes with it. */
 int cli_fail(const struct sotto_error *err);

@@ -99,6 +99,9 @@ put_options(FILE *to, const struct cli_verb *verb, const char *word)
     }
     put_own_options(to, verb, word, true);
     put_own_options(to, verb, word, false);
+    for (of = cli_shared_options; of->name != NULL; of++) {
+        put_option(to, of);
+    }
 }
 
 /* Prints those lines of an example that begin with `start`; lines that go on

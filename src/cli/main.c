@@ -72,7 +72,7 @@ bad_verb(const char *word)
 }
 
 static int
-dispatch(int argc, char **argv)
+run_words(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
@@ -102,7 +102,7 @@ main(int argc, char **argv)
     /* libcurl would write the keys of every connection there. Only here, where
        there are no threads yet, may the environment be changed. */
     (void)unsetenv("SSLKEYLOGFILE");
-    int status = dispatch(argc, argv);
+    int status = run_words(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout) != 0) &&
         status == CLI_EXIT_DONE) {

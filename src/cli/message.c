@@ -10,6 +10,8 @@
 #include "host/printable.h"
 #include "host/utf8.h"
 
+#define SHOWN_SIZE ((size_t)4200)
+
 static const char *speaker;
 
 void
@@ -18,27 +20,49 @@ cli_speak_as(const char *verb)
     speaker = verb;
 }
 
-/* A byte that begins no character is replaced alone: a terminal that is not
-   set to UTF-8 takes 0x80 to 0x9f for controls. */
+/* Copies the next character, or '?' in place of one that is not to be shown; a
+   byte that begins no character is replaced alone: a terminal that is not set
+   to UTF-8 takes 0x80 to 0x9f for controls. How many bytes of `text` it was. */
+static size_t
+take_shown(const char *text, size_t size, char ret_shown[8])
+{
+    uint32_t character = 0;
+    size_t length = host_utf8_decode((const uint8_t *)text, size, &character);
+    bool plain = length > 0 && host_printable(character);
+    (void)snprintf(ret_shown, 8, "%.*s", plain ? (int)length : 1,
+                   plain ? text : "?");
+    return length > 0 ? length : 1;
+}
+
 void
 cli_put(FILE *to, const char *text, size_t size)
 {
+    char shown[8];
     while (size > 0) {
-        uint32_t character = 0;
-        size_t length =
-            host_utf8_decode((const uint8_t *)text, size, &character);
-        if (length > 0 && host_printable(character)) {
-            (void)fwrite(text, 1, length, to);
-        } else {
-            (void)fputc('?', to);
-        }
-        length = length > 0 ? length : 1;
+        size_t length = take_shown(text, size, shown);
+        (void)fputs(shown, to);
         text += length;
         size -= length;
     }
 }
 
-static void CLI_PRINTF(2) say(const char *kind, const char *format, ...);
+const char *
+cli_shown(const char *text)
+{
+    static char buffer[4][SHOWN_SIZE];
+    static unsigned next;
+    char *to = buffer[next++ % 4];
+    size_t left = strlen(text), used = 0, length;
+    for (; left > 0 && used + 8 < SHOWN_SIZE; text += length, left -= length) {
+        length = take_shown(text, left, to + used);
+        used += strlen(to + used);
+    }
+    to[used] = '\0';
+    return to;
+}
+
+static void CLI_PRINTF(2)
+    say_message(const char *kind, const char *format, ...);
 
 __attribute__((format(printf, 2, 0))) static void
 say_list(const char *kind, const char *format, va_list list)
@@ -55,7 +79,7 @@ say_list(const char *kind, const char *format, va_list list)
 }
 
 static void
-say(const char *kind, const char *format, ...)
+say_message(const char *kind, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -151,6 +175,19 @@ cli_names_option(const struct sotto_error *err)
 }
 
 int
+cli_exit(enum sotto_status status, const struct sotto_error *err)
+{
+    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(err);
+}
+
+int
+cli_no_memory(void)
+{
+    cli_error("out of memory");
+    return CLI_EXIT_FAILED;
+}
+
+int
 cli_fail(const struct sotto_error *err)
 {
     char hint[2 * sizeof err->remedy + 8] = "";
@@ -164,10 +201,10 @@ cli_fail(const struct sotto_error *err)
         }
         at += size;
     }
-    say(cli_names_option(err) ? "--" : "", "%s%s%s",
-        err->message[0] != '\0' ? err->message
-                                : sotto_status_message(err->status),
-        hint, used > 0 ? ")" : "");
+    say_message(cli_names_option(err) ? "--" : "", "%s%s%s",
+                err->message[0] != '\0' ? err->message
+                                        : sotto_status_message(err->status),
+                hint, used > 0 ? ")" : "");
     return exit_of(err->status);
 }
 

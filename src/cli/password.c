@@ -24,7 +24,7 @@ static pthread_t asking; /* the thread that waits for the password */
 /* A signal to the process may come to any thread that does not hold it back (a
    library may have some of its own), and would not end the waiting there. */
 static void
-remember(int number)
+keep_terminal(int number)
 {
     if (pthread_equal(pthread_self(), asking)) {
         interrupted = number;
@@ -99,10 +99,11 @@ password_read(const char *path, char password[PASSWORD_SIZE])
 
 /* One line from the terminal at `fd` with echo off. */
 static bool
-ask(int fd, const char *prompt, char password[PASSWORD_SIZE])
+ask_once(int fd, const char *prompt, char password[PASSWORD_SIZE])
 {
     struct termios old, silent;
-    struct sigaction action = {.sa_handler = remember}, interrupt, terminate;
+    struct sigaction action = {.sa_handler = keep_terminal}, interrupt,
+                     terminate;
     sigset_t held, heard;
     if (tcgetattr(fd, &old) != 0) {
         return false;
@@ -142,8 +143,8 @@ password_ask(bool repeat, char password[PASSWORD_SIZE])
         return cli_bad("a password is needed and there is no terminal to ask "
                        "on: give --password-file FILE");
     }
-    if (!ask(fd, repeat ? "New password: " : "Password: ", password) ||
-        (repeat && !ask(fd, "The same again: ", again))) {
+    if (!ask_once(fd, repeat ? "New password: " : "Password: ", password) ||
+        (repeat && !ask_once(fd, "The same again: ", again))) {
         status = cli_bad("no password was read: it has at most 1024 bytes");
     } else if (repeat && strcmp(password, again) != 0) {
         status = cli_bad("the two passwords differ: try again");

@@ -21,7 +21,7 @@
 static bool silenced;
 
 static double
-now(void)
+read_clock(void)
 {
     struct timespec t;
     if (clock_gettime(CLOCK_MONOTONIC, &t) != 0) {
@@ -32,7 +32,7 @@ now(void)
 
 /* Columns that can be written without wrapping. */
 static int
-columns(void)
+count_columns(void)
 {
     struct winsize size;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) {
@@ -92,7 +92,7 @@ progress_start(struct progress *p, const char *what, uint64_t total)
 {
     p->what = what;
     p->total = total;
-    p->started = now();
+    p->started = read_clock();
     p->due = p->started + FIRST_DELAY;
     p->drawn = 0;
     p->shown = !silenced && isatty(STDERR_FILENO) == 1;
@@ -105,14 +105,14 @@ progress_step(struct progress *p, uint64_t done)
     if (!p->shown) {
         return;
     }
-    double time = now();
+    double time = read_clock();
     if (time < p->due) {
         return;
     }
     p->due = time + INTERVAL;
     progress_format(p, done, time - p->started, line);
     int width = (int)strlen(line);
-    int most = columns();
+    int most = count_columns();
     if (width > most) {
         width = most;
     }

@@ -84,7 +84,7 @@ setting_options_given(const struct cli_args *args, const struct cli_option *of,
     struct sotto_setting *set = calloc(args->given_count + 1, sizeof *set);
     size_t count = 0;
     if (set == NULL) {
-        cli_error("out of memory");
+        (void)cli_no_memory();
         return NULL;
     }
     for (size_t i = 0; i < args->given_count; i++) {

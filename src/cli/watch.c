@@ -9,7 +9,7 @@
 static volatile sig_atomic_t asked; /* to stop */
 
 static void
-ask(int signal)
+ask_stop(int signal)
 {
     (void)signal;
     asked = 1;
@@ -30,7 +30,7 @@ watch_start(struct watch *watch)
     struct sigaction action;
     memset(watch, 0, sizeof *watch);
     memset(&action, 0, sizeof action);
-    action.sa_handler = ask;
+    action.sa_handler = ask_stop;
     action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
     asked = 0;
     take_over(SIGINT, &action, &watch->interrupt);
@@ -41,7 +41,7 @@ watch_start(struct watch *watch)
    another bar. What a checkpoint brought counts neither
    for the rate nor for the time left. */
 static bool
-tick(void *context, const char *what, uint64_t done, uint64_t total)
+tick_watch(void *context, const char *what, uint64_t done, uint64_t total)
 {
     struct watch *watch = context;
     if (watch->what[0] == '\0' ||
@@ -59,7 +59,7 @@ tick(void *context, const char *what, uint64_t done, uint64_t total)
 struct sotto_watch
 watch_port(struct watch *watch)
 {
-    return (struct sotto_watch){tick, watch};
+    return (struct sotto_watch){tick_watch, watch};
 }
 
 void

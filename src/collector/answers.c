@@ -63,7 +63,7 @@ add_special(struct MHD_Response *response, const struct routes_answer *answer)
 
 /* The server takes bodies as not const, and writes to none. */
 static void *
-unconst(const void *body)
+drop_const(const void *body)
 {
     void *plain;
     memcpy(&plain, &body, sizeof plain);
@@ -74,11 +74,12 @@ struct MHD_Response *
 answers_make(const struct routes_answer *answer, struct campaigns *held)
 {
     struct MHD_Response *response =
-        held != NULL
-            ? MHD_create_response_from_buffer_with_free_callback_cls(
-                  answer->size, unconst(answer->body), release_campaigns, held)
-            : MHD_create_response_from_buffer(
-                  answer->size, unconst(answer->body), MHD_RESPMEM_PERSISTENT);
+        held != NULL ? MHD_create_response_from_buffer_with_free_callback_cls(
+                           answer->size, drop_const(answer->body),
+                           release_campaigns, held)
+                     : MHD_create_response_from_buffer(answer->size,
+                                                       drop_const(answer->body),
+                                                       MHD_RESPMEM_PERSISTENT);
     if (response == NULL) {
         campaigns_release(held);
         return NULL;

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "host/error.h"
 #include "host/wipe.h"
 #include "store/store.h"
 
@@ -47,7 +48,7 @@ struct request {
 };
 
 static struct connection *
-known(struct MHD_Connection *connection)
+is_known(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -91,7 +92,7 @@ handler_line(void *collector, const char *uri,
              struct MHD_Connection *connection)
 {
     struct request *request = calloc(1, sizeof *request);
-    connection_line(known(connection));
+    connection_line(is_known(connection));
     if (request != NULL) {
         request->collector = collector;
         request->connection = connection;
@@ -107,7 +108,7 @@ static bool
 hold_memory(struct request *request, size_t size)
 {
     struct connections *connections = request->collector->connections;
-    struct connection *connection = known(request->connection);
+    struct connection *connection = is_known(request->connection);
     size_t taken = size > HELD_FREE ? size - HELD_FREE : 0;
     if (taken < request->taken) {
         connections_give(connections, connection, request->taken - taken);
@@ -324,10 +325,9 @@ read_batch(struct request *request, struct store_batch *ret_batch,
     enum sotto_status status;
     (void)pthread_mutex_lock(&collector->batches);
     status = store_reader_open(collector->options.store, &reader, NULL, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = store_reader_next(reader, request->plan.hash,
-                                   request->plan.after, ret_batch, err);
-    }
+    status = HOST_THEN(status,
+                       store_reader_next(reader, request->plan.hash,
+                                         request->plan.after, ret_batch, err));
     store_reader_free(reader);
     (void)pthread_mutex_unlock(&collector->batches);
     return status;
@@ -459,7 +459,7 @@ begin_handling(struct request *request, const char *path, const char *method,
     request->campaigns = collector_campaigns(request->collector);
     plan_request(request, path, method, version);
     if (request->plan.cut) {
-        return connection_complete(known(request->connection))
+        return connection_complete(is_known(request->connection))
                    ? send_plain(request)
                    : MHD_NO;
     }
@@ -472,7 +472,7 @@ conclude_request(struct request *request)
     if (request->stage == SETTLED) {
         return send_settled(request);
     }
-    if (!connection_complete(known(request->connection))) {
+    if (!connection_complete(is_known(request->connection))) {
         return MHD_NO;
     }
     switch (request->plan.task) {
@@ -517,7 +517,7 @@ handler_completed(void *collector, struct MHD_Connection *connection,
     struct sotto_collector *own = collector;
     struct request *done = *request;
     (void)code;
-    connection_sent(known(connection));
+    connection_sent(is_known(connection));
     if (done != NULL) {
         forget_body(done, 0);
         if (done->batch) {

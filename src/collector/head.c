@@ -88,7 +88,7 @@ is_twofold(struct MHD_Connection *connection, const char *method,
 }
 
 static const char *
-find(struct MHD_Connection *connection, const char *name)
+find_header(struct MHD_Connection *connection, const char *name)
 {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
@@ -99,10 +99,11 @@ head_read(struct MHD_Connection *connection, const char *line_end,
 {
     head->after =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "after");
-    head->type = find(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
-    head->coding = find(connection, MHD_HTTP_HEADER_CONTENT_ENCODING);
-    head->length = find(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    head->transfer = find(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-    head->authorization = find(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+    head->type = find_header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
+    head->coding = find_header(connection, MHD_HTTP_HEADER_CONTENT_ENCODING);
+    head->length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    head->transfer = find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    head->authorization =
+        find_header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
     head->twofold = is_twofold(connection, head->method, line_end, version);
 }

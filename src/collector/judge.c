@@ -31,7 +31,7 @@ judge_verdict_name(enum judge_verdict verdict)
 }
 
 static bool
-refused(uint8_t verdict)
+refuse_report(uint8_t verdict)
 {
     return verdict >= JUDGE_HASH && verdict <= JUDGE_SIMULATED;
 }
@@ -427,7 +427,7 @@ judge_write(const struct judge *judge, struct host_text *text)
     host_text_print(text, "],\"refusals\":[");
     nth = 0;
     for (size_t i = 0; i < judge->count; i++) {
-        if (refused(judge->verdict[i])) {
+        if (refuse_report(judge->verdict[i])) {
             write_refusal(judge, i, nth++, text);
         }
     }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "host/clock.h"
+#include "host/error.h"
 
 #define SLICE_ALONE ((size_t)8192)
 
@@ -120,10 +121,9 @@ mover_step(struct mover *mover, struct mover_step *step,
     if (step->end) {
         status = store_end_window(mover->store, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_advance(mover->store, step->rows,
-                               mover->options.batch_min, &step->done, err);
-    }
+    status = HOST_THEN(status, store_advance(mover->store, step->rows,
+                                             mover->options.batch_min,
+                                             &step->done, err));
     return status;
 }
 
@@ -250,7 +250,7 @@ scrub_done(struct mover *mover)
 
 /* False: it failed, and not because of a reader. */
 static bool
-scrub(struct mover *mover)
+scrub_store(struct mover *mover)
 {
     struct sotto_error err = {0};
     bool clean = false;
@@ -275,7 +275,7 @@ mover_tend(struct mover *mover)
 {
     double now = host_seconds();
     if (may_scrub(mover) && now >= mover->scrub_at) {
-        (void)scrub(mover);
+        (void)scrub_store(mover);
     }
     if (now >= mover->end_at && !mover->moving && !holds_reports(mover)) {
         mover->end_at = now + mover->options.window_s;
@@ -322,7 +322,7 @@ mover_finish(struct mover *mover, double seconds)
         good = step_alone(mover);
     }
     while (good && may_scrub(mover) && host_seconds() < end) {
-        good = scrub(mover);
+        good = scrub_store(mover);
         if (mover->owed) {
             (void)nanosleep(&pause, NULL);
         }

@@ -84,7 +84,7 @@ is_type(const char *given, const char *type)
 }
 
 static bool
-reads(const struct routes_head *head)
+is_reading(const struct routes_head *head)
 {
     return strcmp(head->method, "GET") == 0 ||
            strcmp(head->method, "HEAD") == 0;
@@ -93,7 +93,7 @@ reads(const struct routes_head *head)
 static bool
 check_reading(const struct routes_head *head, struct routes_plan *plan)
 {
-    if (!reads(head)) {
+    if (!is_reading(head)) {
         refuse_plan(plan, 405, no_method);
         plan->answer.allow = "GET, HEAD";
         return false;

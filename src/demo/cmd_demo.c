@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "demo/demo.h"
+#include "host/settings.h"
 
 #define SEED 1
 
@@ -39,9 +40,7 @@ announce(struct demo_story *story, const char *step, const char *format, ...)
         json_text(stdout, "text", text);
         json_end(stdout);
     } else {
-        (void)printf("  %-10s  ", step);
-        cli_put(stdout, text, strlen(text));
-        (void)printf("\n");
+        (void)printf("  %-10s  %s\n", step, cli_shown(text));
     }
     (void)fflush(stdout);
 }
@@ -111,7 +110,7 @@ add_eps(struct demo *demo, const char *word, size_t size)
     memcpy(budget->text, word, size);
     budget->text[size] = '\0';
     if (strspn(budget->text, "0123456789.") != size ||
-        !cli_read_number(budget->text, &eps) || eps < 0.01 ||
+        !setting_read_number(budget->text, &eps) || eps < 0.01 ||
         eps > CLI_EPS_MAX) {
         return cli_bad("--eps %s: each is a decimal from 0.01 to %d",
                        budget->text, CLI_EPS_MAX);
@@ -138,7 +137,7 @@ read_options(struct demo_story *story)
     demo->folder =
         cli_given(args, "output") ? cli_value(args, "output") : "sotto-demo";
     demo->seed = SEED;
-    if (!cli_whole(args, "seed", &demo->seed)) {
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &demo->seed)) {
         return CLI_EXIT_BAD;
     }
     if (strlen(demo->folder) > DEMO_PATH_SIZE - DEMO_NAME_SIZE) {
@@ -229,13 +228,9 @@ learn_from_codes(struct demo_story *story, size_t at,
         return cli_fail(&err);
     }
     int status = demo_people(story, at, mechanism);
-    if (status == CLI_EXIT_DONE) {
-        status = demo_learn(story, budget, DEMO_LEARNER_CODES, mechanism,
-                            analyst, reader, &model);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = demo_cells(story, at, analyst, model);
-    }
+    status = CLI_THEN(status, demo_learn(story, budget, DEMO_LEARNER_CODES,
+                                         mechanism, analyst, reader, &model));
+    status = CLI_THEN(status, demo_cells(story, at, analyst, model));
     if (status == CLI_EXIT_DONE && at == 0) {
         status = demo_learn_clean(story, mechanism);
     }
@@ -266,14 +261,12 @@ tell_budget(struct demo_story *story, enum demo_kind kind, size_t at)
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_report_reader *reader = NULL;
     int status = demo_mechanism(story, kind, budget, &mechanism);
-    if (status == CLI_EXIT_DONE) {
-        status = demo_collect(story, kind, budget, mechanism, &reader);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = kind == DEMO_KIND_CODES
-                     ? learn_from_codes(story, at, mechanism, reader)
-                     : learn_from_numbers(story, at, mechanism, reader);
-    }
+    status =
+        CLI_THEN(status, demo_collect(story, kind, budget, mechanism, &reader));
+    status = CLI_THEN(status,
+                      kind == DEMO_KIND_CODES
+                          ? learn_from_codes(story, at, mechanism, reader)
+                          : learn_from_numbers(story, at, mechanism, reader));
     sotto_report_reader_free(reader);
     sotto_mechanism_free(mechanism);
     return status;
@@ -302,9 +295,7 @@ step_budgets(struct demo_story *story)
         const struct demo_budget *budget = &demo->budget[i];
         char step[48];
         status = tell_budget(story, DEMO_KIND_CODES, i);
-        if (status == CLI_EXIT_DONE) {
-            status = tell_budget(story, DEMO_KIND_NUMBERS, i);
-        }
+        status = CLI_THEN(status, tell_budget(story, DEMO_KIND_NUMBERS, i));
         if (status == CLI_EXIT_DONE) {
             (void)snprintf(step, sizeof step, "epsilon %s", budget->text);
             announce(story, step,
@@ -384,11 +375,9 @@ put_end(const struct demo_story *story)
         return;
     }
     put_rows(&story->demo);
-    (void)printf("\nEvery step by hand: ");
-    cli_put(stdout, commands, strlen(commands));
-    (void)printf("\nThe whole story, with pictures: ");
-    cli_put(stdout, page, strlen(page));
-    (void)printf("\n");
+    (void)printf(
+        "\nEvery step by hand: %s\nThe whole story, with pictures: %s\n",
+        cli_shown(commands), cli_shown(page));
 }
 
 /* ---- The verb ------------------------------------------------------------ */
@@ -417,14 +406,11 @@ run_demo(const struct cli_args *args)
 {
     struct demo_story *story = calloc(1, sizeof *story);
     if (story == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     story->args = args;
     int status = read_options(story);
-    if (status == CLI_EXIT_DONE) {
-        status = tell_story(story);
-    }
+    status = CLI_THEN(status, tell_story(story));
     sotto_analyst_free(story->analyst);
     sotto_mechanism_free(story->numbers);
     sotto_codebook_free(story->codebook);
@@ -447,8 +433,6 @@ static const struct cli_option options[] = {
      "train little: to see it run, not to see it work"},
     {0, false, false, "seed", "S",
      "of training, learning and the simulated reports (1)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

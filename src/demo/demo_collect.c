@@ -119,9 +119,7 @@ collect(struct demo_story *story, const struct demo_budget *budget,
     }
     int status =
         demo_devices(story, budget, mechanism, sotto_collector_port(collector));
-    if (status == CLI_EXIT_DONE) {
-        status = await_release(story, mechanism, ret_reader);
-    }
+    status = CLI_THEN(status, await_release(story, mechanism, ret_reader));
     sotto_collector_stop(collector);
     return status;
 }
@@ -182,7 +180,7 @@ write_reports(struct demo_story *story, struct sotto_mechanism *mechanism,
     }
     sotto_report_writer_free(writer);
     sotto_records_free(records);
-    return made == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(made, &err);
 }
 
 static int
@@ -196,11 +194,9 @@ simulate(struct demo_story *story, enum demo_kind kind,
                      demo_name(demo_kind_name[kind], budget, "reports", name),
                      path);
     int status = write_reports(story, mechanism, path);
-    if (status == CLI_EXIT_DONE &&
-        sotto_report_reader_new(mechanism, path, ret_reader, &err) !=
-            SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
+    status = CLI_THEN(status, cli_exit(sotto_report_reader_new(
+                                           mechanism, path, ret_reader, &err),
+                                       &err));
     return status;
 }
 

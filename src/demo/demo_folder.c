@@ -51,10 +51,9 @@ demo_write(const struct demo *demo, const char *name, const void *data,
 {
     char path[DEMO_PATH_SIZE];
     struct sotto_error err = {0};
-    return host_file_write(demo_place(demo, name, path), 0666, false, data,
-                           size, &err) == SOTTO_STATUS_OK
-               ? CLI_EXIT_DONE
-               : cli_fail(&err);
+    return cli_exit(host_file_write(demo_place(demo, name, path), 0666, false,
+                                    data, size, &err),
+                    &err);
 }
 
 /* ---- The folder ---------------------------------------------------------- */
@@ -194,15 +193,9 @@ demo_unpack(struct demo_story *story)
         status = demo_write(demo, demo_data[i].name, demo_data[i].bytes,
                             demo_data[i].size);
     }
-    if (status == CLI_EXIT_DONE) {
-        status = read_digits(story, "train", &story->auxiliary);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = read_digits(story, "people", &story->people);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = read_digits(story, "test", &story->test);
-    }
+    status = CLI_THEN(status, read_digits(story, "train", &story->auxiliary));
+    status = CLI_THEN(status, read_digits(story, "people", &story->people));
+    status = CLI_THEN(status, read_digits(story, "test", &story->test));
     if (status == CLI_EXIT_DONE) {
         demo->auxiliary = sotto_table_rows(story->auxiliary);
         demo->people = sotto_table_rows(story->people);

@@ -112,7 +112,7 @@ demo_people(struct demo_story *story, size_t budget,
         sotto_records_free(records);
     }
     free(report);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }
 
 /* ---- Everybody ----------------------------------------------------------- */

@@ -100,9 +100,9 @@ settings_fail(struct sotto_error *err, const char *name, const char *format,
         SOTTO_ABOUT_SETTING, name);
 }
 
-/* Reads digits alone: strtoull would also take blanks and signs. */
-static bool
-read_whole(const char *text, uint64_t *ret_value)
+/* strtoull would also take blanks and signs. */
+bool
+setting_read_whole(const char *text, uint64_t *ret_value)
 {
     uint64_t value = 0;
     bool fits = *text != '\0';
@@ -210,15 +210,17 @@ fill_settings(const struct setting *setting, const char *text, void *at)
     bool fits = true;
     switch (setting->kind) {
     case SETTING_WHOLE:
-        fits = read_whole(text, &whole) && is_within(setting, (double)whole);
+        fits = setting_read_whole(text, &whole) &&
+               is_within(setting, (double)whole);
         *(uint32_t *)at = fits ? (uint32_t)whole : *(uint32_t *)at;
         return fits;
     case SETTING_SIZE:
-        fits = read_whole(text, &whole) && is_within(setting, (double)whole);
+        fits = setting_read_whole(text, &whole) &&
+               is_within(setting, (double)whole);
         *(size_t *)at = fits ? (size_t)whole : *(size_t *)at;
         return fits;
     case SETTING_SEED:
-        fits = read_whole(text, &whole);
+        fits = setting_read_whole(text, &whole);
         *(uint64_t *)at = fits ? whole : *(uint64_t *)at;
         return fits;
     case SETTING_NUMBER:

@@ -111,6 +111,8 @@ SOTTO_CHECKED enum sotto_status settings_set(const struct setting *table,
 SOTTO_CHECKED enum sotto_status settings_complete(const struct setting *table,
                                                   void *own,
                                                   struct sotto_error *err);
+/* Reads a whole number, digits alone, that is all of `text`. */
+bool setting_read_whole(const char *text, uint64_t *ret_value);
 /* Reads a finite decimal number that is all of `text`. */
 bool setting_read_number(const char *text, double *ret_value);
 /* Fails with USAGE: the subject is the setting, and the message is "NAME" and

@@ -95,10 +95,10 @@ check_kind(const struct sotto_report_reader *reader, bool wanted,
 
 /* From a connection that is there. */
 static enum sotto_status
-gather(const struct sotto_mechanism *mechanism,
-       const struct sotto_gather_options *options, struct exchange *exchange,
-       const char *url, struct sotto_report_reader **ret_reader,
-       struct sotto_error *err)
+gather_reports(const struct sotto_mechanism *mechanism,
+               const struct sotto_gather_options *options,
+               struct exchange *exchange, const char *url,
+               struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
     struct sotto_report_reader *reader = NULL;
     struct host_text reports;
@@ -143,8 +143,8 @@ sotto_gather_reports(const struct sotto_mechanism *mechanism,
         .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
         .watch = &options->watch};
     status = transport_open(&settings, &exchange.transport, err);
-    status = HOST_THEN(status, gather(mechanism, options, &exchange,
-                                      address.url, ret_reader, err));
+    status = HOST_THEN(status, gather_reports(mechanism, options, &exchange,
+                                              address.url, ret_reader, err));
     transport_free(exchange.transport);
     host_wipe_free(token, size + 1);
     return status;

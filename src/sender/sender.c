@@ -124,12 +124,9 @@ set_up_sender(struct sotto_sender *sender,
 {
     struct sotto_sender_options options = *given;
     enum sotto_status status = settings_complete(settings, &options, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = address_parse(options.url, &sender->address, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = check_options(&options, &sender->address, err);
-    }
+    status =
+        HOST_THEN(status, address_parse(options.url, &sender->address, err));
+    status = HOST_THEN(status, check_options(&options, &sender->address, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -146,9 +143,8 @@ set_up_sender(struct sotto_sender *sender,
         return host_fail_memory(err);
     }
     status = draw_due(sender, options.spread_s, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = queue_open(options.queue, options.look, &sender->queue, err);
-    }
+    status = HOST_THEN(
+        status, queue_open(options.queue, options.look, &sender->queue, err));
     return status;
 }
 
@@ -363,9 +359,9 @@ sotto_sender_next(struct sotto_sender *sender,
 
 /* Notes down what the collector said of a batch. */
 static enum sotto_status
-settle(struct sotto_sender *sender, const struct queue_batch *batch,
-       const struct answer *answer, struct sotto_sent *sent,
-       struct sotto_error *err)
+settle_batch(struct sotto_sender *sender, const struct queue_batch *batch,
+             const struct answer *answer, struct sotto_sent *sent,
+             struct sotto_error *err)
 {
     const char **refusal = calloc(batch->count, sizeof *refusal);
     if (refusal == NULL) {
@@ -412,9 +408,7 @@ send_batch(struct sotto_sender *sender, struct exchange *exchange,
     status = answer_parse(came.body.data != NULL ? came.body.data : "",
                           came.body.size, batch->count, &answer, err);
     host_text_clear(&came.body);
-    if (status == SOTTO_STATUS_OK) {
-        status = settle(sender, batch, &answer, sent, err);
-    }
+    status = HOST_THEN(status, settle_batch(sender, batch, &answer, sent, err));
     answer_clear(&answer);
     return status;
 }
@@ -473,17 +467,15 @@ wait_due(const struct sotto_sender *sender, struct sotto_sent *sent,
 }
 
 static enum sotto_status
-flush(struct sotto_sender *sender, size_t waiting, struct sotto_sent *sent,
-      struct sotto_error *err)
+flush_queue(struct sotto_sender *sender, size_t waiting,
+            struct sotto_sent *sent, struct sotto_error *err)
 {
     struct exchange exchange = {0};
     enum sotto_status status = sender_connect(sender, &exchange, err);
     if (status == SOTTO_STATUS_OK && waiting > 0) {
         status = wait_due(sender, sent, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = send_all(sender, &exchange, waiting, sent, err);
-    }
+    status = HOST_THEN(status, send_all(sender, &exchange, waiting, sent, err));
     transport_free(exchange.transport);
     sent->requests = exchange.requests;
     sent->left = waiting - (sent->accepted + sent->duplicate + sent->refused);
@@ -497,14 +489,10 @@ sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
     struct sotto_sent sent = {0};
     size_t waiting = 0;
     enum sotto_status status = queue_commit(sender->queue, err);
+    status = HOST_THEN(status, sotto_sender_waiting(sender, &waiting, err));
+    status = HOST_THEN(status, sotto_sender_refused(sender, &sent.marked, err));
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_waiting(sender, &waiting, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_refused(sender, &sent.marked, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = flush(sender, waiting, &sent, err);
+        status = flush_queue(sender, waiting, &sent, err);
         sent.marked += sent.refused;
     }
     *ret_sent = sent;

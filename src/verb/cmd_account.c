@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
+#include "host/error.h"
 
 /* What was asked. */
 struct question {
@@ -41,8 +42,8 @@ static const struct {
 /* ---- Answers ------------------------------------------------------------- */
 
 static enum sotto_status
-ask(const struct question *q, enum method method,
-    struct sotto_account_cost *ret_cost, struct sotto_error *err)
+ask_method(const struct question *q, enum method method,
+           struct sotto_account_cost *ret_cost, struct sotto_error *err)
 {
     switch (method) {
     case BASIC:
@@ -61,7 +62,7 @@ ask(const struct question *q, enum method method,
 }
 
 static bool
-identical(const struct question *q)
+are_identical(const struct question *q)
 {
     uint64_t times = 0;
     for (size_t i = 0; i < q->count; i++) {
@@ -75,18 +76,18 @@ identical(const struct question *q)
 }
 
 static bool
-applies(const struct question *q, enum method method)
+is_applicable(const struct question *q, enum method method)
 {
     if (method == BASIC) {
         return true;
     }
-    return q->slack_given && (method < OPTIMAL || identical(q)) &&
+    return q->slack_given && (method < OPTIMAL || are_identical(q)) &&
            (method != EXACT || q->k != 0);
 }
 
 /* The smallest epsilon; of several, the simplest method. */
 static enum method
-best(const struct answer answers[METHODS])
+find_best(const struct answer answers[METHODS])
 {
     enum method found = BASIC;
     for (enum method m = DRV; m < METHODS; m++) {
@@ -128,7 +129,7 @@ put_table(const struct question *q, const struct answer answers[METHODS])
             (void)printf("%-8s  %-22s  %s\n", methods[m].name, eps, delta);
         }
     }
-    enum method m = best(answers);
+    enum method m = find_best(answers);
     (void)printf("\nUse %s: %s.\n", methods[m].name, methods[m].use);
     if (!q->slack_given) {
         (void)printf("With a slack, such as --delta 0.000001, many small "
@@ -139,13 +140,6 @@ put_table(const struct question *q, const struct answer answers[METHODS])
 }
 
 /* ---- The question -------------------------------------------------------- */
-
-static int
-no_memory(void)
-{
-    cli_error("out of memory");
-    return CLI_EXIT_FAILED;
-}
 
 static int
 read_words(const struct cli_args *args, struct question *q)
@@ -161,7 +155,7 @@ read_words(const struct cli_args *args, struct question *q)
     }
     q->budgets = calloc(args->words, sizeof *q->budgets);
     if (q->budgets == NULL) {
-        return no_memory();
+        return cli_no_memory();
     }
     for (; q->count < args->words; q->count++) {
         if (sotto_account_budget_parse(args->word[q->count],
@@ -183,9 +177,8 @@ mechanism_budget(const struct sotto_mechanism *mechanism, struct question *q,
     sotto_mechanism_info(mechanism, &info);
     enum sotto_status status =
         sotto_account_budget_parse(info.eps_text, q->budgets, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_delta_parse(info.delta_text, &q->budgets->delta, err);
-    }
+    status = HOST_THEN(
+        status, sotto_delta_parse(info.delta_text, &q->budgets->delta, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -208,16 +201,12 @@ read_mechanism(const struct cli_args *args, struct question *q)
         return cli_bad("--mechanism says what a report costs: leave out %s",
                        args->words > 0 ? "the budgets" : "--k");
     }
-    if (!cli_whole(args, "times", &times)) {
+    if (!cli_whole(args, "times", 1, UINT32_MAX, &times)) {
         return CLI_EXIT_BAD;
-    }
-    if (times == 0 || times > UINT32_MAX) {
-        return cli_bad("--times %s: must be from 1 to 4294967295",
-                       cli_value(args, "times"));
     }
     q->budgets = calloc(1, sizeof *q->budgets);
     if (q->budgets == NULL) {
-        return no_memory();
+        return cli_no_memory();
     }
     q->count = 1;
     if (sotto_mechanism_read(cli_value(args, "mechanism"), &mechanism, &err) !=
@@ -237,12 +226,8 @@ read_k(const struct cli_args *args, struct question *q)
     if (!cli_given(args, "k")) {
         return CLI_EXIT_DONE;
     }
-    if (!cli_whole(args, "k", &k)) {
+    if (!cli_whole(args, "k", 2, UINT32_MAX, &k)) {
         return CLI_EXIT_BAD;
-    }
-    if (k < 2 || k > UINT32_MAX) {
-        return cli_bad("--k %s: a response has from 2 to 4294967295 answers",
-                       cli_value(args, "k"));
     }
     if (q->count != 1) {
         return cli_bad("--k says that all are identical responses: '%.80s' is "
@@ -291,9 +276,9 @@ run_account(const struct cli_args *args)
     struct sotto_error err = {0};
     int status = read_question(args, &q);
     for (enum method m = BASIC; status == CLI_EXIT_DONE && m < METHODS; m++) {
-        answers[m].known = applies(&q, m);
+        answers[m].known = is_applicable(&q, m);
         if (answers[m].known &&
-            ask(&q, m, &answers[m].cost, &err) != SOTTO_STATUS_OK) {
+            ask_method(&q, m, &answers[m].cost, &err) != SOTTO_STATUS_OK) {
             status = cli_fail(&err);
         }
     }
@@ -319,8 +304,6 @@ static const struct cli_option options[] = {
     {0, false, false, "mechanism", "M",
      "take the budget of a report from this mechanism"},
     {0, false, false, "times", "N", "how many reports of one person (1)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

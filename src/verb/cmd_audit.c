@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 
 #define PATH_SIZE 540u
+#define COUNT_MOST 100000000u
 #define WIDTH 80u
 #define INDENT 21u /* of what an attack found */
 
@@ -132,7 +133,7 @@ ledger_path(const struct audit_job *job, const char *end, char path[PATH_SIZE])
 }
 
 static void
-sweep(void)
+remove_litter(void)
 {
     for (size_t i = 0; i < LEDGER_FILES; i++) {
         (void)unlink(litter[i]);
@@ -144,7 +145,7 @@ sweep(void)
 static void
 sweep_and_end(int number)
 {
-    sweep();
+    remove_litter();
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }
@@ -208,7 +209,7 @@ ledger_remove(struct audit_job *job)
 {
     sotto_ledger_free(job->ledger);
     if (job->folder[0] != '\0') {
-        sweep();
+        remove_litter();
         catch_signals(SIG_DFL);
     }
 }
@@ -358,8 +359,7 @@ print_one(struct sotto_mechanism *mechanism)
     sotto_mechanism_info(mechanism, &info);
     report = malloc(info.report_size);
     if (report == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     if (sotto_audit_one(mechanism, report, info.report_size, &err) !=
         SOTTO_STATUS_OK) {
@@ -374,7 +374,7 @@ print_one(struct sotto_mechanism *mechanism)
 }
 
 static int
-audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
+audit_mechanism(const struct cli_args *args, struct sotto_mechanism *mechanism)
 {
     struct audit_job job = {.path = args->word[0]};
     struct sotto_audit_options options = {.progress = show_progress,
@@ -385,15 +385,12 @@ audit(const struct cli_args *args, struct sotto_mechanism *mechanism)
     struct sotto_audit_info info;
     struct sotto_error err = {0};
     enum sotto_status status;
-    if (!cli_whole(args, "samples", &options.samples) ||
-        !cli_whole(args, "branches", &options.branches) ||
-        !cli_whole(args, "steps", &options.steps) ||
-        !cli_whole(args, "seed", &options.seed) ||
+    if (!cli_whole(args, "samples", 0, COUNT_MOST, &options.samples) ||
+        !cli_whole(args, "branches", 0, COUNT_MOST, &options.branches) ||
+        !cli_whole(args, "steps", 0, UINT64_MAX, &options.steps) ||
+        !cli_whole(args, "seed", 0, UINT64_MAX, &options.seed) ||
         !cli_number(args, "alpha", 1e-12, 0.5, &options.alpha)) {
         return CLI_EXIT_BAD;
-    }
-    if (options.samples > 100000000 || options.branches > 100000000) {
-        return cli_bad("--samples and --branches may be at most 100000000");
     }
     progress_start(&job.bar, "audit", 0);
     ledger_make(&job);
@@ -424,8 +421,8 @@ run_audit(const struct cli_args *args)
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    status =
-        cli_given(args, "one") ? print_one(mechanism) : audit(args, mechanism);
+    status = cli_given(args, "one") ? print_one(mechanism)
+                                    : audit_mechanism(args, mechanism);
     sotto_mechanism_free(mechanism);
     return status;
 }
@@ -449,8 +446,6 @@ static const struct cli_option options[] = {
     {0, false, false, "one", NULL,
      "make one report of a hostile record, print it in\n"
      "hexadecimal and stop: what the audit runs afresh"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

@@ -179,18 +179,15 @@ run_bench(const struct cli_args *args)
     const char *name = args->words > 0 ? args->word[0] : NULL;
     bool started = false;
     struct sotto_error err = {0};
-    if (sotto_bench_run(name, cli_given(args, "json") ? row_json : row_text,
-                        &started, &err) != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    return CLI_EXIT_DONE;
+    return cli_exit(
+        sotto_bench_run(name, cli_given(args, "json") ? row_json : row_text,
+                        &started, &err),
+        &err);
 }
 
 static const char *const wanted[] = {"NAME", NULL};
 
 static const struct cli_option options[] = {
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

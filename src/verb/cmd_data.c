@@ -43,9 +43,7 @@ put_set(const struct sotto_dataset *set, const char *folder, bool json)
                      set->name);
         return;
     }
-    (void)printf("%zu, in ", set->files);
-    cli_put(stdout, folder, strlen(folder));
-    (void)printf("\n");
+    (void)printf("%zu, in %s\n", set->files, cli_shown(folder));
 }
 
 static int
@@ -77,10 +75,9 @@ tell_got(const struct sotto_dataset *set, const char *folder, bool json)
         put_set(set, folder, true);
         return;
     }
-    (void)printf("The %zu files of %s are in ", set->files, set->name);
-    cli_put(stdout, folder, strlen(folder));
-    (void)printf(", each the right one by its SHA-256.\nLicence: %s\n",
-                 set->licence);
+    (void)printf("The %zu files of %s are in %s, each the right one by its "
+                 "SHA-256.\nLicence: %s\n",
+                 set->files, set->name, cli_shown(folder), set->licence);
 }
 
 static int
@@ -131,8 +128,6 @@ static const struct cli_option options[] = {
     {0, false, false, "from", "F",
      "get: where the files are: a folder, a .tgz or .tar\n"
      "file, or the http or https address of such a file"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

@@ -291,9 +291,7 @@ run_decode(const struct cli_args *args)
         return CLI_EXIT_BAD;
     }
     int status = check_output(args, path);
-    if (status == CLI_EXIT_DONE) {
-        status = read_reports(args, &job);
-    }
+    status = CLI_THEN(status, read_reports(args, &job));
     if (status == CLI_EXIT_DONE && path != NULL) {
         const char *analyst = cli_value(args, "analyst");
         status = analyst != NULL
@@ -324,8 +322,6 @@ static const struct cli_option options[] = {
      "to, NPY if it ends in .npy, else CSV"},
     {0, false, false, "confidence", "C",
      "of the intervals: 0.5 to 0.999999 (0.95)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

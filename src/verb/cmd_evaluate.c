@@ -17,7 +17,7 @@
 
 /* Wilson's score interval of a share. */
 static void
-interval(double share, size_t n, double *ret_low, double *ret_high)
+find_interval(double share, size_t n, double *ret_low, double *ret_high)
 {
     double z = confidence_z(CONFIDENCE), count = (double)n;
     double middle = share + z * z / (2 * count);
@@ -34,7 +34,7 @@ tell_json_evaluate(const struct sotto_model *model,
 {
     size_t classes = sotto_model_classes(model);
     double low, high;
-    interval(evaluation->accuracy, evaluation->rows, &low, &high);
+    find_interval(evaluation->accuracy, evaluation->rows, &low, &high);
     json_begin(stdout);
     json_size(stdout, "rows", evaluation->rows);
     json_number(stdout, "accuracy", evaluation->accuracy);
@@ -69,7 +69,7 @@ put_name(const struct sotto_model *model, size_t y)
 
 /* Classes that are neither true nor said are left out. */
 static bool
-occurs(const struct sotto_evaluation *evaluation, size_t classes, size_t y)
+has_class(const struct sotto_evaluation *evaluation, size_t classes, size_t y)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < classes; i++) {
@@ -86,18 +86,18 @@ put_matrix(const struct sotto_model *model,
     size_t classes = sotto_model_classes(model);
     (void)printf("\n%*s", NAME_WIDTH, "truth");
     for (size_t y = 0; y < classes; y++) {
-        if (occurs(evaluation, classes, y)) {
+        if (has_class(evaluation, classes, y)) {
             put_name(model, y);
         }
     }
     (void)printf("  <- predicted\n");
     for (size_t i = 0; i < classes; i++) {
-        if (!occurs(evaluation, classes, i)) {
+        if (!has_class(evaluation, classes, i)) {
             continue;
         }
         put_name(model, i);
         for (size_t y = 0; y < classes; y++) {
-            if (occurs(evaluation, classes, y)) {
+            if (has_class(evaluation, classes, y)) {
                 (void)printf("%*" PRIu64, NAME_WIDTH,
                              evaluation->confusion[i * classes + y]);
             }
@@ -111,7 +111,7 @@ tell_evaluate(const struct sotto_model *model,
               const struct sotto_evaluation *evaluation, bool private_records)
 {
     double low, high;
-    interval(evaluation->accuracy, evaluation->rows, &low, &high);
+    find_interval(evaluation->accuracy, evaluation->rows, &low, &high);
     (void)printf("accuracy %.4f on %zu %s records, %g%% interval %.4f to "
                  "%.4f\nmean log-probability of the true class %.4f\n",
                  evaluation->accuracy, evaluation->rows,
@@ -135,9 +135,9 @@ tell_left_out(size_t rows)
 
 /* Of clean records, or of reports by --mechanism or the model's own. */
 static int
-evaluate(const struct cli_args *args, struct sotto_model *model,
-         const struct sotto_table *table, uint64_t seed,
-         struct sotto_evaluation *ret_evaluation)
+evaluate_model(const struct cli_args *args, struct sotto_model *model,
+               const struct sotto_table *table, uint64_t seed,
+               struct sotto_evaluation *ret_evaluation)
 {
     const char *path = cli_value(args, "mechanism");
     struct sotto_mechanism *mechanism = NULL;
@@ -171,7 +171,7 @@ run_evaluate(const struct cli_args *args)
     struct sotto_error err = {0};
     uint64_t seed = 0;
     int status = CLI_EXIT_DONE;
-    if (!cli_whole(args, "seed", &seed)) {
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed)) {
         return CLI_EXIT_BAD;
     }
     if (cli_given(args, "mechanism") && !private_records) {
@@ -182,9 +182,8 @@ run_evaluate(const struct cli_args *args)
         return cli_fail(&err);
     }
     status = records_read(args, data, cli_value(args, "labels"), &table);
-    if (status == CLI_EXIT_DONE) {
-        status = evaluate(args, model, table, seed, &evaluation);
-    }
+    status =
+        CLI_THEN(status, evaluate_model(args, model, table, seed, &evaluation));
     if (status == CLI_EXIT_DONE) {
         if (cli_given(args, "json")) {
             tell_json_evaluate(model, &evaluation, private_records);
@@ -212,8 +211,6 @@ static const struct cli_option options[] = {
      "with --private: they are reports of this one, which\n"
      "has the model's codebook"},
     {0, false, false, "seed", "S", "of the simulation (0)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

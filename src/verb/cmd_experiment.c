@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "cli/watch.h"
+#include "host/error.h"
+#include "host/settings.h"
 
 #define EPS_MOST 64u
 #define COMMAND_SIZE 1024u
@@ -145,7 +147,7 @@ read_eps(const char *text, double *ret_eps, size_t *ret_count)
         (void)snprintf(word, sizeof word, "%.*s", (int)(size < 23 ? size : 23),
                        text);
         if (strcmp(word, "none") != 0 &&
-            (size >= sizeof word || !cli_read_number(word, &eps) ||
+            (size >= sizeof word || !setting_read_number(word, &eps) ||
              eps < CLI_EPS_MIN || eps > CLI_EPS_MAX)) {
             (void)cli_bad("--eps: '%s' is neither an epsilon from 0.000001 to "
                           "32 nor none; write for example --eps 10,4,none",
@@ -162,15 +164,8 @@ read_eps(const char *text, double *ret_eps, size_t *ret_count)
 static bool
 read_count(const struct cli_args *args, const char *name, uint32_t *ret_count)
 {
-    uint64_t count = 1;
-    if (!cli_given(args, name)) {
-        return true;
-    }
-    if (!cli_whole(args, name, &count)) {
-        return false;
-    }
-    if (count == 0 || count > 100000) {
-        (void)cli_bad("--%s must be 1 to 100000", name);
+    uint64_t count = *ret_count;
+    if (!cli_whole(args, name, 1, 100000, &count)) {
         return false;
     }
     *ret_count = (uint32_t)count;
@@ -231,12 +226,9 @@ read_options(const struct cli_args *args, double *eps,
         !read_count(args, "epochs", &options.epochs) ||
         !read_level(args, &options.level) ||
         !cli_number(args, "aux-share", 0.0001, 1, &options.aux_share) ||
-        !cli_whole(args, "seed", &seed) ||
-        !cli_whole(args, "threads", &threads)) {
+        !cli_whole(args, "seed", 0, UINT64_MAX, &seed) ||
+        !cli_whole(args, "threads", 0, 64, &threads)) {
         return CLI_EXIT_BAD;
-    }
-    if (threads > 64) {
-        return cli_bad("--threads must be at most 64");
     }
     options.seed = seed;
     options.threads = (unsigned)threads;
@@ -257,16 +249,12 @@ run_experiment(struct sotto_experiment_options *options, struct output *output)
     enum sotto_status status =
         sotto_experiment_run(options, take_row, output, &err);
     watch_end(&output->watch);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_experiment_path(options, &path, &err);
-    }
+    status = HOST_THEN(status, sotto_experiment_path(options, &path, &err));
     if (status != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     if (!output->json) {
-        (void)printf("\nWrote ");
-        cli_put(stdout, path, strlen(path));
-        (void)printf(".csv, .md and .svg\n");
+        (void)printf("\nWrote %s.csv, .md and .svg\n", cli_shown(path));
     }
     free(path);
     return CLI_EXIT_DONE;
@@ -290,11 +278,8 @@ run_verb(const struct cli_args *args)
     if (!output.plan) {
         return run_experiment(&options, &output);
     }
-    if (sotto_experiment_plan(&options, take_row, &output, &err) !=
-        SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    return CLI_EXIT_DONE;
+    return cli_exit(sotto_experiment_plan(&options, take_row, &output, &err),
+                    &err);
 }
 
 static const char *const wanted[] = {"NAME", NULL};
@@ -330,8 +315,6 @@ static const struct cli_option options[] = {
     {0, false, false, "threads", "N", "all cores if not given"},
     {0, false, false, "plan", NULL,
      "only print what would be run, and the papers' numbers"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

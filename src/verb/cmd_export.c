@@ -32,7 +32,7 @@ write_reports(const struct sotto_mechanism *mechanism,
         return cli_fail(&err);
     }
     status = sotto_report_writer_commit(writer, &err);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }
 
 static void
@@ -149,8 +149,6 @@ static const struct cli_option options[] = {
      "binary"},
     {0, false, false, "simulation", NULL,
      "the collector is one for simulation"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

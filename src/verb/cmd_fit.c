@@ -94,7 +94,7 @@ read_options(const struct cli_args *args, struct fit_job *job)
     if (job->set == NULL) {
         return CLI_EXIT_FAILED;
     }
-    if (!learning_whole(args, "threads", 1, 64, &threads)) {
+    if (!cli_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;
     }
     job->options.learner = cli_value(args, "learner");
@@ -189,9 +189,7 @@ read_inputs(const struct cli_args *args, struct fit_job *job)
     if (aux != NULL) {
         status = records_read(args, aux, cli_value(args, "labels"), &job->aux);
     }
-    if (status == CLI_EXIT_DONE) {
-        status = read_labels(args, job);
-    }
+    status = CLI_THEN(status, read_labels(args, job));
     return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
 }
 
@@ -224,7 +222,7 @@ fail_fit(const struct cli_args *args, const struct sotto_error *err)
 }
 
 static int
-fit(const struct cli_args *args, struct fit_job *job)
+fit_reports(const struct cli_args *args, struct fit_job *job)
 {
     const char *path = cli_value(args, "output");
     struct sotto_error err = {0};
@@ -301,10 +299,8 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
         tell_json_fit(job, path, to);
         return;
     }
-    (void)fprintf(to, "Wrote ");
-    cli_put(to, path, strlen(path));
-    (void)fprintf(to, ": learnt from %zu reports in %zu epochs", info->reports,
-                  (size_t)info->epochs);
+    (void)fprintf(to, "Wrote %s: learnt from %zu reports in %zu epochs",
+                  cli_shown(path), info->reports, (size_t)info->epochs);
     if (info->points > 0) {
         (void)fprintf(to, ", over a prior of %zu points", info->points);
     }
@@ -336,16 +332,11 @@ run_fit(const struct cli_args *args)
                                   cli_value(args, "known-labels"),
                                   find_analyst(args, &job)};
     int status = read_options(args, &job);
-    if (status == CLI_EXIT_DONE) {
-        status = output_file_check(cli_value(args, "output"), inputs,
-                                   sizeof inputs / sizeof *inputs);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = read_inputs(args, &job);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = fit(args, &job);
-    }
+    status =
+        CLI_THEN(status, output_file_check(cli_value(args, "output"), inputs,
+                                           sizeof inputs / sizeof *inputs));
+    status = CLI_THEN(status, read_inputs(args, &job));
+    status = CLI_THEN(status, fit_reports(args, &job));
     if (status == CLI_EXIT_DONE) {
         tell_fit(args, &job);
     }
@@ -387,8 +378,6 @@ static const struct cli_option options[] = {
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
     {'o', true, false, "output", "MODEL", "the model to write"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

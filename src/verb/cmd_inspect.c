@@ -42,8 +42,6 @@ run_inspect(const struct cli_args *args)
 static const char *const wanted[] = {"M (a mechanism)", NULL};
 
 static const struct cli_option options[] = {
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

@@ -21,12 +21,11 @@ tell_keygen(const struct cli_args *args, const char *prefix, bool encrypted)
         json_end(stdout);
         return;
     }
-    (void)printf("Wrote ");
-    cli_put(stdout, prefix, strlen(prefix));
-    (void)printf(".key (keep it secret%s) and ",
-                 encrypted ? "; it is encrypted with the password" : "");
-    cli_put(stdout, prefix, strlen(prefix));
-    (void)printf(".pub (give it to every device).\n");
+    (void)printf("Wrote %s.key (keep it secret%s) and %s.pub (give it to every "
+                 "device).\n",
+                 cli_shown(prefix),
+                 encrypted ? "; it is encrypted with the password" : "",
+                 cli_shown(prefix));
 }
 
 static int
@@ -47,11 +46,10 @@ run_keygen(const struct cli_args *args)
     } else if (encrypted) {
         status = password_ask(true, password);
     }
-    if (status == CLI_EXIT_DONE &&
-        sotto_key_generate(prefix, encrypted ? password : NULL, &err) !=
-            SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
+    status = CLI_THEN(
+        status,
+        cli_exit(sotto_key_generate(prefix, encrypted ? password : NULL, &err),
+                 &err));
     explicit_bzero(password, sizeof password);
     if (status == CLI_EXIT_DONE) {
         tell_keygen(args, prefix, encrypted);
@@ -67,8 +65,6 @@ static const struct cli_option options[] = {
      "encrypt the secret key; asks on the terminal"},
     {0, false, false, "password-file", "FILE",
      "encrypt it with the first line of this file"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

@@ -42,11 +42,9 @@ tell_caps(const char *path, bool json)
         json_end(stdout);
         return CLI_EXIT_DONE;
     }
-    (void)printf("Made ");
-    cli_put(stdout, path, strlen(path));
-    (void)printf(" and, to be kept with it and kept secret, ");
-    cli_put(stdout, path, strlen(path));
-    (void)printf(".secret.\nA person may spend ");
+    (void)printf("Made %s and, to be kept with it and kept secret, "
+                 "%s.secret.\nA person may spend ",
+                 cli_shown(path), cli_shown(path));
     put_budget(stdout, &campaign);
     (void)printf(" in a campaign, ");
     put_budget(stdout, &lifetime);
@@ -285,8 +283,6 @@ static const struct cli_option options[] = {
      "new: likewise delta (the lifetime's)"},
     {0, false, false, "person", "P", "show: whose, as --person of privatise"},
     {0, false, false, "reports", NULL, "show: also the bytes that were sent"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

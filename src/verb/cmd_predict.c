@@ -41,14 +41,13 @@ holds_reports(const char *path)
 }
 
 static int
-allocate(struct predict_job *job, size_t rows)
+allocate_rows(struct predict_job *job, size_t rows)
 {
     job->rows = rows;
     job->classes = sotto_model_classes(job->model);
     job->p = calloc(rows + 1, job->classes * sizeof *job->p);
     if (job->p == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     return CLI_EXIT_DONE;
 }
@@ -60,9 +59,7 @@ predict_records(const struct cli_args *args, struct predict_job *job)
     struct sotto_error err = {0};
     int status =
         records_read(args, args->word[1], cli_value(args, "labels"), &table);
-    if (status == CLI_EXIT_DONE) {
-        status = allocate(job, sotto_table_rows(table));
-    }
+    status = CLI_THEN(status, allocate_rows(job, sotto_table_rows(table)));
     if (status == CLI_EXIT_DONE &&
         sotto_model_predict(job->model, table, job->p, &err) !=
             SOTTO_STATUS_OK) {
@@ -88,12 +85,11 @@ predict_reports(const struct cli_args *args, struct predict_job *job)
         SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    status = allocate(job, sotto_report_reader_count(reader));
+    status = allocate_rows(job, sotto_report_reader_count(reader));
     if (status == CLI_EXIT_DONE) {
         reports = malloc((job->rows + 1) * info.report_size);
         if (reports == NULL) {
-            cli_error("out of memory");
-            status = CLI_EXIT_FAILED;
+            status = cli_no_memory();
         }
     }
     for (size_t i = 0; reports != NULL && i < job->rows; i++) {
@@ -177,7 +173,7 @@ put_counts(const struct predict_job *job, FILE *to)
 }
 
 static int
-put(const struct cli_args *args, const struct predict_job *job)
+put_prediction(const struct cli_args *args, const struct predict_job *job)
 {
     const char *path = cli_value(args, "output");
     struct output_file file;
@@ -208,10 +204,9 @@ run_predict(const struct cli_args *args)
     struct sotto_error err = {0};
     struct predict_job job = {0};
     int status = output_file_check(path, inputs, 4);
-    if (status == CLI_EXIT_DONE &&
-        sotto_model_read(args->word[0], &job.model, &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
+    status = CLI_THEN(
+        status,
+        cli_exit(sotto_model_read(args->word[0], &job.model, &err), &err));
     if (status == CLI_EXIT_DONE && other != NULL &&
         sotto_mechanism_read(other, &job.mechanism, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
@@ -222,9 +217,7 @@ run_predict(const struct cli_args *args)
         status = job.reports ? predict_reports(args, &job)
                              : predict_records(args, &job);
     }
-    if (status == CLI_EXIT_DONE) {
-        status = put(args, &job);
-    }
+    status = CLI_THEN(status, put_prediction(args, &job));
     free(job.p);
     sotto_mechanism_free(job.mechanism);
     sotto_model_free(job.model);
@@ -247,8 +240,6 @@ static const struct cli_option options[] = {
      "codebook"},
     {'o', false, false, "output", "OUT.csv",
      "write every row's class and probabilities"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

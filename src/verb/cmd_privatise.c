@@ -32,7 +32,7 @@ open_mechanism(const struct cli_args *args, struct privatise_job *job)
     if (status == SOTTO_STATUS_OK && !job->simulated) {
         status = sotto_mechanism_check(job->mechanism, &err);
     }
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }
 
 /* Without a ledger: a new report every time. */
@@ -87,8 +87,7 @@ write_reports(struct privatise_job *job, size_t rows, const char *path)
     uint8_t *report = malloc(job->inquiry.info.report_size);
     enum sotto_status status;
     if (report == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     progress_start(&bar, "privatising", rows);
     status = sotto_report_writer_new(job->mechanism, path, &writer, &err);
@@ -103,7 +102,7 @@ write_reports(struct privatise_job *job, size_t rows, const char *path)
     }
     sotto_report_writer_free(writer);
     free(report);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }
 
 static void
@@ -140,15 +139,15 @@ tell_privatise(const struct cli_args *args, const struct privatise_job *job,
         tell_json_privatise(args, job, path, to);
         return;
     }
-    (void)fprintf(to, "Wrote ");
-    cli_put(to, path, strlen(path));
-    (void)fprintf(to, ": %zu report%s of %zu bytes; each %s epsilon %s%s%s.\n",
-                  job->reports, job->reports == 1 ? "" : "s", info->report_size,
-                  job->simulated           ? "simulates"
-                  : people->ledger != NULL ? "new one spent"
-                                           : "spent",
-                  info->eps_text, info->delta > 0 ? " and delta " : "",
-                  info->delta > 0 ? info->delta_text : "");
+    (void)fprintf(
+        to, "Wrote %s: %zu report%s of %zu bytes; each %s epsilon %s%s%s.\n",
+        cli_shown(path), job->reports, job->reports == 1 ? "" : "s",
+        info->report_size,
+        job->simulated           ? "simulates"
+        : people->ledger != NULL ? "new one spent"
+                                 : "spent",
+        info->eps_text, info->delta > 0 ? " and delta " : "",
+        info->delta > 0 ? info->delta_text : "");
     if (people->ledger != NULL) {
         (void)fprintf(to, "new: %zu; replayed: %zu; refused: %zu\n",
                       people->made, people->replayed, people->refused);
@@ -182,26 +181,19 @@ run_privatise(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
     struct privatise_job job = {.simulated = cli_given(args, "seed")};
-    if (!cli_whole(args, "seed", &job.seed)) {
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &job.seed)) {
         return CLI_EXIT_BAD;
     }
     int status = people_check(args);
-    if (status == CLI_EXIT_DONE) {
-        status = check_output(args);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = open_mechanism(args, &job);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = inquiry_open(args, job.mechanism, args->word[1], NULL,
-                              &job.inquiry);
-    }
+    status = CLI_THEN(status, check_output(args));
+    status = CLI_THEN(status, open_mechanism(args, &job));
+    status = CLI_THEN(status, inquiry_open(args, job.mechanism, args->word[1],
+                                           NULL, &job.inquiry));
     if (status == CLI_EXIT_DONE && sotto_table_rows(job.inquiry.table) == 0) {
         status = cli_bad("'%.240s' names columns and nobody", args->word[1]);
     }
-    if (status == CLI_EXIT_DONE) {
-        status = write_reports(&job, sotto_table_rows(job.inquiry.table), path);
-    }
+    status = CLI_THEN(
+        status, write_reports(&job, sotto_table_rows(job.inquiry.table), path));
     if (status == CLI_EXIT_DONE) {
         tell_privatise(args, &job, path);
         status = people_exit(&job.inquiry.people);
@@ -232,8 +224,6 @@ static const struct cli_option options[] = {
      "NOT private"},
     {'o', true, false, "output", "R",
      "the reports to write; JSON Lines if it ends in .jsonl"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

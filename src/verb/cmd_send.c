@@ -21,6 +21,7 @@
 #include "cli/json_print.h"
 #include "cli/setting_options.h"
 #include "cli/watch.h"
+#include "host/error.h"
 #include "verb/inquiry.h"
 #include "verb/send_look.h"
 
@@ -94,8 +95,7 @@ check_words(const struct cli_args *args, struct send_job *job)
 {
     job->queue = queue_path(args);
     if (job->queue == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     if (cli_given(args, "dry-run") && cli_given(args, "retry-refused")) {
         return cli_bad("--dry-run changes nothing, so there is nothing that "
@@ -117,11 +117,11 @@ static int
 open_ledger(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0};
-    return cli_given(args, "dry-run") ||
-                   sotto_ledger_open(cli_value(args, "ledger"), &job->ledger,
-                                     &err) == SOTTO_STATUS_OK
+    return cli_given(args, "dry-run")
                ? CLI_EXIT_DONE
-               : cli_fail(&err);
+               : cli_exit(sotto_ledger_open(cli_value(args, "ledger"),
+                                            &job->ledger, &err),
+                          &err);
 }
 
 static int
@@ -145,7 +145,7 @@ open_sender(const struct cli_args *args, struct send_job *job)
     if (status == SOTTO_STATUS_OK && job->ledger != NULL) {
         status = sotto_sender_bind(job->sender, job->ledger, &err);
     }
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }
 
 /* ---- The mechanism ------------------------------------------------------ */
@@ -168,20 +168,16 @@ open_mechanism(const struct cli_args *args, struct send_job *job)
         }
         status = sotto_sender_fetch(job->sender, path, pub, pin, &err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_read_verified(path, pub, NULL, &job->mechanism,
-                                               &err);
-    }
+    status = HOST_THEN(status, sotto_mechanism_read_verified(
+                                   path, pub, NULL, &job->mechanism, &err));
     if (status == SOTTO_STATUS_OK && pin != NULL) {
         status = sotto_mechanism_pinned(job->mechanism, pin, &err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_mechanism_check(job->mechanism, &err);
-    }
+    status = HOST_THEN(status, sotto_mechanism_check(job->mechanism, &err));
     if (status == SOTTO_STATUS_OK) {
         sotto_mechanism_info(job->mechanism, &job->info);
     }
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }
 
 /* ---- Queueing and sending ----------------------------------------------- */
@@ -214,8 +210,7 @@ queue_rows(struct send_job *job)
     uint8_t *report = malloc(job->inquiry.info.report_size);
     bool going = true;
     if (report == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     enum sotto_status status = sotto_sender_begin(job->sender, &err);
     for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
@@ -334,15 +329,14 @@ check_collector(const struct cli_args *args, struct send_job *job)
 }
 
 static int
-flush(const struct cli_args *args, struct send_job *job)
+flush_queue(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0};
     enum sotto_status status = cli_given(args, "retry-refused")
                                    ? sotto_sender_retry(job->sender, &err)
                                    : SOTTO_STATUS_OK;
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_flush(job->sender, &job->sent, &err);
-    }
+    status =
+        HOST_THEN(status, sotto_sender_flush(job->sender, &job->sent, &err));
     progress_end(&job->watch.bar);
     tell_all(args, job, status != SOTTO_STATUS_OK ? &err : NULL);
     if (status != SOTTO_STATUS_OK) {
@@ -372,12 +366,8 @@ static int
 send_records(const struct cli_args *args, struct send_job *job)
 {
     int status = check_collector(args, job);
-    if (status == CLI_EXIT_DONE) {
-        status = ask_people(args, job);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = flush(args, job);
-    }
+    status = CLI_THEN(status, ask_people(args, job));
+    status = CLI_THEN(status, flush_queue(args, job));
     return status;
 }
 
@@ -388,15 +378,9 @@ run_send(const struct cli_args *args)
     memset(&job, 0, sizeof job);
     watch_start(&job.watch);
     int status = check_words(args, &job);
-    if (status == CLI_EXIT_DONE) {
-        status = open_ledger(args, &job);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = open_sender(args, &job);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = open_mechanism(args, &job);
-    }
+    status = CLI_THEN(status, open_ledger(args, &job));
+    status = CLI_THEN(status, open_sender(args, &job));
+    status = CLI_THEN(status, open_mechanism(args, &job));
     if (status == CLI_EXIT_DONE) {
         status =
             cli_given(args, "dry-run")
@@ -435,8 +419,6 @@ static const struct cli_option options[] = {
     {0, false, false, "dry-run", NULL,
      "show every byte that a request would hold, and what\n"
      "it says; send, read and charge nothing"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

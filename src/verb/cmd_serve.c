@@ -24,7 +24,7 @@ struct speaker {
 };
 
 static void
-speak(void *context, enum sotto_log_level level, const char *text)
+write_log(void *context, enum sotto_log_level level, const char *text)
 {
     static const char *const names[] = {"info", "warning", "error"};
     struct speaker *speaker = context;
@@ -58,9 +58,8 @@ say_listening(const struct cli_args *args, const char *listen, bool tls,
         setting_options_json(stdout, args);
         json_end(stdout);
     } else {
-        (void)printf("listening on ");
-        cli_put(stdout, place, strlen(place));
-        (void)printf("%s\n", tls ? " with TLS" : "");
+        (void)printf("listening on %s%s\n", cli_shown(place),
+                     tls ? " with TLS" : "");
     }
     (void)fflush(stdout);
 }
@@ -113,16 +112,16 @@ take_signals(void)
 }
 
 static void
-reload(struct sotto_collector *collector, struct speaker *speaker)
+reload_mechanisms(struct sotto_collector *collector, struct speaker *speaker)
 {
     struct sotto_error err = {0};
     char text[sizeof err.message + 64];
     if (sotto_collector_reload(collector, &err) == SOTTO_STATUS_OK) {
-        speak(speaker, SOTTO_LOG_INFO, "the mechanisms were read again");
+        write_log(speaker, SOTTO_LOG_INFO, "the mechanisms were read again");
     } else {
         (void)snprintf(text, sizeof text, "all goes on as before: %s",
                        err.message);
-        speak(speaker, SOTTO_LOG_ERROR, text);
+        write_log(speaker, SOTTO_LOG_ERROR, text);
     }
 }
 
@@ -134,14 +133,14 @@ run_until_stopped(struct sotto_collector *collector, struct speaker *speaker)
         (void)sem_wait(&asked);
         if (asked_reload != 0 && asked_stop == 0) {
             asked_reload = 0;
-            reload(collector, speaker);
+            reload_mechanisms(collector, speaker);
         }
     }
 }
 
 static int
-serve(const struct cli_args *args, struct sotto_collector_options *options,
-      struct speaker *speaker)
+run_collector(const struct cli_args *args,
+              struct sotto_collector_options *options, struct speaker *speaker)
 {
     struct sotto_collector *collector = NULL;
     struct sotto_error err = {0};
@@ -156,7 +155,7 @@ serve(const struct cli_args *args, struct sotto_collector_options *options,
                         sotto_collector_port(collector));
     if (status == CLI_EXIT_DONE) {
         run_until_stopped(collector, speaker);
-        speak(speaker, SOTTO_LOG_INFO, "stopping: answering what has come");
+        write_log(speaker, SOTTO_LOG_INFO, "stopping: answering what has come");
     }
     sotto_collector_stop(collector);
     return status;
@@ -168,7 +167,7 @@ static int
 run_serve(const struct cli_args *args)
 {
     struct speaker speaker = {.json = cli_given(args, "json")};
-    struct sotto_collector_options options = {.log = speak,
+    struct sotto_collector_options options = {.log = write_log,
                                               .log_context = &speaker};
     struct sotto_error err = {0};
     size_t sets = 0;
@@ -179,7 +178,7 @@ run_serve(const struct cli_args *args)
     if (set != NULL) {
         status =
             sotto_collector_set(&options, set, sets, &err) == SOTTO_STATUS_OK
-                ? serve(args, &options, &speaker)
+                ? run_collector(args, &options, &speaker)
                 : cli_fail(&err);
     }
     (void)pthread_mutex_destroy(&speaker.lock);
@@ -191,8 +190,6 @@ static const char *const wanted[] = {NULL};
 
 static const struct cli_option options[] = {
     {0, false, false, "port-file", "F", "write the port there, when listening"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

@@ -12,10 +12,7 @@ static int
 check_mechanism(const char *path, struct sotto_mechanism **ret_mechanism)
 {
     struct sotto_error err = {0};
-    if (sotto_mechanism_read(path, ret_mechanism, &err) != SOTTO_STATUS_OK) {
-        return cli_fail(&err);
-    }
-    return CLI_EXIT_DONE;
+    return cli_exit(sotto_mechanism_read(path, ret_mechanism, &err), &err);
 }
 
 /* The key's password, "" if it has none. */
@@ -50,12 +47,9 @@ tell_sign(const struct cli_args *args, const char *path,
         json_end(stdout);
         return;
     }
-    (void)printf("Signed ");
-    cli_put(stdout, path, strlen(path));
-    (void)printf(" (epsilon %s per report):\nthe signature is in ",
-                 info.eps_text);
-    cli_put(stdout, path, strlen(path));
-    (void)printf(".minisig; send both to the devices.\n");
+    (void)printf("Signed %s (epsilon %s per report):\nthe signature is in "
+                 "%s.minisig; send both to the devices.\n",
+                 cli_shown(path), info.eps_text, cli_shown(path));
 }
 
 static int
@@ -66,15 +60,12 @@ run_sign(const struct cli_args *args)
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_error err = {0};
     int status = check_mechanism(path, &mechanism);
-    if (status == CLI_EXIT_DONE) {
-        status = get_password(args, key, password);
-    }
-    if (status == CLI_EXIT_DONE &&
-        sotto_mechanism_sign(mechanism, path, key,
-                             password[0] != '\0' ? password : NULL,
-                             &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
+    status = CLI_THEN(status, get_password(args, key, password));
+    status = CLI_THEN(status,
+                      cli_exit(sotto_mechanism_sign(
+                                   mechanism, path, key,
+                                   password[0] != '\0' ? password : NULL, &err),
+                               &err));
     explicit_bzero(password, sizeof password);
     if (status == CLI_EXIT_DONE) {
         tell_sign(args, path, mechanism);
@@ -90,8 +81,6 @@ static const struct cli_option options[] = {
     {0, false, false, "password-file", "FILE",
      "its password is the first line of this file;\n"
      "else it is asked for on the terminal"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

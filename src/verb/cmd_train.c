@@ -50,14 +50,12 @@ train_json(FILE *to, const char *path, const struct sotto_mechanism_info *info)
 void
 train_text(FILE *to, const char *path, const struct sotto_mechanism_info *info)
 {
-    (void)fprintf(to, "Wrote ");
-    cli_put(to, path, strlen(path));
     (void)fprintf(to,
-                  ": %zu column%s, epsilon %s%s%s per report in all, %zu "
-                  "bytes a report.\nMechanism %s\n"
-                  "See what it promises with sotto inspect, then sign it.\n",
-                  info->columns, info->columns == 1 ? "" : "s", info->eps_text,
-                  info->delta > 0 ? " and delta " : "",
+                  "Wrote %s: %zu column%s, epsilon %s%s%s per report in all, "
+                  "%zu bytes a report.\nMechanism %s\nSee what it promises "
+                  "with sotto inspect, then sign it.\n",
+                  cli_shown(path), info->columns, info->columns == 1 ? "" : "s",
+                  info->eps_text, info->delta > 0 ? " and delta " : "",
                   info->delta > 0 ? info->delta_text : "", info->report_size,
                   info->hash);
 }
@@ -105,12 +103,10 @@ tell_train(const struct cli_args *args, const struct plan *plan,
     }
     (void)fputs(facts->said, to);
     if (plan->analyst != NULL) {
-        (void)fprintf(to, "Wrote ");
-        cli_put(to, plan->analyst, strlen(plan->analyst));
         (void)fprintf(to,
-                      ": %s, for you alone: it tells of the\nauxiliary people, "
-                      "and is never for devices.\n",
-                      plan->kind.analyst);
+                      "Wrote %s: %s, for you alone: it tells of the\nauxiliary "
+                      "people, and is never for devices.\n",
+                      cli_shown(plan->analyst), plan->kind.analyst);
     }
     train_text(to, plan->path, &info);
 }
@@ -161,6 +157,9 @@ static bool
 is_for_kind(const struct cli_option *of, const struct cli_option *option,
             const char *kind)
 {
+    if (option == &cli_shared_options[0]) {
+        return true;
+    }
     for (const struct cli_option *o = cmd_train.options; o->name != NULL; o++) {
         if (o == option) {
             return train_words.takes(kind, o->name);
@@ -239,7 +238,7 @@ check_usage(const struct cli_args *args)
 
 /* PATH with another ending in place of .sotto, or behind all of it. */
 static char *
-beside(const char *path, const char *cut, const char *ending)
+name_beside(const char *path, const char *cut, const char *ending)
 {
     size_t size = strlen(path), tail = strlen(cut);
     if (tail > 0 && size > tail && strcmp(path + size - tail, cut) == 0) {
@@ -277,10 +276,9 @@ plan_analyst(const struct cli_args *args, struct plan *plan)
                        "--analyst where that of the analyst goes");
     }
     plan->analyst =
-        given != NULL ? strdup(given) : beside(path, ".sotto", ".analyst");
+        given != NULL ? strdup(given) : name_beside(path, ".sotto", ".analyst");
     if (plan->analyst == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     if (strcmp(plan->analyst, path) == 0) {
         return cli_bad("--analyst and -o are both '%.240s': one is for you, "
@@ -296,10 +294,9 @@ plan_paths(const struct cli_args *args, struct plan *plan)
 {
     int status = plan_analyst(args, plan);
     if (status == CLI_EXIT_DONE && plan->kind.trains && is_file(plan->path)) {
-        plan->checkpoint = beside(plan->path, "", ".checkpoint");
+        plan->checkpoint = name_beside(plan->path, "", ".checkpoint");
         if (plan->checkpoint == NULL) {
-            cli_error("out of memory");
-            status = CLI_EXIT_FAILED;
+            status = cli_no_memory();
         }
     }
     return status;
@@ -330,7 +327,7 @@ plan_settings(const struct cli_args *args, struct plan *plan)
     if (plan->set == NULL) {
         return CLI_EXIT_FAILED;
     }
-    if (!learning_whole(args, "threads", 1, 64, &threads)) {
+    if (!cli_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;
     }
     options->set = plan->set;
@@ -352,12 +349,8 @@ plan_columns(const struct cli_args *args, struct sotto_table *table,
              struct plan *plan)
 {
     int status = train_categories(args, table);
-    if (status == CLI_EXIT_DONE) {
-        status = train_declare(args, table);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = train_label(args, table, &plan->options.label);
-    }
+    status = CLI_THEN(status, train_declare(args, table));
+    status = CLI_THEN(status, train_label(args, table, &plan->options.label));
     if (status == CLI_EXIT_DONE) {
         status = train_drops(args, table, plan->options.label, &plan->drop,
                              &plan->options.drops);
@@ -378,8 +371,8 @@ plan_clear(struct plan *plan)
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
-train(const struct cli_args *args, const struct sotto_table *table,
-      struct plan *plan)
+train_kind(const struct cli_args *args, const struct sotto_table *table,
+           struct plan *plan)
 {
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_train_facts facts = {.facts = 0};
@@ -409,19 +402,11 @@ run_kind(const struct cli_args *args)
     if (train_kind_find(args->word[0], &plan.kind)) {
         status = plan_settings(args, &plan);
     }
-    if (status == CLI_EXIT_DONE) {
-        status = records_read(args, cli_value(args, "data"),
-                              cli_value(args, "labels"), &table);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = plan_paths(args, &plan);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = plan_columns(args, table, &plan);
-    }
-    if (status == CLI_EXIT_DONE) {
-        status = train(args, table, &plan);
-    }
+    status = CLI_THEN(status, records_read(args, cli_value(args, "data"),
+                                           cli_value(args, "labels"), &table));
+    status = CLI_THEN(status, plan_paths(args, &plan));
+    status = CLI_THEN(status, plan_columns(args, table, &plan));
+    status = CLI_THEN(status, train_kind(args, table, &plan));
     sotto_table_free(table);
     plan_clear(&plan);
     return status;
@@ -476,8 +461,6 @@ static const struct cli_option options[] = {
      "this mechanism, of the same KIND, at another --eps,\n"
      "--lambda and --label-channel, without training; its\n"
      "analyst file stays"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

@@ -41,16 +41,12 @@ tell_verify(const struct cli_args *args,
         json_end(stdout);
         return;
     }
-    (void)printf("Verified: ");
-    cli_put(stdout, path, strlen(path));
-    (void)printf(" was signed with the secret half of ");
-    cli_put(stdout, pub, strlen(pub));
-    (void)printf("\n  and is a mechanism that a device opens.\n"
-                 "  mechanism        %s\n  epsilon          %s per report\n"
-                 "  campaign         ",
-                 info.hash, info.eps_text);
-    cli_put(stdout, info.campaign, strlen(info.campaign));
-    (void)printf("\n  trusted comment  ");
+    (void)printf(
+        "Verified: %s was signed with the secret half of %s\n  and is a "
+        "mechanism that a device opens.\n  mechanism        %s\n  epsilon      "
+        "    %s per report\n  campaign         %s\n  trusted comment  ",
+        cli_shown(path), cli_shown(pub), info.hash, info.eps_text,
+        cli_shown(info.campaign));
     put_comment(comment);
     (void)printf("\n");
 }
@@ -78,8 +74,6 @@ static const char *const wanted[] = {"M (a mechanism)", NULL};
 
 static const struct cli_option options[] = {
     {0, true, false, "pub", "K.pub", "the public key you trust"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_HELP,
     CLI_OPTION_END,
 };
 

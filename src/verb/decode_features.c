@@ -274,8 +274,7 @@ open_analyst(struct job *job, const char *path)
     job->x = calloc(CHUNK, (job->x_width + 1) * sizeof *job->x);
     find_label(job);
     if (job->z == NULL || job->x == NULL || !allocate_label(job)) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     return CLI_EXIT_DONE;
 }

@@ -115,8 +115,7 @@ read_device(const struct cli_args *args,
     }
     const char **names = list_names(mechanism, file.person, &file);
     if (names == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     file.names = names;
     int status = read_file(data, &file, ret_table);
@@ -147,10 +146,8 @@ inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
             records_match(mechanism, ret_inquiry->table, data,
                           cli_value(args, "person"), &ret_inquiry->records);
     }
-    if (status == CLI_EXIT_DONE) {
-        status = people_open(args, mechanism, ret_inquiry->table, data, ledger,
-                             &ret_inquiry->people);
-    }
+    status = CLI_THEN(status, people_open(args, mechanism, ret_inquiry->table,
+                                          data, ledger, &ret_inquiry->people));
     return status;
 }
 

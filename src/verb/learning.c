@@ -3,30 +3,9 @@
  */
 #include "verb/learning.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "host/error.h"
-
-bool
-learning_whole(const struct cli_args *args, const char *name, uint64_t least,
-               uint64_t most, uint64_t *ret_value)
-{
-    uint64_t value = 0;
-    if (!cli_given(args, name)) {
-        return true;
-    }
-    if (!cli_whole(args, name, &value)) {
-        return false;
-    }
-    if (value < least || value > most) {
-        (void)cli_bad("--%s %.40s: from %" PRIu64 " to %" PRIu64, name,
-                      cli_value(args, name), least, most);
-        return false;
-    }
-    *ret_value = value;
-    return true;
-}
 
 int
 learning_fail(const struct sotto_error *err, const char *path)

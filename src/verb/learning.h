@@ -6,11 +6,6 @@
 
 #include "cli/cli.h"
 
-/* A whole number from `least` to `most`; untouched if it is not given; false,
-   with the message printed, if it does not fit. */
-bool learning_whole(const struct cli_args *args, const char *name,
-                    uint64_t least, uint64_t most, uint64_t *ret_value);
-
 /* cli_fail, with a file's name before the message unless the error is about a
    file, which the message then names, or about an option. */
 int learning_fail(const struct sotto_error *err, const char *path);

@@ -129,9 +129,7 @@ people_open(const struct cli_args *args,
     }
     int status = find_column(cli_value(args, "person"), mechanism, table, path,
                              &people.column);
-    if (status == CLI_EXIT_DONE) {
-        status = check_names(&people, path);
-    }
+    status = CLI_THEN(status, check_names(&people, path));
     if (status == CLI_EXIT_DONE && ledger == NULL &&
         sotto_ledger_open(name, &people.ledger, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);

@@ -93,9 +93,7 @@ fit_labels(const char *path, struct sotto_table *labels, size_t column)
     if (!is_made(sotto_table_name(labels, column))) {
         return CLI_EXIT_DONE;
     }
-    return sotto_table_rename(labels, column, "label", &err) == SOTTO_STATUS_OK
-               ? CLI_EXIT_DONE
-               : cli_fail(&err);
+    return cli_exit(sotto_table_rename(labels, column, "label", &err), &err);
 }
 
 static int
@@ -122,9 +120,7 @@ join_labels(const char *path, int header, struct sotto_table *table)
         status = cli_bad("'%.240s' has %zu columns: a file of labels has one",
                          path, sotto_table_columns(labels));
     }
-    if (status == CLI_EXIT_DONE) {
-        status = fit_labels(path, labels, 0);
-    }
+    status = CLI_THEN(status, fit_labels(path, labels, 0));
     if (status == CLI_EXIT_DONE) {
         if (sotto_table_join(table, labels, &err) == SOTTO_STATUS_OK) {
             labels = NULL;
@@ -181,9 +177,7 @@ records_read_labels(const struct cli_args *args, const char *path,
                              path, sotto_table_columns(labels));
         }
     }
-    if (status == CLI_EXIT_DONE) {
-        status = fit_labels(path, labels, column);
-    }
+    status = CLI_THEN(status, fit_labels(path, labels, column));
     if (status == CLI_EXIT_DONE) {
         *ret_labels = labels;
         *ret_column = sotto_table_name(labels, column);
@@ -246,8 +240,6 @@ records_match(struct sotto_mechanism *mechanism,
         }
     }
     note_extra(mechanism, table, path, other);
-    return sotto_records_new(mechanism, table, ret_records, &err) ==
-                   SOTTO_STATUS_OK
-               ? CLI_EXIT_DONE
-               : cli_fail(&err);
+    return cli_exit(sotto_records_new(mechanism, table, ret_records, &err),
+                    &err);
 }

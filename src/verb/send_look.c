@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
+#include "host/error.h"
 
 /* A report of nobody: a record of which everything is missing. The record
    itself would be a report that nobody is charged for. */
@@ -61,7 +62,7 @@ show_json(const struct view *view)
 }
 
 static void
-show(const struct view *view)
+show_text(const struct view *view)
 {
     if (view->blank) {
         (void)printf("Nothing is in the queue for this campaign. This is what "
@@ -86,13 +87,11 @@ take_view(struct sotto_sender *sender, struct sotto_mechanism *mechanism,
     struct sotto_mechanism_info info;
     enum sotto_status status =
         sotto_sender_waiting(sender, &view->waiting, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_refused(sender, &view->refused, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_sender_next(sender, mechanism, &view->reports,
-                                   &view->size, &view->count, err);
-    }
+    status =
+        HOST_THEN(status, sotto_sender_refused(sender, &view->refused, err));
+    status =
+        HOST_THEN(status, sotto_sender_next(sender, mechanism, &view->reports,
+                                            &view->size, &view->count, err));
     if (status == SOTTO_STATUS_OK && view->count == 0) {
         view->blank = true;
         view->count = 1;
@@ -123,9 +122,9 @@ send_look(bool json, struct sotto_sender *sender,
     if (status == SOTTO_STATUS_OK && json) {
         show_json(&view);
     } else if (status == SOTTO_STATUS_OK) {
-        show(&view);
+        show_text(&view);
     }
     free(view.text);
     free(view.reports);
-    return status == SOTTO_STATUS_OK ? CLI_EXIT_DONE : cli_fail(&err);
+    return cli_exit(status, &err);
 }

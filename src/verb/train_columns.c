@@ -22,8 +22,7 @@ find_column(const struct sotto_table *table, const char *option,
     }
     const char **names = calloc(columns + 1, sizeof *names);
     if (names == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     for (size_t i = 0; i < columns; i++) {
         names[i] = sotto_table_name(table, i);
@@ -92,8 +91,7 @@ train_declare(const struct cli_args *args, struct sotto_table *table)
     char *copy = strdup(text);
     const char **values = calloc(strlen(text) + 1, sizeof *values);
     if (copy == NULL || values == NULL) {
-        cli_error("out of memory");
-        status = CLI_EXIT_FAILED;
+        status = cli_no_memory();
     } else if (sotto_table_declare_label(
                    table, label != NULL ? label : LABEL_NAME, values,
                    cut_values(copy, values), &err) != SOTTO_STATUS_OK) {
@@ -149,8 +147,7 @@ train_drops(const struct cli_args *args, const struct sotto_table *table,
     }
     const char **drop = calloc(columns + args->given_count + 1, sizeof *drop);
     if (drop == NULL) {
-        cli_error("out of memory");
-        return CLI_EXIT_FAILED;
+        return cli_no_memory();
     }
     for (size_t i = 0; !keep && (name = cli_nth(args, "drop", i)) != NULL;
          i++) {

@@ -67,12 +67,11 @@ train_from(const struct cli_args *args)
         return cli_fail(&err);
     }
     status = check_kind(args->word[0], from, old);
-    if (status == CLI_EXIT_DONE &&
-        sotto_mechanism_rebudget(old, cli_value(args, "eps"), lambda,
-                                 cli_value(args, "label-channel"), path,
-                                 &mechanism, &err) != SOTTO_STATUS_OK) {
-        status = cli_fail(&err);
-    }
+    status = CLI_THEN(status, cli_exit(sotto_mechanism_rebudget(
+                                           old, cli_value(args, "eps"), lambda,
+                                           cli_value(args, "label-channel"),
+                                           path, &mechanism, &err),
+                                       &err));
     if (status == CLI_EXIT_DONE) {
         tell_from(args, path, mechanism);
     }

@@ -38,9 +38,9 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
                   strcmp(args->word[0], "class") == 0 ? "classes" : "codes",
                   part.channel, 100 * expected);
     if (recut != NULL) {
-        (void)fprintf(to, "Wrote ");
-        cli_put(to, recut, strlen(recut));
-        (void)fprintf(to, ": the model that classifies these reports.\n");
+        (void)fprintf(to,
+                      "Wrote %s: the model that classifies these reports.\n",
+                      cli_shown(recut));
     }
     train_text(to, path, &info);
 }
@@ -59,9 +59,9 @@ cut_cells(const struct cli_args *args, const struct sotto_model *model,
     struct watch watch;
     enum sotto_status status;
     uint64_t threads = 0, cells = 0, seed = 0;
-    if (!learning_whole(args, "threads", 1, 64, &threads) ||
-        !learning_whole(args, "cells", 2, 65536, &cells) ||
-        !cli_whole(args, "seed", &seed)) {
+    if (!cli_whole(args, "threads", 1, 64, &threads) ||
+        !cli_whole(args, "cells", 2, 65536, &cells) ||
+        !cli_whole(args, "seed", 0, UINT64_MAX, &seed)) {
         return CLI_EXIT_BAD;
     }
     sotto_mechanism_info(mechanism, &info);
@@ -92,13 +92,11 @@ recut_model(const struct cli_args *args, struct sotto_model **model,
     struct sotto_model *cut = NULL;
     struct sotto_error err = {0};
     uint64_t k = 0;
-    int status = learning_whole(args, "k", 2, 65536, &k)
+    int status = cli_whole(args, "k", 2, 65536, &k)
                      ? records_read(args, data, NULL, &table)
                      : CLI_EXIT_BAD;
     size_t count = (size_t)k;
-    if (status == CLI_EXIT_DONE) {
-        status = cut_cells(args, *model, table, &codebook);
-    }
+    status = CLI_THEN(status, cut_cells(args, *model, table, &codebook));
     if (status == CLI_EXIT_DONE &&
         sotto_model_cut(*model, codebook, count > 0 ? &count : NULL, 1,
                         cli_value(args, "eps"), cli_value(args, "output"),

@@ -13,10 +13,10 @@
 #include "cli/json_print.c"
 #include "cli/setting_options.c"
 
-void
-cli_error(const char *format, ...)
+int
+cli_no_memory(void)
 {
-    (void)format;
+    return CLI_EXIT_FAILED;
 }
 
 const char *

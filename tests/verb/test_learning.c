@@ -32,13 +32,6 @@ cli_error(const char *format, ...)
 }
 
 int
-cli_bad(const char *format, ...)
-{
-    (void)format;
-    return CLI_EXIT_BAD;
-}
-
-int
 cli_fail(const struct sotto_error *err)
 {
     (void)err;
@@ -50,31 +43,6 @@ cli_names_option(const struct sotto_error *err)
 {
     (void)err;
     return false;
-}
-
-bool
-cli_given(const struct cli_args *args, const char *name)
-{
-    (void)args;
-    (void)name;
-    return false;
-}
-
-bool
-cli_whole(const struct cli_args *args, const char *name, uint64_t *ret_value)
-{
-    (void)args;
-    (void)name;
-    (void)ret_value;
-    return false;
-}
-
-const char *
-cli_value(const struct cli_args *args, const char *name)
-{
-    (void)args;
-    (void)name;
-    return NULL;
 }
 
 static void
