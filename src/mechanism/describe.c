@@ -35,6 +35,14 @@ say_titles(struct page *page)
     page_name(page, page->info.campaign);
     page_say(page, 0, "\"");
     page_say(page, 0, "hash %s", page->info.hash);
+    if (page->info.uneven) {
+        page_gap(page);
+        page_say(page, 0,
+                 "DEVICES REFUSE THIS FILE: a weight or a scale is so small, "
+                 "and not 0, that the encoder's time could depend on the "
+                 "record. No report is made with it, and nothing below is "
+                 "promised.");
+    }
 }
 
 /* Whether a part clips each of its numbers for itself: a single one, or those
@@ -116,11 +124,6 @@ say_encoder(struct page *page)
              "steps for each, with no number that takes longer than others, "
              "and sends at a time that was fixed before.",
              page->info.weights, page->info.work);
-    if (page->info.uneven) {
-        page_say(page, 0,
-                 "Devices refuse it: a weight or a scale is so small, and not "
-                 "0, that its time could depend on the record.");
-    }
 }
 
 static void

@@ -38,16 +38,14 @@ write_factor(double eps, char text[32])
 }
 
 /* (e^eps + delta) / (1 + e^eps): the best guess between two equally likely
-   records; where delta is 0, also what a belief of one half can rise to. */
-static void
+   records; where delta is 0, also what a belief of one half can rise to. False
+   if that is nearly all. */
+static bool
 write_belief(double eps, double delta, char text[32])
 {
     double belief = 100 * (1 + delta * exp(-eps)) / (1 + exp(-eps));
-    if (belief < 99.9) {
-        (void)snprintf(text, 32, "%.1f%%", ceil(belief * 10) / 10);
-    } else {
-        (void)snprintf(text, 32, "over 99.9%%");
-    }
+    (void)snprintf(text, 32, "%.1f%%", ceil(belief * 10) / 10);
+    return belief <= 99.9;
 }
 
 static const char *
@@ -145,7 +143,7 @@ static void
 say_pure(struct page *page, const char *factor)
 {
     char belief[32];
-    write_belief(page->info.eps, 0, belief);
+    bool bounded = write_belief(page->info.eps, 0, belief);
     page_say(page, 0,
              "Whatever one person's record is, the chance of any given report "
              "changes by at most a factor of e^%s = %s when it is replaced by "
@@ -157,9 +155,10 @@ say_pure(struct page *page, const char *factor)
              "In odds: whoever sees the report, whatever else they know, can "
              "shift their odds for one record against another by at most that "
              "factor. Someone who thought it 50%% likely that a person's "
-             "record says one thing rather than another could at most come to "
-             "think it %s likely.",
-             belief);
+             "record says one thing rather than another could %s%s%s.",
+             bounded ? "at most come to think it "
+                     : "come to be almost sure of it: ",
+             bounded ? belief : "more than 99.9%", " likely");
 }
 
 static void
@@ -167,7 +166,7 @@ say_approximate(struct page *page, const char *factor)
 {
     const struct sotto_mechanism_info *info = &page->info;
     char belief[32];
-    write_belief(info->eps, info->delta, belief);
+    bool bounded = write_belief(info->eps, info->delta, belief);
     page_say(page, 0,
              "Whatever one person's record is, and for every set of reports: "
              "the chance that the report is one of them is at most e^%s = %s "
@@ -182,9 +181,11 @@ say_approximate(struct page *page, const char *factor)
              "another, the report is worth no more than an answer that with "
              "probability delta says outright which of the two it is, and "
              "otherwise shifts their odds by at most that factor. Someone who "
-             "thinks both equally likely and must name one is right at most "
-             "%s of the time.",
-             belief);
+             "thinks both equally likely and must name one %s%s of the time.",
+             bounded ? "is right at most "
+                     : "may be right nearly always: more "
+                       "than ",
+             bounded ? belief : "99.9%");
     page_gap(page);
     page_say(page, 0,
              "Delta is to be far below one in the number of people asked: if "

@@ -19,6 +19,20 @@ put_lines(const char *text)
     }
 }
 
+/* What devices refuse is described, and is no success. That a mechanism has
+   expired is no fault of the file: its page says it. */
+static int
+tell_refused(const struct sotto_mechanism *mechanism)
+{
+    struct sotto_mechanism_info info;
+    struct sotto_error err = {0};
+    sotto_mechanism_info(mechanism, &info);
+    return info.uneven &&
+                   sotto_mechanism_check(mechanism, &err) != SOTTO_STATUS_OK
+               ? cli_fail(&err)
+               : CLI_EXIT_DONE;
+}
+
 static int
 run_inspect(const struct cli_args *args)
 {
@@ -33,6 +47,7 @@ run_inspect(const struct cli_args *args)
         status = cli_fail(&err);
     } else {
         put_lines(text);
+        status = tell_refused(mechanism);
     }
     free(text);
     sotto_mechanism_free(mechanism);
@@ -50,7 +65,9 @@ const struct cli_verb cmd_inspect = {
     .summary = "say in words what a mechanism promises",
     .usage = "M [--json]",
     .about = "Opens M as a device would, checking every byte, and describes "
-             "it. Who signed it\nis another question: sotto verify.\n",
+             "it. What devices\nrefuse for the size of its numbers is described"
+             ", too: the page and a message say\nso, and the exit status is 2. "
+             "Who signed M is another question: sotto verify.\n",
     .example = "sotto inspect wdbc.sotto\n",
     .wanted = wanted,
     .options = options,

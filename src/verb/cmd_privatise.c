@@ -19,7 +19,8 @@ struct privatise_job {
     uint64_t seed;
 };
 
-/* Opens the mechanism; with --pub, only if the signature is right. */
+/* Opens the mechanism; with --pub, only if the signature is right; with --pin,
+   only if it is the one that was agreed to. */
 static int
 open_mechanism(const struct cli_args *args, struct privatise_job *job)
 {
@@ -29,6 +30,10 @@ open_mechanism(const struct cli_args *args, struct privatise_job *job)
         pub != NULL ? sotto_mechanism_read_verified(path, pub, NULL,
                                                     &job->mechanism, &err)
                     : sotto_mechanism_read(path, &job->mechanism, &err);
+    if (status == SOTTO_STATUS_OK && cli_given(args, "pin")) {
+        status = sotto_mechanism_pinned(job->mechanism, cli_value(args, "pin"),
+                                        &err);
+    }
     if (status == SOTTO_STATUS_OK && !job->simulated) {
         status = sotto_mechanism_check(job->mechanism, &err);
     }
@@ -210,6 +215,9 @@ static const struct cli_option options[] = {
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "pub", "K.pub",
      "first verify that this key signed the mechanism"},
+    {0, false, false, "pin", "HASH",
+     "the mechanism's hash, as sotto verify says it: no\n"
+     "other is used"},
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed; with --ledger, it does if it holds every\n"

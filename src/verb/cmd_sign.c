@@ -6,13 +6,16 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "cli/password.h"
+#include "host/error.h"
 
 /* Only what a device would open is worth a signature. */
 static int
 check_mechanism(const char *path, struct sotto_mechanism **ret_mechanism)
 {
     struct sotto_error err = {0};
-    return cli_exit(sotto_mechanism_read(path, ret_mechanism, &err), &err);
+    enum sotto_status status = sotto_mechanism_read(path, ret_mechanism, &err);
+    status = HOST_THEN(status, sotto_mechanism_check(*ret_mechanism, &err));
+    return cli_exit(status, &err);
 }
 
 /* The key's password, "" if it has none. */
@@ -44,12 +47,14 @@ tell_sign(const struct cli_args *args, const char *path,
         json_text(stdout, "mechanism", path);
         json_text(stdout, "hash", info.hash);
         json_number(stdout, "eps", info.eps);
+        json_number(stdout, "delta", info.delta);
         json_end(stdout);
         return;
     }
-    (void)printf("Signed %s (epsilon %s per report):\nthe signature is in "
-                 "%s.minisig; send both to the devices.\n",
-                 cli_shown(path), info.eps_text, cli_shown(path));
+    (void)printf("Signed %s (epsilon %s and delta %s per report):\nthe "
+                 "signature is in %s.minisig; send both to the devices.\n",
+                 cli_shown(path), info.eps_text, info.delta_text,
+                 cli_shown(path));
 }
 
 static int

@@ -24,7 +24,8 @@ put_comment(const char *comment)
 
 static void
 tell_verify(const struct cli_args *args,
-            const struct sotto_mechanism *mechanism, const char *comment)
+            const struct sotto_mechanism *mechanism, const char *comment,
+            bool opens)
 {
     const char *path = args->word[0], *pub = cli_value(args, "pub");
     struct sotto_mechanism_info info;
@@ -38,15 +39,20 @@ tell_verify(const struct cli_args *args,
         json_text(stdout, "hash", info.hash);
         json_text(stdout, "campaign", info.campaign);
         json_number(stdout, "eps", info.eps);
+        json_number(stdout, "delta", info.delta);
+        json_bool(stdout, "opens", opens);
         json_end(stdout);
         return;
     }
-    (void)printf(
-        "Verified: %s was signed with the secret half of %s\n  and is a "
-        "mechanism that a device opens.\n  mechanism        %s\n  epsilon      "
-        "    %s per report\n  campaign         %s\n  trusted comment  ",
-        cli_shown(path), cli_shown(pub), info.hash, info.eps_text,
-        cli_shown(info.campaign));
+    (void)printf("Verified: %s was signed with the secret half of %s\n  %s\n"
+                 "  mechanism        %s\n  epsilon          %s per report\n"
+                 "  delta            %s per report\n  campaign         %s\n"
+                 "  trusted comment  ",
+                 cli_shown(path), cli_shown(pub),
+                 opens ? "and is a mechanism that a device opens."
+                       : "but devices refuse it.",
+                 info.hash, info.eps_text, info.delta_text,
+                 cli_shown(info.campaign));
     put_comment(comment);
     (void)printf("\n");
 }
@@ -63,7 +69,12 @@ run_verify(const struct cli_args *args)
                                       &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {
-        tell_verify(args, mechanism, comment);
+        bool opens = sotto_mechanism_check(mechanism, &err) == SOTTO_STATUS_OK;
+        tell_verify(args, mechanism, comment, opens);
+        if (!opens) {
+            (void)cli_fail(&err);
+            status = CLI_EXIT_REFUSED;
+        }
     }
     sotto_mechanism_free(mechanism);
     free(comment);

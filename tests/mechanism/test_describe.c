@@ -68,7 +68,7 @@ test_prose(void **state)
         "Whatever one person's record is, the chance of any given report "
         "changes by at most a factor of e^7 = 1097 when it is replaced by any "
         "other record.",
-        "could at most come to think it over 99.9% likely",
+        "could come to be almost sure of it: more than 99.9% likely",
         "For the size of this epsilon: weak protection.",
         "about all of the record: at most 7, as stated",
         ("by the maker's own labelling of the parts: features at most 6.1, "
@@ -124,14 +124,17 @@ test_verdicts(void **state)
         uint64_t tenths;
         const char *factor, *belief, *verdict;
     } rows[] = {
-        {1, "e^0.1 = 1.11 ", "52.5%", "strong"},
-        {10, "e^1 = 2.72 ", "73.2%", "strong"},
-        {11, "e^1.1 = 3.01 ", "75.1%", "moderate"},
-        {40, "e^4 = 54.60 ", "98.3%", "moderate"},
-        {41, "e^4.1 = 60.35 ", "98.4%", "weak"},
-        {100, "e^10 = 22027 ", "over 99.9%", "weak"},
-        {101, "e^10.1 = 24344 ", "over 99.9%", "little"},
-        {320, "e^32 = 78962960.2 million ", "over 99.9%", "little"},
+        {1, "e^0.1 = 1.11 ", "at most come to think it 52.5%", "strong"},
+        {10, "e^1 = 2.72 ", "at most come to think it 73.2%", "strong"},
+        {11, "e^1.1 = 3.01 ", "at most come to think it 75.1%", "moderate"},
+        {40, "e^4 = 54.60 ", "at most come to think it 98.3%", "moderate"},
+        {69, "e^6.9 = 993 ", "at most come to think it 99.9%", "weak"},
+        {41, "e^4.1 = 60.35 ", "at most come to think it 98.4%", "weak"},
+        {100, "e^10 = 22027 ", "be almost sure of it: more than 99.9%", "weak"},
+        {101, "e^10.1 = 24344 ", "be almost sure of it: more than 99.9%",
+         "little"},
+        {320, "e^32 = 78962960.2 million ",
+         "be almost sure of it: more than 99.9%", "little"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -145,8 +148,7 @@ test_verdicts(void **state)
         fixture_in(flat, rows[i].factor);
         fixture_in(flat, "features at most");
         fixture_in(flat, "no part is labelled as being about a label");
-        (void)snprintf(expected, sizeof expected, "think it %s likely",
-                       rows[i].belief);
+        (void)snprintf(expected, sizeof expected, "%s likely", rows[i].belief);
         fixture_in(flat, expected);
         (void)snprintf(expected, sizeof expected, "epsilon: %s protection",
                        rows[i].verdict);
