@@ -30,7 +30,10 @@ csv_field_add(struct host_text *text, const char *field)
     bool quoted = needs_quotes(field);
     host_text_print(text, "%s", quoted ? "\"" : "");
     for (; *field != '\0'; field++) {
-        char at = *field == '\r' || *field == '\n' ? ' ' : *field;
+        char at = *field;
+        if (at == '\r' || at == '\n') {
+            at = ' ';
+        }
         host_text_add(text, &at, 1);
         host_text_add(text, &at, at == '"' ? 1 : 0);
     }
