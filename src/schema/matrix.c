@@ -77,8 +77,8 @@ matrix_fill(const struct schema *schema, const struct sotto_table *table,
                                    .column = matrix.column,
                                    .shift = matrix.scaling,
                                    .scale = matrix.scaling + columns,
-                                   .symbol = matrix.symbol,
-                                   .x = ret_x + row * width};
+                                   .symbol = matrix.symbol};
+        plan.x = ret_x + row * width;
         for (size_t i = 0; i < columns; i++) {
             matrix.value[i] =
                 schema_kind(column[i].kind)
