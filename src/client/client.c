@@ -257,20 +257,13 @@ device_wipe(struct sotto_client *client)
     forward_start(&client->encoder);
 }
 
-enum sotto_status
-sotto_client_privatise(struct sotto_client *client,
-                       const struct sotto_value *values, size_t count,
-                       uint8_t *report, size_t size)
+/* Makes a report of a record. What it leaves on the stack lies below the frame
+   of its caller, so it must not become part of it. */
+static __attribute__((noinline)) enum sotto_status
+make_report(struct sotto_client *client, const struct sotto_value *values,
+            uint8_t *report, size_t size)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
-    if (count != client->sizes.columns || size != client->report.size) {
-        bytes_wipe(report, size);
-        return SOTTO_STATUS_SIZE;
-    }
-    if (client->terms.uneven) {
-        bytes_wipe(report, size);
-        return SOTTO_STATUS_FORMAT;
-    }
     schema_apply(&client->encoder, values);
     forward_run(&client->encoder);
     report_make(&client->report, &client->entropy, report);
@@ -279,6 +272,35 @@ sotto_client_privatise(struct sotto_client *client,
         status = SOTTO_STATUS_ENTROPY;
     }
     device_wipe(client);
+    return status;
+}
+
+/* Overwrites the stack that make_report() used: it begins where that began. */
+static __attribute__((noinline)) void
+wipe_stack(void)
+{
+    volatile uint64_t used[DEVICE_STACK_MAX / sizeof(uint64_t)];
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        used[i] = 0;
+    }
+}
+
+DEVICE_CLEARS_REGISTERS enum sotto_status
+sotto_client_privatise(struct sotto_client *client,
+                       const struct sotto_value *values, size_t count,
+                       uint8_t *report, size_t size)
+{
+    enum sotto_status status;
+    if (count != client->sizes.columns || size != client->report.size) {
+        bytes_wipe(report, size);
+        return SOTTO_STATUS_SIZE;
+    }
+    if (client->terms.uneven) {
+        bytes_wipe(report, size);
+        return SOTTO_STATUS_FORMAT;
+    }
+    status = make_report(client, values, report, size);
+    wipe_stack();
     return status;
 }
 

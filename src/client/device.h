@@ -24,6 +24,17 @@
 #define DEVICE_STRIDE_MAX 16u
 #define DEVICE_HEADER_MAX (1u << 24) /* bytes of JSON */
 #define DEVICE_ENTROPY_MAX 4096u     /* bytes fetched at a time */
+#define DEVICE_STACK_MAX (1u << 14)  /* bytes that a report uses; then wiped */
+
+/* Before a function: it leaves zeros in the registers that it may change. */
+#if defined(__has_attribute)
+#if __has_attribute(zero_call_used_regs) && !defined(__wasm__)
+#define DEVICE_CLEARS_REGISTERS __attribute__((zero_call_used_regs("all")))
+#endif
+#endif
+#if !defined(DEVICE_CLEARS_REGISTERS)
+#define DEVICE_CLEARS_REGISTERS
+#endif
 
 /* What the workspace must hold; known after a first reading. */
 struct device_sizes {

@@ -9,6 +9,7 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
+#include "cli/seal.h"
 #include "verb/inquiry.h"
 
 struct privatise_job {
@@ -190,6 +191,9 @@ run_privatise(const struct cli_args *args)
         return CLI_EXIT_BAD;
     }
     int status = people_check(args);
+    if (status == CLI_EXIT_DONE && cli_given(args, "ledger")) {
+        status = seal_process(args);
+    }
     status = CLI_THEN(status, check_output(args));
     status = CLI_THEN(status, open_mechanism(args, &job));
     status = CLI_THEN(status, inquiry_open(args, job.mechanism, args->word[1],
@@ -227,6 +231,7 @@ static const struct cli_option options[] = {
      "who was asked before gives the same report again"},
     {0, false, false, "person", "COL",
      "with --ledger: the column that tells people apart"},
+    SEAL_OPTION,
     {0, false, false, "seed", "S",
      "simulate: the same seed gives the same reports;\n"
      "NOT private"},

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cli/json_print.h"
+#include "cli/seal.h"
 #include "cli/setting_options.h"
 #include "cli/watch.h"
 #include "host/error.h"
@@ -367,6 +368,8 @@ send_records(const struct cli_args *args, struct send_job *job)
 {
     int status = check_collector(args, job);
     status = CLI_THEN(status, ask_people(args, job));
+    /* Waiting may take hours. */
+    inquiry_forget(&job->inquiry);
     status = CLI_THEN(status, flush_queue(args, job));
     return status;
 }
@@ -377,7 +380,8 @@ run_send(const struct cli_args *args)
     struct send_job job;
     memset(&job, 0, sizeof job);
     watch_start(&job.watch);
-    int status = check_words(args, &job);
+    int status = seal_process(args);
+    status = CLI_THEN(status, check_words(args, &job));
     status = CLI_THEN(status, open_ledger(args, &job));
     status = CLI_THEN(status, open_sender(args, &job));
     status = CLI_THEN(status, open_mechanism(args, &job));
@@ -419,6 +423,7 @@ static const struct cli_option options[] = {
     {0, false, false, "dry-run", NULL,
      "show every byte that a request would hold, and what\n"
      "it says; send, read and charge nothing"},
+    SEAL_OPTION,
     CLI_OPTION_END,
 };
 

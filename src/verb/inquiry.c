@@ -152,11 +152,20 @@ inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
 }
 
 void
+inquiry_forget(struct inquiry *inquiry)
+{
+    sotto_records_free(inquiry->records);
+    sotto_table_free(inquiry->table);
+    inquiry->records = NULL;
+    inquiry->table = NULL;
+    inquiry->people.table = NULL;
+}
+
+void
 inquiry_clear(struct inquiry *inquiry)
 {
     people_close(&inquiry->people);
-    sotto_records_free(inquiry->records);
-    sotto_table_free(inquiry->table);
+    inquiry_forget(inquiry);
     memset(inquiry, 0, sizeof *inquiry);
 }
 

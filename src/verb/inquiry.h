@@ -29,6 +29,8 @@ int inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
                  const char *data, struct sotto_ledger *ledger,
                  struct inquiry *ret_inquiry);
 void inquiry_clear(struct inquiry *inquiry);
+/* Wipes and frees the records; who was asked, and how it went, stays. */
+void inquiry_forget(struct inquiry *inquiry);
 
 /*
  * The report of a row through the ledger, which must be open. What the ledger
