@@ -181,7 +181,7 @@ sotto_client_privatise(struct sotto_client *client,
                        const struct sotto_value *values, size_t count,
                        uint8_t *report, size_t size);
 
-/* ---- One person, one mechanism, one report (invariant 5) ----------------- */
+/* ---- One person, one campaign, one report (invariant 5) ------------------ */
 
 #define SOTTO_PERSON_MAX 256u /* bytes that name a person on this device */
 

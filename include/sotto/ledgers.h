@@ -8,6 +8,7 @@
 #ifndef SOTTO_LEDGERS_H
 #define SOTTO_LEDGERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,8 +43,10 @@ struct sotto_ledger;
 struct sotto_ledger_caps {
     const char *lifetime_eps;   /* 0.000001 to 1000000; must be there */
     const char *lifetime_delta; /* 0 to 1; "0": pure mechanisms alone */
-    const char *campaign_eps;   /* at most the lifetime's; the lifetime's */
-    const char *campaign_delta; /* likewise */
+    const char *campaign_eps;   /* at most the lifetime's; what the campaign's
+                                   first mechanism costs */
+    const char *campaign_delta; /* likewise; beside a campaign_eps, the
+                                   lifetime's */
 };
 
 /*
@@ -57,17 +60,26 @@ sotto_ledger_create(const char *path, const struct sotto_ledger_caps *caps,
                     struct sotto_error *err);
 
 /*
- * Opens one, having checked all of it: that it is a ledger of this version,
- * whole, with the constraints it was made with, flushed as strictly as SQLite
- * can, and that PATH.secret is its own. A secret that is lost or another's is
- * FORMAT, never replaced: under a new one everybody could be asked again.
- * Takes time in proportion to what is kept. Statuses: FORMAT, IO, MEMORY.
+ * Opens one, having checked all of it: that it is a ledger of this version, or
+ * of sotto 0.1.0, which is upgraded in place in one step, its caps kept; whole,
+ * with the constraints it was made with, flushed as strictly as SQLite can, and
+ * that PATH.secret is its own. A secret that is lost or another's is FORMAT,
+ * never replaced: under a new one everybody could be asked again. Takes time in
+ * proportion to what is kept. Statuses: FORMAT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
                   struct sotto_error *err);
 /* Closes, wipes and frees; what was begun and not committed is not charged. */
 void sotto_ledger_free(struct sotto_ledger *ledger);
+
+/*
+ * Whether people have agreed to be asked by further mechanisms of a campaign
+ * that has asked them before (they have not: such a charge is REFUSED). What
+ * they then spend there adds up, under the campaign's cap if the ledger was
+ * made with one, and under the lifetime's. Holds for this open ledger.
+ */
+void sotto_ledger_again(struct sotto_ledger *ledger, bool again);
 
 /* What sotto_client_report takes; valid as long as the ledger. */
 struct sotto_ledger_port sotto_ledger_port(struct sotto_ledger *ledger);
@@ -79,7 +91,8 @@ struct sotto_ledger_amount {
     char delta_text[SOTTO_UNITS_SIZE];
 };
 
-/* The ledger's caps. */
+/* The ledger's caps. An empty text of the campaign's, its number then 0: there
+   the campaign's first mechanism decides. */
 void sotto_ledger_caps(const struct sotto_ledger *ledger,
                        struct sotto_ledger_amount *ret_lifetime,
                        struct sotto_ledger_amount *ret_campaign);

@@ -1,5 +1,5 @@
 /*
- * once.c: one person, one mechanism, one report (invariant 5).
+ * once.c: one person, one campaign, one report (invariant 5).
  *
  *     begin --found--------------------------------------> the stored report
  *       |---refused, failed------------------------------> no report

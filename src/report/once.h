@@ -1,5 +1,5 @@
 /*
- * once.h: one person, one mechanism, one report (invariant 5).
+ * once.h: one person, one campaign, one report (invariant 5).
  */
 #ifndef SOTTO_REPORT_ONCE_H
 #define SOTTO_REPORT_ONCE_H

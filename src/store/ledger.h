@@ -19,6 +19,8 @@
 struct ledger_budget {
     uint64_t eps, delta;
 };
+/* In place of a campaign's cap: what the campaign's first mechanism costs. */
+#define LEDGER_BY_FIRST UINT64_MAX
 /* Caps, or what is spent. */
 struct ledger_budgets {
     struct ledger_budget lifetime, campaign;
@@ -65,13 +67,18 @@ ledger_file_create(const char *path, const struct ledger_budgets *caps,
                    struct sotto_error *err);
 
 /*
- * Opens the ledger at `path`, checked from end to end, and set to flush all it
- * keeps. `ret_sql` points to `path`. sqlite3_close frees `ret_sql->db`.
- * Statuses: FORMAT, IO, MEMORY.
+ * Opens the ledger at `path`, of this version or the one before, checked from
+ * end to end, and set to flush all it keeps. `ret_sql` points to `path`.
+ * sqlite3_close frees `ret_sql->db`. Statuses: FORMAT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 ledger_file_open(const char *path, struct sql *ret_sql,
                  struct ledger_budgets *ret_caps,
                  uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err);
+
+/* Makes an open ledger of version 1 (sotto 0.1.0) one of this version, as
+   sql_file_upgrade does. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status ledger_file_upgrade(const struct sql *sql,
+                                                    struct sotto_error *err);
 
 #endif

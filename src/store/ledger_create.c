@@ -54,16 +54,17 @@ read_caps(const struct sotto_ledger_caps *from, struct ledger_budgets *ret_caps,
     status =
         HOST_THEN(status, read_cap("lifetime's delta", delta, 0, CAP_DELTA_MAX,
                                    &ret_caps->lifetime.delta, err));
-    status = HOST_THEN(
-        status, read_cap("campaign's epsilon",
-                         from->campaign_eps != NULL ? from->campaign_eps : eps,
-                         DECIMAL_EPS_MIN, ret_caps->lifetime.eps,
-                         &ret_caps->campaign.eps, err));
-    status = HOST_THEN(
-        status,
-        read_cap("campaign's delta",
-                 from->campaign_delta != NULL ? from->campaign_delta : delta, 0,
-                 ret_caps->lifetime.delta, &ret_caps->campaign.delta, err));
+    if (status == SOTTO_STATUS_OK && from->campaign_eps != NULL) {
+        status =
+            read_cap("campaign's epsilon", from->campaign_eps, DECIMAL_EPS_MIN,
+                     ret_caps->lifetime.eps, &ret_caps->campaign.eps, err);
+        ret_caps->campaign.delta = ret_caps->lifetime.delta;
+    }
+    if (status == SOTTO_STATUS_OK && from->campaign_delta != NULL) {
+        status =
+            read_cap("campaign's delta", from->campaign_delta, 0,
+                     ret_caps->lifetime.delta, &ret_caps->campaign.delta, err);
+    }
     return status;
 }
 
@@ -98,7 +99,7 @@ enum sotto_status
 sotto_ledger_create(const char *path, const struct sotto_ledger_caps *caps,
                     struct sotto_error *err)
 {
-    struct ledger_budgets units = {{0, 0}, {0, 0}};
+    struct ledger_budgets units = {{0, 0}, {LEDGER_BY_FIRST, LEDGER_BY_FIRST}};
     uint8_t secret[LEDGER_SECRET_SIZE];
     uint8_t check[LEDGER_CHECK_SIZE];
     enum sotto_status status = read_caps(caps, &units, err);

@@ -36,7 +36,22 @@ _Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
     "  report BLOB NOT NULL CHECK (length(report) > 52),\n"                    \
     "  UNIQUE (person, campaign, mechanism)\n"                                 \
     ") STRICT"
+/* The first charge of a campaign is its cap, unless there is one. */
+#define INDEX_CAMPAIGN "CREATE INDEX charge_campaign ON charge (campaign)"
 #define TABLE_LEDGER                                                           \
+    "CREATE TABLE ledger (\n"                                                  \
+    "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
+    "  secret_check BLOB NOT NULL CHECK (length(secret_check) = 32),\n"        \
+    "  lifetime_eps INTEGER NOT NULL CHECK (lifetime_eps > 0),\n"              \
+    "  lifetime_delta INTEGER NOT NULL CHECK (lifetime_delta >= 0),\n"         \
+    "  campaign_eps INTEGER\n"                                                 \
+    "    CHECK (campaign_eps > 0 AND campaign_eps <= lifetime_eps),\n"         \
+    "  campaign_delta INTEGER\n"                                               \
+    "    CHECK (campaign_delta >= 0 AND campaign_delta <= lifetime_delta)\n"   \
+    ") STRICT"
+
+/* Version 1, of sotto 0.1.0: every campaign had a cap of its own. */
+#define TABLE_LEDGER_1                                                         \
     "CREATE TABLE ledger (\n"                                                  \
     "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
     "  secret_check BLOB NOT NULL CHECK (length(secret_check) = 32),\n"        \
@@ -50,8 +65,14 @@ _Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
 
 static const struct sql_kind kind = {
     .application = 0x534f544c, /* "SOTL" */
-    .version = 1,
-    .schema = TABLE_CHARGE ";" TABLE_LEDGER,
+    .version = 2,
+    .schema = TABLE_CHARGE ";" INDEX_CAMPAIGN ";" TABLE_LEDGER,
+    .before = TABLE_CHARGE ";" TABLE_LEDGER_1,
+    .upgrade = INDEX_CAMPAIGN ";"
+                              "CREATE TEMP TABLE kept AS SELECT * FROM ledger;"
+                              "DROP TABLE ledger;" TABLE_LEDGER ";"
+                              "INSERT INTO ledger SELECT * FROM kept;"
+                              "DROP TABLE kept",
     .none = "; check the name, or make one with 'sotto ledger new'",
     .other = "; make one with 'sotto ledger new'",
     .options = "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
@@ -72,14 +93,15 @@ ledger_file_create(const char *path, const struct ledger_budgets *caps,
     struct sql sql = {NULL, path, "ledger"};
     enum sotto_status status = sql_file_build(&sql, &kind, err);
     status = HOST_THEN(
-        status,
-        sql_execute(&sql, "INSERT INTO ledger VALUES (1, ?1, ?2, ?3, ?4, ?5)",
-                    SQL_VALUES(SQL_BLOB(check, LEDGER_CHECK_SIZE),
-                               SQL_NUMBER(caps->lifetime.eps),
-                               SQL_NUMBER(caps->lifetime.delta),
-                               SQL_NUMBER(caps->campaign.eps),
-                               SQL_NUMBER(caps->campaign.delta)),
-                    err));
+        status, sql_execute(&sql,
+                            "INSERT INTO ledger VALUES "
+                            "(1, ?1, ?2, ?3, nullif(?4, -1), nullif(?5, -1))",
+                            SQL_VALUES(SQL_BLOB(check, LEDGER_CHECK_SIZE),
+                                       SQL_NUMBER(caps->lifetime.eps),
+                                       SQL_NUMBER(caps->lifetime.delta),
+                                       SQL_NUMBER(caps->campaign.eps),
+                                       SQL_NUMBER(caps->campaign.delta)),
+                            err));
     status = HOST_THEN(status, sql_file_write(&sql, err));
     (void)sqlite3_close(sql.db);
     return status;
@@ -87,14 +109,17 @@ ledger_file_create(const char *path, const struct ledger_budgets *caps,
 
 /* ---- Opening ------------------------------------------------------------ */
 
+_Static_assert((int64_t)LEDGER_BY_FIRST == -1,
+               "what SQL says in place of NULL");
+
 static enum sotto_status
 read_settings(const struct sql *sql, struct ledger_budgets *ret_caps,
               uint8_t ret_check[LEDGER_CHECK_SIZE], struct sotto_error *err)
 {
     return sql_read(
         sql,
-        "SELECT secret_check, lifetime_eps, lifetime_delta, campaign_eps, "
-        "campaign_delta FROM ledger",
+        "SELECT secret_check, lifetime_eps, lifetime_delta, "
+        "coalesce(campaign_eps, -1), coalesce(campaign_delta, -1) FROM ledger",
         SQL_NONE,
         SQL_TARGETS(SQL_INTO_BLOB(ret_check, LEDGER_CHECK_SIZE),
                     SQL_INTO(&ret_caps->lifetime.eps),
@@ -121,4 +146,10 @@ ledger_file_open(const char *path, struct sql *ret_sql,
         (void)sqlite3_close(sql.db);
     }
     return status;
+}
+
+enum sotto_status
+ledger_file_upgrade(const struct sql *sql, struct sotto_error *err)
+{
+    return sql_file_upgrade(sql, &kind, err);
 }

@@ -1,6 +1,7 @@
 /*
- * ledger_sqlite.c: one person, one mechanism, one report, for good (invariant
- * 5), in an SQLite file. The mechanisms of a campaign add up under its cap.
+ * ledger_sqlite.c: one person, one campaign, one report, for good (invariant
+ * 5), in an SQLite file. A second mechanism of a campaign is refused unless the
+ * person agrees again, and then both add up under the caps.
  *
  *     IDLE --begin: BEGIN IMMEDIATE--> LOCKED --commit: INSERT, COMMIT--> IDLE
  *       ^         found: the report      |
@@ -39,6 +40,7 @@ struct sotto_ledger {
     char *path;
     pid_t owner; /* the process that opened it */
     bool locked; /* between begin and commit or cancel */
+    bool again;  /* people agree to a campaign's further mechanisms */
     struct ledger_budgets caps;
     uint8_t secret[LEDGER_SECRET_SIZE];
 };
@@ -82,6 +84,7 @@ sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
                                   : ledger_file_open(ledger->path, &ledger->sql,
                                                      &ledger->caps, check, err);
     status = HOST_THEN(status, take_secret(ledger, check, err));
+    status = HOST_THEN(status, ledger_file_upgrade(&ledger->sql, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_ledger = ledger;
     } else {
@@ -103,6 +106,12 @@ sotto_ledger_free(struct sotto_ledger *ledger)
     }
     free(ledger->path);
     host_wipe_free(ledger, sizeof *ledger);
+}
+
+void
+sotto_ledger_again(struct sotto_ledger *ledger, bool again)
+{
+    ledger->again = again;
 }
 
 void
@@ -153,6 +162,24 @@ sum_charges(const struct sotto_ledger *ledger,
                     err);
 }
 
+/* What the first charge of a campaign cost, whoever's it was; `otherwise` if
+   there is none. */
+static enum sotto_status
+find_first(const struct sotto_ledger *ledger, const char *campaign,
+           size_t campaign_size, const struct ledger_budget *otherwise,
+           struct ledger_budget *ret_first, struct sotto_error *err)
+{
+    return sql_read(
+        &ledger->sql,
+        "SELECT coalesce(max(eps), ?2), coalesce(max(delta), ?3) "
+        "FROM charge WHERE sequence = (SELECT min(sequence) FROM "
+        "charge WHERE campaign = ?1)",
+        SQL_VALUES(SQL_TEXT(campaign, campaign_size),
+                   SQL_NUMBER(otherwise->eps), SQL_NUMBER(otherwise->delta)),
+        SQL_TARGETS(SQL_INTO(&ret_first->eps), SQL_INTO(&ret_first->delta)),
+        err);
+}
+
 static uint64_t
 left_of(uint64_t cap, uint64_t spent)
 {
@@ -179,15 +206,27 @@ check_cap(const struct sotto_ledger *ledger, const char *what, uint64_t cap,
                      host_shown(ledger->path));
 }
 
+#define BY_FIRST                                                               \
+    " in a campaign, which is what its first mechanism costs unless the "      \
+    "person agrees again (--again),"
+
 static enum sotto_status
 check_room(const struct sotto_ledger *ledger,
            const uint8_t person[LEDGER_PERSON_SIZE],
            const struct sotto_charge *charge, struct sotto_error *err)
 {
     const struct ledger_budgets *caps = &ledger->caps;
+    const struct ledger_budget cost = {charge->eps, charge->delta};
     struct ledger_budgets spent = {{0, 0}, {0, 0}};
+    struct ledger_budget first = caps->lifetime;
     enum sotto_status status = sum_charges(ledger, person, charge->campaign,
                                            charge->campaign_size, &spent, err);
+    if (status == SOTTO_STATUS_OK && !ledger->again) {
+        status = find_first(ledger, charge->campaign, charge->campaign_size,
+                            &cost, &first, err);
+    }
+    bool eps_set = caps->campaign.eps != LEDGER_BY_FIRST;
+    bool delta_set = caps->campaign.delta != LEDGER_BY_FIRST;
     const struct {
         const char *what;
         uint64_t cap, spent, asked;
@@ -196,9 +235,11 @@ check_room(const struct sotto_ledger *ledger,
          charge->eps},
         {"delta over a lifetime", caps->lifetime.delta, spent.lifetime.delta,
          charge->delta},
-        {"epsilon in a campaign", caps->campaign.eps, spent.campaign.eps,
+        {eps_set ? "epsilon in a campaign" : "epsilon" BY_FIRST,
+         eps_set ? caps->campaign.eps : first.eps, spent.campaign.eps,
          charge->eps},
-        {"delta in a campaign", caps->campaign.delta, spent.campaign.delta,
+        {delta_set ? "delta in a campaign" : "delta" BY_FIRST,
+         delta_set ? caps->campaign.delta : first.delta, spent.campaign.delta,
          charge->delta},
     };
     for (size_t i = 0; i < 4 && status == SOTTO_STATUS_OK; i++) {
@@ -215,6 +256,40 @@ check_room(const struct sotto_ledger *ledger,
     SQL_BLOB(person, LEDGER_PERSON_SIZE),                                      \
         SQL_TEXT((charge)->campaign, (charge)->campaign_size),                 \
         SQL_BLOB((charge)->mechanism, SOTTO_HASH_SIZE)
+
+/* Whether this mechanism may ask at all: a campaign's first, or the person
+   agrees again. */
+static enum sotto_status
+check_agreed(const struct sotto_ledger *ledger,
+             const uint8_t person[LEDGER_PERSON_SIZE],
+             const struct sotto_charge *charge, struct sotto_error *err)
+{
+    int64_t others = 0;
+    enum sotto_status status =
+        sql_read(&ledger->sql,
+                 "SELECT count(*) FROM charge WHERE person = ?1 AND "
+                 "campaign = ?2 AND mechanism <> ?3",
+                 SQL_VALUES(CHARGE_VALUES(person, charge)),
+                 SQL_TARGETS(SQL_INTO(&others)), err);
+    return status == SOTTO_STATUS_OK && others > 0 && !ledger->again
+               ? host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                           "refused: another mechanism of this campaign has "
+                           "asked this person before; a second one adds its "
+                           "cost, and asks only if the person agrees again "
+                           "(--again; ledger '%s')",
+                           host_shown(ledger->path))
+               : status;
+}
+
+/* Whether there may be a new charge. */
+static enum sotto_status
+check_charge(const struct sotto_ledger *ledger,
+             const uint8_t person[LEDGER_PERSON_SIZE],
+             const struct sotto_charge *charge, struct sotto_error *err)
+{
+    enum sotto_status status = check_agreed(ledger, person, charge, err);
+    return HOST_THEN(status, check_room(ledger, person, charge, err));
+}
 
 /* The report in the row that a statement stands at. */
 static enum sotto_status
@@ -281,7 +356,7 @@ look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
     if (status == SOTTO_STATUS_OK && found) {
         status = sql_file_settle(ledger->path, err);
     } else if (status == SOTTO_STATUS_OK) {
-        status = check_room(ledger, person, charge, err);
+        status = check_charge(ledger, person, charge, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_found = found;
@@ -345,7 +420,7 @@ commit_charge(void *context, const struct sotto_charge *charge,
                          person);
     status = size < REPORT_HEADER_SIZE
                  ? host_fail(err, SOTTO_STATUS_USAGE, 0, "that is no report")
-                 : check_room(ledger, person, charge, err);
+                 : check_charge(ledger, person, charge, err);
     status = HOST_THEN(
         status, insert_charge(ledger, person, charge, report, size, err));
     status = HOST_THEN(status, sql_run(&ledger->sql, "COMMIT", err));
@@ -387,8 +462,19 @@ sotto_ledger_caps(const struct sotto_ledger *ledger,
                   struct sotto_ledger_amount *ret_lifetime,
                   struct sotto_ledger_amount *ret_campaign)
 {
+    struct ledger_budget campaign = ledger->caps.campaign;
+    bool eps_set = campaign.eps != LEDGER_BY_FIRST;
+    bool delta_set = campaign.delta != LEDGER_BY_FIRST;
+    campaign.eps = eps_set ? campaign.eps : 0;
+    campaign.delta = delta_set ? campaign.delta : 0;
     write_budget(&ledger->caps.lifetime, ret_lifetime);
-    write_budget(&ledger->caps.campaign, ret_campaign);
+    write_budget(&campaign, ret_campaign);
+    if (!eps_set) {
+        ret_campaign->eps_text[0] = '\0';
+    }
+    if (!delta_set) {
+        ret_campaign->delta_text[0] = '\0';
+    }
 }
 
 /* A person's key, if this process may ask for it and the name is one. */
@@ -414,6 +500,14 @@ lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* What a campaign leaves under its cap, if it has one; else what is left of its
+   first mechanism's cost. */
+static uint64_t
+left_in_campaign(uint64_t cap, uint64_t first, uint64_t spent)
+{
+    return left_of(cap != LEDGER_BY_FIRST ? cap : first, spent);
+}
+
 enum sotto_status
 sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
                      size_t person_size, const char *campaign,
@@ -423,12 +517,15 @@ sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
 {
     uint8_t key[LEDGER_PERSON_SIZE];
     struct ledger_budgets spent = {{0, 0}, {0, 0}};
+    struct ledger_budget first = {0, 0};
     const char *name = campaign != NULL ? campaign : "";
     const struct ledger_budgets *caps = &ledger->caps;
     enum sotto_status status =
         find_person(ledger, person, person_size, key, err);
     status = HOST_THEN(
         status, sum_charges(ledger, key, name, strlen(name), &spent, err));
+    status = HOST_THEN(status, find_first(ledger, name, strlen(name),
+                                          &caps->lifetime, &first, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -437,9 +534,11 @@ sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
         left_of(caps->lifetime.delta, spent.lifetime.delta)};
     if (campaign != NULL) {
         left.eps =
-            lesser(left.eps, left_of(caps->campaign.eps, spent.campaign.eps));
-        left.delta = lesser(
-            left.delta, left_of(caps->campaign.delta, spent.campaign.delta));
+            lesser(left.eps, left_in_campaign(caps->campaign.eps, first.eps,
+                                              spent.campaign.eps));
+        left.delta = lesser(left.delta,
+                            left_in_campaign(caps->campaign.delta, first.delta,
+                                             spent.campaign.delta));
     }
     write_budget(campaign != NULL ? &spent.campaign : &spent.lifetime,
                  ret_spent);

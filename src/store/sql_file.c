@@ -198,13 +198,15 @@ sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
     }
     status = HOST_THEN(status,
                        sql_integer(sql, "PRAGMA user_version", &version, err));
-    if (status == SOTTO_STATUS_OK && version != kind->version) {
-        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                         "'%s' is a %s of version %" PRId64
-                         ", and this program knows version %" PRId32
-                         " alone; use the program that made it",
-                         host_shown(sql->path), sql->what, version,
-                         kind->version);
+    if (status == SOTTO_STATUS_OK && version != kind->version &&
+        (kind->before == NULL || version != kind->version - 1)) {
+        return host_fail(
+            err, SOTTO_STATUS_FORMAT, 0,
+            "'%s' is a %s of version %" PRId64
+            ", and this program knows version %" PRId32
+            "%s; use the program that made it",
+            host_shown(sql->path), sql->what, version, kind->version,
+            kind->before == NULL ? " alone" : " and the one before");
     }
     if (status == SOTTO_STATUS_OK && (flags & SQLITE_OPEN_READWRITE) != 0) {
         status = make_private(sql->path, err);
@@ -217,12 +219,20 @@ sql_file_tables(const struct sql *sql, const struct sql_kind *kind,
                 struct sotto_error *err)
 {
     char otherwise[64];
+    int64_t version = kind->version;
+    enum sotto_status status =
+        kind->before != NULL
+            ? sql_integer(sql, "PRAGMA user_version", &version, err)
+            : SOTTO_STATUS_OK;
     (void)snprintf(otherwise, sizeof otherwise,
                    "its tables are not those of a %s", sql->what);
-    return sql_expect(sql,
-                      "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
-                      "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
-                      kind->schema, otherwise, err);
+    return HOST_THEN(
+        status,
+        sql_expect(sql,
+                   "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
+                   "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
+                   version == kind->version ? kind->schema : kind->before,
+                   otherwise, err));
 }
 
 enum sotto_status
@@ -242,6 +252,42 @@ sql_file_prepare(const struct sql *sql, const struct sql_kind *kind,
     enum sotto_status status = sql_run(sql, kind->options, err);
     status = HOST_THEN(status, sql_set(sql, kind->settings, err));
     return HOST_THEN(status, sql_file_settle(sql->path, err));
+}
+
+/* ---- Upgrading ---------------------------------------------------------- */
+
+static enum sotto_status
+upgrade_tables(const struct sql *sql, const struct sql_kind *kind,
+               struct sotto_error *err)
+{
+    char mark[64];
+    (void)snprintf(mark, sizeof mark, "PRAGMA user_version=%" PRId32,
+                   kind->version);
+    enum sotto_status status = sql_file_tables(sql, kind, err);
+    status = HOST_THEN(status, sql_run(sql, kind->upgrade, err));
+    status = HOST_THEN(status, sql_run(sql, mark, err));
+    return HOST_THEN(status, sql_file_tables(sql, kind, err));
+}
+
+enum sotto_status
+sql_file_upgrade(const struct sql *sql, const struct sql_kind *kind,
+                 struct sotto_error *err)
+{
+    int64_t version = 0;
+    enum sotto_status status =
+        sql_integer(sql, "PRAGMA user_version", &version, err);
+    if (status != SOTTO_STATUS_OK || version == kind->version) {
+        return status;
+    }
+    status = sql_run(sql, "BEGIN IMMEDIATE", err);
+    status = HOST_THEN(status,
+                       sql_integer(sql, "PRAGMA user_version", &version, err));
+    if (status == SOTTO_STATUS_OK && version != kind->version) {
+        status = upgrade_tables(sql, kind, err);
+    }
+    status = HOST_THEN(status, sql_run(sql, "COMMIT", err));
+    sql_roll_back(sql);
+    return status;
 }
 
 /* ---- The folder --------------------------------------------------------- */

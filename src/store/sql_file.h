@@ -19,6 +19,9 @@ struct sql_kind {
     int32_t application; /* SQLite's application_id */
     int32_t version;     /* and user_version */
     const char *schema;  /* the tables in the order of their names, with ";" */
+    const char *before;  /* likewise of the version before, which is still
+                            opened; NULL: it is not */
+    const char *upgrade; /* statements that make `schema` of `before` */
     const char *none;    /* advice, begun with "; ", where there is no file */
     const char *other;   /* and where it is another's */
     const char *options; /* PRAGMAs of a writer, and */
@@ -64,7 +67,8 @@ SOTTO_CHECKED enum sotto_status sql_file_open(struct sql *sql,
                                               const struct sql_kind *kind,
                                               int flags,
                                               struct sotto_error *err);
-/* Whether the tables are the kind's. Statuses: FORMAT, sql_fail's. */
+/* Whether the tables are the kind's, or those of the version before if the file
+   says that it is of that. Statuses: FORMAT, sql_fail's. */
 SOTTO_CHECKED enum sotto_status sql_file_tables(const struct sql *sql,
                                                 const struct sql_kind *kind,
                                                 struct sotto_error *err);
@@ -77,6 +81,16 @@ SOTTO_CHECKED enum sotto_status sql_file_check(const struct sql *sql,
 /* Makes what is kept durable: the kind's options and settings, and the folder
    flushed. Statuses: FORMAT, IO, sql_fail's. */
 SOTTO_CHECKED enum sotto_status sql_file_prepare(const struct sql *sql,
+                                                 const struct sql_kind *kind,
+                                                 struct sotto_error *err);
+
+/*
+ * Makes a file of the version before one of this version, in place and in one
+ * transaction: a kill leaves the one or the other, whole. Does nothing to one
+ * of this version, which another program may have made of it meanwhile.
+ * Statuses: FORMAT, sql_fail's.
+ */
+SOTTO_CHECKED enum sotto_status sql_file_upgrade(const struct sql *sql,
                                                  const struct sql_kind *kind,
                                                  struct sotto_error *err);
 

@@ -18,6 +18,27 @@ put_budget(FILE *to, const struct sotto_ledger_amount *budget)
     }
 }
 
+static void
+put_campaign_cap(FILE *to, const struct sotto_ledger_amount *cap)
+{
+    if (cap->eps_text[0] == '\0') {
+        (void)fprintf(to, "what the first mechanism costs");
+    } else {
+        put_budget(to, cap);
+    }
+}
+
+/* A cap in JSON: null where a campaign's first mechanism decides. */
+static void
+put_cap_json(FILE *to, const char *key, double cap, const char *text)
+{
+    if (text[0] == '\0') {
+        json_text(to, key, NULL);
+    } else {
+        json_number(to, key, cap);
+    }
+}
+
 /* ---- new ---------------------------------------------------------------- */
 
 /* The caps as the new ledger itself has them. */
@@ -37,15 +58,16 @@ tell_caps(const char *path, bool json)
         json_text(stdout, "ledger", path);
         json_number(stdout, "lifetime_eps", lifetime.eps);
         json_number(stdout, "lifetime_delta", lifetime.delta);
-        json_number(stdout, "campaign_eps", campaign.eps);
-        json_number(stdout, "campaign_delta", campaign.delta);
+        put_cap_json(stdout, "campaign_eps", campaign.eps, campaign.eps_text);
+        put_cap_json(stdout, "campaign_delta", campaign.delta,
+                     campaign.delta_text);
         json_end(stdout);
         return CLI_EXIT_DONE;
     }
     (void)printf("Made %s and, to be kept with it and kept secret, "
                  "%s.secret.\nA person may spend ",
                  cli_shown(path), cli_shown(path));
-    put_budget(stdout, &campaign);
+    put_campaign_cap(stdout, &campaign);
     (void)printf(" in a campaign, ");
     put_budget(stdout, &lifetime);
     (void)printf(" in all.\n");
@@ -107,8 +129,8 @@ put_balance_json(FILE *to, const char *campaign,
     json_text(to, "campaign", campaign);
     json_number(to, "eps", spent->eps);
     json_number(to, "delta", spent->delta);
-    json_number(to, "eps_cap", cap->eps);
-    json_number(to, "delta_cap", cap->delta);
+    put_cap_json(to, "eps_cap", cap->eps, cap->eps_text);
+    put_cap_json(to, "delta_cap", cap->delta, cap->delta_text);
     json_number(to, "eps_left", left->eps);
     json_number(to, "delta_left", left->delta);
     json_end(to);
@@ -141,7 +163,7 @@ put_balance(struct show *show, const char *campaign)
     }
     put_budget(show->to, &spent);
     (void)fprintf(show->to, " spent of at most ");
-    put_budget(show->to, cap);
+    put_campaign_cap(show->to, cap);
     (void)fprintf(show->to, "; left: ");
     put_budget(show->to, &left);
     (void)fprintf(show->to, ".\n");
@@ -278,9 +300,11 @@ static const struct cli_option options[] = {
     {0, false, false, "lifetime-delta", "D",
      "new: likewise delta (0: pure mechanisms alone)"},
     {0, false, false, "campaign-eps", "E",
-     "new: the most in one campaign (the lifetime's)"},
+     "new: the most in one campaign (what the campaign's\n"
+     "first mechanism costs)"},
     {0, false, false, "campaign-delta", "D",
-     "new: likewise delta (the lifetime's)"},
+     "new: likewise delta (beside --campaign-eps, the\n"
+     "lifetime's)"},
     {0, false, false, "person", "P", "show: whose, as --person of privatise"},
     {0, false, false, "reports", NULL, "show: also the bytes that were sent"},
     CLI_OPTION_END,
@@ -292,12 +316,13 @@ const struct cli_verb cmd_ledger = {
     .usage = "new L --lifetime-eps E [OPTIONS]\n"
              "  sotto ledger show L --person P [--reports]",
     .about =
-        "A ledger keeps a person to one report for each mechanism, and refuses "
-        "what\nwould cost more than its caps. 'new' makes one: L, and L.secret "
-        "beside it, which\nL is of no use without. The caps stay as they are "
-        "made. 'show' tells a person\nwhat was asked, what it cost, what was "
-        "sent and what is left. People are in L\nonly as hashes, so it cannot "
-        "list them.\n",
+        "A ledger keeps a person to one report for each campaign, unless they "
+        "agree to a\nsecond mechanism (--again of send and privatise), and "
+        "refuses what would cost\nmore than its caps. 'new' makes one: L, and "
+        "L.secret beside it, which L is of no\nuse without. The caps stay as "
+        "they are made. 'show' tells a person what was\nasked, what it cost, "
+        "what was sent and what is left. People are in L only as\nhashes, so "
+        "it cannot list them.\n",
     .example =
         "printf 'name,age\\nann,31\\nbob,47\\n' >people.csv\n"
         "sotto train direct --data people.csv --keep age --range age=0:100 \\\n"

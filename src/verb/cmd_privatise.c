@@ -232,6 +232,10 @@ static const struct cli_option options[] = {
     {0, false, false, "person", "COL",
      "with --ledger: the column that tells people apart"},
     SEAL_OPTION,
+    {0, false, false, "again", NULL,
+     "with --ledger: everybody in F agrees to a second\n"
+     "mechanism of a campaign that asked them before: the\n"
+     "costs add up"},
     {0, false, false, "seed", "S",
      "simulate: the same seed gives the same reports;\n"
      "NOT private"},

@@ -408,6 +408,9 @@ static const struct cli_option options[] = {
     {0, true, false, "ledger", "L",
      "charge everybody in this ledger (sotto ledger new):\n"
      "who was asked before gives the same report again"},
+    {0, false, false, "again", NULL,
+     "everybody in F agrees to a second mechanism of a\n"
+     "campaign that asked them before: the costs add up"},
     {0, true, false, "pub", "K.pub",
      "the key that must have signed the mechanism"},
     {0, false, false, "pin", "HASH",

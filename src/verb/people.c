@@ -26,6 +26,10 @@ people_check(const struct cli_args *args)
         return cli_bad("--person goes with --ledger L, which remembers who was "
                        "asked; make one with 'sotto ledger new'");
     }
+    if (cli_given(args, "again") && !ledger) {
+        return cli_bad("--again goes with --ledger L, which remembers what "
+                       "people agreed to");
+    }
     return CLI_EXIT_DONE;
 }
 
@@ -135,6 +139,7 @@ people_open(const struct cli_args *args,
         status = cli_fail(&err);
     }
     if (status == CLI_EXIT_DONE) {
+        sotto_ledger_again(people.ledger, cli_given(args, "again"));
         people.inner = sotto_ledger_port(people.ledger);
         *ret_people = people;
     }

@@ -49,7 +49,7 @@ absent x
 absent x.secret
 run 0 ledger new j --lifetime-eps 5 --lifetime-delta 0.5 --json
 json out
-grep -q '"campaign_delta": 0.5}' out || fail "json of new: $(cat out)"
+grep -q '"campaign_eps": null, "campaign_delta": null}' out || fail "json of new: $(cat out)"
 
 # ---- Asking ------------------------------------------------------------------
 run 0 privatise a.sotto people.csv --ledger l --person name -o 1.reports
@@ -60,6 +60,11 @@ asked 1 2 0
 cmp -s -n 112 1.reports 2.reports || fail "a changed record, another report"
 [ "$(wc -c <2.reports)" -eq 168 ] || fail "not three reports"
 run 3 privatise b.sotto people.csv --ledger l --person name -o 3.reports
+asked 0 0 2
+says "'people.csv', row 1 (line 2)" "another mechanism of this campaign" \
+    "--again"
+run 3 privatise b.sotto people.csv --ledger l --person name --again \
+    -o 3.reports
 asked 0 0 2
 says "'people.csv', row 1 (line 2)" \
     "epsilon in a campaign is 2; 1 is spent, 1.5 was asked, 1 is left"
@@ -76,6 +81,30 @@ grep -q '"reports": 2, .*"new": 0, "replayed": 2, "refused": 1}' out ||
     fail "json: $(cat out)"
 run 0 decode a.sotto 6.jsonl
 says "came more than once"
+
+# A ledger without a campaign's cap: the first mechanism's cost is the cap.
+run 0 ledger new d --lifetime-eps 3
+grep -q "what the first mechanism costs in a campaign, epsilon 3 in all" out ||
+    fail "$(cat out)"
+run 0 privatise a.sotto people.csv --ledger d --person name -o d.reports
+printf 'name,age\neve,1\n' >eve.csv
+run 3 privatise b.sotto eve.csv --ledger d --person name -o d2.reports
+says "what its first mechanism costs" "is 1; 0 is spent, 1.5 was asked"
+run 3 privatise b.sotto people.csv --ledger d --person name -o d2.reports
+says "another mechanism of this campaign" "--again"
+run 0 privatise b.sotto people.csv --ledger d --person name --again \
+    -o d2.reports
+asked 2 0 0
+run 0 privatise b.sotto people.csv --ledger d --person name -o d3.reports
+asked 0 2 0
+run 0 ledger show d --person ann
+grep -q '^Campaign "spring": epsilon 2.5 spent of at most what the first ' \
+    out || fail "no balance: $(cat out)"
+run 0 ledger show d --person ann --json
+json out
+grep -q '"eps_cap": null' out || fail "json of show: $(cat out)"
+run 2 privatise a.sotto people.csv --again -o r
+says "--ledger"
 
 # ---- What a person sees ------------------------------------------------------
 run 0 ledger show l --person ann

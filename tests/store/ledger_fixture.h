@@ -89,6 +89,15 @@ open_ledger(const char *path)
     return ledger;
 }
 
+/* Opens one whose people agree to every mechanism of a campaign. */
+static inline struct sotto_ledger *
+open_agreed(const char *path)
+{
+    struct sotto_ledger *ledger = open_ledger(path);
+    sotto_ledger_again(ledger, true);
+    return ledger;
+}
+
 /* Asks; makes a report of this salt if there is none yet. */
 static inline enum sotto_status
 ask(struct sotto_ledger *ledger, const struct sotto_charge *charge,

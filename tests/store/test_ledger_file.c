@@ -75,7 +75,8 @@ static void
 test_versions_and_schemas(void **state)
 {
     static const char *const changes[][2] = {
-        {"PRAGMA user_version=2", "version 2"},
+        {"PRAGMA user_version=3", "version 3"},
+        {"PRAGMA user_version=1", "not those of a ledger"},
         {"PRAGMA user_version=0", "version 0"},
         {"PRAGMA application_id=7", "no ledger"},
         {"CREATE TABLE more (x)", "not those of a ledger"},

@@ -72,6 +72,7 @@ work(int to, uint64_t seed)
     if (message.status != SOTTO_STATUS_OK) {
         _exit(write(to, &message, sizeof message) < 0 ? 2 : 1);
     }
+    sotto_ledger_again(ledger, true);
     struct sotto_ledger_port port = sotto_ledger_port(ledger);
     for (;;) {
         char name[32];

@@ -41,6 +41,9 @@ ask_until_dark(struct tally *tally)
     struct sotto_error err = {0};
     power.left = 1 + (long)chance(OPERATIONS);
     enum sotto_status status = sotto_ledger_open(in_folder("l"), &ledger, &err);
+    if (status == SOTTO_STATUS_OK) {
+        sotto_ledger_again(ledger, true);
+    }
     for (size_t i = 0; !power.dark && i < 400; i++) {
         uint8_t report[REPORT_SIZE];
         char name[32];
@@ -175,7 +178,7 @@ test_errors(void **state)
     for (long n = 1; n <= HICCUPS; n++) {
         struct sotto_ledger *ledger = NULL;
         new_epoch(image, size);
-        ledger = open_ledger(in_folder("l"));
+        ledger = open_agreed(in_folder("l"));
         power.left = n;
         for (unsigned i = 0; i < 30; i++) {
             uint8_t report[REPORT_SIZE];

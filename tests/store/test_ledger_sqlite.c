@@ -80,7 +80,7 @@ test_keys(void **state)
     };
     (void)state;
     create(path, "10", NULL);
-    struct sotto_ledger *ledger = open_ledger(path);
+    struct sotto_ledger *ledger = open_agreed(path);
     for (unsigned i = 0; i < 6; i++) {
         assert_int_equal(ask(ledger, &charges[i], i, report, NULL),
                          SOTTO_STATUS_OK);
@@ -170,7 +170,7 @@ test_campaign_cap(void **state)
     struct sotto_ledger_amount used = {0}, left = {0};
     (void)state;
     create(in_folder("l"), "10", "2");
-    struct sotto_ledger *ledger = open_ledger(in_folder("l"));
+    struct sotto_ledger *ledger = open_agreed(in_folder("l"));
     struct sotto_charge first = fake_charge("ann", "a", 1, EPS(1500));
     struct sotto_charge over = fake_charge("ann", "a", 2, EPS(501));
     struct sotto_charge elsewhere = fake_charge("ann", "b", 2, EPS(501));
@@ -215,7 +215,7 @@ test_delta_cap(void **state)
     sotto_ledger_free(ledger);
     assert_int_equal(sotto_ledger_create(in_folder("n"), &narrow, &err),
                      SOTTO_STATUS_OK);
-    ledger = open_ledger(in_folder("n"));
+    ledger = open_agreed(in_folder("n"));
     charge.delta = 1000000;
     assert_int_equal(ask(ledger, &charge, 1, report, &err), SOTTO_STATUS_OK);
     struct sotto_charge more = fake_charge("ann", "a", 2, EPS(1000));
@@ -223,6 +223,59 @@ test_delta_cap(void **state)
     assert_int_equal(ask(ledger, &more, 2, report, &err), SOTTO_STATUS_REFUSED);
     expect_in(err.message, "delta in a campaign is 0.000001; 0.000001 is "
                            "spent");
+    sotto_ledger_free(ledger);
+}
+
+/* A campaign's second mechanism asks whoever agrees again, and nobody else;
+   what was sent is sent again all the same. */
+static void
+test_second_mechanism(void **state)
+{
+    struct sotto_error err = {0};
+    struct sotto_ledger_amount used = {0}, left = {0};
+    struct sotto_charge first = fake_charge("ann", "a", 1, EPS(1000));
+    struct sotto_charge second = fake_charge("ann", "a", 2, EPS(500));
+    struct sotto_charge dearer = fake_charge("bob", "a", 3, EPS(1001));
+    struct sotto_charge cheaper = fake_charge("bob", "a", 2, EPS(500));
+    int found = 1;
+    (void)state;
+    create(in_folder("l"), "10", NULL);
+    struct sotto_ledger *ledger = open_ledger(in_folder("l"));
+    struct sotto_ledger_port port = sotto_ledger_port(ledger);
+    sotto_ledger_caps(ledger, &used, &left);
+    assert_string_equal(left.eps_text, "");
+    assert_string_equal(left.delta_text, "");
+    assert_int_equal(ask(ledger, &first, 1, report, &err), SOTTO_STATUS_OK);
+    assert_int_equal(ask(ledger, &second, 2, report, &err),
+                     SOTTO_STATUS_REFUSED);
+    expect_in(err.message, "another mechanism of this campaign");
+    expect_in(err.message, "--again");
+    assert_int_equal(ask(ledger, &first, 3, report, &err), SOTTO_STATUS_OK);
+    assert_int_equal(report[REPORT_HEADER_SIZE], 1);
+    /* Somebody else: up to what the campaign's first mechanism costs. */
+    assert_int_equal(ask(ledger, &dearer, 4, report, &err),
+                     SOTTO_STATUS_REFUSED);
+    expect_in(err.message, "what its first mechanism costs");
+    expect_in(err.message, "is 1; 0 is spent, 1.001 was asked");
+    assert_int_equal(ask(ledger, &cheaper, 5, report, &err), SOTTO_STATUS_OK);
+    assert_int_equal(
+        sotto_ledger_balance(ledger, "ann", 3, "a", &used, &left, &err),
+        SOTTO_STATUS_OK);
+    assert_string_equal(used.eps_text, "1");
+    assert_string_equal(left.eps_text, "0");
+    /* Agreed again, and only as long as that holds; commit looks, too. */
+    sotto_ledger_again(ledger, true);
+    assert_int_equal(
+        port.begin(ledger, &second, report, REPORT_SIZE, &found, &err),
+        SOTTO_STATUS_OK);
+    sotto_ledger_again(ledger, false);
+    fake_report(second.mechanism, 6, report);
+    assert_int_equal(port.commit(ledger, &second, report, REPORT_SIZE, &err),
+                     SOTTO_STATUS_REFUSED);
+    sotto_ledger_again(ledger, true);
+    assert_int_equal(ask(ledger, &second, 6, report, &err), SOTTO_STATUS_OK);
+    assert_int_equal(ask(ledger, &dearer, 7, report, &err), SOTTO_STATUS_OK);
+    assert_true(spent(ledger, "ann", "a") == 1.5);
     sotto_ledger_free(ledger);
 }
 
@@ -321,7 +374,7 @@ test_export(void **state)
     char name[SOTTO_PERSON_MAX + 1];
     (void)state;
     create(in_folder("l"), "9", NULL);
-    struct sotto_ledger *ledger = open_ledger(in_folder("l"));
+    struct sotto_ledger *ledger = open_agreed(in_folder("l"));
     struct sotto_charge row[] = {fake_charge("ann", "b", 0xab, EPS(250)),
                                  fake_charge("ann", "a", 2, EPS(1)),
                                  fake_charge("ann", "b", 3, EPS(125)),
@@ -670,6 +723,7 @@ main(void)
         TEST(test_cancel),
         TEST(test_lifetime_cap),
         TEST(test_campaign_cap),
+        TEST(test_second_mechanism),
         TEST(test_delta_cap),
         TEST(test_commit_checks),
         TEST(test_stored_size),
