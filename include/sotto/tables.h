@@ -200,10 +200,12 @@ struct sotto_device_file {
                                  another file has them */
     size_t rows;              /* of labels: as many as there are records */
     size_t samples;           /* of an image in a folder of them */
-    int header;               /* 1: the first line names the columns; 0: it does
-                                 not; -1: it does if it holds all the names,
-                                 but for those that are elsewhere, and does
-                                 not name a person in the person's place */
+    bool header;              /* the first line names the columns, whatever it
+                                 holds; else it is a record, and columns are
+                                 c1, c2, ... It is never guessed. */
+    const struct sotto_table *people; /* the list of people, in its column
+                                         `person`; NULL: those whom lines
+                                         name */
 };
 
 /* What a device may tell its owner, and nobody else. */
@@ -211,6 +213,9 @@ struct sotto_device_odd {
     size_t lines; /* with a field that could not be read */
     size_t first; /* of them, from 1; 0: there is none */
     size_t extra; /* lines of labels behind the last record's */
+    /* With a list of people: lines that name nobody on it, and the first of
+       them, from 1; people on it whom no line names, or more than one. */
+    size_t strangers, first_stranger, absent;
 };
 
 /*
@@ -219,14 +224,22 @@ struct sotto_device_odd {
  * it, in quotes, too. Missing, beside what is missing for sotto_table_read: a
  * field that is not UTF-8, holds NUL or a carriage return outside quotes, is
  * longer than 1 MiB or has quotes that are not closed on its line; and every
- * field of a row that has not as many as the header, or without a header fewer
- * than are asked for, but for the person's, which is then the first field, or
- * the last, if it is the first or the last column, else the one in its place.
- * Blank lines at the end are none; others are rows in which all is missing.
+ * field but the person's of a row that has not as many as the header, or
+ * without a header fewer than are asked for. Blank lines at the end are none;
+ * others are rows in which all is missing.
  *
- * Without a header columns are c1, c2, ... up to the last that is asked for. A
- * file of labels has `rows` rows: what it lacks is missing, and what it has
- * more is not read.
+ * The person's column is the first or, with a header, the last, and is read by
+ * itself, from that end of the line: the name does not depend on other fields.
+ * A name that holds a comma or a quote stands in quotes.
+ *
+ * With a list of people the rows are theirs, in its order, whatever the file
+ * holds, line breaks in quotes included: the row of a person is the line that
+ * names them, and for whom no line, or more than one, does, all is missing.
+ * What other lines hold is dropped, and the person's column is the last.
+ *
+ * Columns are found by name, without a header up to the last that is asked for.
+ * A file of labels has `rows` rows: what it lacks is missing, and what it has
+ * more is not read; its header is the name that is asked for.
  *
  * The table's columns are categories with numbers, and it may have no rows. A
  * file whose name ends in .npy, .idx or -ubyte, or so before .gz, is read as
@@ -234,7 +247,9 @@ struct sotto_device_odd {
  * does not decide. A folder is one of PNG files: an image that cannot be
  * decoded, or is of another size, is missing. `ret_odd` may be NULL. Statuses:
  * IO, LIMIT, MEMORY, INPUT (an empty file of records; a column that is asked
- * for is not there, or is there twice), USAGE.
+ * for is not there, or is there twice; the person's is between others; a list
+ * of people with an array or a folder, or with a name that is missing, above
+ * SOTTO_PERSON_MAX bytes or there twice), USAGE.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_device_table_read(const char *path, const struct sotto_device_file *file,

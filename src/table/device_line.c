@@ -22,6 +22,15 @@ skip_blanks(const uint8_t *bytes, size_t at, size_t end)
     return at;
 }
 
+static size_t
+drop_blanks(const uint8_t *bytes, size_t start, size_t end)
+{
+    while (end > start && (bytes[end - 1] == ' ' || bytes[end - 1] == '\t')) {
+        end--;
+    }
+    return end;
+}
+
 /*
  * Finds the quote that closes the one at `open`, if what follows it is the end
  * of the field; else DEVICE_NOWHERE.
@@ -100,52 +109,73 @@ device_line_field(uint8_t *bytes, size_t *at, size_t end,
         stop++;
     }
     *at = stop;
-    while (stop > start &&
-           (bytes[stop - 1] == ' ' || bytes[stop - 1] == '\t')) {
-        stop--;
-    }
+    stop = drop_blanks(bytes, start, stop);
     bool read = set_cell(bytes, start, stop, false, cell) && !open;
     cell->missing = cell->missing || open;
     return read;
 }
 
-/* The person's cell in a row that has not the right number of fields. */
-static struct table_cell
-find_person(const struct device_shape *shape, const struct table_cell *row,
-            struct table_cell last, size_t fields)
+/* Finds the quote that opens what the quote before `end` closes, if a field
+   begins with it; else DEVICE_NOWHERE. Doubled quotes are text, as they are for
+   find_close. */
+static size_t
+find_open(const uint8_t *bytes, size_t start, size_t end)
 {
-    const struct table_cell nobody = {.missing = 1};
-    if (shape->exact && shape->person + 1 == shape->width) {
-        return last;
+    size_t at = end > start && bytes[end - 1] == '"' ? end - 1 : start;
+    while (at > start &&
+           (bytes[at - 1] != '"' || (at - 1 > start && bytes[at - 2] == '"'))) {
+        at -= bytes[at - 1] == '"' ? 2 : 1;
     }
-    return shape->person < fields && shape->person < shape->width
-               ? row[shape->person]
-               : nobody;
+    if (at == start) {
+        return DEVICE_NOWHERE;
+    }
+    size_t before = drop_blanks(bytes, start, at - 1);
+    return before == start || bytes[before - 1] == ',' ? at - 1
+                                                       : DEVICE_NOWHERE;
+}
+
+/* Finds where the last field of a line begins, from the line's end on: what
+   comes before that field does not move it. */
+static size_t
+find_last(const uint8_t *bytes, size_t start, size_t end)
+{
+    size_t stop = drop_blanks(bytes, start, end);
+    size_t at = find_open(bytes, start, stop);
+    if (at == DEVICE_NOWHERE) {
+        at = stop;
+        while (at > start && bytes[at - 1] != ',') {
+            at--;
+        }
+    }
+    return at;
 }
 
 bool
 device_line_split(uint8_t *bytes, size_t start, size_t end,
                   const struct device_shape *shape, struct table_cell *row)
 {
-    struct table_cell last;
-    size_t at = start, fields = 0;
-    bool read = device_line_field(bytes, &at, end, &last);
-    row[fields++] = last;
-    while (at < end) {
-        at++;
-        read = device_line_field(bytes, &at, end, &last) && read;
-        if (fields < shape->width) {
-            row[fields] = last;
+    size_t at = start, fields = 0, wanted = shape->width;
+    bool read = true, more = true;
+    if (shape->person != DEVICE_NOWHERE && shape->person > 0) {
+        size_t last = find_last(bytes, start, end);
+        size_t comma = drop_blanks(bytes, start, last);
+        wanted--;
+        read = device_line_field(bytes, &last, end, &row[wanted]);
+        more = comma > start;
+        end = more ? comma - 1 : start;
+    }
+    for (; more; at++) {
+        struct table_cell cell;
+        read = device_line_field(bytes, &at, end, &cell) && read;
+        if (fields < wanted) {
+            row[fields] = cell;
         }
         fields++;
+        more = at < end;
     }
-    if (fields == shape->width || (fields > shape->width && !shape->exact)) {
-        return read;
+    bool fits = fields == wanted || (fields > wanted && !shape->exact);
+    for (size_t i = shape->person == 0 ? 1 : 0; i < wanted && !fits; i++) {
+        row[i] = (struct table_cell){.missing = 1};
     }
-    struct table_cell person = find_person(shape, row, last, fields);
-    for (size_t i = 0; i < shape->width; i++) {
-        row[i] =
-            i == shape->person ? person : (struct table_cell){.missing = 1};
-    }
-    return false;
+    return read && fits;
 }

@@ -12,7 +12,8 @@
 struct device_shape {
     size_t width; /* its fields, at least 1 */
     bool exact;   /* a row has no more than that; else what follows is let be */
-    size_t person; /* the place of the person's field, or DEVICE_NOWHERE */
+    size_t person; /* the place of the person's field: 0, or width - 1 of an
+                      exact one, or DEVICE_NOWHERE */
 };
 
 /*
@@ -28,10 +29,10 @@ bool device_line_field(uint8_t *bytes, size_t *at, size_t end,
 
 /*
  * Splits the line from `start` to `end` into the shape's `width` cells. If it
- * has not the right number of fields all of them are missing but the person's,
- * who is in the first or the last field, if that is the column's place, and
- * else in the field of that number: then commas before it move it. Returns
- * whether everything could be read.
+ * has not the right number of fields all of them are missing but the person's.
+ * That one is read by itself, from the end of the line that it is at, and so is
+ * the same whatever the other fields hold, if a name that holds a comma or a
+ * quote stands in quotes. Returns whether everything could be read.
  */
 bool device_line_split(uint8_t *bytes, size_t start, size_t end,
                        const struct device_shape *shape,

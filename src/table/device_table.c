@@ -1,12 +1,13 @@
 /*
  * device_table.c: a table from a device's own file, total on content.
  *
- *     first line --> is it a header? --> columns --> memory --> line after line
+ *     first line --> columns, the person's place --> memory --> line after line
  *
  * The curator's reader (csv.c) stops at the first thing that is wrong. On a
  * device that would be a signal: there is a report for a record or there is
  * none, by what it holds. So here nothing but public facts is an error: which
- * columns the first line names, how many lines there are.
+ * columns the first line names, if the caller says that it is a header, and how
+ * many lines there are. Whether it is one is never guessed.
  *
  * Invariant 4, for this file: the cells of a row are a function of its line
  * and of the public facts; no line changes another's cells. All memory is had
@@ -23,6 +24,7 @@
 #include "host/wipe.h"
 #include "table/decimal_text.h"
 #include "table/device_line.h"
+#include "table/device_people.h"
 #include "table/gunzip.h"
 #include "table/png_folder.h"
 
@@ -161,86 +163,62 @@ place_of(const char *name)
     return place < TABLE_MAX_COLUMNS ? place : DEVICE_NOWHERE;
 }
 
-/* Whether field i is named after a place. */
-static bool
-names_made(const struct names *names, size_t i)
-{
-    char text[8] = "";
-    bool made = i < names->count && names->cells[i].size < sizeof text;
-    if (made) {
-        memcpy(text, names->bytes + names->cells[i].start,
-               names->cells[i].size);
-    }
-    return made && place_of(text) != DEVICE_NOWHERE;
-}
-
-/*
- * Whether the first line is a header, where nobody said so: if it holds the
- * person's name and all others that are not elsewhere; of labels, if it is just
- * theirs. Where the person's name is a place, the line may be a record, so the
- * field in that place must name a place, too: whoever has another name cannot
- * be taken for a header, whatever else the line holds.
- */
-static bool
-is_header(const struct sotto_device_file *file, const struct names *names)
-{
-    size_t lacking = 0;
-    for (size_t i = 0; i < file->count; i++) {
-        lacking += names_hold(names, file->names[i]) ? 0 : 1;
-    }
-    if (file->person == NULL) {
-        return lacking == 0 && names->count == 1;
-    }
-    size_t place = place_of(file->person);
-    return lacking <= file->elsewhere && names_hold(names, file->person) &&
-           (place == DEVICE_NOWHERE || names_made(names, place));
-}
-
 /* ---- Columns ------------------------------------------------------------ */
 
 static enum sotto_status
 fail_column(const struct reader *r, const char *column)
 {
-    return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
-                     "'%s' has no column \"%.80s\": let the first line name "
-                     "every column that the mechanism asks for, and the "
-                     "person's, with commas between them; or call the file "
-                     ".gz, .npy or .idx if it is one",
-                     r->name, column);
+    return host_fail(
+        r->err, SOTTO_STATUS_INPUT, 0, "'%s' has no column \"%.80s\": %s",
+        r->name, column,
+        r->file->header
+            ? "let the first line name every column that is asked for, with "
+              "commas between them, or say that it is a record (--no-header); "
+              "or call the file .gz, .npy or .idx if it is one"
+            : "without a header columns are c1, c2, ...");
 }
 
-/* Names the first column that is neither in the first line nor by its place. */
+/* Whether the file has a column of that name: in its header, or by a place. */
+static bool
+has_column(const struct reader *r, const struct names *first, const char *name)
+{
+    return r->file->header ? names_hold(first, name)
+                           : place_of(name) != DEVICE_NOWHERE;
+}
+
+/* Names the first column that is lacking: the person's always, another if more
+   are than may be elsewhere. */
 static enum sotto_status
-fail_columns(const struct reader *r, const struct names *first)
+check_columns(const struct reader *r, const struct names *first)
 {
     const struct sotto_device_file *file = r->file;
-    size_t i = 0;
-    while (i + 1 < file->count && (place_of(file->names[i]) != DEVICE_NOWHERE ||
-                                   names_hold(first, file->names[i]))) {
-        i++;
+    const char *lacking = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const char *name = file->names[i];
+        bool person = file->person != NULL && strcmp(name, file->person) == 0;
+        if (has_column(r, first, name)) {
+            continue;
+        }
+        if (person) {
+            return fail_column(r, name);
+        }
+        lacking = count++ == 0 ? name : lacking;
     }
-    return fail_column(r, file->names[i]);
+    return count > file->elsewhere ? fail_column(r, lacking) : SOTTO_STATUS_OK;
 }
 
 /* Without a header a row is as wide as what is asked for. */
-static enum sotto_status
-count_columns(struct reader *r, const struct names *first)
+static size_t
+count_columns(const struct sotto_device_file *file)
 {
-    const struct sotto_device_file *file = r->file;
-    size_t lacking = 0;
+    size_t width = 0;
     for (size_t i = 0; i < file->count; i++) {
-        const char *name = file->names[i];
-        size_t place = place_of(name);
-        bool needed = file->person != NULL && strcmp(name, file->person) == 0;
-        if (place == DEVICE_NOWHERE &&
-            (needed || ++lacking > file->elsewhere)) {
-            return fail_columns(r, first);
-        }
-        if (place != DEVICE_NOWHERE && place + 1 > r->shape.width) {
-            r->shape.width = place + 1;
-        }
+        size_t place = place_of(file->names[i]);
+        width =
+            place != DEVICE_NOWHERE && place + 1 > width ? place + 1 : width;
     }
-    return SOTTO_STATUS_OK;
+    return width;
 }
 
 /* Names column i: as the header does, if that can be read; else by its place,
@@ -264,9 +242,25 @@ name_column(struct reader *r, const struct names *header, size_t i)
 }
 
 static enum sotto_status
+fail_twin(const struct reader *r, size_t twin)
+{
+    const char *name = r->table->columns[twin].name;
+    for (size_t i = 0; i < r->file->count; i++) {
+        if (strcmp(r->file->names[i], name) == 0) {
+            return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                             "'%s' has two columns \"%.80s\": rename one",
+                             r->name, name);
+        }
+    }
+    return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                     "'%s': column %zu has the name of one before it: rename "
+                     "it",
+                     r->name, twin + 1);
+}
+
+static enum sotto_status
 name_columns(struct reader *r, const struct names *header)
 {
-    const char *person = r->file->person;
     struct sotto_table *table = r->table;
     size_t twin = table->count;
     for (size_t i = 0; i < table->count; i++) {
@@ -276,21 +270,31 @@ name_columns(struct reader *r, const struct names *header)
     }
     enum sotto_status status =
         table_find_twin(table->columns, table->count, &twin, r->err);
-    if (status == SOTTO_STATUS_OK && twin < table->count) {
-        status = host_fail(r->err, SOTTO_STATUS_INPUT, 0,
-                           "'%s' has two columns \"%.80s\": rename one",
-                           r->name, table->columns[twin].name);
-    }
-    r->shape.person = DEVICE_NOWHERE;
-    for (size_t i = 0; i < table->count && person != NULL; i++) {
-        if (strcmp(table->columns[i].name, person) == 0) {
-            r->shape.person = i;
-        }
-    }
-    return status != SOTTO_STATUS_OK || person == NULL ||
-                   r->shape.person != DEVICE_NOWHERE
-               ? status
-               : fail_column(r, person);
+    return status == SOTTO_STATUS_OK && twin < table->count ? fail_twin(r, twin)
+                                                            : status;
+}
+
+/*
+ * Finds the person's column, which is the first or, with a header, the last:
+ * there nothing that a record holds moves the name (device_line.h). Between two
+ * others a comma would, so that place is refused, whatever the lines hold.
+ */
+static enum sotto_status
+place_person(struct reader *r)
+{
+    size_t width = r->shape.width;
+    r->shape.person = r->file->person != NULL
+                          ? sotto_table_find(r->table, r->file->person)
+                          : DEVICE_NOWHERE;
+    return r->file->person == NULL || r->shape.person == 0 ||
+                   (r->shape.exact && r->shape.person + 1 == width)
+               ? SOTTO_STATUS_OK
+               : host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                           "'%s': the person's column \"%.80s\" is column "
+                           "%zu, where a comma in another field would move "
+                           "the name: put it first%s",
+                           r->name, r->file->person, r->shape.person + 1,
+                           r->shape.exact ? ", or last" : "");
 }
 
 /* ---- Rows --------------------------------------------------------------- */
@@ -355,24 +359,24 @@ take_rows(struct reader *r)
 
 /* A table with its columns, from what the first line says or is asked for. */
 static enum sotto_status
-make_columns(struct reader *r, const struct names *first, bool header)
+make_columns(struct reader *r, const struct names *first)
 {
-    enum sotto_status status = SOTTO_STATUS_OK;
-    bool labels = r->file->person == NULL;
+    bool labels = r->file->person == NULL, header = r->file->header;
     r->shape.exact = header || labels;
-    r->shape.width = labels || !header ? labels : first->count;
-    if (!r->shape.exact) {
-        status = count_columns(r, first);
+    r->shape.width = labels   ? 1
+                     : header ? first->count
+                              : count_columns(r->file);
+    if (labels && header && first->count != 1) {
+        return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                         "'%s' has %zu columns: a file of labels has one",
+                         r->name, first->count);
     }
+    enum sotto_status status =
+        labels && !header ? SOTTO_STATUS_OK : check_columns(r, first);
     if (status == SOTTO_STATUS_OK && r->shape.width > TABLE_MAX_COLUMNS) {
         status = host_fail(r->err, SOTTO_STATUS_LIMIT, 0,
                            "'%s' has more than %zu columns", r->name,
                            TABLE_MAX_COLUMNS);
-    }
-    if (labels && header && first->count != 1) {
-        status = host_fail(r->err, SOTTO_STATUS_INPUT, 0,
-                           "'%s' has %zu columns: a file of labels has one",
-                           r->name, first->count);
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -381,38 +385,62 @@ make_columns(struct reader *r, const struct names *first, bool header)
     if (r->table == NULL) {
         return fail_memory(r);
     }
-    return name_columns(r, header ? first : NULL);
+    status = name_columns(r, header ? first : NULL);
+    return HOST_THEN(status, place_person(r));
+}
+
+/* Labels have as many rows as there are records; a list of people needs one
+   more than there are lines, which stays missing, for whom it does not find. */
+static size_t
+count_rows(const struct reader *r)
+{
+    return r->file->person == NULL
+               ? r->file->rows
+               : count_lines(r) + (r->file->people != NULL ? 1 : 0);
 }
 
 static enum sotto_status
 read_rows(struct reader *r)
 {
+    const struct sotto_device_file *file = r->file;
     struct names first = {0};
     size_t end;
     trim_text(r);
-    bool header = r->file->header > 0;
-    if (r->at == r->end && r->file->person != NULL) {
+    if (r->at == r->end && file->person != NULL &&
+        (file->header || file->people == NULL)) {
         (void)host_fail(r->err, SOTTO_STATUS_INPUT, 0,
                         "'%s' is empty: let its first line name the columns",
                         r->name);
         return SOTTO_STATUS_INPUT;
     }
-    enum sotto_status status =
-        names_read(r, &first) ? SOTTO_STATUS_OK : fail_memory(r);
-    if (status == SOTTO_STATUS_OK) {
-        header = r->file->header < 0 ? is_header(r->file, &first) : header;
-        status = make_columns(r, &first, header);
-    }
+    enum sotto_status status = !file->header || names_read(r, &first)
+                                   ? SOTTO_STATUS_OK
+                                   : fail_memory(r);
+    status = HOST_THEN(status, make_columns(r, &first));
     names_clear(&first);
-    if (status == SOTTO_STATUS_OK && header) {
+    if (status == SOTTO_STATUS_OK && file->header) {
         (void)next_line(r, &end);
     }
-    if (status == SOTTO_STATUS_OK) {
-        status = make_rows(r, r->file->person != NULL ? count_lines(r)
-                                                      : r->file->rows);
-    }
+    status = HOST_THEN(status, make_rows(r, count_rows(r)));
     if (status == SOTTO_STATUS_OK) {
         take_rows(r);
+    }
+    return status;
+}
+
+/* Takes the rows of those on the list, if there is one. */
+static enum sotto_status
+select_people(struct reader *r)
+{
+    struct sotto_table *selected = NULL;
+    if (r->file->person == NULL || r->file->people == NULL) {
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = device_people_select(
+        r->table, r->shape.person, r->file->people, &selected, &r->odd, r->err);
+    if (status == SOTTO_STATUS_OK) {
+        sotto_table_free(r->table);
+        r->table = selected;
     }
     return status;
 }
@@ -431,13 +459,17 @@ parse_owned(uint8_t *bytes, size_t size, const char *name,
                        .line = 1,
                        .err = err};
     enum sotto_status status = read_rows(&r);
+    if (status == SOTTO_STATUS_OK) {
+        r.table->columns[0].block->bytes = bytes;
+        r.table->columns[0].block->size = size;
+        status = select_people(&r);
+    } else {
+        host_wipe_free(bytes, size);
+    }
     if (status != SOTTO_STATUS_OK) {
         sotto_table_free(r.table);
-        host_wipe_free(bytes, size);
         return status;
     }
-    r.table->columns[0].block->bytes = bytes;
-    r.table->columns[0].block->size = size;
     *ret_table = r.table;
     if (ret_odd != NULL) {
         *ret_odd = r.odd;
@@ -528,6 +560,12 @@ sotto_device_table_read(const char *path, const struct sotto_device_file *file,
     }
     if (ret_odd != NULL) {
         *ret_odd = (struct sotto_device_odd){0};
+    }
+    if (file->people != NULL && (folder || is_array(path))) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "'%s' is no text: a list of people is for a file "
+                         "whose lines name them",
+                         host_shown(path));
     }
     if (folder) {
         return host_about(png_folder_read(path,

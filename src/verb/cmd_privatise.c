@@ -169,9 +169,13 @@ check_output(const struct cli_args *args)
 {
     const char *ledger = cli_value(args, "ledger");
     char secret[4200] = "";
-    const char *const inputs[] = {
-        args->word[0],          args->word[1], cli_value(args, "labels"),
-        cli_value(args, "pub"), ledger,        secret};
+    const char *const inputs[] = {args->word[0],
+                                  args->word[1],
+                                  cli_value(args, "labels"),
+                                  cli_value(args, "people"),
+                                  cli_value(args, "pub"),
+                                  ledger,
+                                  secret};
     if (ledger != NULL) {
         (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
     }
@@ -224,13 +228,16 @@ static const struct cli_option options[] = {
      "other is used"},
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
-     "guessed; with --ledger, it does if it holds every\n"
-     "name that is asked for"},
+     "guessed; with --ledger, it does unless you say no"},
+    {0, false, false, "no-header", NULL, "the same as --header no"},
     {0, false, false, "ledger", "L",
      "charge everybody in this ledger (sotto ledger new):\n"
      "who was asked before gives the same report again"},
     {0, false, false, "person", "COL",
      "with --ledger: the column that tells people apart"},
+    {0, false, false, "people", "FILE",
+     "with --ledger: the people, in its column COL: each\n"
+     "gives one report, and other lines of F none"},
     SEAL_OPTION,
     {0, false, false, "again", NULL,
      "with --ledger: everybody in F agrees to a second\n"

@@ -79,6 +79,7 @@ check_queue(const struct cli_args *args, const char *queue)
                                   args->word[1],
                                   cli_value(args, "pub"),
                                   cli_value(args, "labels"),
+                                  cli_value(args, "people"),
                                   cli_value(args, "ca")};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (is_same_file(queue, others[i])) {
@@ -404,7 +405,9 @@ static const char *const wanted[] = {"M (a mechanism)", "F (a data file)",
                                      NULL};
 
 static const struct cli_option options[] = {
-    {0, true, false, "person", "COL", "the column that tells people apart"},
+    {0, true, false, "person", "COL",
+     "the column that tells people apart: the first of F,\n"
+     "or the last"},
     {0, true, false, "ledger", "L",
      "charge everybody in this ledger (sotto ledger new):\n"
      "who was asked before gives the same report again"},
@@ -417,9 +420,13 @@ static const struct cli_option options[] = {
      "the mechanism's hash, as sotto verify says it: no\n"
      "other is used; needed if M is to be fetched"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
-    {0, false, false, "header", "yes|no",
-     "whether the first line names the columns; else it\n"
-     "does if it holds every name that is asked for"},
+    {0, false, false, "no-header", NULL,
+     "the first line of each file is a record, and columns\n"
+     "are c1, c2, ...; else it names them"},
+    {0, false, false, "header", "yes|no", "no is --no-header"},
+    {0, false, false, "people", "FILE",
+     "the people, in its column COL: each gives one report,\n"
+     "and other lines of F none"},
     {0, false, false, "retry-refused", NULL,
      "send again, the same bytes, what the collector\n"
      "refused"},

@@ -19,20 +19,18 @@ list_names(const struct sotto_mechanism *mechanism, const char *person,
     struct sotto_mechanism_info info;
     sotto_mechanism_info(mechanism, &info);
     const char **names = calloc(info.columns + 1, sizeof *names);
-    bool known = false;
     for (size_t i = 0; names != NULL && i < info.columns; i++) {
         struct sotto_column_info column;
         sotto_mechanism_column(mechanism, i, &column);
         names[i] = column.name;
-        known = known || strcmp(column.name, person) == 0;
         if (column.samples > 0) {
             file->samples = column.samples;
         }
     }
-    if (names != NULL && !known) {
+    if (names != NULL) {
         names[info.columns] = person;
     }
-    file->count = info.columns + (known ? 0 : 1);
+    file->count = info.columns + 1;
     return names;
 }
 
@@ -52,9 +50,19 @@ note_odd(const char *path, const struct sotto_device_odd *odd)
             path, odd->lines, odd->lines == 1 ? "" : "s", odd->first);
     }
     if (odd->extra > 0) {
-        cli_note("'%.240s': %zu line%s behind the last record's label; if the "
-                 "first line is a name, say --header yes",
-                 path, odd->extra, odd->extra == 1 ? "" : "s");
+        cli_note("'%.240s': %zu line%s behind the last record's label", path,
+                 odd->extra, odd->extra == 1 ? "" : "s");
+    }
+    if (odd->strangers > 0) {
+        cli_note("'%.240s': %zu line%s, the first is line %zu, that name%s "
+                 "nobody on the list: dropped",
+                 path, odd->strangers, odd->strangers == 1 ? "" : "s",
+                 odd->first_stranger, odd->strangers == 1 ? "s" : "");
+    }
+    if (odd->absent > 0) {
+        cli_note("'%.240s': for %zu on the list there is no line, or more than "
+                 "one: everything counts as missing",
+                 path, odd->absent);
     }
 }
 
@@ -72,22 +80,28 @@ read_file(const char *path, const struct sotto_device_file *file,
     return CLI_EXIT_DONE;
 }
 
-/* Joins --labels to the table: as the column that it lacks, if it does. */
+/* Joins --labels to the table, as the column that it lacks. */
 static int
 join_labels(const char *path, struct sotto_device_file file,
             struct sotto_table *table)
 {
     struct sotto_table *labels = NULL;
     struct sotto_error err = {0};
-    const char *name = "label";
+    const char *name = NULL;
     for (size_t i = 0; i < file.count; i++) {
         if (sotto_table_find(table, file.names[i]) == SIZE_MAX) {
             name = file.names[i];
         }
     }
+    if (name == NULL) {
+        return cli_bad("--labels: the records have every column that the "
+                       "mechanism asks for: leave '%.240s' out",
+                       path);
+    }
     file.names = &name;
     file.count = 1;
     file.person = NULL;
+    file.elsewhere = 0;
     file.rows = sotto_table_rows(table);
     int status = read_file(path, &file, &labels);
     if (status == CLI_EXIT_DONE &&
@@ -100,29 +114,73 @@ join_labels(const char *path, struct sotto_device_file file,
     return status;
 }
 
-/* Reads the file, and --labels, as a device does: total on content. */
+/* Reads --people as a curator does: it is public, and so is what is wrong with
+   it. Leaves `ret_people` NULL if it is not given. */
 static int
-read_device(const struct cli_args *args,
-            const struct sotto_mechanism *mechanism, const char *data,
-            struct sotto_table **ret_table)
+read_people(const struct cli_args *args, int header,
+            struct sotto_table **ret_people)
+{
+    const char *path = cli_value(args, "people");
+    struct sotto_table_options options = {.header = header};
+    struct sotto_error err = {0};
+    if (path == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    if (cli_given(args, "labels")) {
+        return cli_bad("--people and --labels exclude each other: let the "
+                       "label be a column of the records");
+    }
+    return sotto_table_read(path, &options, ret_people, &err) == SOTTO_STATUS_OK
+               ? CLI_EXIT_DONE
+               : cli_fail(&err);
+}
+
+/* Reads the records, and --labels, as a device does: total on content. */
+static int
+read_records(const struct cli_args *args,
+             const struct sotto_mechanism *mechanism, const char *data,
+             struct sotto_device_file file, struct sotto_table **ret_table)
 {
     const char *labels = cli_value(args, "labels");
-    struct sotto_device_file file = {.person = cli_value(args, "person"),
-                                     .elsewhere = labels != NULL ? 1 : 0,
-                                     .header = -1};
-    if (!cli_yes(args, "header", &file.header)) {
-        return CLI_EXIT_BAD;
-    }
     const char **names = list_names(mechanism, file.person, &file);
     if (names == NULL) {
         return cli_no_memory();
     }
     file.names = names;
+    file.elsewhere = labels != NULL ? 1 : 0;
     int status = read_file(data, &file, ret_table);
     if (status == CLI_EXIT_DONE && labels != NULL) {
         status = join_labels(labels, file, *ret_table);
     }
     free(names);
+    return status;
+}
+
+/* The first line of each file is a header unless the caller says otherwise,
+   whatever it holds. */
+static int
+read_device(const struct cli_args *args,
+            const struct sotto_mechanism *mechanism, const char *data,
+            struct sotto_table **ret_table)
+{
+    struct sotto_device_file file = {.person = cli_value(args, "person")};
+    struct sotto_table *people = NULL;
+    int header = -1;
+    if (!records_header(args, &header)) {
+        return CLI_EXIT_BAD;
+    }
+    if (sotto_mechanism_find(mechanism, file.person) != SIZE_MAX) {
+        return cli_bad("--person: the mechanism asks for \"%.80s\": what "
+                       "tells people apart is no part of a record",
+                       file.person);
+    }
+    file.header = header != 0;
+    int status = read_people(args, file.header, &people);
+    file.people = people;
+    if (status == CLI_EXIT_DONE) {
+        status = read_records(args, mechanism, data, file, ret_table);
+    }
+    sotto_table_free(people);
     return status;
 }
 
@@ -146,8 +204,8 @@ inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
             records_match(mechanism, ret_inquiry->table, data,
                           cli_value(args, "person"), &ret_inquiry->records);
     }
-    status = CLI_THEN(status, people_open(args, mechanism, ret_inquiry->table,
-                                          data, ledger, &ret_inquiry->people));
+    status = CLI_THEN(status, people_open(args, ret_inquiry->table, data,
+                                          ledger, &ret_inquiry->people));
     return status;
 }
 

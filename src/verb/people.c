@@ -30,6 +30,9 @@ people_check(const struct cli_args *args)
         return cli_bad("--again goes with --ledger L, which remembers what "
                        "people agreed to");
     }
+    if (cli_given(args, "people") && !ledger) {
+        return cli_bad("--people goes with --ledger L and --person COL");
+    }
     return CLI_EXIT_DONE;
 }
 
@@ -60,20 +63,14 @@ people_check_output(const struct cli_args *args, const char *option)
 }
 
 static int
-find_column(const char *name, const struct sotto_mechanism *mechanism,
-            const struct sotto_table *table, const char *path,
+find_column(const char *name, const struct sotto_table *table, const char *path,
             size_t *ret_column)
 {
     size_t column = sotto_table_find(table, name);
     if (column == SIZE_MAX) {
         return cli_bad("--person: '%.240s' has no column \"%.80s\": name its "
-                       "columns in the first row (--header yes)",
+                       "columns in the first line",
                        path, name);
-    }
-    if (sotto_mechanism_find(mechanism, name) != SIZE_MAX) {
-        return cli_bad("--person: the mechanism asks for \"%.80s\": what "
-                       "tells people apart is no part of a record",
-                       name);
     }
     *ret_column = column;
     return CLI_EXIT_DONE;
@@ -118,10 +115,9 @@ check_names(struct people *people, const char *path)
 }
 
 int
-people_open(const struct cli_args *args,
-            const struct sotto_mechanism *mechanism,
-            const struct sotto_table *table, const char *path,
-            struct sotto_ledger *ledger, struct people *ret_people)
+people_open(const struct cli_args *args, const struct sotto_table *table,
+            const char *path, struct sotto_ledger *ledger,
+            struct people *ret_people)
 {
     const char *name = cli_value(args, "ledger");
     struct people people = {
@@ -131,8 +127,8 @@ people_open(const struct cli_args *args,
         *ret_people = people;
         return CLI_EXIT_DONE;
     }
-    int status = find_column(cli_value(args, "person"), mechanism, table, path,
-                             &people.column);
+    int status =
+        find_column(cli_value(args, "person"), table, path, &people.column);
     status = CLI_THEN(status, check_names(&people, path));
     if (status == CLI_EXIT_DONE && ledger == NULL &&
         sotto_ledger_open(name, &people.ledger, &err) != SOTTO_STATUS_OK) {

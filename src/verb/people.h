@@ -27,15 +27,14 @@ int people_check_output(const struct cli_args *args, const char *option);
 
 /*
  * Opens --ledger, if it is given and `ledger` is NULL, which else is one that
- * is open and stays the caller's, and finds the column --person of the table,
- * which must be nothing that the mechanism asks for. Rows that name nobody are
+ * is open and stays the caller's, and finds the column --person of the table.
+ * Rows that name nobody are
  * counted and told. `path` is the table's, for messages. Returns the exit
  * status, the message printed; people_close frees.
  */
-int people_open(const struct cli_args *args,
-                const struct sotto_mechanism *mechanism,
-                const struct sotto_table *table, const char *path,
-                struct sotto_ledger *ledger, struct people *ret_people);
+int people_open(const struct cli_args *args, const struct sotto_table *table,
+                const char *path, struct sotto_ledger *ledger,
+                struct people *ret_people);
 void people_close(struct people *people);
 
 /* Whether a row names somebody. */

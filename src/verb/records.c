@@ -13,6 +13,24 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
+bool
+records_header(const struct cli_args *args, int *ret_header)
+{
+    int header = -1;
+    if (!cli_yes(args, "header", &header)) {
+        return false;
+    }
+    if (cli_given(args, "no-header")) {
+        if (header == 1) {
+            (void)cli_bad("--header yes and --no-header exclude each other");
+            return false;
+        }
+        header = 0;
+    }
+    *ret_header = header;
+    return true;
+}
+
 static bool
 has_separator(const char *text, size_t size)
 {
@@ -138,7 +156,7 @@ records_read(const struct cli_args *args, const char *data, const char *labels,
 {
     struct sotto_table *table = NULL;
     int header = -1;
-    if (!cli_yes(args, "header", &header)) {
+    if (!records_header(args, &header)) {
         return CLI_EXIT_BAD;
     }
     int status = read_one(data, header, &table);
@@ -163,7 +181,7 @@ records_read_labels(const struct cli_args *args, const char *path,
     struct sotto_table *labels = NULL;
     size_t column = 0;
     int header = -1, status;
-    if (!cli_yes(args, "header", &header)) {
+    if (!records_header(args, &header)) {
         return CLI_EXIT_BAD;
     }
     status = read_one(path, header, &labels);

@@ -6,6 +6,11 @@
 
 #include "cli/cli.h"
 
+/* Whether the first line of a file is a header: 1, 0, or -1 where neither
+   --header nor --no-header says it. False, the message printed, if they say
+   both. */
+bool records_header(const struct cli_args *args, int *ret_header);
+
 /*
  * Reads the file at `data` and, if not NULL, joins the one at `labels`, which
  * must have one column, as the last column, always a category; without a name

@@ -158,12 +158,37 @@ test_person_last(void **state)
         assert_false(split_sized(lines[i], strlen(lines[i]), true, 2));
         check(NULL, NULL, "ann");
     }
-    assert_false(split_sized("red,ann", 7, true, 1));
-    check(NULL, "ann", NULL);
-    assert_false(split_sized("red", 3, true, 1));
-    check(NULL, NULL, NULL);
     assert_false(split_sized("a,b,c,d", 7, true, DEVICE_NOWHERE));
     check(NULL, NULL, NULL);
+    assert_true(split_sized("red, 30 ,ann ", 13, true, 2));
+    check("red", "30", "ann");
+}
+
+/* A name in quotes is found from the end, whatever stands before it. */
+static void
+test_person_quoted(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "\"ann\"",          " \"ann\" ",       "\",x\"",
+        "\"a,\"\"b\"\",\"", "\"\"\"x\"",       "\"x\"\"\"",
+        "\"\"\"\"",         "\" \"\",\"\" \"", "\"a\"\",b\""};
+    static const char *const texts[] = {
+        "ann", "ann", ",x", "a,\"b\",", "\"x", "x\"", "\"", " \",\" ", "a\",b"};
+    static const char *const before[] = {"red,30",      "red,\"30", "\",\"",
+                                         "\"a\",\"b\"", "a,b,c,\"", "\"\",\"\"",
+                                         "\"",          "",         "x\"y,\" "};
+    char line[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t j = 0; j < sizeof before / sizeof *before; j++) {
+            int size =
+                snprintf(line, sizeof line, "%s,%s", before[j], names[i]);
+            (void)split_sized(line, (size_t)size, true, 2);
+            check_cell(2, texts[i]);
+        }
+        (void)split_sized(names[i], strlen(names[i]), true, 2);
+        check(NULL, NULL, texts[i]);
+    }
 }
 
 /* Without a header what follows is let be; what is short is missing. */
@@ -175,8 +200,8 @@ test_inexact(void **state)
     check("ann", "red", "13");
     assert_false(split_sized("ann,red", 7, false, 0));
     check("ann", NULL, NULL);
-    assert_false(split_sized("ann,red", 7, false, 2));
-    check(NULL, NULL, NULL);
+    assert_false(split_sized("ann", 3, false, 0));
+    check("ann", NULL, NULL);
 }
 
 /* Quotes, however they lie, take no more than linear time. */
@@ -209,7 +234,8 @@ main(void)
         cmocka_unit_test(test_ordinary), cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_quotes),   cmocka_unit_test(test_long_field),
         cmocka_unit_test(test_width),    cmocka_unit_test(test_person_last),
-        cmocka_unit_test(test_inexact),  cmocka_unit_test(test_time),
+        cmocka_unit_test(test_inexact),  cmocka_unit_test(test_person_quoted),
+        cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,21 +48,21 @@ teardown(void **state)
 }
 
 static struct sotto_device_file
-ask_named(int header)
+ask_named(bool header)
 {
     return (struct sotto_device_file){
         .names = asked, .count = 3, .person = "name", .header = header};
 }
 
 static struct sotto_device_file
-ask_made(int header)
+ask_made(bool header)
 {
     return (struct sotto_device_file){
         .names = made, .count = 2, .person = "c1", .header = header};
 }
 
 static struct sotto_device_file
-ask_labels(size_t rows, int header)
+ask_labels(size_t rows, bool header)
 {
     return (struct sotto_device_file){
         .names = label, .count = 1, .rows = rows, .header = header};
@@ -113,58 +113,79 @@ static void
 test_header(void **state)
 {
     (void)state;
-    parse_rows("extra,name,colour,age\nx,ann,red,30\n", ask_named(-1), 1);
+    parse_rows("name,extra,colour,age\nann,x,red,30\n", ask_named(true), 1);
     assert_int_equal(sotto_table_columns(table), 4);
-    assert_string_equal(sotto_table_name(table, 1), "name");
-    check_cell(0, 1, "ann");
+    assert_string_equal(sotto_table_name(table, 1), "extra");
+    check_cell(0, 0, "ann");
     assert_true(sotto_table_cell(table, 0, 3).number == 30.0);
     assert_true(isnan(sotto_table_cell(table, 0, 2).number));
     assert_int_equal(sotto_table_line(table, 0), 2);
-    parse_rows("\xef\xbb\xbfname, \"age\" ,colour\r\nann,30,red", ask_named(-1),
-               1);
+    parse_rows("\xef\xbb\xbfname, \"age\" ,colour\r\nann,30,red",
+               ask_named(true), 1);
     check_cell(0, 2, "red");
-    parse_rows("name,age,colour\n\n \n", ask_named(-1), 0);
-    parse_rows("name,age,colour", ask_named(1), 0);
+    parse_rows("name,age,colour\n\n \n", ask_named(true), 0);
+    parse_rows("name,age,colour", ask_named(true), 0);
     /* Names that nobody asks for need not be readable. */
-    parse_rows(",n\xff,name,age,colour\n1,2,ann,30,red", ask_named(-1), 1);
-    assert_string_equal(sotto_table_name(table, 0), "c1");
+    parse_rows("name,,n\xff,age,colour\nann,1,2,30,red", ask_named(true), 1);
     assert_string_equal(sotto_table_name(table, 1), "c2");
+    assert_string_equal(sotto_table_name(table, 2), "c3");
 }
 
 static void
 test_public_errors(void **state)
 {
     (void)state;
-    refuse("", ask_named(-1), "empty");
-    refuse(" \n\n", ask_made(-1), "empty");
-    refuse("name,age\nann,30\n", ask_named(-1), "no column \"colour\"");
-    refuse("nme,age,colour\nann,30,red\n", ask_named(-1), "no column \"name\"");
-    refuse("nme,age,colour\nann,30,red\n", ask_named(1), "no column \"name\"");
-    refuse("ann,30,red\n", ask_named(0), "no column \"age\"");
-    refuse("name,age,colour,age\nann,30,red,31\n", ask_named(-1),
+    refuse("", ask_named(true), "empty");
+    refuse(" \n\n", ask_made(false), "empty");
+    refuse("name,age\nann,30\n", ask_named(true), "no column \"colour\"");
+    refuse("nme,age,colour\nann,30,red\n", ask_named(true),
+           "no column \"name\"");
+    refuse("nme,age,colour\nann,30,red\n", ask_named(true),
+           "no column \"name\"");
+    refuse("ann,30,red\n", ask_named(false), "no column \"name\"");
+    refuse("name,age,colour,age\nann,30,red,31\n", ask_named(true),
            "two columns \"age\"");
-    refuse("a,b\n7,1\n", ask_labels(1, 1), "has 2 columns");
+    /* What nobody asks for is not printed: it may be a record all the same. */
+    refuse("name,age,colour,x,x\nann,30,red,1,2\n", ask_named(true),
+           "column 5 has the name of one before");
+    refuse("a,b\n7,1\n", ask_labels(1, true), "has 2 columns");
     struct sotto_device_file none = {.count = 0};
     assert_int_equal(parse("a\n", none), SOTTO_STATUS_USAGE);
 }
 
-/* Without a header no content makes one. */
+/* Without a header no content makes one; with it, any first line is one. */
 static void
 test_headless(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"ann,red,30", "ann,red,", "ann,,NA",
-                                        "ann,c1,c3", "ann,c3,thirty"};
+    static const char *const lines[] = {"ann,red,30",   "ann,red,", "ann,,NA",
+                                        "ann,c1,c3",    "c1,c2,c3", "c1",
+                                        "ann,c3,thirty"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        parse_rows(lines[i], ask_made(-1), 1);
+        parse_rows(lines[i], ask_made(false), 1);
         assert_int_equal(sotto_table_columns(table), 3);
-        check_cell(0, 0, "ann");
+        check_cell(0, 0, strncmp(lines[i], "c1", 2) == 0 ? "c1" : "ann");
         assert_int_equal(sotto_table_line(table, 0), 1);
     }
-    parse_rows("c3,c1\n30,ann\n", ask_made(-1), 1);
-    check_cell(0, 1, "ann");
-    parse_rows("c3,c1,c2\n30,ann,2\n", ask_made(0), 2);
-    check_cell(0, 0, "c3");
+    parse_rows("c1,c3\nann,30\n", ask_made(true), 1);
+    check_cell(0, 0, "ann");
+    refuse("ann,red,30\n", ask_made(true), "no column \"c1\"");
+    refuse("ann,red,30\n", ask_made(true), "--no-header");
+}
+
+/* Between two others a comma would move the name. */
+static void
+test_person_place(void **state)
+{
+    (void)state;
+    static const char *const behind[] = {"c1", "c2"};
+    refuse("age,name,colour\n30,ann,red\n", ask_named(true), "column 2");
+    refuse("age,name,colour\n", ask_named(true), "put it first, or last");
+    parse_rows("age,colour,name\n1,3,5,\"red,ann\n", ask_named(true), 1);
+    check_cell(0, 2, "ann");
+    struct sotto_device_file file = {
+        .names = behind, .count = 2, .person = "c2"};
+    refuse("30,ann\n", file, "put it first");
 }
 
 /* With labels one name may be elsewhere, but not the person's. */
@@ -172,19 +193,18 @@ static void
 test_elsewhere(void **state)
 {
     (void)state;
-    struct sotto_device_file file = ask_named(-1);
+    struct sotto_device_file file = ask_named(true);
     file.elsewhere = 1;
     parse_rows("name,age\nann,30\n", file, 1);
-    refuse("name\nann\n", file, "no column");
+    refuse("name\nann\n", file, "no column \"age\"");
     refuse("age,colour\n30,red\n", file, "no column \"name\"");
     static const char *const mixed[] = {"label", "c2", "c1"};
-    file = (struct sotto_device_file){.names = mixed,
-                                      .count = 3,
-                                      .person = "c1",
-                                      .elsewhere = 1,
-                                      .header = -1};
+    file = (struct sotto_device_file){
+        .names = mixed, .count = 3, .person = "c1", .elsewhere = 1};
     parse_rows("ann,label\n", file, 1);
     assert_int_equal(sotto_table_columns(table), 2);
+    file.elsewhere = 0;
+    refuse("ann,label\n", file, "no column \"label\"");
 }
 
 /* ---- Rows --------------------------------------------------------------- */
@@ -202,7 +222,7 @@ test_apart(void **state)
         (void)snprintf(text, sizeof text,
                        "name,colour,age\nann,red,30\n%s\nbob,blue,40\n",
                        odds[i]);
-        parse_rows(text, ask_named(-1), 3);
+        parse_rows(text, ask_named(true), 3);
         check_cell(0, 0, "ann");
         check_cell(0, 1, "red");
         check_cell(2, 0, "bob");
@@ -211,7 +231,7 @@ test_apart(void **state)
         assert_int_equal(odd.lines, 1);
         assert_int_equal(odd.first, 3);
     }
-    parse_rows("name,colour,age\nann,red,30\n", ask_named(-1), 1);
+    parse_rows("name,colour,age\nann,red,30\n", ask_named(true), 1);
     assert_int_equal(odd.lines, 0);
 }
 
@@ -223,29 +243,25 @@ test_labels(void **state)
         const char *text, *one, *two;
         size_t extra;
     } cases[] = {
-        {"7\n1\n", "7", "1", 0},
-        {"7\n\n", "7", NULL, 0},
-        {"", NULL, NULL, 0},
-        {"\n1", NULL, "1", 0},
-        {"label\n7\n1\n", "7", "1", 0},
-        {"label\n\n", NULL, NULL, 0},
-        {"NA\n\xff", NULL, NULL, 0},
-        {"7,1\n1\n", NULL, "1", 0},
-        {"\"7\n1\n", NULL, "1", 0},
-        {"7\n1\n7\n7\n", "7", "1", 2},
-        {"label,x\n7\n", NULL, "7", 0},
+        {"7\n1\n", "7", "1", 0},       {"7\n\n", "7", NULL, 0},
+        {"", NULL, NULL, 0},           {"\n1", NULL, "1", 0},
+        {"\n\n", NULL, NULL, 0},       {"NA\n\xff", NULL, NULL, 0},
+        {"7,1\n1\n", NULL, "1", 0},    {"\"7\n1\n", NULL, "1", 0},
+        {"7\n1\n7\n7\n", "7", "1", 2}, {"label\n7\n", "label", "7", 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        parse_rows(cases[i].text, ask_labels(2, -1), 2);
+    char headed[64];
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        bool header = i % 2 == 1;
+        (void)snprintf(headed, sizeof headed, "%s%s", header ? "label\n" : "",
+                       cases[i / 2].text);
+        parse_rows(headed, ask_labels(2, header), 2);
         assert_string_equal(sotto_table_name(table, 0), "label");
-        check_cell(0, 0, cases[i].one);
-        check_cell(1, 0, cases[i].two);
-        assert_int_equal(odd.extra, cases[i].extra);
+        check_cell(0, 0, cases[i / 2].one);
+        check_cell(1, 0, cases[i / 2].two);
+        assert_int_equal(odd.extra, cases[i / 2].extra);
     }
-    parse_rows("digit\n7\n1\n", ask_labels(2, 1), 2);
-    assert_string_equal(sotto_table_name(table, 0), "digit");
-    parse_rows("label\n7\n", ask_labels(2, 0), 2);
-    check_cell(0, 0, "label");
+    refuse("digit\n7\n1\n", ask_labels(2, true), "no column \"label\"");
+    refuse("", ask_labels(2, true), "no column \"label\"");
 }
 
 /* ---- Files -------------------------------------------------------------- */
@@ -253,7 +269,7 @@ test_labels(void **state)
 static enum sotto_status
 read_bytes(const char *name, const void *bytes, size_t size)
 {
-    struct sotto_device_file file = ask_made(-1);
+    struct sotto_device_file file = ask_made(false);
     FILE *to = fopen(in_folder(name), "wb");
     assert_non_null(to);
     assert_int_equal(fwrite(bytes, 1, size, to), size);
@@ -284,7 +300,7 @@ static void
 test_file_errors(void **state)
 {
     (void)state;
-    struct sotto_device_file file = ask_made(-1);
+    struct sotto_device_file file = ask_made(false);
     assert_int_equal(
         sotto_device_table_read("/none/at/all", &file, &table, &odd, &err),
         SOTTO_STATUS_IO);
@@ -302,10 +318,10 @@ test_wiped(void **state)
 {
     (void)state;
     freed_watch("crimson", 7);
-    parse_rows("ann,x,crimson\nbob,x,crimson", ask_made(-1), 2);
+    parse_rows("ann,x,crimson\nbob,x,crimson", ask_made(false), 2);
     sotto_table_free(table);
     table = NULL;
-    refuse("name,age\nann,crimson", ask_named(-1), "no column");
+    refuse("name,age\nann,crimson", ask_named(true), "no column");
     read_file("g.csv", "ann,2,\"crimson\"", 15, 1);
     sotto_table_free(table);
     table = NULL;
@@ -318,14 +334,14 @@ test_memory(void **state)
     (void)state;
     const char *text = "name,colour,age\nann,red,30\nbob,\"b\"\"e\",40\n";
     fail_alloc_at(0);
-    parse_rows(text, ask_named(-1), 2);
+    parse_rows(text, ask_named(true), 2);
     long count = fail_alloc_count();
     assert_true(count > 5);
     for (long i = 1; i <= count; i++) {
         sotto_table_free(table);
         table = NULL;
         fail_alloc_at(i);
-        struct sotto_device_file file = ask_named(-1);
+        struct sotto_device_file file = ask_named(true);
         assert_int_equal(sotto_device_table_parse(text, strlen(text), "f",
                                                   &file, &table, &odd, &err),
                          SOTTO_STATUS_MEMORY);
@@ -341,6 +357,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_header, setup, teardown),
         cmocka_unit_test_setup_teardown(test_public_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_headless, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_person_place, setup, teardown),
         cmocka_unit_test_setup_teardown(test_elsewhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(test_labels, setup, teardown),
