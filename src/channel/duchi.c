@@ -39,12 +39,6 @@
    report may have. One number, or any odd d, is never rejected. */
 #define FAILURE 0x1p-80
 
-struct duchi {
-    /* Two tables, of one threshold each: h, then 2(1-h). */
-    struct draw_threshold threshold[2 * DRAW_SMALL];
-    uint32_t tries;
-};
-
 static const struct duchi *
 own_of(const struct channel_instance *instance)
 {

@@ -6,13 +6,7 @@
  * on integers). The sum q + X is clamped to [-c, c], c = horizon - l, which
  * is post-processing; the noise never is.
  */
-#include "channel/integers.h"
-#include "random/dlaplace.h"
-
-struct laplace {
-    struct integers integers;
-    struct dlaplace noise;
-};
+#include "channel/laplace.h"
 
 static const struct laplace *
 own_of(const struct channel_instance *instance)

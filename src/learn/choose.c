@@ -117,7 +117,7 @@ compare_candidates(const void *a, const void *b)
 static void
 ask_round(struct choosing *choosing, size_t each)
 {
-    double e = exp(choosing->flip.eps_exact);
+    double e = exp((double)choosing->channel.eps / (double)DECIMAL_UNIT);
     double flipped = 1 / (1 + e);
     for (size_t i = 0; i < choosing->left; i++) {
         struct candidate *candidate = &choosing->candidate[i];

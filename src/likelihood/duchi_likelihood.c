@@ -12,6 +12,7 @@
 #include "channel/odds.h"
 #include "likelihood/chance.h"
 #include "likelihood/likelihood.h"
+#include "likelihood/realised.h"
 
 enum {
     OUT = 0,   /* 1 - h */
@@ -127,9 +128,18 @@ pack(const struct likelihood_instance *at, const int64_t *values,
     return true;
 }
 
+static uint64_t
+realise(const struct channel_instance *instance)
+{
+    const struct duchi *duchi = (const struct duchi *)instance->own;
+    return realised_signs(duchi->threshold, instance->size % 2 == 0,
+                          instance->eps);
+}
+
 const struct likelihood likelihood_duchi = {
     .name = "duchi",
     .init = init,
+    .realised = realise,
     .log_p = log_p,
     .log_p_many = log_p_many,
     .estimate = estimate,

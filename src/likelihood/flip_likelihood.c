@@ -15,6 +15,7 @@ pack(const struct likelihood_instance *at, const int64_t *values,
 const struct likelihood likelihood_flip = {
     .name = "flip",
     .init = symbols_likelihood_init,
+    .realised = symbols_realised,
     .log_p = symbols_log_p,
     .log_p_many = symbols_log_p_many,
     .estimate = symbols_estimate,

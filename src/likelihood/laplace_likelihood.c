@@ -7,7 +7,9 @@
 #include "base/decimal.h"
 #include "base/maths.h"
 #include "base/wide.h"
+#include "channel/laplace.h"
 #include "likelihood/integers_likelihood.h"
+#include "likelihood/realised.h"
 
 enum {
     RATE = 0,     /* 1/t = -ln r */
@@ -92,9 +94,20 @@ log_p_many(const struct likelihood_instance *at, const uint8_t *wire,
     }
 }
 
+static uint64_t
+realise(const struct channel_instance *instance)
+{
+    const struct laplace *laplace = (const struct laplace *)instance->own;
+    int64_t reach = laplace->integers.clamp + instance->l;
+    return reach <= (int64_t)laplace->noise.horizon
+               ? realised_laplace(&laplace->noise, instance->l, instance->eps)
+               : REALISED_NONE;
+}
+
 const struct likelihood likelihood_laplace = {
     .name = "laplace",
     .init = init,
+    .realised = realise,
     .log_p = log_p,
     .log_p_many = log_p_many,
     .estimate = integers_estimate,

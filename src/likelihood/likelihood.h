@@ -23,10 +23,10 @@ struct likelihood;
 struct likelihood_instance {
     const struct likelihood *likelihood;
     const struct channel_instance *instance;
-    uint32_t values;  /* integers in one unpacked report */
-    double eps_exact; /* realised: below eps by less than 2^-59 of it, so
-                         as a double it is eps; with a delta, what holds
-                         is the pair */
+    uint32_t values;   /* integers in one unpacked report */
+    uint64_t realised; /* the epsilon of the tables as they are, rounded up to
+                          units of 10^-12 (realised.h), with the stated
+                          delta; REALISED_NONE: not known, or they keep none */
 
     /* The estimator's variance for the entry that is the truth, and for the
        others (the same but for symbols; the largest where it depends on q),
@@ -43,6 +43,9 @@ struct likelihood {
 
     /* Fills `values`, the moments and `own`. */
     void (*init)(struct likelihood_instance *at);
+
+    /* Finds the epsilon of the instance's tables (realised.h). */
+    uint64_t (*realised)(const struct channel_instance *instance);
 
     /* ln p(report | q), and the same for n points stored one after another
        (one integer each for symbols, else `size` each). */
@@ -74,7 +77,8 @@ const struct likelihood *likelihood_find(const char *name);
 SOTTO_CHECKED enum sotto_status
 likelihood_init(struct likelihood_instance *at,
                 const struct channel_instance *instance);
-/* Sets it up with a likelihood that is at hand. */
+/* Sets it up with a likelihood that is at hand, which need not be that of the
+   channel: `realised` is not looked for. */
 void likelihood_bind(struct likelihood_instance *at,
                      const struct likelihood *likelihood,
                      const struct channel_instance *instance);

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "base/decimal.h"
 #include "likelihood/likelihood.h"
+#include "likelihood/realised.h"
 
 extern const struct likelihood likelihood_flip;
 extern const struct likelihood likelihood_subset;
@@ -39,10 +39,7 @@ likelihood_bind(struct likelihood_instance *at,
     memset(at, 0, sizeof *at);
     at->likelihood = likelihood;
     at->instance = instance;
-    /* What it realises, as a double: tests/channel/test_exact.c shows that
-       of small domains, tests/channel/test_odds.c and
-       tests/random/test_dlaplace.c of all. */
-    at->eps_exact = (double)instance->eps / (double)DECIMAL_UNIT;
+    at->realised = REALISED_NONE;
     likelihood->init(at);
 }
 
@@ -55,5 +52,6 @@ likelihood_init(struct likelihood_instance *at,
         return SOTTO_STATUS_USAGE;
     }
     likelihood_bind(at, found, instance);
+    at->realised = found->realised(instance);
     return SOTTO_STATUS_OK;
 }

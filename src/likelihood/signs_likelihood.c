@@ -17,6 +17,7 @@
 #include "base/maths.h"
 #include "channel/signs.h"
 #include "likelihood/chance.h"
+#include "likelihood/realised.h"
 #include "likelihood/symbols_likelihood.h"
 
 #define SCALE SYMBOLS_GAP /* 1 / (g lambda_1 lambda_2) */
@@ -137,9 +138,17 @@ pack(const struct likelihood_instance *at, const int64_t *values,
     return at->instance->channel->valid(at->instance, ret_wire);
 }
 
+static uint64_t
+realise(const struct channel_instance *instance)
+{
+    const struct signs *signs = (const struct signs *)instance->own;
+    return realised_odds(&signs->symbols.odds, 1, 1, instance->eps);
+}
+
 const struct likelihood likelihood_signs = {
     .name = "signs",
     .init = init,
+    .realised = realise,
     .log_p = symbols_log_p,
     .log_p_many = symbols_log_p_many,
     .estimate = estimate,

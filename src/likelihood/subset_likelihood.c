@@ -21,6 +21,7 @@ pack(const struct likelihood_instance *at, const int64_t *values,
 const struct likelihood likelihood_subset = {
     .name = "subset",
     .init = symbols_likelihood_init,
+    .realised = symbols_realised,
     .log_p = symbols_log_p,
     .log_p_many = symbols_log_p_many,
     .estimate = symbols_estimate,

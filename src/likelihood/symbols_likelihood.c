@@ -5,6 +5,7 @@
 
 #include "base/maths.h"
 #include "likelihood/chance.h"
+#include "likelihood/realised.h"
 
 double
 symbols_log_binomial(uint32_t n, uint32_t m)
@@ -38,6 +39,14 @@ symbols_likelihood_init(struct likelihood_instance *at)
         maths_log(chance.out) - symbols_log_binomial(k - 1, w);
     at->own[SYMBOLS_GAP] = gap;
     at->own[SYMBOLS_RATE_OTHER] = other;
+}
+
+uint64_t
+symbols_realised(const struct channel_instance *instance)
+{
+    const struct symbols *symbols = symbols_of(instance);
+    return realised_odds(&symbols->odds, symbols->w,
+                         instance->size - symbols->w, instance->eps);
 }
 
 static uint32_t

@@ -24,6 +24,9 @@ enum {
 /* Sets all of it, for flip and subset. */
 void symbols_likelihood_init(struct likelihood_instance *at);
 
+/* Finds the epsilon of flip and subset: h (k-w) / ((1-h) w). */
+uint64_t symbols_realised(const struct channel_instance *instance);
+
 /* ln C(n, m). */
 double symbols_log_binomial(uint32_t n, uint32_t m);
 

@@ -9,6 +9,7 @@
 #include "channel/window.h"
 #include "likelihood/chance.h"
 #include "likelihood/likelihood.h"
+#include "likelihood/realised.h"
 
 enum {
     MEAN = 0,     /* g */
@@ -85,9 +86,18 @@ pack(const struct likelihood_instance *at, const int64_t *values,
            at->instance->channel->valid(at->instance, ret_wire);
 }
 
+static uint64_t
+realise(const struct channel_instance *instance)
+{
+    const struct window *window = (const struct window *)instance->own;
+    return realised_odds(&window->odds, 2 * window->w + 1, 2 * instance->l,
+                         instance->eps);
+}
+
 const struct likelihood likelihood_window = {
     .name = "window",
     .init = init,
+    .realised = realise,
     .log_p = log_p,
     .log_p_many = log_p_many,
     .estimate = estimate,

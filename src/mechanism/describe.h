@@ -8,11 +8,12 @@
 
 struct page;
 
-/* The realised epsilon of a whole report, over all blocks of all parts. */
-double describe_eps_exact(const struct sotto_mechanism *mechanism);
+/* The realised epsilon of a whole report, over all blocks of all parts, as
+   their tables give it, in units of 10^-12, rounded up; UINT64_MAX: none. */
+uint64_t describe_realised(const struct sotto_mechanism *mechanism);
 
-/* describe_promise.c: whether the samplers keep what the file states, REFUSED
-   if not; and the promise itself, as a section of the page. */
+/* describe_promise.c: whether the tables keep what the file states, REFUSED if
+   not; and the promise itself, as a section of the page. */
 SOTTO_CHECKED enum sotto_status
 describe_check(const struct sotto_mechanism *mechanism,
                struct sotto_error *err);

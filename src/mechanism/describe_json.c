@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "base/decimal.h"
 #include "host/printable.h"
 #include "host/text.h"
 #include "mechanism/describe.h"
@@ -153,7 +154,8 @@ put_titles(struct building *building, json_t *object,
     put_real(building, object, "eps_label", info->eps_label);
     put(building, object, "covers_checked", json_false());
     put_real(building, object, "eps_exact",
-             describe_eps_exact(building->mechanism));
+             (double)describe_realised(building->mechanism) /
+                 (double)DECIMAL_UNIT);
     put(building, object, "auxiliary", safe_string(info->auxiliary));
     if (info->central_eps[0] != '\0') {
         put(building, object, "central_eps", safe_string(info->central_eps));

@@ -14,11 +14,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/checked.h"
+#include "base/decimal.h"
+#include "host/amount.h"
 #include "host/error.h"
 #include "mechanism/describe.h"
 #include "mechanism/page.h"
-
-#define EXCESS_MOST 1e-12 /* of epsilon: what sums of doubles round */
 
 /* ---- Numbers in words --------------------------------------------------- */
 
@@ -60,53 +61,66 @@ verdict(double eps)
     return eps <= 10 ? "weak protection" : "little protection";
 }
 
-double
-describe_eps_exact(const struct sotto_mechanism *mechanism)
+uint64_t
+describe_realised(const struct sotto_mechanism *mechanism)
 {
-    struct sotto_mechanism_info info;
-    double sum = 0;
-    sotto_mechanism_info(mechanism, &info);
-    for (size_t i = 0; i < info.parts; i++) {
-        struct sotto_part_info part;
-        sotto_mechanism_part(mechanism, i, &part);
-        sum += (double)part.blocks * part.eps_exact;
+    const struct shape *shape = &mechanism->shape;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < shape->parts; i++) {
+        uint32_t blocks = (uint32_t)shape->part[i].blocks;
+        sum = checked_add(
+            sum, checked_multiply(mechanism->likelihood[i].realised, blocks));
     }
     return sum;
 }
 
-/* A realised epsilon above the stated one, by more than sums of doubles round:
-   the samplers do not keep the promise, and no page may say that they do. */
-static bool
-exceeds(double realised, double stated)
+/* Units as text; "no epsilon" for none. */
+static void
+write_units(uint64_t units, char text[DECIMAL_TEXT_SIZE])
 {
-    return !(realised <= stated * (1 + EXCESS_MOST));
+    if (units == UINT64_MAX || amount_write(units, text) == 0) {
+        (void)snprintf(text, DECIMAL_TEXT_SIZE, "no epsilon");
+    }
+}
+
+/* Fails for a part whose tables realise more than it states. No page may say
+   that such a mechanism keeps its promise. */
+static enum sotto_status
+check_part(const struct sotto_mechanism *mechanism, size_t at,
+           struct sotto_error *err)
+{
+    uint64_t stated = mechanism->shape.part[at].instance->eps;
+    uint64_t realised = mechanism->likelihood[at].realised;
+    char is[DECIMAL_TEXT_SIZE], said[DECIMAL_TEXT_SIZE];
+    if (realised <= stated) {
+        return SOTTO_STATUS_OK;
+    }
+    write_units(realised, is);
+    write_units(stated, said);
+    return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                     "the tables of part %zu, as they would be drawn from, "
+                     "realise %s%s, above the stated %s; do not use this "
+                     "mechanism with this program, and report this to the "
+                     "makers of sotto",
+                     at + 1, realised == UINT64_MAX ? "" : "an epsilon of ", is,
+                     said);
 }
 
 enum sotto_status
 describe_check(const struct sotto_mechanism *mechanism, struct sotto_error *err)
 {
-    struct sotto_mechanism_info info;
-    double realised = describe_eps_exact(mechanism);
-    sotto_mechanism_info(mechanism, &info);
-    if (exceeds(realised, info.eps)) {
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        status = HOST_THEN(status, check_part(mechanism, i, err));
+    }
+    if (status == SOTTO_STATUS_OK &&
+        describe_realised(mechanism) > mechanism->shape.eps) {
         return host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                         "the samplers realise an epsilon of %.17g, above the "
-                         "stated %.17g; do not use this mechanism, and report "
-                         "this to the makers of sotto",
-                         realised, info.eps);
+                         "the parts together realise more than the stated "
+                         "epsilon; do not use this mechanism, and report this "
+                         "to the makers of sotto");
     }
-    for (size_t i = 0; i < info.parts; i++) {
-        struct sotto_part_info part;
-        sotto_mechanism_part(mechanism, i, &part);
-        if (exceeds(part.eps_exact, part.eps)) {
-            return host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                             "part %zu realises an epsilon of %.17g, above "
-                             "the stated %.17g; do not use this mechanism, "
-                             "and report this to the makers of sotto",
-                             i + 1, part.eps_exact, part.eps);
-        }
-    }
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 /* ---- The section -------------------------------------------------------- */
@@ -116,6 +130,7 @@ say_budget(struct page *page)
 {
     const struct sotto_mechanism_info *info = &page->info;
     bool pure = info->delta == 0;
+    char realised[DECIMAL_TEXT_SIZE];
     page_say(page, 0,
              pure ? "Epsilon of one report:"
                   : "Epsilon and delta of one report:");
@@ -133,10 +148,11 @@ say_budget(struct page *page)
                  "checked; the total is)",
                  info->eps_features);
     }
+    write_units(describe_realised(page->mechanism), realised);
     page_say(page, 6,
-             "  - realised by the exact samplers: %s%.12g, not above what is "
-             "stated",
-             pure ? "" : "epsilon ", describe_eps_exact(page->mechanism));
+             "  - realised: %s%s, rounded up, computed from the tables that "
+             "the samplers draw from; not above what is stated",
+             pure ? "" : "epsilon ", realised);
 }
 
 static void

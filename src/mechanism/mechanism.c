@@ -14,6 +14,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "likelihood/realised.h"
 #include "mechanism/minisign.h"
 #include "schema/column.h"
 
@@ -394,7 +395,9 @@ sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
     ret_info->channel = instance->channel->name;
     ret_info->promise = instance->channel->promise;
     ret_info->eps = units_double(instance->eps);
-    ret_info->eps_exact = likelihood->eps_exact;
+    ret_info->eps_exact = likelihood->realised == REALISED_NONE
+                              ? (double)INFINITY
+                              : units_double(likelihood->realised);
     ret_info->delta = units_double(instance->delta);
     ret_info->domain = domain_key(instance->channel->domain);
     ret_info->blocks = own->blocks;

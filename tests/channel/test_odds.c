@@ -4,7 +4,7 @@
  *
  * Of the threshold as it will be drawn, h, the realised epsilon
  * ln(h n / ((1-h) m)) is taken in MPFR: never above the stated one (invariant
- * 2), and below it by less than 2^-59 of it, as likelihood.h says of eps_exact.
+ * 2), and below it by less than 2^-59 of it, as likelihood/realised.h finds it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ test_coin_realises_epsilon_invariant_2(void **state)
 }
 
 /* symbols.h: a report of w names the truth by odds of w E : k - w; and signs
-   by E : 1. So eps_exact is theirs for any k. */
+   by E : 1. So that epsilon is theirs for any k. */
 static void
 test_symbols_realise_epsilon_invariant_2(void **state)
 {

@@ -3,10 +3,9 @@
  */
 #include "mechanism_fixture.h"
 
-#include <math.h>
-
 #include <jansson.h>
 
+#include "channel/symbols.h"
 #include "mechanism/describe.h"
 
 static struct sotto_error err;
@@ -85,38 +84,71 @@ test_stack(void **state)
     free(text);
 }
 
-/* The realised epsilon is shown as what it is. */
+/* The realised epsilon is shown as what it is: the sum over parts and blocks,
+   of what their tables give. */
 static void
-test_eps_exact(void **state)
+test_realised(void **state)
 {
     struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    double eps = describe_eps_exact(mechanism);
     (void)state;
-    assert_true(eps <= 1.75 && eps > 1.7499999);
+    assert_int_equal(describe_realised(mechanism), 7 * DECIMAL_UNIT / 4);
+    mechanism->likelihood[1].realised -= 1000;
+    assert_int_equal(describe_realised(mechanism),
+                     7 * DECIMAL_UNIT / 4 -
+                         1000 * mechanism->shape.part[1].blocks);
+    mechanism->likelihood[1].realised = UINT64_MAX;
+    assert_true(describe_realised(mechanism) == UINT64_MAX);
     sotto_mechanism_free(mechanism);
 }
 
-/* A sampler that kept less than its promise would be no one's to describe. */
 static void
-test_eps_refused(void **state)
+assert_refused(const struct sotto_mechanism *mechanism, const char *why)
 {
-    static const double factors[] = {1 + 1e-11, 2, NAN, INFINITY};
-    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
-    double *exact = &mechanism->likelihood[1].eps_exact;
-    (void)state;
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    for (int json = 0; json < 2; json++) {
         char *text = NULL;
-        *exact = 0.25 * factors[i];
-        for (int json = 0; json < 2; json++) {
-            memset(&err, 0xa5, sizeof err);
-            assert_int_equal(
-                sotto_mechanism_describe(mechanism, json, &text, &err),
-                SOTTO_STATUS_REFUSED);
-            assert_int_equal(err.status, SOTTO_STATUS_REFUSED);
-            fixture_in(err.message, "do not use this mechanism");
-            assert_null(text);
-        }
+        memset(&err, 0xa5, sizeof err);
+        assert_int_equal(sotto_mechanism_describe(mechanism, json, &text, &err),
+                         SOTTO_STATUS_REFUSED);
+        assert_int_equal(err.status, SOTTO_STATUS_REFUSED);
+        fixture_in(err.message, "do not use this mechanism");
+        fixture_in(err.message, why);
+        assert_null(text);
     }
+}
+
+/* A table that keeps less than its part's promise is nobody's to describe: here
+   the tables of a device are tampered with. */
+static void
+test_broken_table(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    struct likelihood_instance *likelihood = &mechanism->likelihood[0];
+    struct symbols *own = NULL;
+    (void)state;
+    memcpy(&own, &likelihood->instance->own, sizeof own);
+    assert_true(own->odds.threshold[0].low[0] < UINT32_MAX);
+    own->odds.threshold[0].low[0]++;
+    assert_int_equal(likelihood_init(likelihood, likelihood->instance),
+                     SOTTO_STATUS_OK);
+    assert_refused(mechanism, "the tables of part 1, as they would be drawn "
+                              "from, realise an epsilon of 1.000000000001, "
+                              "above the stated 1");
+    own->odds.threshold[0].low[0]--;
+    own->odds.threshold[1].high++;
+    assert_int_equal(likelihood_init(likelihood, likelihood->instance),
+                     SOTTO_STATUS_OK);
+    assert_refused(mechanism, "realise no epsilon, above the stated 1");
+    sotto_mechanism_free(mechanism);
+}
+
+/* Nor are parts that together realise more than the whole states. */
+static void
+test_broken_total(void **state)
+{
+    struct sotto_mechanism *mechanism = fixture_open(&fixture_encoded);
+    (void)state;
+    mechanism->shape.eps = 7 * DECIMAL_UNIT / 4 - 1;
+    assert_refused(mechanism, "the parts together");
     sotto_mechanism_free(mechanism);
 }
 
@@ -126,8 +158,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_eps_exact),
-        cmocka_unit_test(test_eps_refused),
+        cmocka_unit_test(test_realised),
+        cmocka_unit_test(test_broken_table),
+        cmocka_unit_test(test_broken_total),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,8 @@ test_prose(void **state)
         "could give away the records of 1.5 of them on average.",
         "Epsilon and delta of one report:",
         "about all of the record: at most 4 and 0.0000015, as stated",
-        "realised by the exact samplers: epsilon 4, not above",
+        "realised: epsilon 4, rounded up",
+        "computed from the tables",
         "1 features gaussian 4 numbers, length 64 1 1 delta 0.0000015 each",
         "2 features duchi 2 numbers, each +-1000 1 2 3 label window -500 to "
         "500 1 1 ",
