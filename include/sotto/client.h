@@ -142,6 +142,18 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
                   void *workspace, size_t workspace_size,
                   struct sotto_client **ret_client, struct sotto_error *err);
 
+/* Multiply-adds of a record that sotto_client_open takes: a quarter of a second
+   on a phone, say. */
+#define SOTTO_WORK_USUAL (UINT64_C(1) << 28)
+
+/* Opens one of up to `work` multiply-adds a record, of which 2^32 are the most.
+   More is LIMIT, here and there. */
+SOTTO_CHECKED enum sotto_status
+sotto_client_open_work(const void *mechanism, size_t size, const uint8_t *pin,
+                       void *workspace, size_t workspace_size, uint64_t work,
+                       struct sotto_client **ret_client,
+                       struct sotto_error *err);
+
 /* Wipes the workspace. NULL is fine. */
 void sotto_client_close(struct sotto_client *client);
 

@@ -147,7 +147,7 @@ same_hash(const uint8_t *a, const uint8_t *b)
 enum sotto_status
 device_open(const void *mechanism, size_t size,
             const struct channel *const *channels, const uint8_t *pin,
-            void *workspace, size_t workspace_size, bool uneven,
+            void *workspace, size_t workspace_size, uint64_t work, bool uneven,
             struct sotto_client **ret_client, struct sotto_error *err)
 {
     struct reader reader, first;
@@ -170,6 +170,11 @@ device_open(const void *mechanism, size_t size,
     status = reader_status(&first, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
+    }
+    if (sizes.work > work) {
+        return status_fail(err, SOTTO_STATUS_LIMIT, 0,
+                           "a record takes more multiply-adds than this "
+                           "device allows");
     }
     if (workspace_size < workspace_of(&sizes) || (uintptr_t)workspace % 8) {
         return status_fail(err, SOTTO_STATUS_SIZE, 0,
@@ -210,8 +215,19 @@ sotto_client_open(const void *mechanism, size_t size, const uint8_t *pin,
                   void *workspace, size_t workspace_size,
                   struct sotto_client **ret_client, struct sotto_error *err)
 {
+    return sotto_client_open_work(mechanism, size, pin, workspace,
+                                  workspace_size, SOTTO_WORK_USUAL, ret_client,
+                                  err);
+}
+
+enum sotto_status
+sotto_client_open_work(const void *mechanism, size_t size, const uint8_t *pin,
+                       void *workspace, size_t workspace_size, uint64_t work,
+                       struct sotto_client **ret_client,
+                       struct sotto_error *err)
+{
     return device_open(mechanism, size, channel_exact, pin, workspace,
-                       workspace_size, false, ret_client, err);
+                       workspace_size, work, false, ret_client, err);
 }
 
 void

@@ -19,7 +19,9 @@
 #define DEVICE_OWN_MAX (1u << 24)    /* bytes of channels' own parameters */
 #define DEVICE_DRAWN_MAX (1u << 26)  /* bytes of entropy that a report draws */
 #define DEVICE_FLOATS_MAX (1u << 24) /* of the forward pass: 64 MiB */
-#define DEVICE_WORK_MAX (UINT64_C(1) << 32) /* multiply-adds of a record */
+#define DEVICE_WORK_MAX                                                        \
+    (UINT64_C(1) << 32) /* multiply-adds of a record,                          \
+                           whoever asks for more */
 #define DEVICE_KERNEL_MAX 31u
 #define DEVICE_STRIDE_MAX 16u
 #define DEVICE_HEADER_MAX (1u << 24) /* bytes of JSON */

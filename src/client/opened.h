@@ -45,12 +45,12 @@ SOTTO_CHECKED enum sotto_status
 device_size(const void *mechanism, size_t size,
             const struct channel *const *channels, size_t *ret_workspace,
             struct sotto_error *err);
-/* sotto_client_open likewise. It refuses an uneven mechanism; or, to look at
-   `uneven` ones too, for analysts, takes it: no report is made with one. */
+/* sotto_client_open_work likewise. It refuses an uneven mechanism; or, to look
+   at `uneven` ones too, for analysts, takes it: no report is made with one. */
 SOTTO_CHECKED enum sotto_status
 device_open(const void *mechanism, size_t size,
             const struct channel *const *channels, const uint8_t *pin,
-            void *workspace, size_t workspace_size, bool uneven,
+            void *workspace, size_t workspace_size, uint64_t work, bool uneven,
             struct sotto_client **ret_client, struct sotto_error *err);
 
 struct device_view device_view(struct sotto_client *client);

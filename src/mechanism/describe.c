@@ -124,6 +124,13 @@ say_encoder(struct page *page)
              "steps for each, with no number that takes longer than others, "
              "and sends at a time that was fixed before.",
              page->info.weights, page->info.work);
+    if (page->info.work > SOTTO_WORK_USUAL) {
+        page_say(page, 0,
+                 "That is more than the %" PRIu64
+                 " multiply-adds that a device "
+                 "does unless its owner allows more.",
+                 SOTTO_WORK_USUAL);
+    }
 }
 
 static void

@@ -76,8 +76,8 @@ open_client(struct sotto_mechanism *mechanism, const char *name,
         return host_fail_memory(err);
     }
     status = device_open(mechanism->data, mechanism->size, channel_exact, NULL,
-                         mechanism->workspace, need, true, &mechanism->client,
-                         &cause);
+                         mechanism->workspace, need, UINT64_MAX, true,
+                         &mechanism->client, &cause);
     if (status != SOTTO_STATUS_OK) {
         return fail_about(name, status, &cause, err);
     }

@@ -200,6 +200,9 @@ run_privatise(const struct cli_args *args)
     }
     status = CLI_THEN(status, check_output(args));
     status = CLI_THEN(status, open_mechanism(args, &job));
+    if (!job.simulated) {
+        status = CLI_THEN(status, inquiry_check_work(args, job.mechanism));
+    }
     status = CLI_THEN(status, inquiry_open(args, job.mechanism, args->word[1],
                                            NULL, &job.inquiry));
     if (status == CLI_EXIT_DONE && sotto_table_rows(job.inquiry.table) == 0) {
@@ -238,6 +241,7 @@ static const struct cli_option options[] = {
     {0, false, false, "people", "FILE",
      "with --ledger: the people, in its column COL: each\n"
      "gives one report, and other lines of F none"},
+    INQUIRY_WORK_OPTION,
     SEAL_OPTION,
     {0, false, false, "again", NULL,
      "with --ledger: everybody in F agrees to a second\n"

@@ -386,6 +386,7 @@ run_send(const struct cli_args *args)
     status = CLI_THEN(status, open_ledger(args, &job));
     status = CLI_THEN(status, open_sender(args, &job));
     status = CLI_THEN(status, open_mechanism(args, &job));
+    status = CLI_THEN(status, inquiry_check_work(args, job.mechanism));
     if (status == CLI_EXIT_DONE) {
         status =
             cli_given(args, "dry-run")
@@ -433,6 +434,7 @@ static const struct cli_option options[] = {
     {0, false, false, "dry-run", NULL,
      "show every byte that a request would hold, and what\n"
      "it says; send, read and charge nothing"},
+    INQUIRY_WORK_OPTION,
     SEAL_OPTION,
     CLI_OPTION_END,
 };

@@ -3,9 +3,28 @@
  */
 #include "verb/inquiry.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+int
+inquiry_check_work(const struct cli_args *args,
+                   const struct sotto_mechanism *mechanism)
+{
+    struct sotto_mechanism_info info;
+    uint64_t most = SOTTO_WORK_USUAL;
+    sotto_mechanism_info(mechanism, &info);
+    if (!cli_whole(args, "work", 0, UINT64_C(1) << 32, &most)) {
+        return CLI_EXIT_BAD;
+    }
+    return info.work <= most
+               ? CLI_EXIT_DONE
+               : cli_bad("a record takes this mechanism %" PRIu64
+                         " multiply-adds, and %" PRIu64 " are allowed: if this "
+                         "device can do that in time, say --work %" PRIu64,
+                         info.work, most, info.work);
+}
 
 /* ---- A device's file ---------------------------------------------------- */
 

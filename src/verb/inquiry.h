@@ -17,6 +17,18 @@ struct inquiry {
     struct people people;
 };
 
+#define INQUIRY_WORK_OPTION                                                    \
+    {                                                                          \
+        0, false, false, "work", "N",                                          \
+            "take a mechanism of up to N multiply-adds a record\n"             \
+            "(268435456, which is 2^28; inspect says its number)"              \
+    }
+
+/* Whether a record takes no more work than --work allows; the exit status, the
+   message printed. */
+int inquiry_check_work(const struct cli_args *args,
+                       const struct sotto_mechanism *mechanism);
+
 /*
  * Reads the file `data`, with --labels and --header: with --ledger as a device
  * does, total on content (invariant 4), else as a curator. Matches its columns

@@ -47,6 +47,21 @@ try 2 --to "$nobody" --tries 0
 # shellcheck disable=SC2086
 only $files
 uncharged "bad usage"
+run 0 train pca --data small.csv --d 1 --eps 2 -o p.sotto
+run 0 sign p.sotto --key k.key
+run 0 inspect p.sotto
+grep -q "4 multiply-adds a record" out || fail "inspect: no multiply-adds"
+for verb in "send p.sotto people.csv --to $nobody --pub k.pub --queue q" \
+    "privatise p.sotto small.csv -o r"; do
+    # shellcheck disable=SC2086 # verb is a list
+    run 2 $verb --person name --ledger l --work 0
+    says "takes this mechanism 4 multiply-adds" "--work 4"
+    # shellcheck disable=SC2086
+    run 2 $verb --person name --ledger l --work 4294967297
+    says "4294967296"
+done
+absent r
+rm -f p.sotto* p.analyst q q.lock
 run 1 send m.sotto people.csv --person name --ledger none --to "$nobody" \
     --pub k.pub
 says "there is no ledger"

@@ -281,10 +281,47 @@ test_tensors(void **state)
     free(net.weights);
 }
 
+/* Work is what its layers say; above 2^28 only who asks for it gets it. */
+static void
+test_work_allowed(void **state)
+{
+    const uint64_t work = 2 * UINT64_C(512) * 512 * 31 * 31;
+    struct net net;
+    struct sotto_client *client;
+    struct sotto_error err;
+    size_t need;
+    (void)state;
+    net_init(&net, 512, 512, 1);
+    net_conv(&net, 31, 1, 15, 1, 0, "none");
+    net_conv(&net, 31, 1, 15, 1, 0, "none");
+    struct file file = net_file(&net);
+    assert_int_equal(sotto_client_size(file.data, file.size, &need, NULL),
+                     SOTTO_STATUS_OK);
+    void *workspace = malloc(need);
+    assert_non_null(workspace);
+    poison(&err);
+    assert_int_equal(sotto_client_open(file.data, file.size, NULL, workspace,
+                                       need, &client, &err),
+                     SOTTO_STATUS_LIMIT);
+    check_error(&err, SOTTO_STATUS_LIMIT, file.size);
+    assert_int_equal(sotto_client_open_work(file.data, file.size, NULL,
+                                            workspace, need, work - 1, &client,
+                                            NULL),
+                     SOTTO_STATUS_LIMIT);
+    assert_int_equal(sotto_client_open_work(file.data, file.size, NULL,
+                                            workspace, need, work, &client,
+                                            NULL),
+                     SOTTO_STATUS_OK);
+    free(workspace);
+    free(file.data);
+    free(net.weights);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_work_allowed),
         cmocka_unit_test(test_conv),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_skip),

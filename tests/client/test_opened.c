@@ -63,7 +63,7 @@ test_toy_list(void **state)
     uint8_t *workspace = malloc(need);
     assert_non_null(workspace);
     assert_int_equal(device_open(file.data, file.size, list, NULL, workspace,
-                                 need, false, &client, &err),
+                                 need, UINT64_MAX, false, &client, &err),
                      SOTTO_STATUS_OK);
     const struct report_plan *plan = device_view(client).report;
     uint8_t *report = malloc(plan->size);
