@@ -230,6 +230,14 @@ sotto_sender_check(struct sotto_sender *sender,
                    struct sotto_error *err);
 
 /*
+ * Says, behind sotto_sender_check and before a record is read, how many reports
+ * will be queued at most: the deadline allows for them. Returns the seconds
+ * that each record may take in the encoder, however many are queued; 0 if the
+ * grid is 0, as there is no deadline then.
+ */
+double sotto_sender_expect(struct sotto_sender *sender, uint64_t reports);
+
+/*
  * Fetches the campaign's mechanism and its signature, to PATH and
  * PATH.minisig, both or neither; verifies them with the key at `pub`, and that
  * the hash is `pin` (64 hexadecimal digits): a signature says who, not which,

@@ -21,6 +21,7 @@
 #define NS_PER_MS 1000000
 #define START_S 0.25                   /* to open and read the records */
 #define REPORT_S 0.01                  /* to charge and keep a report */
+#define ENCODER_S 0.05                 /* to start and end a process for it */
 #define WORK_PER_S ((double)(1 << 28)) /* multiply-adds of a slow device */
 
 int64_t
@@ -72,8 +73,14 @@ backoff_most(uint64_t first, unsigned next)
 double
 backoff_allowance(uint64_t work, uint64_t reports)
 {
-    double each = REPORT_S + (double)work / WORK_PER_S;
+    double each = REPORT_S + ENCODER_S + (double)work / WORK_PER_S;
     return reports > 0 ? START_S + (double)reports * each : 0;
+}
+
+double
+backoff_share(double seconds, uint64_t reports)
+{
+    return (seconds - START_S) / (double)reports - REPORT_S;
 }
 
 uint64_t

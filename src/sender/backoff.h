@@ -34,6 +34,10 @@ uint64_t backoff_most(uint64_t first, unsigned next);
  */
 double backoff_allowance(uint64_t work, uint64_t reports);
 
+/* What of `seconds` that are set aside for `reports` (at least one) each may
+   take in the encoder: at least what backoff_allowance counts for that. */
+double backoff_share(double seconds, uint64_t reports);
+
 /* The smallest grid, in seconds, of which one record takes a quarter at most,
    by the same account. */
 uint64_t backoff_least_grid(uint64_t work);

@@ -432,23 +432,37 @@ send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
     return status;
 }
 
+/* Seconds that are set aside for so many reports: whole steps of the grid. */
+static double
+set_aside(const struct sotto_sender *sender, uint64_t reports)
+{
+    double least = backoff_allowance(sender->mechanism->shape.work, reports);
+    return sender->grid * ceil(least / sender->grid);
+}
+
+double
+sotto_sender_expect(struct sotto_sender *sender, uint64_t reports)
+{
+    sender->expected = reports;
+    return sender->mechanism != NULL && sender->grid > 0 && reports > 0
+               ? backoff_share(set_aside(sender, reports), reports)
+               : 0;
+}
+
 /*
  * When the first report leaves. Everything in it is public and was fixed before
  * a record was read: the time that was drawn, when the collector was asked, and
- * what is set aside for so many reports of so much work, in whole steps of the
- * grid.
+ * what is set aside for so many reports of so much work.
  */
 static double
 find_deadline(const struct sotto_sender *sender)
 {
-    uint64_t work =
-        sender->mechanism != NULL ? sender->mechanism->shape.work : 0;
-    double set_aside = backoff_allowance(work, sender->made);
+    uint64_t reports =
+        sender->made > sender->expected ? sender->made : sender->expected;
     if (sender->mechanism == NULL || sender->grid == 0) {
         return sender->due;
     }
-    return fmax(sender->due,
-                sender->asked + sender->grid * ceil(set_aside / sender->grid));
+    return fmax(sender->due, sender->asked + set_aside(sender, reports));
 }
 
 /* Until the deadline; where that has passed, until the next step of the grid

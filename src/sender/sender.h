@@ -26,10 +26,11 @@ struct sotto_sender {
     unsigned tries, wait_ms, timeout_s;
     bool simulation, look;
     struct sotto_watch watch;
-    double due;    /* when sending may begin, on host_seconds' clock, */
-    unsigned grid; /* or so many seconds later, or twice as many, ... */
-    double asked;  /* when the collector was, before a record was read */
-    uint64_t made; /* reports queued since, which took time to make */
+    double due;        /* when sending may begin, on host_seconds' clock, */
+    unsigned grid;     /* or so many seconds later, or twice as many, ... */
+    double asked;      /* when the collector was, before a record was read */
+    uint64_t made;     /* reports queued since, which took time to make, */
+    uint64_t expected; /* or as many as will be */
     const struct sotto_mechanism *mechanism; /* that the collector has; NULL: it
                                                 was not asked */
 };

@@ -204,6 +204,18 @@ queue_row(struct send_job *job, size_t row, uint8_t *report,
                : status;
 }
 
+/* The time that each record may take, by their number. */
+static void
+set_time(struct send_job *job, size_t rows)
+{
+    struct people *people = &job->inquiry.people;
+    size_t reports = 0;
+    for (size_t row = 0; row < rows; row++) {
+        reports += people_named(people, row) ? 1 : 0;
+    }
+    people->late.seconds = sotto_sender_expect(job->sender, reports);
+}
+
 static int
 queue_rows(struct send_job *job)
 {
@@ -214,6 +226,7 @@ queue_rows(struct send_job *job)
     if (report == NULL) {
         return cli_no_memory();
     }
+    set_time(job, rows);
     enum sotto_status status = sotto_sender_begin(job->sender, &err);
     for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
          row++) {
@@ -280,6 +293,11 @@ tell_send(const struct send_job *job)
     if (sent->late) {
         cli_note("this device took longer than the time that is set aside for "
                  "it: a larger --grid hides that");
+    }
+    if (job->inquiry.people.late.count > 0 && isatty(STDERR_FILENO) == 1) {
+        cli_note("the encoder took too long for %zu of the records: they count "
+                 "as if nothing was known; a larger --grid gives it more time",
+                 job->inquiry.people.late.count);
     }
     if (sent->refused > 0) {
         cli_note("the collector refused %zu report%s; the first: %s",

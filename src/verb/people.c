@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
+
 int
 people_check(const struct cli_args *args)
 {
@@ -161,6 +163,14 @@ people_exit(const struct people *people)
 
 /* ---- The ledger's port, watched ----------------------------------------- */
 
+/* A record, and where its report goes. */
+struct people_task {
+    struct sotto_client *client;
+    const struct sotto_value *values;
+    size_t count;
+    uint8_t *report;
+};
+
 static enum sotto_status
 watch_begin(void *context, const struct sotto_charge *charge, uint8_t *report,
             size_t size, int *ret_found, struct sotto_error *err)
@@ -169,6 +179,12 @@ watch_begin(void *context, const struct sotto_charge *charge, uint8_t *report,
     enum sotto_status status = people->inner.begin(
         people->inner.context, charge, report, size, ret_found, err);
     people->found = status == SOTTO_STATUS_OK && *ret_found;
+    if (status == SOTTO_STATUS_OK && !*ret_found && people->late.seconds > 0 &&
+        !late_start(&people->late, people->task->client, people->task->values,
+                    people->task->count, size)) {
+        people->inner.cancel(people->inner.context);
+        status = host_fail_memory(err);
+    }
     return status;
 }
 
@@ -176,7 +192,11 @@ static enum sotto_status
 watch_commit(void *context, const struct sotto_charge *charge,
              const uint8_t *report, size_t size, struct sotto_error *err)
 {
-    const struct people *people = context;
+    struct people *people = context;
+    if (people->late.seconds > 0) {
+        late_take(&people->late, people->task->report); /* which `report` is */
+        late_end(&people->late);
+    }
     return people->inner.commit(people->inner.context, charge, report, size,
                                 err);
 }
@@ -184,7 +204,8 @@ watch_commit(void *context, const struct sotto_charge *charge,
 static void
 watch_cancel(void *context)
 {
-    const struct people *people = context;
+    struct people *people = context;
+    late_end(&people->late);
     people->inner.cancel(people->inner.context);
 }
 
@@ -195,10 +216,19 @@ people_report(struct people *people, struct sotto_client *client, size_t row,
 {
     struct sotto_ledger_port port = {people, watch_begin, watch_commit,
                                      watch_cancel};
+    const struct people_task task = {client, values, count, report};
     struct sotto_value name =
         sotto_table_cell(people->table, row, people->column);
+    struct sotto_value *missing = calloc(count, sizeof *missing);
+    if (missing == NULL) {
+        return host_fail_memory(err);
+    }
+    people->task = &task;
     enum sotto_status status = sotto_client_report(
-        client, &port, name.data, name.size, values, count, report, size, err);
+        client, &port, name.data, name.size,
+        people->late.seconds > 0 ? missing : values, count, report, size, err);
+    people->task = NULL;
+    free(missing);
     if (status == SOTTO_STATUS_REFUSED) {
         people->refused++;
     } else if (status == SOTTO_STATUS_OK && people->found) {

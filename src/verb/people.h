@@ -5,6 +5,7 @@
 #define SOTTO_VERB_PEOPLE_H
 
 #include "cli/cli.h"
+#include "verb/late.h"
 
 struct people {
     struct sotto_ledger *ledger; /* NULL: none is used */
@@ -14,7 +15,9 @@ struct people {
     size_t column; /* that tells people apart */
     int found;     /* whether the last report was there already */
     size_t made, replayed, refused;
-    size_t unnamed; /* rows that name nobody */
+    size_t unnamed;   /* rows that name nobody */
+    struct late late; /* its `seconds` may be set, for who waits for it */
+    const struct people_task *task; /* the report at hand */
 };
 
 /* Whether --ledger, --person and --seed go together; the exit status, the

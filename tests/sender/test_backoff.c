@@ -133,9 +133,14 @@ test_allowance(void **state)
 {
     (void)state;
     assert_true(backoff_allowance(UINT64_C(1) << 32, 0) == 0);
-    assert_true(fabs(backoff_allowance(0, 1) - 0.26) < 1e-9);
-    assert_true(fabs(backoff_allowance(1 << 28, 1) - 1.26) < 1e-9);
-    assert_true(fabs(backoff_allowance(1 << 27, 100) - 51.25) < 1e-9);
+    assert_true(fabs(backoff_allowance(0, 1) - 0.31) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 28, 1) - 1.31) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 27, 100) - 56.25) < 1e-9);
+    assert_true(fabs(backoff_share(1, 1) - 0.74) < 1e-9);
+    for (uint64_t n = 1; n < 1000; n += n / 3 + 1) {
+        double share = backoff_share(backoff_allowance(1 << 24, n), n);
+        assert_true(fabs(share - 0.05 - 0.0625) < 1e-9);
+    }
     assert_int_equal(backoff_least_grid(0), 0);
     assert_int_equal(backoff_least_grid(1), 1);
     assert_int_equal(backoff_least_grid(1 << 26), 1);

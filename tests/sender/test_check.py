@@ -7,12 +7,15 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(os.environ["SOTTO_SOURCE_DIR"], "tests/format"))
+import mechanisms  # noqa: E402
 from stub import (SOTTO, Device, Stub, expect, finish, run,  # noqa: E402
                   says, send)
 
@@ -338,6 +341,54 @@ def check_deadline(device):
         stub.close()
 
 
+def stop_encoder(process):
+    """Stops the process that the encoder runs in, as soon as there is one."""
+    place = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None:
+        try:
+            children = place.read_text(encoding="ascii").split()
+            os.kill(int(children[0]), signal.SIGSTOP)
+            return
+        except (IndexError, OSError):
+            time.sleep(0.001)
+
+
+def check_late(device):
+    """An encoder that is too late: its record counts as one with everything
+    missing, and that report leaves at the deadline like any other. The label
+    "v0" at epsilon 20 would show."""
+    image = [256, 256, 1]
+    slow = mechanisms.manifest(
+        columns=[mechanisms.PIXELS | {"count": 1 << 16}, mechanisms.LABEL],
+        encoder=[mechanisms.conv(image, 1, 31, pad=15)],
+        parts=[mechanisms.symbols({"column": 1}, eps="20")], eps="20")
+    pathlib.Path("slow.sotto").write_bytes(mechanisms.compose(slow))
+    run(0, "sign", "slow.sotto", "--key", "k.key")
+    pathlib.Path("one.csv").write_text("name,c0,c1\nann,,v0\n")
+    for stopped in (False, True):
+        device.new_ledger()
+        run(0, "ledger", "new", "deep", "--lifetime-eps", "40")
+        times = []
+        stub = Stub(53, lambda *_: times.append(time.monotonic()))
+        stub.signature = pathlib.Path("slow.sotto.minisig").read_bytes()
+        stub.checking = False
+        words = device.words(stub.url(), mechanism="slow.sotto", data="one.csv")
+        words[words.index("--grid") + 1] = "2"
+        words[words.index("--ledger") + 1] = "deep"
+        with subprocess.Popen([SOTTO, *words]) as process:
+            if stopped:
+                stop_encoder(process)
+        expect(process.returncode == 0, f"send: {process.returncode}")
+        took = times[-1] - times[0]
+        expect(len(times) == 2 and abs(took - 2) < 0.5,
+               f"stopped {stopped}: a report after {took} s")
+        symbols = [report[52] for report in stub.seen.values()]
+        expect(symbols == [2 if stopped else 0], f"{stopped}: {symbols}")
+        stub.close()
+        for name in pathlib.Path(".").glob("deep*"):
+            name.unlink()
+
+
 def check_example(device):
     """The example of --help, up to the network: also if it is no dry run."""
     data = pathlib.Path(os.environ["SOTTO_SOURCE_DIR"], "data")
@@ -382,6 +433,7 @@ def main():
     check_over_cap(device)
     check_grid(device)
     check_deadline(device)
+    check_late(device)
     check_example(device)
     finish()
 
