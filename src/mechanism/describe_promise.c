@@ -13,13 +13,17 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/decimal.h"
 #include "host/amount.h"
 #include "host/error.h"
+#include "mechanism/depend.h"
 #include "mechanism/describe.h"
 #include "mechanism/page.h"
+
+#define NAMES_MOST 12u
 
 /* ---- Numbers in words --------------------------------------------------- */
 
@@ -155,6 +159,89 @@ say_budget(struct page *page)
              pure ? "" : "epsilon ", realised);
 }
 
+/* Whether two columns are alike in all that parts can tell of them. */
+static bool
+is_alike(const struct sotto_mechanism *mechanism, size_t a, size_t b)
+{
+    bool alike = true;
+    for (size_t i = 0; i < mechanism->shape.parts && alike; i++) {
+        alike =
+            depend_blocks(mechanism, i, a) == depend_blocks(mechanism, i, b);
+    }
+    return alike;
+}
+
+/* The parts that can depend on a column: " (part 1, 3)". */
+static void
+add_parts(struct page *page, size_t column)
+{
+    const char *before = " (part ";
+    size_t said = 0;
+    for (size_t i = 0; i < page->info.parts; i++) {
+        if (depend_blocks(page->mechanism, i, column) > 0) {
+            if (said++ < NAMES_MOST) {
+                host_text_print(&page->words, "%s%zu", before, i + 1);
+            }
+            before = ", ";
+        }
+    }
+    host_text_print(&page->words, "%s%s", said > NAMES_MOST ? ", ..." : "",
+                    said > 0 ? ")" : "");
+}
+
+/* What can be told of columns first to end - 1, which are alike. */
+static void
+say_alike(struct page *page, size_t first, size_t end)
+{
+    char eps[DECIMAL_TEXT_SIZE];
+    host_text_print(&page->words, "  - ");
+    for (size_t i = first; i < end && i < first + NAMES_MOST; i++) {
+        host_text_print(&page->words, "%s", i > first ? ", " : "");
+        page_name(page, page->mechanism->shape.schema.column[i].name);
+    }
+    if (end - first > NAMES_MOST) {
+        host_text_print(&page->words, " and %zu more",
+                        end - first - NAMES_MOST);
+    }
+    write_units(depend_eps(page->mechanism, first), eps);
+    host_text_print(&page->words, ": at most %s%s", eps,
+                    end - first > 1 ? " each" : "");
+    add_parts(page, first);
+    page_say(page, 6, "%s", "");
+}
+
+/* Which column a report can tell of, by the file and not by its maker's word.
+ */
+static void
+say_columns(struct page *page)
+{
+    size_t columns = page->info.columns;
+    page_say(
+        page, 0,
+        "Of one column alone, when all others are known, a report can tell "
+        "no more than the epsilons of the parts that can depend on it. "
+        "Which those are is computed from the file, whatever its maker "
+        "declares:");
+    for (size_t first = 0, end; first < columns; first = end) {
+        end = first + 1;
+        while (end < columns && is_alike(page->mechanism, first, end)) {
+            end++;
+        }
+        say_alike(page, first, end);
+    }
+    for (size_t i = 0; i < page->info.parts; i++) {
+        const char *covers = page->mechanism->shape.part[i].covers;
+        bool label = strcmp(covers, "label") == 0;
+        if (depend_contradicts(page->mechanism, i)) {
+            page_say(page, 0,
+                     "THE MAKER'S LABELLING IS WRONG: part %zu is said to be "
+                     "about %s alone, and the file lets it depend on %s.",
+                     i + 1, covers,
+                     label ? "several columns" : "the label's column");
+        }
+    }
+}
+
 static void
 say_pure(struct page *page, const char *factor)
 {
@@ -226,4 +313,6 @@ describe_promise(struct page *page)
              verdict(page->info.eps));
     page_gap(page);
     say_budget(page);
+    page_gap(page);
+    say_columns(page);
 }

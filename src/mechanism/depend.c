@@ -1,0 +1,78 @@
+/*
+ * depend.c: which columns a part of a report can depend on.
+ */
+#include "mechanism/depend.h"
+
+#include <string.h>
+
+/* Of blocks of `size` entries of z each, from `from` on, how many can depend on
+   the column. */
+static size_t
+count_reached(const struct shape *shape, const struct schema_column *column,
+              size_t from, size_t size, size_t blocks)
+{
+    size_t first = column->at, end = column->at + column->inputs;
+    if (column->inputs == 0 || shape->layers > 0) {
+        return column->inputs > 0 ? blocks : 0;
+    }
+    first = first > from ? (first - from) / size : 0;
+    end = end > from ? (end - from + size - 1) / size : 0;
+    end = end < blocks ? end : blocks;
+    return end > first ? end - first : 0;
+}
+
+static bool
+factor_depends(const struct shape *shape, const struct report_factor *factor,
+               size_t column)
+{
+    if (factor->is_column) {
+        return factor->at == column;
+    }
+    return (factor->equal && factor->column == column) ||
+           count_reached(shape, &shape->schema.column[column], factor->at,
+                         factor->equal ? factor->choices : factor->k, 1) > 0;
+}
+
+size_t
+depend_blocks(const struct sotto_mechanism *mechanism, size_t part,
+              size_t column)
+{
+    const struct shape *shape = &mechanism->shape;
+    const struct report_part *own = &mechanism->device.report->part[part];
+    bool depends = false;
+    if (own->place != NULL) {
+        return count_reached(shape, &shape->schema.column[column], own->from,
+                             own->instance.size, own->blocks);
+    }
+    for (uint32_t i = 0; i < own->factors; i++) {
+        depends = depends || factor_depends(shape, &own->factor[i], column);
+    }
+    return depends ? own->blocks : 0;
+}
+
+uint64_t
+depend_eps(const struct sotto_mechanism *mechanism, size_t column)
+{
+    uint64_t units = 0;
+    for (size_t i = 0; i < mechanism->shape.parts; i++) {
+        units += depend_blocks(mechanism, i, column) *
+                 mechanism->shape.part[i].instance->eps;
+    }
+    return units;
+}
+
+bool
+depend_contradicts(const struct sotto_mechanism *mechanism, size_t part)
+{
+    const struct shape *shape = &mechanism->shape;
+    const char *covers = shape->part[part].covers;
+    size_t columns = 0;
+    if (strcmp(covers, "features") == 0) {
+        return shape->label != SIZE_MAX &&
+               depend_blocks(mechanism, part, shape->label) > 0;
+    }
+    for (size_t i = 0; i < shape->schema.columns; i++) {
+        columns += depend_blocks(mechanism, part, i) > 0 ? 1 : 0;
+    }
+    return strcmp(covers, "label") == 0 && columns > 1;
+}
