@@ -1,11 +1,13 @@
 /*
  * fuzz_device_table.c: sotto_device_table_parse on any text. The first byte
- * chooses what is asked for; the rest is the file.
+ * chooses what is asked for: labels, or records without a header, behind a
+ * header with the name first or last, or by a list of people; the rest is the
+ * file, or what follows its header.
  *
  * Whatever it holds, every line is a row, and no line changes another's: each
  * is read once more, alone behind the header, and gives the same cells. A text
  * that the curator's reader takes, without line ends in quotes, gives the cells
- * that it makes.
+ * that it makes. By a list the rows are the list's, whatever the text is.
  */
 #include <string.h>
 
@@ -17,6 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define ALONE_MAX 4096u /* bytes of a text whose lines are read alone */
 
 static const char *const names[] = {"c1", "c2", "c3"};
+static const char *const headers[] = {"", "c1,c2,c3\n", "c2,c3,c1\n",
+                                      "c1,c2,c3\n"};
 static volatile unsigned sink; /* keeps the reads */
 
 static bool
@@ -68,38 +72,49 @@ count_lines(const uint8_t *text, size_t size)
 }
 
 /* Each line between two others, so that a blank one is a row, and a byte-order
-   mark is none. */
+   mark is none. The lines begin at `first`, behind the header. */
 static void
 check_alone(const struct sotto_table *table, const uint8_t *text, size_t size,
-            const struct sotto_device_file *file)
+            size_t first, const struct sotto_device_file *file)
 {
-    static const char other[] = "\nx,x,x\n";
+    static const char other[] = "x,x,x\n";
     const size_t edge = sizeof other - 1;
-    uint8_t lines[ALONE_MAX + 2 * sizeof other];
-    size_t at = 0;
+    uint8_t lines[2 * ALONE_MAX];
+    size_t at = first;
+    memcpy(lines, text, first);
     for (size_t row = 0; row < sotto_table_rows(table); row++) {
-        size_t length = 0;
+        size_t length = 0, end = first;
         while (at + length < size && text[at + length] != '\n') {
             length++;
         }
-        memcpy(lines, other, edge);
-        memcpy(lines + edge, text + at, length);
-        memcpy(lines + edge + length, other, edge);
-        struct sotto_table *alone = parse(lines, 2 * edge + length, file);
-        require(sotto_table_rows(alone) == 4);
+        memcpy(lines + end, other, edge);
+        memcpy(lines + end + edge, text + at, length);
+        end += edge + length;
+        lines[end++] = '\n';
+        memcpy(lines + end, other, edge);
+        struct sotto_table *alone = parse(lines, end + edge, file);
+        require(sotto_table_rows(alone) == 3);
         for (size_t i = 0; i < sotto_table_columns(table); i++) {
             require(is_same(sotto_table_cell(table, row, i),
-                            sotto_table_cell(alone, 2, i)));
+                            sotto_table_cell(alone, 1, i)));
         }
         sotto_table_free(alone);
         at += length + 1;
     }
 }
 
-static void
-check_strict(const struct sotto_table *table, const uint8_t *text, size_t size)
+/* A name with quotes that stands in none is read otherwise from the back. */
+static bool
+has_quote(struct sotto_value name)
 {
-    const struct sotto_table_options options = {.header = 0};
+    return name.size > 0 && memchr(name.data, '"', name.size) != NULL;
+}
+
+static void
+check_strict(const struct sotto_table *table, const uint8_t *text, size_t size,
+             bool header)
+{
+    const struct sotto_table_options options = {.header = header};
     struct sotto_table *strict = NULL;
     struct sotto_error err;
     if ((size >= 2 && text[0] == 0) ||
@@ -108,13 +123,79 @@ check_strict(const struct sotto_table *table, const uint8_t *text, size_t size)
         return;
     }
     size_t rows = sotto_table_rows(strict);
-    if (sotto_table_columns(strict) >= 3 && rows == sotto_table_rows(table)) {
-        for (size_t i = 0; i < 3 * rows; i++) {
-            require(is_same(sotto_table_cell(table, i / 3, i % 3),
-                            sotto_table_cell(strict, i / 3, i % 3)));
-        }
+    bool same =
+        sotto_table_columns(strict) >= 3 && rows == sotto_table_rows(table);
+    bool last = sotto_table_find(table, "c1") == 2;
+    for (size_t i = 0; same && i < 3 * rows; i++) {
+        require((last && has_quote(sotto_table_cell(strict, i / 3, 2))) ||
+                is_same(sotto_table_cell(table, i / 3, i % 3),
+                        sotto_table_cell(strict, i / 3, i % 3)));
     }
     sotto_table_free(strict);
+}
+
+static void
+check_labels(const uint8_t *text, size_t size, size_t rows)
+{
+    const struct sotto_device_file file = {
+        .names = names, .count = 1, .rows = rows};
+    struct sotto_table *table = parse(text, size, &file);
+    require(sotto_table_columns(table) == 1 && sotto_table_rows(table) == rows);
+    for (size_t i = 0; i < rows; i++) {
+        touch(sotto_table_cell(table, i, 0));
+    }
+    sotto_table_free(table);
+}
+
+/* The rows of a list are its people, in its order. */
+static void
+check_list(const struct sotto_table *table, const struct sotto_table *people)
+{
+    size_t place = sotto_table_find(table, "c1");
+    require(sotto_table_rows(table) == sotto_table_rows(people));
+    for (size_t i = 0; i < sotto_table_rows(table); i++) {
+        require(is_same(sotto_table_cell(table, i, place),
+                        sotto_table_cell(people, i, 0)));
+    }
+}
+
+static void
+check_records(const uint8_t *text, size_t size, size_t first,
+              const struct sotto_table *people)
+{
+    const struct sotto_device_file file = {.names = names,
+                                           .count = 3,
+                                           .person = "c1",
+                                           .header = first > 0,
+                                           .people = people};
+    struct sotto_table *table = parse(text, size, &file);
+    require(sotto_table_columns(table) == 3);
+    for (size_t i = 0; i < 3 * sotto_table_rows(table); i++) {
+        touch(sotto_table_cell(table, i / 3, i % 3));
+    }
+    if (people != NULL) {
+        check_list(table, people);
+    } else {
+        require(sotto_table_rows(table) ==
+                count_lines(text + first, size - first));
+    }
+    if (people == NULL && size <= ALONE_MAX) {
+        check_alone(table, text, size, first, &file);
+        check_strict(table, text, size, first > 0);
+    }
+    sotto_table_free(table);
+}
+
+static struct sotto_table *
+list_people(void)
+{
+    static const char list[] = "c1\nann\nbob\nx\n";
+    const struct sotto_table_options options = {.header = 1};
+    struct sotto_table *people = NULL;
+    struct sotto_error err;
+    require(sotto_table_parse(list, sizeof list - 1, "list", &options, &people,
+                              &err) == SOTTO_STATUS_OK);
+    return people;
 }
 
 int
@@ -124,28 +205,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const uint8_t *text = data + 1;
-    bool labels = data[0] % 2 == 1, blank = count_lines(text, --size) == 0;
-    bool mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
-    if (mark || (blank && !labels)) {
+    size_t kind = data[0] / 2 % 4, first = strlen(headers[kind]);
+    size--;
+    if (data[0] % 2 == 1) {
+        check_labels(text, size, data[0] / 2);
         return 0;
     }
-    const struct sotto_device_file file = {.names = names,
-                                           .count = labels ? 1 : 3,
-                                           .person = labels ? NULL : "c1",
-                                           .rows = data[0] / 2};
-    struct sotto_table *table = parse(text, size, &file);
-    require(sotto_table_columns(table) == file.count);
-    require(sotto_table_rows(table) ==
-            (labels ? file.rows : count_lines(text, size)));
-    for (size_t i = 0; i < sotto_table_rows(table); i++) {
-        for (size_t j = 0; j < file.count; j++) {
-            touch(sotto_table_cell(table, i, j));
-        }
+    bool mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    if (first == 0 && (mark || count_lines(text, size) == 0)) {
+        return 0;
     }
-    if (!labels && size <= ALONE_MAX) {
-        check_alone(table, text, size, &file);
-        check_strict(table, text, size);
-    }
-    sotto_table_free(table);
+    uint8_t *bytes = malloc(first + size);
+    struct sotto_table *people = kind == 3 ? list_people() : NULL;
+    require(bytes != NULL);
+    memcpy(bytes, headers[kind], first);
+    memcpy(bytes + first, text, size);
+    check_records(bytes, first + size, first, people);
+    sotto_table_free(people);
+    free(bytes);
     return 0;
 }

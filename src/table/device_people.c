@@ -160,14 +160,18 @@ device_people_select(const struct sotto_table *table, size_t person,
     struct listed *list = calloc(count + 1, sizeof *list);
     size_t *rows = calloc(count + 1, sizeof *rows);
     struct sotto_table *selected = NULL;
-    enum sotto_status status =
-        list != NULL && rows != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK && column == SIZE_MAX) {
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (list == NULL || rows == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    if (column == SIZE_MAX) {
         status = host_fail(err, SOTTO_STATUS_INPUT, 0,
                            "the list of people has no column \"%.80s\"",
                            sotto_table_name(table, person));
+        goto done;
     }
-    status = HOST_THEN(status, list_people(people, column, list, err));
+    status = list_people(people, column, list, err);
     if (status == SOTTO_STATUS_OK) {
         find_rows(table, person, list, count, rows, odd);
         status = sotto_table_select(table, rows, count, &selected, err);
@@ -179,6 +183,7 @@ device_people_select(const struct sotto_table *table, size_t person,
     } else {
         sotto_table_free(selected);
     }
+done:
     free(list);
     free(rows);
     return status;

@@ -120,6 +120,12 @@ test_rows(void **state)
     check_rows("name,colour\n", NULL, NULL, 0);
     check_rows("name,colour\neve,red\n\n\xff\nbob,red\n", NULL, "red", 3);
     assert_int_equal(odd.first_stranger, 2);
+    list("name\nzoe\nbob\nad\n");
+    assert_int_equal(parse("name,colour\nad,red\nbob,blue\nzoe,green\n"),
+                     SOTTO_STATUS_OK);
+    check_row(0, "zoe", "green");
+    check_row(1, "bob", "blue");
+    check_row(2, "ad", "red");
 }
 
 /* A line break in a field adds nobody, and takes nobody's place. */
