@@ -125,10 +125,31 @@ add_cell(struct host_text *text, double value, double deviation)
     }
 }
 
+/* Whether a classifier was chosen by answers that were drawn for people, not
+   sent by devices: trial_settings.c says so. */
+static bool
+simulates_choice(const struct sotto_experiment_row *row)
+{
+    return row->setting != NULL && strstr(row->setting, " candidates=") != NULL;
+}
+
+static void
+add_verdict(struct host_text *text, const struct sotto_experiment_row *row)
+{
+    bool judged = isfinite(row->reach), simulated = simulates_choice(row);
+    host_text_print(text, " %s%s%s |\n",
+                    !judged                       ? ""
+                    : row->accuracy >= row->reach ? "reached"
+                                                  : "missed",
+                    judged && simulated ? ", " : "",
+                    simulated ? "simulated protocol" : "");
+}
+
 static void
 add_means(struct host_text *text, const struct sotto_experiment_row *rows,
           size_t count)
 {
+    bool simulated = false;
     host_text_print(text,
                     "| epsilon | sotto | within a trial | fits | the papers | "
                     "must reach | |\n|---|---|---|---|---|---|---|\n");
@@ -145,10 +166,16 @@ add_means(struct host_text *text, const struct sotto_experiment_row *rows,
         host_text_print(text, " %zu |", row->runs);
         add_cell(text, row->paper, row->paper_deviation);
         add_cell(text, row->reach, NAN);
-        host_text_print(text, " %s |\n",
-                        !isfinite(row->reach)         ? ""
-                        : row->accuracy >= row->reach ? "reached"
-                                                      : "missed");
+        add_verdict(text, row);
+        simulated = simulated || simulates_choice(row);
+    }
+    if (simulated) {
+        host_text_print(
+            text, "\nSimulated protocol: one of several classifiers was "
+                  "chosen by private answers that sotto drew for people whose "
+                  "records it held (sotto_model_choose). Devices can give "
+                  "such answers (sotto train right, sotto choose); these rows "
+                  "were not run that way.\n");
     }
 }
 

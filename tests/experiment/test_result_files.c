@@ -137,6 +137,28 @@ test_markdown(void **state)
     host_text_clear(&text);
 }
 
+/* Rows whose classifier was chosen without devices say so, others do not. */
+static void
+test_simulated(void **state)
+{
+    struct sotto_experiment_row row = rows[1];
+    struct host_text text;
+    (void)state;
+    row.setting = "vlm l=5; fit eq11 candidates=16 bootstrap=1";
+    host_text_init(&text, 1 << 20);
+    result_files_markdown(&text, &run, rows, ROWS);
+    assert_null(strstr(text.data, "imulated protocol"));
+    host_text_clear(&text);
+    host_text_init(&text, 1 << 20);
+    result_files_markdown(&text, &run, &row, 1);
+    assert_non_null(strstr(text.data, "| reached, simulated protocol |\n"));
+    assert_non_null(strstr(text.data, "\nSimulated protocol: one of several"));
+    row.reach = NAN;
+    result_files_markdown(&text, &run, &row, 1);
+    assert_non_null(strstr(text.data, "| simulated protocol |\n"));
+    host_text_clear(&text);
+}
+
 /* A codebook's table says what makes the comparison one. */
 static void
 test_beside(void **state)
@@ -241,8 +263,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_beside), cmocka_unit_test(test_plot),
-        cmocka_unit_test(test_path),   cmocka_unit_test(test_write),
+        cmocka_unit_test(test_beside), cmocka_unit_test(test_simulated),
+        cmocka_unit_test(test_plot),   cmocka_unit_test(test_path),
+        cmocka_unit_test(test_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
