@@ -212,6 +212,52 @@ sotto_model_cut(struct sotto_model *model, struct sotto_codebook *codebook,
                 const char *path, struct sotto_mechanism **ret_mechanism,
                 struct sotto_model **ret_model, struct sotto_error *err);
 
+/*
+ * A question about the model: "is network `network` (from 0) right about you?"
+ * The device runs the network on the record, and reports whether its class is
+ * the label, through flip on {no, yes} at `eps` (decimal text). Neighbours are
+ * any two records with their labels: a report is eps-differentially private in
+ * both together, by randomised response. It counts in the campaign of the
+ * model's mechanism. `label` is what devices call the label's column; NULL: as
+ * the model's mechanism does. What a device leaves out is rounding to the
+ * lattice. `path` and `ret_mechanism` may be NULL. Statuses: USAGE (no such
+ * network; a model whose classes are not one column's, or whose input is
+ * nothing that a device's layers can compute), FORMAT, BUDGET, LIMIT, IO,
+ * MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_model_mechanism_right(
+    const struct sotto_model *model, size_t network, const char *label,
+    const char *eps, const char *path, struct sotto_mechanism **ret_mechanism,
+    struct sotto_error *err);
+
+/* What the answers say. */
+struct sotto_right {
+    size_t reports, simulated;
+    double share;     /* of people about whom the model is right: unbiased, so
+                         it may lie beyond 0 and 1 */
+    double error;     /* its standard error, noise and sample together */
+    double low, high; /* the interval (sotto_estimate_row); infinite with fewer
+                         than two reports */
+};
+/* Reads the share off reports of such a mechanism; z as sotto_estimate_row has
+   it. Costs no privacy. Statuses: INPUT (another mechanism; simulated and other
+   reports together), MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_right_estimate(const struct sotto_mechanism *mechanism,
+                     const struct sotto_report_reader *reader, double z,
+                     struct sotto_right *ret_right, struct sotto_error *err);
+/* Returns which of n > 0 has the largest share, the first of equals. What the
+   winner's answers say of it is too much: it won (docs/learning.md). */
+size_t sotto_right_best(const struct sotto_right *right, size_t n);
+/* Keeps that network of the model which the mechanism asks about, and drops the
+   others. On failure the model is as it was. `ret_network` may be NULL.
+   Statuses: INPUT (it asks about none of them), USAGE (a MARGINAL model of
+   records), MEMORY, LIMIT, IO. */
+SOTTO_CHECKED enum sotto_status
+sotto_model_keep_right(struct sotto_model *model,
+                       const struct sotto_mechanism *mechanism,
+                       size_t *ret_network, struct sotto_error *err);
+
 /* Networks in it: those that restarts made. */
 size_t sotto_model_networks(const struct sotto_model *model);
 

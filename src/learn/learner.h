@@ -16,6 +16,7 @@
 
 #include "learn/model.h"
 #include "learn/options.h"
+#include "learn/sending.h"
 
 /* What there is to learn from. */
 struct learn_job {
@@ -68,6 +69,13 @@ struct learner {
                                     struct sotto_error *err);
     enum sotto_status (*keep)(struct sotto_model *model, size_t network,
                               struct sotto_error *err);
+
+    /* Makes the layers by which a device finds the class that one network
+       gives a record; clear them in any case. Statuses: USAGE (a device cannot
+       compute what goes into the network), MEMORY. */
+    enum sotto_status (*device)(const struct sotto_model *model, size_t network,
+                                struct device_net *ret_net,
+                                struct sotto_error *err);
 
     void (*write)(const struct sotto_model *model, struct model_tensors *to);
     /* Fills a model that has its mechanism. Statuses: any; it is told as

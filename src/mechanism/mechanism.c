@@ -432,7 +432,9 @@ sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
     }
     const struct shape_part *own = &shape->part[part];
     if (!own->numbers) {
-        return own->role == SHAPE_PAIR ? SIZE_MAX : own->column;
+        return own->role == SHAPE_PAIR || own->role == SHAPE_RIGHT
+                   ? SIZE_MAX
+                   : own->column;
     }
     return own->instance->size == 1
                ? mechanism_source(mechanism, own->from + block)

@@ -27,6 +27,9 @@ find_role(const struct report_part *part)
     if (strcmp(part->covers, "label") == 0) {
         return part->factors > 0 ? SHAPE_LABEL : SHAPE_OTHER;
     }
+    if (part->factors == 1 && part->factor[0].equal) {
+        return SHAPE_RIGHT;
+    }
     return is_code(part) && part->factors == 2 && part->factor[1].is_column
                ? SHAPE_PAIR
                : SHAPE_OTHER;
@@ -37,6 +40,9 @@ find_part_column(const struct report_part *part, enum shape_role role)
 {
     if (role == SHAPE_PAIR) {
         return part->factor[1].at;
+    }
+    if (role == SHAPE_RIGHT) {
+        return part->factor[0].column;
     }
     return part->factors == 1 && part->factor[0].is_column ? part->factor[0].at
                                                            : SIZE_MAX;

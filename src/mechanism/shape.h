@@ -25,6 +25,7 @@ enum shape_role {
     SHAPE_CODE,     /* the record: the largest of several outputs */
     SHAPE_LABEL,    /* the label: one of several classes */
     SHAPE_PAIR,     /* a code and the label's column in one symbol */
+    SHAPE_RIGHT,    /* whether the largest output is the label */
     SHAPE_OTHER     /* a label of numbers; both, but no pair */
 };
 
@@ -38,7 +39,8 @@ struct shape_part {
     size_t width;  /* entries of a block's point */
     size_t from;   /* numbers: first entry of z; a code: its first score */
     size_t cells;  /* a code's values; 0: it is no CODE and no PAIR */
-    size_t column; /* the one column of a symbol, a PAIR's label; SIZE_MAX */
+    size_t column; /* the one column of a symbol, a PAIR's or RIGHT's label;
+                      SIZE_MAX */
 };
 
 struct shape {

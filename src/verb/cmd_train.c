@@ -492,7 +492,9 @@ const struct cli_verb cmd_train = {
         "4 "
         "\\\n    --recut wdbc-recut.model -o wdbc-recut.sotto\n"
         "sotto train class --model wdbc-codes.model --eps 4 "
-        "-o wdbc-class.sotto\n",
+        "-o wdbc-class.sotto\n"
+        "sotto train right --model wdbc-codes.model --eps 1 "
+        "-o wdbc-right.sotto\n",
     .wanted = wanted,
     .options = options,
     .words = &train_words,

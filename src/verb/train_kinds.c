@@ -2,7 +2,7 @@
  * train_kinds.c: the kinds of sotto train, and the options that each takes.
  *
  * What a trained kind takes is what the library says that it has settings for;
- * two more kinds are made from a model.
+ * more kinds are made from a model, each a row here.
  */
 #include "verb/train_kinds.h"
 
@@ -13,21 +13,20 @@
 #define OPTION_MODEL                                                           \
     {                                                                          \
         0, false, false, "model", "MODEL",                                     \
-            "the model of a codebook that is to classify what\nis sent"        \
+            "the model (code, class: of a codebook) that is to\nclassify "     \
+            "what is sent"                                                     \
     }
 
 /* ---- Kinds that are made from a model -------------------------------------
  */
 
-static const struct {
-    const char *name, *about;
-    const char *also; /* of the verb's own options, with blanks between */
-    struct cli_option options[7];
-} from_model[] = {
+static const struct train_model_kind from_model[] = {
     {"code",
+     train_code,
      "from --model, for private inference: the code alone, by flip or\nsubset. "
      "With --recut the codes are cut anew.",
      " data header threads ",
+     true,
      {OPTION_MODEL,
       {0, false, false, "channel", "CHANNEL",
        "flip or subset (the one the model expects more\nof)"},
@@ -44,9 +43,21 @@ static const struct {
       {0, false, false, "seed", "S", "with --recut: of the cells (0)"},
       CLI_OPTION_END}},
     {"class",
+     train_class,
      "from --model: what its network says, computed on the device, by\nflip.",
      "",
+     true,
      {OPTION_MODEL, CLI_OPTION_END}},
+    {"right",
+     train_right,
+     "from --model, to ask people whether it is right about them: yes or\nno, "
+     "by flip. See sotto choose.",
+     " label ",
+     false,
+     {OPTION_MODEL,
+      {0, false, false, "network", "N",
+       "which of the model's networks, from 1 (the one it\nhas)"},
+      CLI_OPTION_END}},
 };
 #define FROM_MODEL (sizeof from_model / sizeof *from_model)
 
@@ -58,6 +69,13 @@ find_from_model(const char *name)
         i++;
     }
     return i;
+}
+
+const struct train_model_kind *
+train_model_find(const char *name)
+{
+    size_t at = find_from_model(name);
+    return at < FROM_MODEL ? &from_model[at] : NULL;
 }
 
 /* ---- All of them ----------------------------------------------------------

@@ -14,6 +14,18 @@
 const char *train_kind_at(size_t i, const char **ret_about);
 /* Whether it is a kind that is trained, and which. */
 bool train_kind_find(const char *name, struct sotto_train_kind *ret_kind);
+/* A kind that is made from a model. */
+struct train_model_kind {
+    const char *name;
+    int (*make)(const struct cli_args *args, const struct sotto_model *model,
+                struct sotto_mechanism **ret_mechanism); /* the exit status */
+    const char *about;
+    const char *also; /* of the verb's own options, with blanks between */
+    bool expects;     /* sotto_model_expect has an answer */
+    struct cli_option options[7];
+};
+/* NULL: it is none. */
+const struct train_model_kind *train_model_find(const char *name);
 /* Of the verb: see cli.h. */
 extern const struct cli_word train_words;
 
@@ -35,8 +47,14 @@ int train_drops(const struct cli_args *args, const struct sotto_table *table,
 /* ---- Without data; the exit status ----------------------------------------
  */
 
-/* train_model.c: code, class: from --model. */
+/* train_model.c: from --model; and what makes each such kind. */
 int train_model(const struct cli_args *args);
+int train_code(const struct cli_args *args, const struct sotto_model *model,
+               struct sotto_mechanism **ret_mechanism);
+int train_class(const struct cli_args *args, const struct sotto_model *model,
+                struct sotto_mechanism **ret_mechanism);
+int train_right(const struct cli_args *args, const struct sotto_model *model,
+                struct sotto_mechanism **ret_mechanism);
 /* train_from.c: --from: another budget, without training. */
 int train_from(const struct cli_args *args);
 

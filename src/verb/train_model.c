@@ -1,7 +1,8 @@
 /*
  * train_model.c: sotto train code and class: what a device sends to have its
- * record classified by a model.
+ * record classified by a model; and right: whether that would be right.
  */
+#include <math.h>
 #include <string.h>
 
 #include "cli/json_print.h"
@@ -29,6 +30,12 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
         json_number(to, "expected", expected);
         json_text(to, "model_file", recut);
         json_end(to);
+        return;
+    }
+    if (isnan(expected)) {
+        (void)fprintf(to, "Whether the model is right, yes or no, by flip. "
+                          "See what answers say with\nsotto choose.\n");
+        train_text(to, path, &info);
         return;
     }
     (void)fprintf(to,
@@ -150,29 +157,67 @@ check_recut(const struct cli_args *args)
 /* ---- The kinds ----------------------------------------------------------- */
 
 static int
-make_mechanism(const struct cli_args *args, struct sotto_model *model,
-               struct sotto_mechanism **ret_mechanism)
+finish_make(const struct cli_args *args, enum sotto_status status,
+            const struct sotto_error *err)
 {
-    const char *path = cli_value(args, "output"), *eps = cli_value(args, "eps");
-    struct sotto_error err = {0};
-    enum sotto_status status =
-        strcmp(args->word[0], "class") == 0
-            ? sotto_model_mechanism_class(model, eps, path, ret_mechanism, &err)
-            : sotto_model_mechanism_code(model, eps, cli_value(args, "channel"),
-                                         path, ret_mechanism, &err);
     return status == SOTTO_STATUS_OK
                ? CLI_EXIT_DONE
-               : learning_fail(&err, cli_value(args, "model"));
+               : learning_fail(err, cli_value(args, "model"));
+}
+
+int
+train_code(const struct cli_args *args, const struct sotto_model *model,
+           struct sotto_mechanism **ret_mechanism)
+{
+    struct sotto_error err = {0};
+    enum sotto_status status = sotto_model_mechanism_code(
+        model, cli_value(args, "eps"), cli_value(args, "channel"),
+        cli_value(args, "output"), ret_mechanism, &err);
+    return finish_make(args, status, &err);
+}
+
+int
+train_class(const struct cli_args *args, const struct sotto_model *model,
+            struct sotto_mechanism **ret_mechanism)
+{
+    struct sotto_error err = {0};
+    enum sotto_status status = sotto_model_mechanism_class(
+        model, cli_value(args, "eps"), cli_value(args, "output"), ret_mechanism,
+        &err);
+    return finish_make(args, status, &err);
+}
+
+int
+train_right(const struct cli_args *args, const struct sotto_model *model,
+            struct sotto_mechanism **ret_mechanism)
+{
+    size_t networks = sotto_model_networks(model);
+    uint64_t network = 1;
+    struct sotto_error err = {0};
+    enum sotto_status status;
+    if (!cli_whole(args, "network", 1, networks, &network)) {
+        return CLI_EXIT_BAD;
+    }
+    if (networks > 1 && !cli_given(args, "network")) {
+        return cli_bad("the model has %zu networks: say with --network which "
+                       "one is asked about",
+                       networks);
+    }
+    status = sotto_model_mechanism_right(
+        model, (size_t)network - 1, cli_value(args, "label"),
+        cli_value(args, "eps"), cli_value(args, "output"), ret_mechanism, &err);
+    return finish_make(args, status, &err);
 }
 
 int
 train_model(const struct cli_args *args)
 {
     const char *from = cli_value(args, "model");
+    const struct train_model_kind *kind = train_model_find(args->word[0]);
     struct sotto_model *model = NULL;
     struct sotto_mechanism *mechanism = NULL;
     struct sotto_error err = {0};
-    double expected = 0;
+    double expected = NAN; /* right: nothing is */
     int status = check_recut(args);
     if (status != CLI_EXIT_DONE) {
         return status;
@@ -181,8 +226,8 @@ train_model(const struct cli_args *args)
         return cli_fail(&err);
     }
     status = cli_given(args, "recut") ? recut_model(args, &model, &mechanism)
-                                      : make_mechanism(args, model, &mechanism);
-    if (status == CLI_EXIT_DONE &&
+                                      : kind->make(args, model, &mechanism);
+    if (status == CLI_EXIT_DONE && kind->expects &&
         sotto_model_expect(model, mechanism, &expected, &err) !=
             SOTTO_STATUS_OK) {
         status = learning_fail(&err, from);

@@ -16,11 +16,11 @@ grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-[ "$(echo "$verbs" | wc -l)" -eq 20 ] || fail "not twenty verbs: $verbs"
+[ "$(echo "$verbs" | wc -l)" -eq 21 ] || fail "not 21 verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
 for verb in train keygen sign verify inspect privatise send decode fit \
-    predict evaluate ledger account audit experiment bench demo data; do
+    predict evaluate choose ledger account audit experiment bench demo data; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
     awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||

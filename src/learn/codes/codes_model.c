@@ -178,6 +178,7 @@ const struct learner learner_codes = {
     .predict_private = predict_private,
     .networks = get_networks,
     .keep = keep_network,
+    .device = codes_device,
     .write = codes_write,
     .read = codes_read,
     .free = free_own,

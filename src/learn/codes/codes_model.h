@@ -52,7 +52,12 @@ SOTTO_CHECKED enum sotto_status codes_read(struct sotto_model *model,
                                            const struct safetensors *file,
                                            struct sotto_error *err);
 
-/* codes_send.c: whether reports of a mechanism are about the class that the
+/* codes_send.c: the encoder up to z, and a network behind it. */
+SOTTO_CHECKED enum sotto_status codes_device(const struct sotto_model *model,
+                                             size_t network,
+                                             struct device_net *ret_net,
+                                             struct sotto_error *err);
+/* Whether reports of a mechanism are about the class that the
    model's network gives: sotto_model_mechanism_class made it. */
 bool codes_sends_class(const struct sotto_model *model,
                        const struct sotto_mechanism *mechanism);

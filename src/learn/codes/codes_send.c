@@ -13,7 +13,7 @@
 #include "base/decimal.h"
 #include "host/error.h"
 #include "learn/codes/codes_model.h"
-#include "mechanism/decompose.h"
+#include "learn/sending.h"
 #include "mechanism/same.h"
 
 static enum sotto_status
@@ -24,37 +24,6 @@ check_model(const struct sotto_model *model, struct sotto_error *err)
                : host_fail(err, SOTTO_STATUS_USAGE, 0,
                            "codes and classes are sent with the model of a "
                            "codebook, and this one has none");
-}
-
-/* Leaves the columns out that the encoder does not take. */
-static void
-keep_inputs(const struct shape *shape, struct decompose *copy)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < shape->schema.columns; i++) {
-        if (shape->schema.column[i].inputs > 0) {
-            copy->column[kept++] = copy->column[i];
-        }
-    }
-    copy->spec.columns = kept;
-}
-
-/* With these layers, and one part about the largest of k outputs. */
-static enum sotto_status
-write_part(const struct sotto_model *model, struct decompose *copy,
-           const struct compose_part *part, const char *name, const char *path,
-           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
-{
-    struct sotto_mechanism *mechanism = NULL;
-    enum sotto_status status;
-    keep_inputs(&model->mechanism->shape, copy);
-    copy->spec.name = name;
-    copy->spec.eps = part->eps;
-    copy->spec.part = part;
-    copy->spec.parts = 1;
-    status = compose_open(&copy->spec, &mechanism, err);
-    return HOST_THEN(status,
-                     mechanism_publish(mechanism, path, ret_mechanism, err));
 }
 
 /* The one that is asked for, or more is expected of. */
@@ -82,21 +51,20 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
 {
     struct compose_part part = {
         .covers = "features", .channel = channel, .blocks = 1, .factors = 1};
-    struct decompose copy = {0};
     enum sotto_status status = check_model(model, err);
     status =
         HOST_THEN(status, decimal_read_eps(eps, strlen(eps), &part.eps, err));
     status =
         HOST_THEN(status, choose_channel(model, part.eps, &part.channel, err));
-    status = HOST_THEN(status, decompose_init(&copy, model->mechanism, err));
     if (status == SOTTO_STATUS_OK) {
         part.factor[0] = (struct compose_factor){
             .at = (uint32_t)codes_of(model)->shape.at,
             .k = (uint32_t)codes_of(model)->shape.cells};
-        status =
-            write_part(model, &copy, &part, "code", path, ret_mechanism, err);
+        status = sending_write(
+            model,
+            &(struct sending_plan){.name = "code", .part = &part, .path = path},
+            ret_mechanism, err);
     }
-    decompose_clear(&copy);
     return status;
 }
 
@@ -106,32 +74,20 @@ get_stack(const struct sotto_model *model)
     return &codes_of(model)->classifier->networks.net[0].stack;
 }
 
-static struct layer
-describe_place(const struct nn_graph *stack, size_t i)
+enum sotto_status
+codes_device(const struct sotto_model *model, size_t network,
+             struct device_net *ret_net, struct sotto_error *err)
 {
-    const struct nn_place *place = &stack->layer[i];
-    return (struct layer){.in = (uint32_t)place->in,
-                          .out = (uint32_t)place->out,
-                          .activation = place->layer.activation,
-                          .weight = nn_arena_value(stack->arena, place->weight),
-                          .bias = nn_arena_value(stack->arena, place->bias)};
-}
-
-/* Joins the encoder's layers up to z and the network's. */
-static struct layer *
-join_layers(const struct sotto_model *model, const struct decompose *copy)
-{
-    const struct nn_graph *stack = get_stack(model);
-    uint32_t layers = codes_of(model)->layers;
-    struct layer *layer = calloc(layers + stack->layers, sizeof *layer);
-    if (layer == NULL) {
-        return NULL;
+    const struct codes_model *own = codes_of(model);
+    const struct nn_graph *stack =
+        &own->classifier->networks.net[network].stack;
+    enum sotto_status status =
+        device_net_init(ret_net, own->layers + stack->layers, 0, err);
+    if (status == SOTTO_STATUS_OK) {
+        device_net_add_encoder(ret_net, model->mechanism, own->layers);
+        device_net_add_stack(ret_net, stack);
     }
-    memcpy(layer, copy->layer, layers * sizeof *layer);
-    for (size_t i = 0; i < stack->layers; i++) {
-        layer[layers + i] = describe_place(stack, i);
-    }
-    return layer;
+    return status;
 }
 
 enum sotto_status
@@ -145,8 +101,7 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
                                 .blocks = 1,
                                 .factor = {{.k = (uint32_t)model->classes}},
                                 .factors = 1};
-    struct decompose copy = {0};
-    struct layer *layer = NULL;
+    struct device_net net = {0};
     enum sotto_status status = check_model(model, err);
     if (status == SOTTO_STATUS_OK && sotto_model_networks(model) > 1) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -156,19 +111,15 @@ sotto_model_mechanism_class(const struct sotto_model *model, const char *eps,
     }
     status =
         HOST_THEN(status, decimal_read_eps(eps, strlen(eps), &part.eps, err));
-    status = HOST_THEN(status, decompose_init(&copy, model->mechanism, err));
+    status = HOST_THEN(status, codes_device(model, 0, &net, err));
     if (status == SOTTO_STATUS_OK) {
-        layer = join_layers(model, &copy);
-        status = layer != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+        status = sending_write(
+            model,
+            &(struct sending_plan){
+                .name = "class", .net = &net, .part = &part, .path = path},
+            ret_mechanism, err);
     }
-    if (status == SOTTO_STATUS_OK) {
-        copy.spec.layer = layer;
-        copy.spec.layers = codes_of(model)->layers + get_stack(model)->layers;
-        status =
-            write_part(model, &copy, &part, "class", path, ret_mechanism, err);
-    }
-    free(layer);
-    decompose_clear(&copy);
+    device_net_clear(&net);
     return status;
 }
 
@@ -195,7 +146,7 @@ codes_sends_class(const struct sotto_model *model,
                 shape->layers == layers + stack->layers &&
                 same_layers(model->mechanism, mechanism, layers);
     for (size_t i = 0; same && i < stack->layers; i++) {
-        struct layer x = describe_place(stack, i);
+        struct layer x = device_net_layer(stack, i);
         struct layer y = decompose_layer(mechanism, layers + i);
         same = same_layer(&x, &y);
     }

@@ -145,6 +145,7 @@ const struct learner learner_lattice = {
     .networks = get_networks,
     .check_keep = check_keep,
     .keep = keep_network,
+    .device = lattice_device,
     .write = lattice_write,
     .read = lattice_read,
     .free = free_own,

@@ -53,6 +53,12 @@ SOTTO_CHECKED enum sotto_status lattice_predict_private(
     struct sotto_model *model, const struct sotto_mechanism *mechanism,
     const uint8_t *reports, size_t n, double *ret_p, struct sotto_error *err);
 
+/* lattice_send.c */
+SOTTO_CHECKED enum sotto_status lattice_device(const struct sotto_model *model,
+                                               size_t network,
+                                               struct device_net *ret_net,
+                                               struct sotto_error *err);
+
 /* lattice_file.c */
 void lattice_write(const struct sotto_model *model, struct model_tensors *to);
 SOTTO_CHECKED enum sotto_status lattice_read(struct sotto_model *model,
