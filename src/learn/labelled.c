@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/learner.h"
@@ -34,6 +35,13 @@ compose_labelled(const struct compose_spec *old,
     uint64_t eps = LABELLED_EPS * SOTTO_UNIT;
     enum sotto_status status;
     eps = eps < room ? eps : room;
+    if (eps < DECIMAL_EPS_MIN) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the mechanism spends all of epsilon %u, the most "
+                           "there can be: none is left to write labels with",
+                           (unsigned)EPS_MOST);
+        goto done;
+    }
     if (column == NULL || part == NULL) {
         status = host_fail_memory(err);
         goto done;

@@ -131,7 +131,7 @@ predict_unlabelled(struct sotto_model *model,
     size_t size = (n + 1) * model->mechanism->shape.report_size;
     uint8_t *whole = NULL;
     enum sotto_status status = SOTTO_STATUS_INPUT;
-    if (mechanism->shape.label == SIZE_MAX) {
+    if (mechanism->shape.label == SIZE_MAX && model->column != SIZE_MAX) {
         status = labelled_like(model, mechanism, &labelled, err);
     }
     if (status == SOTTO_STATUS_MEMORY) {

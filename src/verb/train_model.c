@@ -55,15 +55,16 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
 /* ---- Another cut --------------------------------------------------------- */
 
 /* Cuts cells from the records of --data, without a label, in the campaign of
-   the model's mechanism: who reported there spends more of the same. */
+   the model's mechanism: who reported there spends more of the same. The
+   codebook keeps the watch. */
 static int
 cut_cells(const struct cli_args *args, const struct sotto_model *model,
-          const struct sotto_table *table, struct sotto_codebook **ret_codebook)
+          const struct sotto_table *table, struct watch *watch,
+          struct sotto_codebook **ret_codebook)
 {
     struct sotto_mechanism *mechanism = sotto_model_mechanism(model);
     struct sotto_mechanism_info info;
     struct sotto_error err = {0};
-    struct watch watch;
     enum sotto_status status;
     uint64_t threads = 0, cells = 0, seed = 0;
     if (!cli_whole(args, "threads", 1, 64, &threads) ||
@@ -72,7 +73,6 @@ cut_cells(const struct cli_args *args, const struct sotto_model *model,
         return CLI_EXIT_BAD;
     }
     sotto_mechanism_info(mechanism, &info);
-    watch_start(&watch);
     status = sotto_codebook_new(
         table, mechanism,
         &(struct sotto_codebook_options){.name = "code",
@@ -80,9 +80,8 @@ cut_cells(const struct cli_args *args, const struct sotto_model *model,
                                          .cells = (size_t)cells,
                                          .seed = seed,
                                          .threads = (unsigned)threads,
-                                         .watch = watch_port(&watch)},
+                                         .watch = watch_port(watch)},
         ret_codebook, &err);
-    watch_end(&watch);
     return status == SOTTO_STATUS_OK
                ? CLI_EXIT_DONE
                : learning_fail(&err, cli_value(args, "data"));
@@ -98,18 +97,22 @@ recut_model(const struct cli_args *args, struct sotto_model **model,
     struct sotto_codebook *codebook = NULL;
     struct sotto_model *cut = NULL;
     struct sotto_error err = {0};
+    struct watch watch;
     uint64_t k = 0;
     int status = cli_whole(args, "k", 2, 65536, &k)
                      ? records_read(args, data, NULL, &table)
                      : CLI_EXIT_BAD;
     size_t count = (size_t)k;
-    status = CLI_THEN(status, cut_cells(args, *model, table, &codebook));
+    watch_start(&watch);
+    status =
+        CLI_THEN(status, cut_cells(args, *model, table, &watch, &codebook));
     if (status == CLI_EXIT_DONE &&
         sotto_model_cut(*model, codebook, count > 0 ? &count : NULL, 1,
                         cli_value(args, "eps"), cli_value(args, "output"),
                         ret_mechanism, &cut, &err) != SOTTO_STATUS_OK) {
         status = learning_fail(&err, data);
     }
+    watch_end(&watch);
     if (status == CLI_EXIT_DONE &&
         sotto_model_write(cut, to, &err) != SOTTO_STATUS_OK) {
         status = learning_fail(&err, to);

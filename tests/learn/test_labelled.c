@@ -219,6 +219,100 @@ test_predict(void **state)
     sotto_mechanism_free(other);
 }
 
+/* A label of two columns is none that another mechanism could be given. */
+static void
+test_combined(void **state)
+{
+    const struct stage *stage = *state;
+    static const char *const words[] = {"no", "yes"};
+    const struct schema_column column[] = {learn_line_column[0],
+                                           {.name = "p",
+                                            .kind = SOTTO_COLUMN_CATEGORY,
+                                            .count = 3,
+                                            .values = words},
+                                           {.name = "q",
+                                            .kind = SOTTO_COLUMN_CATEGORY,
+                                            .count = 3,
+                                            .values = words}};
+    const struct compose_part part[] = {
+        {.covers = "features",
+         .channel = "laplace",
+         .eps = 8 * DECIMAL_UNIT,
+         .blocks = 1,
+         .d = 1,
+         .l = 8},
+        {.covers = "label",
+         .channel = "flip",
+         .eps = 8 * DECIMAL_UNIT,
+         .blocks = 1,
+         .factor = {{.is_column = true, .at = 1}, {.is_column = true, .at = 2}},
+         .factors = 2}};
+    const struct compose_spec spec = {.name = "line",
+                                      .campaign = "c",
+                                      .auxiliary = "not used",
+                                      .eps = 16 * DECIMAL_UNIT,
+                                      .column = column,
+                                      .columns = 3,
+                                      .part = part,
+                                      .parts = 2};
+    struct sotto_mechanism *both = open_spec(&spec);
+    char text[PEOPLE * 32] = "a,p,q\n";
+    size_t size = strlen(text);
+    struct sotto_model *model = NULL;
+    double p[16];
+    for (unsigned i = 0; i < PEOPLE; i++) {
+        double a = (i * 37 % PEOPLE + 0.5) / PEOPLE * 2 - 1;
+        size +=
+            (size_t)snprintf(text + size, sizeof text - size, "%.4f,%s,%s\n", a,
+                             a > 0 ? "yes" : "no", a > 0.5 ? "yes" : "no");
+    }
+    struct sotto_table *people = table_of(text);
+    struct sotto_report_reader *reports = read_back(both, people, 1);
+    uint8_t *plain = simulate(stage->mechanism, stage->people, 1);
+    must(sotto_fit(both, reports, NULL, people, &(struct sotto_fit_options){0},
+                   &model, NULL, &err));
+    assert_int_equal(sotto_model_predict_private_with(model, stage->mechanism,
+                                                      plain, 1, p, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "its own mechanism only"));
+    sotto_model_free(model);
+    free(plain);
+    sotto_report_reader_free(reports);
+    sotto_table_free(people);
+    sotto_mechanism_free(both);
+}
+
+/* Epsilon 32 leaves none for a label; just below, there is some. */
+static void
+test_no_room(void **state)
+{
+    struct sotto_mechanism *labelled = NULL;
+    struct compose_part part = {.covers = "features",
+                                .channel = "laplace",
+                                .blocks = 1,
+                                .d = 1,
+                                .l = 8};
+    struct compose_spec spec = {.name = "line",
+                                .campaign = "c",
+                                .auxiliary = "not used",
+                                .column = learn_line_column,
+                                .columns = 1,
+                                .part = &part,
+                                .parts = 1};
+    (void)state;
+    for (uint64_t left = 0; left < 2; left++) {
+        struct sotto_mechanism *full;
+        part.eps = spec.eps = (32 - left) * DECIMAL_UNIT;
+        full = open_spec(&spec);
+        assert_int_equal(
+            labelled_mechanism(full, &learn_line_column[1], &labelled, &err),
+            left > 0 ? SOTTO_STATUS_OK : SOTTO_STATUS_INPUT);
+        assert_true(left > 0 || strstr(err.message, "none is left") != NULL);
+        sotto_mechanism_free(full);
+    }
+    sotto_mechanism_free(labelled);
+}
+
 static void
 test_memory(void **state)
 {
@@ -245,8 +339,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),   cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_predict),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_predict),
+        cmocka_unit_test(test_combined), cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, tear_down);

@@ -225,7 +225,7 @@ test_recut(void **state)
     runs(2,
          "train code --model a.model --data aux.csv --recut x.model --k 400 "
          "--eps 4 -o x.sotto",
-         "cells");
+         "more than the");
     runs(2,
          "train code --model a.model --data aux.csv --recut x.sotto --eps 4 -o "
          "x.sotto",

@@ -16,6 +16,7 @@
 
 #include "base/decimal.h"
 #include "host/error.h"
+#include "host/settings.h"
 #include "host/wipe.h"
 #include "learn/codes/codes_model.h"
 #include "learn/labelled.h"
@@ -58,6 +59,14 @@ choose_cut(struct sotto_model *model, struct sotto_codebook *codebook,
     }
     for (size_t i = 0; i < TRIED; i++) {
         tried[i] = classes * tenths[i] / 10;
+    }
+    if (count != NULL && counts > 0 &&
+        count[0] > sotto_codebook_cells(codebook)) {
+        status = HOST_THEN(
+            status, settings_fail(err, "k",
+                                  "%zu codes are more than the %zu cells that "
+                                  "the records fill",
+                                  count[0], sotto_codebook_cells(codebook)));
     }
     status = HOST_THEN(
         status, networks_forward(&codes_of(model)->classifier->networks,

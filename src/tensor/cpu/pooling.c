@@ -304,8 +304,7 @@ CPU_SPAN(add_span)
     for (size_t at = begin; at < end; at++) {
         y[at] += a[at];
     }
-    cpu_activate(1, end - begin, end - begin, NULL, job->activation,
-                 job->y + begin);
+    cpu_activate(1, end - begin, end - begin, NULL, job->activation, y + begin);
 }
 
 void

@@ -28,9 +28,14 @@ row_span(void *context, size_t i, size_t begin, size_t end)
     struct row_job part = *(const struct row_job *)context;
     size_t at = begin * part.width;
     (void)i;
-    part.x += part.index == NULL ? at : 0;
-    part.dy += part.dy == NULL ? 0 : at;
-    part.index += part.index == NULL ? 0 : begin;
+    if (part.dy != NULL) {
+        part.dy += at;
+    }
+    if (part.index != NULL) {
+        part.index += begin;
+    } else {
+        part.x += at;
+    }
     part.y += at;
     part.rows(&part, end - begin);
 }
