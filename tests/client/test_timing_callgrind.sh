@@ -4,7 +4,8 @@
 # them for records at the domain's centre, edges and vertices, for NaN and
 # infinities, for every symbol, and over 1,000 draws of noise, for each channel
 # of timing_probe.c; and from a category's text to its symbol, and of networks
-# over images with each activation, whatever the floats that go in. All counts
+# over images with each activation, whatever the floats that go in, and the
+# weights, hostile ones too. All counts
 # of a setting must be equal. Prints a table: setting, record, reports counted,
 # least and most instructions.
 set -eu
@@ -22,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
     -I"$source/tests" "$source/tests/client/timing_probe.c" -s -o "$work/probe" \
     "$build/libsotto_host.a" "$build/libsotto_trusted.a" \
     "$build/libsotto_host.a" \
-    -lsodium -ljansson -lpng -lz -lm -lpthread
+    -lsodium -ljansson -lpng -lz -lmpfr -lgmp -lm -lpthread
 
 setting=0
 while :; do

@@ -322,11 +322,11 @@ open_network(enum activation activation, float *weight)
 }
 
 static void
-count_forward(struct sotto_client *client, const char *activation,
+count_forward(struct sotto_client *client, const char *network,
               const char *record, const float *x)
 {
     char label[64];
-    (void)snprintf(label, sizeof label, "net-%s %s", activation, record);
+    (void)snprintf(label, sizeof label, "%s %s", network, record);
     memcpy(client->encoder.x, x, sizeof(float) * X_SIZE);
     CALLGRIND_TOGGLE_COLLECT;
     forward_run(&client->encoder);
@@ -338,17 +338,19 @@ count_forward(struct sotto_client *client, const char *activation,
 /* Each float everywhere, and alone at a place; and then any floats of each
    size, and any bits at all. */
 static void
-count_network(enum activation kind, float *weight)
+count_network(enum activation kind, const char *weights, float *weight)
 {
-    const char *activation = activation_name(kind);
     struct sotto_client *client = open_network(kind, weight);
+    char network[32];
+    (void)snprintf(network, sizeof network, "net-%s%s", activation_name(kind),
+                   weights);
     float x[X_SIZE];
     for (size_t i = 0; i < 2 * VALUES; i++) {
         for (size_t j = 0; j < X_SIZE; j++) {
             x[j] =
                 i % 2 == 0 || j == 7 * i % X_SIZE ? values[i / 2].value : 0.25f;
         }
-        count_forward(client, activation, values[i / 2].name, x);
+        count_forward(client, network, values[i / 2].name, x);
     }
     for (int i = 0; i < 100; i++) {
         uint32_t bits[X_SIZE];
@@ -359,19 +361,35 @@ count_network(enum activation kind, float *weight)
         if (i >= 80) {
             memcpy(x, bits, sizeof x);
         }
-        count_forward(client, activation, i < 80 ? "random" : "bits", x);
+        count_forward(client, network, i < 80 ? "random" : "bits", x);
     }
 }
 
 static void
 count_networks(void)
 {
+    static const struct {
+        const char *name;
+        float one, other;
+    } hostile[] = {{"-tiny", 0x1p-50f, -0x1p-50f},
+                   {"-large", 1e30f, -1e30f},
+                   {"-zeros", -1, -1},
+                   {"-mixed", 3e38f, 0x1p-50f}};
     static float weight[8 * 27];
-    for (size_t i = 0; i < sizeof weight / sizeof *weight; i++) {
+    size_t count = sizeof weight / sizeof *weight;
+    for (size_t i = 0; i < count; i++) {
         weight[i] = (float)(i * 5 % 7) - 3;
     }
     for (int i = 0; i < ACTIVATION_COUNT; i++) {
-        count_network((enum activation)i, weight);
+        count_network((enum activation)i, "", weight);
+    }
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        for (size_t j = 0; j < count; j++) {
+            weight[j] = j % 2 == 0 ? hostile[i].one : hostile[i].other;
+        }
+        for (int j = 0; j < ACTIVATION_COUNT; j++) {
+            count_network((enum activation)j, hostile[i].name, weight);
+        }
     }
 }
 
