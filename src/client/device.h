@@ -31,7 +31,8 @@
 /* Before a function: it leaves zeros in the registers that it may change. */
 #if defined(__has_attribute)
 #if __has_attribute(zero_call_used_regs) && !defined(__wasm__)
-#define DEVICE_CLEARS_REGISTERS __attribute__((zero_call_used_regs("all")))
+#define DEVICE_CLEARS_REGISTERS                                                \
+    __attribute__((noinline, zero_call_used_regs("all")))
 #endif
 #endif
 #if !defined(DEVICE_CLEARS_REGISTERS)

@@ -13,6 +13,8 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define OTHER_STACK true /* locals lie elsewhere */
+#elif defined(__clang__) && !defined(__OPTIMIZE__)
+#define OTHER_STACK true /* the wipe's own counter stays */
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define OTHER_STACK true
