@@ -9,10 +9,10 @@ CMAKE_FLAGS ?=
 FUZZ_SECONDS ?= 600
 JOBS := $(shell nproc)
 MAKEFLAGS += --no-print-directory
-C_FILES = $(shell find include src tests fuzz -name '*.[ch]')
+C_FILES = $(shell find include src tests fuzz proof -name '*.[ch]')
 
-.PHONY: all demo test fresh bench fuzz format check-format tidy install clean \
-	help
+.PHONY: all demo test prove fresh bench fuzz format check-format tidy install \
+	clean help
 
 all: ## build build/sotto
 	@scripts/deps build
@@ -27,6 +27,10 @@ test: ## build everything and run every test
 	cmake -S . -B build -DSOTTO_TESTS=ON $(CMAKE_FLAGS)
 	cmake --build build -j$(JOBS)
 	cd build && ctest --output-on-failure --no-tests=error -j2
+
+prove: ## prove what docs/proofs.md states, with Frama-C, z3 and cvc4
+	@scripts/deps prove
+	scripts/prove
 
 fresh: ## prove the README on a bare Debian or Ubuntu in a chroot (needs root)
 	scripts/fresh

@@ -117,6 +117,7 @@ wide_divide(const struct wide *a, const struct wide *b, struct wide *ret)
     struct wide rest, quotient;
     clear(&rest);
     clear(&quotient);
+    //@ loop unroll 704;
     for (uint32_t i = 32 * (WIDE_LIMBS + WIDE_FRACTION); i-- > 0;) {
         uint32_t at = i / 32;
         uint32_t bit = at < WIDE_FRACTION

@@ -24,6 +24,7 @@
  *
  * A report is a bitmap of d bits, bit j % 8 of byte j / 8 being 1 for
  * t_j = +1, the bits past d zero.
+ * Theorem and proof: docs/proofs.md#duchi.
  */
 #include "channel/duchi.h"
 

@@ -4,6 +4,7 @@
  *
  * The case w = 1 of symbols.h. A report is the index of one symbol, in one
  * byte for k <= 256 and two above.
+ * Theorem and proof: docs/proofs.md#flip.
  */
 #include "base/bytes.h"
 #include "channel/symbols.h"

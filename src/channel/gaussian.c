@@ -7,6 +7,7 @@
  * coordinates), hence (epsilon, delta)-LDP by their Proposition 12: see
  * calibrate. Not by the formula for the continuous Gaussian, which does not
  * hold here. The sum q + X is clamped, which is post-processing.
+ * Theorem and proof: docs/proofs.md#gaussian.
  */
 #include "channel/gaussian.h"
 

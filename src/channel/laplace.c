@@ -5,6 +5,7 @@
  * t = 2l/epsilon on every coordinate gives e^epsilon (the papers' Eq. 3 and 4,
  * on integers). The sum q + X is clamped to [-c, c], c = horizon - l, which
  * is post-processing; the noise never is.
+ * Theorem and proof: docs/proofs.md#laplace.
  */
 #include "channel/laplace.h"
 

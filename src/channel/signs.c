@@ -23,6 +23,7 @@
  *
  * A report is a bitmap of a and then one of b, sign i at bit i % 8 of byte
  * i / 8, 1 for +1, the bits past the last zero.
+ * Theorem and proof: docs/proofs.md#signs.
  */
 #include "channel/signs.h"
 

@@ -5,6 +5,7 @@
  *
  * A report is a bitmap of k bits, symbol i at bit i % 8 of byte i / 8, the
  * bits past k zero: a bitmap has no order that could point at the truth.
+ * Theorem and proof: docs/proofs.md#subset.
  */
 #include "channel/symbols.h"
 #include "random/draw.h"

@@ -11,6 +11,7 @@
  * so the largest ratio is h n / ((1-h) m) <= E <= e^epsilon (odds.h), for every
  * w. The square wave of Li et al. on integers. A report is an integer of 2 or 4
  * bytes, two's complement, little-endian.
+ * Theorem and proof: docs/proofs.md#window.
  */
 #include "channel/window.h"
 

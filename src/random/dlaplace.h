@@ -5,7 +5,7 @@
  *
  * The noise that gives epsilon-LDP to integers of sensitivity 2l has
  * t = 2l/epsilon; here it is calibrated to epsilon (1 - 2^-60), so that the
- * rounding of thresholds to 256 bits stays on the safe side (docs/channels.md
+ * rounding of thresholds to 256 bits stays on the safe side (docs/proofs.md
  * has the bound).
  */
 #ifndef SOTTO_RANDOM_DLAPLACE_H
