@@ -242,6 +242,16 @@ SOTTO_CHECKED enum sotto_status sotto_mechanism_rebudget(
     const char *label_channel, const char *path,
     struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
 
+/*
+ * The same mechanism with another end, a second since 1970 in UTC (0: none),
+ * from which on no report leaves: written to `path` (NULL: nowhere). It has
+ * another hash, and so is another charge to whoever reported by the first.
+ * Statuses: LIMIT (later than a file can say), IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sotto_mechanism_expire(
+    const struct sotto_mechanism *mechanism, uint64_t expires, const char *path,
+    struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+
 /* ---- Analyst files ------------------------------------------------------- */
 
 /*

@@ -390,6 +390,13 @@ judge_reports(struct request *request)
         collector->options.simulation, request->body, request->size,
         collector->options.reports_most, &err);
     size_t pending;
+    if (status == SOTTO_STATUS_OK &&
+        sotto_mechanism_check(request->plan.campaign->mechanism, &err) ==
+            SOTTO_STATUS_REFUSED) {
+        return send_sentence(request, 410,
+                             "this campaign's mechanism has expired: no report "
+                             "is taken any more");
+    }
     if (status == SOTTO_STATUS_MEMORY) {
         return send_answer(request, 503, NULL);
     }

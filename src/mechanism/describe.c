@@ -19,6 +19,7 @@
 
 #include "base/decimal.h"
 #include "host/amount.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
@@ -136,18 +137,16 @@ say_encoder(struct page *page)
 static void
 say_end(struct page *page)
 {
-    time_t end = (time_t)page->info.expires;
-    struct tm utc;
-    char text[64];
+    char text[HOST_UTC_SIZE];
     if (page->info.expires == 0) {
+        page_say(page, 0, "It does not expire.");
         return;
     }
-    if (gmtime_r(&end, &utc) == NULL ||
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc) == 0) {
-        (void)snprintf(text, sizeof text, "second %" PRIu64 " of 1970",
-                       page->info.expires);
+    host_utc_write(page->info.expires, text);
+    if ((uint64_t)time(NULL) >= page->info.expires) {
+        page_say(page, 0, "IT HAS EXPIRED.");
     }
-    page_say(page, 0, "From %s on no report leaves.", text);
+    page_say(page, 0, "From %s on no report leaves, nor one that waits.", text);
 }
 
 static void

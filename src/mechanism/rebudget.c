@@ -281,3 +281,20 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
     decompose_clear(&copy);
     return status;
 }
+
+enum sotto_status
+sotto_mechanism_expire(const struct sotto_mechanism *mechanism,
+                       uint64_t expires, const char *path,
+                       struct sotto_mechanism **ret_mechanism,
+                       struct sotto_error *err)
+{
+    struct decompose copy = {0};
+    struct sotto_mechanism *made = NULL;
+    enum sotto_status status = decompose_init(&copy, mechanism, err);
+    copy.spec.expires = expires;
+    status = HOST_THEN(status, compose_open(&copy.spec, &made, err));
+    status =
+        HOST_THEN(status, mechanism_publish(made, path, ret_mechanism, err));
+    decompose_clear(&copy);
+    return status;
+}

@@ -34,6 +34,7 @@ explain_code(long code)
                {403, ": it lets nobody in there"},
                {404, ": it has no such campaign"},
                {405, ": it takes no reports there"},
+               {410, ": the mechanism has expired, and nothing is taken"},
                {411, ": it is no collector of reports"},
                {413, ": the request is too large for it; send fewer at a time"},
                {415, ": it is no collector of reports"},

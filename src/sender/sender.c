@@ -424,6 +424,10 @@ send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
         struct queue_batch batch = {0};
         status = take_batch(sender, sender->mechanism, &batch, err);
         more = batch.count > 0;
+        if (more && sender->mechanism != NULL) { /* it may expire meanwhile */
+            status = HOST_THEN(status,
+                               sotto_mechanism_check(sender->mechanism, err));
+        }
         if (status == SOTTO_STATUS_OK && more) {
             status = send_batch(sender, exchange, &batch, total, sent, err);
         }

@@ -43,6 +43,9 @@ train_json(FILE *to, const char *path, const struct sotto_mechanism_info *info)
     json_size(to, "columns", info->columns);
     json_size(to, "report_size", info->report_size);
     json_text(to, "hash", info->hash);
+    if (info->expires > 0) {
+        json_size(to, "expires", (size_t)info->expires);
+    }
     json_number(to, "eps_features", info->eps_features);
     json_number(to, "eps_label", info->eps_label);
 }
@@ -142,8 +145,8 @@ check_kind(const char *name)
 static bool
 is_for_from(const char *option)
 {
-    static const char *const these[] = {"from", "eps",           "lambda",
-                                        "json", "label-channel", "output"};
+    static const char *const these[] = {
+        "from", "eps", "lambda", "json", "output", "label-channel", "expires"};
     for (size_t i = 0; i < sizeof these / sizeof *these; i++) {
         if (strcmp(option, these[i]) == 0) {
             return true;
@@ -388,9 +391,12 @@ train_kind(const struct cli_args *args, const struct sotto_table *table,
     if (status != SOTTO_STATUS_OK) {
         return fail_train(plan, &err);
     }
-    tell_train(args, plan, mechanism, &facts);
+    int exit_status = train_expire(args, &mechanism);
+    if (exit_status == CLI_EXIT_DONE) {
+        tell_train(args, plan, mechanism, &facts);
+    }
     sotto_mechanism_free(mechanism);
-    return CLI_EXIT_DONE;
+    return exit_status;
 }
 
 static int
@@ -416,6 +422,7 @@ static int
 run_train(const struct cli_args *args)
 {
     int status = check_kind(args->word[0]) ? check_usage(args) : CLI_EXIT_BAD;
+    status = CLI_THEN(status, train_check_expiry(args));
     if (status != CLI_EXIT_DONE) {
         return status;
     }
@@ -452,6 +459,10 @@ static const struct cli_option options[] = {
     {0, false, false, "name", "TEXT", "a name for people (the kind)"},
     {0, false, false, "campaign", "TEXT",
      "the campaign it counts in (the name)"},
+    {0, false, false, "expires", "DATE",
+     "from this day (UTC) on no report leaves, stored ones\n"
+     "included: 2030-01-31. Choose it long: a later day is\n"
+     "another mechanism, and charges everybody again"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
     {0, false, false, "analyst", "FILE",
      "where what is for the analyst goes (M.analyst)"},

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
+#include "host/clock.h"
 
 /* Tabs separate the parts of a trusted comment: here two blanks do. */
 static void
@@ -29,7 +30,11 @@ tell_verify(const struct cli_args *args,
 {
     const char *path = args->word[0], *pub = cli_value(args, "pub");
     struct sotto_mechanism_info info;
+    char end[HOST_UTC_SIZE] = "never";
     sotto_mechanism_info(mechanism, &info);
+    if (info.expires > 0) {
+        host_utc_write(info.expires, end);
+    }
     if (cli_given(args, "json")) {
         json_begin(stdout);
         json_bool(stdout, "verified", true);
@@ -41,17 +46,20 @@ tell_verify(const struct cli_args *args,
         json_number(stdout, "eps", info.eps);
         json_number(stdout, "delta", info.delta);
         json_bool(stdout, "opens", opens);
+        if (info.expires > 0) {
+            json_size(stdout, "expires", (size_t)info.expires);
+        }
         json_end(stdout);
         return;
     }
     (void)printf("Verified: %s was signed with the secret half of %s\n  %s\n"
                  "  mechanism        %s\n  epsilon          %s per report\n"
-                 "  delta            %s per report\n  campaign         %s\n"
-                 "  trusted comment  ",
+                 "  delta            %s per report\n  expires          %s\n"
+                 "  campaign         %s\n  trusted comment  ",
                  cli_shown(path), cli_shown(pub),
                  opens ? "and is a mechanism that a device opens."
                        : "but devices refuse it.",
-                 info.hash, info.eps_text, info.delta_text,
+                 info.hash, info.eps_text, info.delta_text, end,
                  cli_shown(info.campaign));
     put_comment(comment);
     (void)printf("\n");

@@ -72,6 +72,7 @@ train_from(const struct cli_args *args)
                                            cli_value(args, "label-channel"),
                                            path, &mechanism, &err),
                                        &err));
+    status = CLI_THEN(status, train_expire(args, &mechanism));
     if (status == CLI_EXIT_DONE) {
         tell_from(args, path, mechanism);
     }

@@ -58,6 +58,13 @@ int train_right(const struct cli_args *args, const struct sotto_model *model,
 /* train_from.c: --from: another budget, without training. */
 int train_from(const struct cli_args *args);
 
+/* train_expiry.c: --expires. Whether it can be read and lies ahead, before
+   anything is trained; and the mechanism at `path` with that end, in place of
+   the one without, before it is told of. */
+int train_check_expiry(const struct cli_args *args);
+int train_expire(const struct cli_args *args,
+                 struct sotto_mechanism **mechanism);
+
 /* ---- cmd_train.c -----------------------------------------------------------
  */
 

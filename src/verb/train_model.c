@@ -235,6 +235,7 @@ train_model(const struct cli_args *args)
             SOTTO_STATUS_OK) {
         status = learning_fail(&err, from);
     }
+    status = CLI_THEN(status, train_expire(args, &mechanism));
     if (status == CLI_EXIT_DONE) {
         tell_model(args, mechanism, expected);
     }

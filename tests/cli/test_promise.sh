@@ -72,4 +72,60 @@ run 2 privatise m.sotto small.csv --pin abc -o r
 says "64 hexadecimal digits"
 absent r
 
+# ---- An end ------------------------------------------------------------------
+for day in 2099-02-30 2099-1-31 tomorrow 2099-01-31T25:00:00Z 2001-01-31; do
+    run 2 train direct --data small.csv --label colour --eps 2 \
+        --expires $day -o e.sotto
+    says "expires"
+    absent e.sotto
+done
+run 0 train direct --data small.csv --label colour --eps 2 \
+    --expires 2099-01-31 -o e.sotto --json
+has '"expires": 4073500800'
+run 0 train direct --from e.sotto --eps 1 -o e1.sotto
+run 0 inspect e1.sotto
+has "From 2099-01-31 00:00:00 UTC on no report leaves"
+run 0 train direct --from e.sotto --eps 1 --expires 2098-12-31T12:30:00Z \
+    -o e2.sotto
+run 0 inspect e2.sotto
+has "From 2098-12-31 12:30:00 UTC on no report leaves"
+run 0 inspect m.sotto
+has "It does not expire"
+run 0 sign e.sotto --key k.key
+run 0 verify e.sotto --pub k.pub
+has "expires  *2099-01-31 00:00:00 UTC"
+run 0 verify m.sotto --pub k.pub
+has "expires  *never"
+run 0 verify e.sotto --pub k.pub --json
+has '"expires": 4073500800' '"opens": true'
+printf 'name,age,colour\nann,31,red\n' >people.csv
+run 0 ledger new l --lifetime-eps 3
+run 0 privatise e.sotto people.csv --person name --ledger l -o r
+rm r
+if command -v faketime >/dev/null; then
+    sotto=$SOTTO
+    later() { faketime "$day" "$sotto" "$@"; }
+    # shellcheck disable=SC2034
+    for day in "2099-01-30 23:00:00" "2099-01-31 00:00:01"; do
+        expected=$([ "$day" = "2099-01-30 23:00:00" ] && echo 0 || echo 3)
+        TZ=UTC0 later privatise e.sotto small.csv -o r >out 2>err
+        [ $? -eq "$expected" ] || fail "privatise on $day: $(cat err)"
+        rm -f r
+        # A report that the ledger holds is not given out either.
+        TZ=UTC0 later privatise e.sotto people.csv --person name --ledger l \
+            -o r >out 2>err
+        [ $? -eq "$expected" ] || fail "privatise --ledger on $day: $(cat err)"
+        rm -f r
+        TZ=UTC0 later verify e.sotto --pub k.pub >out 2>err
+        [ $? -eq "$expected" ] || fail "verify on $day: $(cat err)"
+        TZ=UTC0 later inspect e.sotto >out 2>err || fail "inspect on $day"
+    done
+    has "IT HAS EXPIRED"
+    TZ=UTC0 later send e.sotto people.csv --person name --ledger l --pub k.pub \
+        --tries 1 --spread 0 --to http://127.0.0.1:1/v1/campaigns/c \
+        >out 2>err
+    [ $? -eq 3 ] || fail "send of what has expired: $(cat err)"
+    says "has expired"
+fi
+
 finish
