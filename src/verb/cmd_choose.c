@@ -256,9 +256,9 @@ const struct cli_verb cmd_choose = {
     .about =
         "Each M was made by sotto train right, and asks people whether a model "
         "is right\nabout them; R are the answers. Prints the share that it is "
-        "right about, and which\nmodel has the largest. Ask everybody about "
-        "one model only, through a ledger: then a\nperson spends one "
-        "epsilon, and the shares are those of different people.\n",
+        "right about, and\nwhich model has the largest. Ask everybody about "
+        "one model only, through a\nledger: then a person spends one epsilon, "
+        "and the shares are those of different\npeople.\n",
     .example =
         "sotto privatise wdbc-right.sotto data/wdbc.csv -o wdbc-right.reports\n"
         "sotto choose wdbc-right.sotto wdbc-right.reports\n",
