@@ -203,12 +203,15 @@ void sotto_sender_free(struct sotto_sender *sender);
 
 /*
  * Makes the queue this ledger's, before anybody is asked: reports of two
- * ledgers in it could be of the same people. Statuses: REFUSED (it is another
+ * ledgers in it could be of the same people. The queue keeps how many charges
+ * the ledger had when reports were queued: one that has fewer was put back from
+ * a backup, and makes no new charge from here on. The ledger must outlive the
+ * sender's last call but sotto_sender_free. Statuses: REFUSED (it is another
  * ledger's), IO, FORMAT, MEMORY.
  */
-SOTTO_CHECKED enum sotto_status
-sotto_sender_bind(struct sotto_sender *sender,
-                  const struct sotto_ledger *ledger, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_sender_bind(struct sotto_sender *sender,
+                                                  struct sotto_ledger *ledger,
+                                                  struct sotto_error *err);
 
 /*
  * Asks the collector for the signature of its mechanism, and whether that is

@@ -22,8 +22,11 @@ extern "C" {
 /*
  * Who was asked what, what it cost, and what was sent: the device's memory
  * behind sotto_client_report (invariant 5; docs/ledger.md). One SQLite file,
- * PATH, and beside it PATH.secret, 32 random bytes, both for the owner alone.
- * A person is in PATH only as a hash under that secret.
+ * PATH, and beside it PATH.secret, 32 random bytes, and PATH.mark, how many
+ * charges there were at least; all for the owner alone. A person is in PATH
+ * only as a hash under that secret. A PATH with fewer charges than its mark was
+ * put back from a backup: it gives the reports it has, and REFUSED in place of
+ * a new charge; so does one whose mark is lost.
  *
  *     struct sotto_ledger *ledger;
  *     if (sotto_ledger_open(path, &ledger, &err) == SOTTO_STATUS_OK) {
@@ -50,10 +53,11 @@ struct sotto_ledger_caps {
 };
 
 /*
- * Makes an empty ledger, for good with these caps: the secret first, then PATH
- * in one step, each flushed to the disk. Nothing that is there is touched: not
- * PATH, nor a secret or a journal left by a ledger that was there before.
- * Statuses: FORMAT, LIMIT and BUDGET (a cap), ENTROPY, IO, MEMORY.
+ * Makes an empty ledger, for good with these caps: the secret first, then the
+ * mark, then PATH in one step, each flushed to the disk. Nothing that is there
+ * is touched: not PATH, nor a secret or a journal left by a ledger that was
+ * there before. Statuses: FORMAT, LIMIT and BUDGET (a cap), ENTROPY, IO,
+ * MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_ledger_create(const char *path, const struct sotto_ledger_caps *caps,

@@ -206,19 +206,34 @@ sotto_sender_begin(struct sotto_sender *sender, struct sotto_error *err)
     return queue_begin(sender->queue, err);
 }
 
+/* The mark goes with what is queued: no report that a collector acknowledges is
+   of a charge above it. */
 enum sotto_status
 sotto_sender_commit(struct sotto_sender *sender, struct sotto_error *err)
 {
-    return queue_commit(sender->queue, err);
+    uint64_t sequence = 0;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (sender->ledger != NULL) {
+        status = ledger_sequence(sender->ledger, &sequence, err);
+        status = HOST_THEN(status, queue_mark(sender->queue, sequence, err));
+    }
+    return HOST_THEN(status, queue_commit(sender->queue, err));
 }
 
 enum sotto_status
-sotto_sender_bind(struct sotto_sender *sender,
-                  const struct sotto_ledger *ledger, struct sotto_error *err)
+sotto_sender_bind(struct sotto_sender *sender, struct sotto_ledger *ledger,
+                  struct sotto_error *err)
 {
     uint8_t check[LEDGER_CHECK_SIZE];
+    uint64_t mark = 0;
     ledger_check(ledger, check);
-    return queue_bind(sender->queue, check, sizeof check, err);
+    enum sotto_status status =
+        queue_bind(sender->queue, check, sizeof check, &mark, err);
+    status = HOST_THEN(status, ledger_compare(ledger, mark, err));
+    if (status == SOTTO_STATUS_OK && !sender->look) {
+        sender->ledger = ledger;
+    }
+    return status;
 }
 
 /* What every report of this sender begins with. */
@@ -506,7 +521,7 @@ sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
 {
     struct sotto_sent sent = {0};
     size_t waiting = 0;
-    enum sotto_status status = queue_commit(sender->queue, err);
+    enum sotto_status status = sotto_sender_commit(sender, err);
     status = HOST_THEN(status, sotto_sender_waiting(sender, &waiting, err));
     status = HOST_THEN(status, sotto_sender_refused(sender, &sent.marked, err));
     if (status == SOTTO_STATUS_OK) {

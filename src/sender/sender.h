@@ -21,7 +21,8 @@
 struct sotto_sender {
     struct address address;
     struct queue *queue;
-    char *ca, *proxy; /* may be NULL */
+    const struct sotto_ledger *ledger; /* whose the queue is; NULL: nobody's */
+    char *ca, *proxy;                  /* may be NULL */
     size_t batch;
     unsigned tries, wait_ms, timeout_s;
     bool simulation, look;

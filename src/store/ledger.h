@@ -2,6 +2,7 @@
  * ledger.h: what the ledger's files share: budgets, the secret, the file.
  *
  *     ledger_secret.c   PATH.secret: names of people become hashes
+ *     ledger_mark.c     PATH.mark: how many charges there were at least
  *     ledger_file.c     PATH: the schema; making it, and opening it checked
  *     ledger_create.c   making both, with the caps
  *     ledger_sqlite.c   the ledger itself
@@ -52,6 +53,44 @@ void ledger_secret_person(const uint8_t secret[LEDGER_SECRET_SIZE],
 /* What tells a secret from others and gives nothing of it away. */
 void ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
                          uint8_t ret_check[LEDGER_CHECK_SIZE]);
+
+/* What vouches for a mark. */
+void ledger_secret_mark(const uint8_t secret[LEDGER_SECRET_SIZE], uint64_t mark,
+                        uint8_t ret_check[LEDGER_CHECK_SIZE]);
+
+/* ---- The mark ----------------------------------------------------------- */
+
+/* In place of a mark that is not there, or no mark of this ledger's. */
+#define LEDGER_MARK_LOST UINT64_MAX
+
+/* Writes PATH.mark, for the owner alone, flushed, if nothing is there.
+   Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_mark_create(const char *path, const uint8_t secret[LEDGER_SECRET_SIZE],
+                   uint64_t mark, struct sotto_error *err);
+/* Takes it back. */
+void ledger_mark_remove(const char *path);
+/*
+ * Raises the mark to `sequence`, flushed, unless it is there or above already;
+ * returns the one that was found, or LEDGER_MARK_LOST, and that is left as it
+ * is. Several programs may do so at once. Statuses: IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+ledger_mark_raise(const char *path, const uint8_t secret[LEDGER_SECRET_SIZE],
+                  uint64_t sequence, uint64_t *ret_mark,
+                  struct sotto_error *err);
+
+/* ---- What a queue asks of an open ledger --------------------------------- */
+
+/* How many charges it has. Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_sequence(const struct sotto_ledger *ledger, uint64_t *ret_sequence,
+                struct sotto_error *err);
+/* Tells it of a mark that is kept elsewhere: if it is behind that, it makes no
+   new charge. Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status ledger_compare(struct sotto_ledger *ledger,
+                                               uint64_t mark,
+                                               struct sotto_error *err);
 
 /* The check of an open ledger's secret: what tells it from all others. */
 void ledger_check(const struct sotto_ledger *ledger,

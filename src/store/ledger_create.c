@@ -1,7 +1,8 @@
 /*
  * ledger_create.c: making a ledger: its caps, its secret, its file.
  *
- *     caps --> nothing there? --> PATH.secret --flushed--> PATH --flushed--> OK
+ *     caps --> nothing there? --> PATH.secret --> PATH.mark --> PATH --> OK
+ *                                       each flushed before the next
  *
  * What is left by a crash in between is a secret that no ledger uses; it is
  * not told from one whose ledger was lost, and so never taken.
@@ -73,14 +74,15 @@ read_caps(const struct sotto_ledger_caps *from, struct ledger_budgets *ret_caps,
 static enum sotto_status
 check_absent(const char *path, struct sotto_error *err)
 {
-    static const char *const suffixes[] = {"", ".secret", "-journal", "-wal"};
+    static const char *const suffixes[] = {"", ".secret", ".mark", "-journal",
+                                           "-wal"};
     enum sotto_status status = SOTTO_STATUS_OK;
     size_t size = strlen(path) + SUFFIX_SIZE;
     char *name = malloc(size);
     if (name == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < 4 && status == SOTTO_STATUS_OK; i++) {
+    for (size_t i = 0; i < 5 && status == SOTTO_STATUS_OK; i++) {
         struct stat info;
         (void)snprintf(name, size, "%s%s", path, suffixes[i]);
         if (lstat(name, &info) == 0) {
@@ -107,10 +109,13 @@ sotto_ledger_create(const char *path, const struct sotto_ledger_caps *caps,
     status = HOST_THEN(status, ledger_secret_create(path, secret, err));
     if (status == SOTTO_STATUS_OK) {
         ledger_secret_check(secret, check);
+        status = ledger_mark_create(path, secret, 0, err);
         sodium_memzero(secret, sizeof secret);
-        status = ledger_file_create(path, &units, check, err);
+        status =
+            HOST_THEN(status, ledger_file_create(path, &units, check, err));
         if (status != SOTTO_STATUS_OK) {
-            ledger_secret_remove(path); /* ours: there was none before */
+            ledger_mark_remove(path); /* ours: there was none before */
+            ledger_secret_remove(path);
         }
     }
     return status;

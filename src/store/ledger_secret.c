@@ -3,6 +3,7 @@
  *
  *     person = BLAKE2b-256(key = secret, personal = "sotto.person", name)
  *     check  = BLAKE2b-256(key = secret, personal = "sotto.check",  nothing)
+ *     mark   = BLAKE2b-256(key = secret, personal = "sotto.mark",   8 bytes)
  *
  * Without the secret nobody can tell from the ledger whether a name is in it,
  * not even by trying all names. Neither the secret nor a name stays in memory
@@ -15,6 +16,7 @@
 
 #include <sodium.h>
 
+#include "base/bytes.h"
 #include "host/error.h"
 #include "host/file.h"
 #include "host/wipe.h"
@@ -23,11 +25,16 @@
 #define SUFFIX ".secret"
 #define PERSONAL_PERSON "sotto.person\0\0\0\0"
 #define PERSONAL_CHECK "sotto.check\0\0\0\0\0"
+#define PERSONAL_MARK "sotto.mark\0\0\0\0\0\0"
 
 _Static_assert(sizeof PERSONAL_PERSON ==
                    crypto_generichash_blake2b_PERSONALBYTES + 1,
                "as many bytes as BLAKE2b takes");
 _Static_assert(sizeof PERSONAL_CHECK ==
+                   crypto_generichash_blake2b_PERSONALBYTES + 1,
+               "as many bytes as BLAKE2b takes");
+
+_Static_assert(sizeof PERSONAL_MARK ==
                    crypto_generichash_blake2b_PERSONALBYTES + 1,
                "as many bytes as BLAKE2b takes");
 
@@ -141,4 +148,14 @@ ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
                     uint8_t ret_check[LEDGER_CHECK_SIZE])
 {
     hash_secret(secret, PERSONAL_CHECK, "", 0, ret_check, LEDGER_CHECK_SIZE);
+}
+
+void
+ledger_secret_mark(const uint8_t secret[LEDGER_SECRET_SIZE], uint64_t mark,
+                   uint8_t ret_check[LEDGER_CHECK_SIZE])
+{
+    uint8_t bytes[sizeof mark];
+    bytes_store(bytes, sizeof bytes, mark);
+    hash_secret(secret, PERSONAL_MARK, bytes, sizeof bytes, ret_check,
+                LEDGER_CHECK_SIZE);
 }

@@ -11,11 +11,16 @@
  * From begin to commit the file is locked against other writers, so the room
  * that was seen is the room that is used. Commit looks again all the same: the
  * caps hold whatever the caller does. It is not said to have worked before
- * SQLite has flushed the row, the journal's deletion and the folder.
+ * SQLite has flushed the row, the journal's deletion and the folder, and the
+ * mark is raised to the row's sequence: a ledger that has fewer charges than
+ * its mark, or than the queue's, was put back from a backup, and makes no new
+ * one. A kill between commit and mark leaves the mark below, which is no
+ * matter: the next to open the ledger, or to find the row, raises it.
  *
  * Sums are SQLite's, which fails where an integer would overflow; caps are at
  * most 10^18 units, so what passes them fits.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -38,9 +43,11 @@ _Static_assert(DECIMAL_TEXT_SIZE <= SOTTO_UNITS_SIZE, "amounts fit");
 struct sotto_ledger {
     struct sql sql;
     char *path;
-    pid_t owner; /* the process that opened it */
-    bool locked; /* between begin and commit or cancel */
-    bool again;  /* people agree to a campaign's further mechanisms */
+    pid_t owner;     /* the process that opened it */
+    bool locked;     /* between begin and commit or cancel */
+    bool again;      /* people agree to a campaign's further mechanisms */
+    uint64_t mark;   /* that PATH.mark has at least */
+    uint64_t behind; /* the mark that the ledger is behind; 0: none */
     struct ledger_budgets caps;
     uint8_t secret[LEDGER_SECRET_SIZE];
 };
@@ -69,6 +76,81 @@ take_secret(struct sotto_ledger *ledger, const uint8_t *wanted,
 }
 
 enum sotto_status
+ledger_sequence(const struct sotto_ledger *ledger, uint64_t *ret_sequence,
+                struct sotto_error *err)
+{
+    return sql_read(&ledger->sql,
+                    "SELECT coalesce(max(sequence), 0) FROM charge", SQL_NONE,
+                    SQL_TARGETS(SQL_INTO(ret_sequence)), err);
+}
+
+enum sotto_status
+ledger_compare(struct sotto_ledger *ledger, uint64_t mark,
+               struct sotto_error *err)
+{
+    uint64_t sequence = 0;
+    enum sotto_status status = ledger_sequence(ledger, &sequence, err);
+    if (status == SOTTO_STATUS_OK && mark > sequence) {
+        ledger->behind = mark;
+    }
+    return status;
+}
+
+/* Raises the mark to a charge that is committed. */
+static enum sotto_status
+raise_mark(struct sotto_ledger *ledger, uint64_t sequence,
+           struct sotto_error *err)
+{
+    uint64_t found = 0;
+    enum sotto_status status =
+        ledger_mark_raise(ledger->path, ledger->secret, sequence, &found, err);
+    if (status == SOTTO_STATUS_OK && found == LEDGER_MARK_LOST) {
+        return host_fail(err, SOTTO_STATUS_IO, 0,
+                         "'%s.mark' was taken away while the ledger was in "
+                         "use; put it back",
+                         host_shown(ledger->path));
+    }
+    if (status == SOTTO_STATUS_OK) {
+        ledger->mark = found > sequence ? found : sequence;
+    }
+    return status;
+}
+
+/* The mark comes first: another program may charge in between, and commits
+   before it raises the mark. */
+static enum sotto_status
+check_mark(struct sotto_ledger *ledger, struct sotto_error *err)
+{
+    uint64_t sequence = 0;
+    enum sotto_status status =
+        ledger_mark_raise(ledger->path, ledger->secret, 0, &ledger->mark, err);
+    status = HOST_THEN(status, ledger_compare(ledger, ledger->mark, err));
+    status = HOST_THEN(status, ledger_sequence(ledger, &sequence, err));
+    return status == SOTTO_STATUS_OK && ledger->behind == 0 &&
+                   ledger->mark < sequence
+               ? raise_mark(ledger, sequence, err)
+               : status;
+}
+
+/* Before the file is of this version it has a mark: one of this version that
+   has none has lost it. */
+static enum sotto_status
+upgrade_ledger(struct sotto_ledger *ledger, struct sotto_error *err)
+{
+    int64_t version = 0;
+    uint64_t sequence = 0;
+    enum sotto_status status =
+        sql_integer(&ledger->sql, "PRAGMA user_version", &version, err);
+    if (status != SOTTO_STATUS_OK || version != 1) {
+        return status;
+    }
+    status = ledger_sequence(ledger, &sequence, err);
+    status = HOST_THEN(status, ledger_mark_create(ledger->path, ledger->secret,
+                                                  sequence, err));
+    return HOST_THEN(status, ledger_file_upgrade(&ledger->sql, err));
+}
+
+enum sotto_status
 sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
                   struct sotto_error *err)
 {
@@ -84,7 +166,8 @@ sotto_ledger_open(const char *path, struct sotto_ledger **ret_ledger,
                                   : ledger_file_open(ledger->path, &ledger->sql,
                                                      &ledger->caps, check, err);
     status = HOST_THEN(status, take_secret(ledger, check, err));
-    status = HOST_THEN(status, ledger_file_upgrade(&ledger->sql, err));
+    status = HOST_THEN(status, upgrade_ledger(ledger, err));
+    status = HOST_THEN(status, check_mark(ledger, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_ledger = ledger;
     } else {
@@ -281,13 +364,36 @@ check_agreed(const struct sotto_ledger *ledger,
                : status;
 }
 
+/* Whether the ledger has all the charges that it once had. */
+static enum sotto_status
+check_current(const struct sotto_ledger *ledger, struct sotto_error *err)
+{
+    if (ledger->behind == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    if (ledger->behind == LEDGER_MARK_LOST) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "refused: '%s.mark', which tells whether the ledger "
+                         "was put back from a backup, is not there or not its "
+                         "own: nobody new is asked; put it back",
+                         host_shown(ledger->path));
+    }
+    return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                     "refused: the ledger '%s' had %" PRIu64
+                     " charges and has fewer: it was put back from a backup, "
+                     "and would ask people twice; nobody new is asked; put "
+                     "the newest one back",
+                     host_shown(ledger->path), ledger->behind);
+}
+
 /* Whether there may be a new charge. */
 static enum sotto_status
 check_charge(const struct sotto_ledger *ledger,
              const uint8_t person[LEDGER_PERSON_SIZE],
              const struct sotto_charge *charge, struct sotto_error *err)
 {
-    enum sotto_status status = check_agreed(ledger, person, charge, err);
+    enum sotto_status status = check_current(ledger, err);
+    status = HOST_THEN(status, check_agreed(ledger, person, charge, err));
     return HOST_THEN(status, check_room(ledger, person, charge, err));
 }
 
@@ -315,16 +421,17 @@ static enum sotto_status
 find_report(const struct sotto_ledger *ledger,
             const uint8_t person[LEDGER_PERSON_SIZE],
             const struct sotto_charge *charge, uint8_t *report, size_t size,
-            bool *ret_found, struct sotto_error *err)
+            bool *ret_found, uint64_t *ret_sequence, struct sotto_error *err)
 {
     sqlite3_stmt *select = NULL;
     enum sotto_status status = sql_first(
         &ledger->sql,
-        "SELECT report FROM charge "
+        "SELECT report, sequence FROM charge "
         "WHERE person = ?1 AND campaign = ?2 AND mechanism = ?3",
         SQL_VALUES(CHARGE_VALUES(person, charge)), &select, ret_found, err);
     if (status == SOTTO_STATUS_OK && *ret_found) {
         status = take_report(ledger, select, report, size, err);
+        *ret_sequence = (uint64_t)sqlite3_column_int64(select, 1);
     }
     (void)sqlite3_finalize(select);
     return status;
@@ -349,12 +456,17 @@ look_up(struct sotto_ledger *ledger, const struct sotto_charge *charge,
 {
     uint8_t person[LEDGER_PERSON_SIZE];
     bool found = false;
+    uint64_t sequence = 0;
     ledger_secret_person(ledger->secret, charge->person, charge->person_size,
                          person);
-    enum sotto_status status =
-        find_report(ledger, person, charge, report, size, &found, err);
+    enum sotto_status status = find_report(ledger, person, charge, report, size,
+                                           &found, &sequence, err);
     if (status == SOTTO_STATUS_OK && found) {
         status = sql_file_settle(ledger->path, err);
+        if (status == SOTTO_STATUS_OK && sequence > ledger->mark &&
+            ledger->behind == 0) {
+            status = raise_mark(ledger, sequence, err);
+        }
     } else if (status == SOTTO_STATUS_OK) {
         status = check_charge(ledger, person, charge, err);
     }
@@ -424,7 +536,9 @@ commit_charge(void *context, const struct sotto_charge *charge,
     status = HOST_THEN(
         status, insert_charge(ledger, person, charge, report, size, err));
     status = HOST_THEN(status, sql_run(&ledger->sql, "COMMIT", err));
+    uint64_t sequence = (uint64_t)sqlite3_last_insert_rowid(ledger->sql.db);
     unlock_ledger(ledger);
+    status = HOST_THEN(status, raise_mark(ledger, sequence, err));
     return status;
 }
 

@@ -508,11 +508,12 @@ queue_retry(struct queue *queue, const char *destination,
 
 enum sotto_status
 queue_bind(struct queue *queue, const uint8_t *check, size_t size,
-           struct sotto_error *err)
+           uint64_t *ret_mark, struct sotto_error *err)
 {
     uint8_t of[QUEUE_TAG_SIZE];
-    int64_t other = 0;
+    int64_t other = 0, mark = 0;
     if (queue->sql.db == NULL) {
+        *ret_mark = 0;
         return SOTTO_STATUS_OK;
     }
     (void)crypto_generichash_blake2b_salt_personal(
@@ -536,5 +537,27 @@ queue_bind(struct queue *queue, const uint8_t *check, size_t size,
             "it was made with back, or name another queue",
             host_shown(queue->path));
     }
+    if (status == SOTTO_STATUS_OK && !queue->look) {
+        status = queue_file_fail(
+            queue->path,
+            sql_integer(&queue->sql, "SELECT mark FROM queue", &mark, err),
+            err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_mark = (uint64_t)mark;
+    }
     return status;
+}
+
+enum sotto_status
+queue_mark(struct queue *queue, uint64_t mark, struct sotto_error *err)
+{
+    return queue->look
+               ? fail_look(queue, err)
+               : queue_file_fail(
+                     queue->path,
+                     sql_execute(&queue->sql,
+                                 "UPDATE queue SET mark = ?1 WHERE mark < ?1",
+                                 SQL_VALUES(SQL_NUMBER(mark)), err),
+                     err);
 }

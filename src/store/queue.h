@@ -40,10 +40,11 @@ struct queue;
 
 /*
  * Opens the queue at `path`, having checked all of it, and makes it if it is
- * not there. Until queue_free no other program can: PATH.lock is locked. With
- * `look` it is neither made, locked nor changed, and one that is not there is
- * empty. Statuses: FORMAT (no queue, damaged, of another version), IO (also:
- * another program has it), MEMORY, ENTROPY.
+ * not there; one of sotto 0.1.0 is upgraded in place. Until queue_free no other
+ * program can: PATH.lock is locked. With `look` it is neither made, locked nor
+ * changed, and one that is not there is empty. Statuses: FORMAT (no queue,
+ * damaged, of another version), IO (also: another program has it), MEMORY,
+ * ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status queue_open(const char *path, bool look,
                                            struct queue **ret_queue,
@@ -118,10 +119,17 @@ SOTTO_CHECKED enum sotto_status queue_retry(struct queue *queue,
  * Makes this the queue of one ledger, known by its check value
  * (store/ledger.h), of which a hash under the queue's secret is kept: reports
  * of two ledgers could be of the same people. One that is looked at is only
- * compared. Statuses: REFUSED (it is another ledger's), IO, FORMAT, MEMORY.
+ * compared. Returns the mark, 0 for one that is looked at. Statuses: REFUSED
+ * (it is another ledger's), IO, FORMAT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status queue_bind(struct queue *queue,
                                            const uint8_t *check, size_t size,
+                                           uint64_t *ret_mark,
+                                           struct sotto_error *err);
+/* Raises the mark, how many charges the ledger had at least, unless it is there
+   or above already: flushed, or with what is begun. Statuses: USAGE (look), IO,
+   FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status queue_mark(struct queue *queue, uint64_t mark,
                                            struct sotto_error *err);
 
 /* ---- The file ----------------------------------------------------------- */

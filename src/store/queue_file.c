@@ -27,12 +27,17 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
     "CREATE TABLE acknowledged (\n"                                            \
     "  tag BLOB PRIMARY KEY CHECK (length(tag) = 32)\n"                        \
     ") STRICT, WITHOUT ROWID"
-#define TABLE_QUEUE                                                            \
+#define TABLE_QUEUE_HEAD                                                       \
     "CREATE TABLE queue (\n"                                                   \
     "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
     "  secret BLOB NOT NULL CHECK (length(secret) = 32),\n"                    \
-    "  ledger BLOB CHECK (length(ledger) = 32)\n"                              \
-    ") STRICT"
+    "  ledger BLOB CHECK (length(ledger) = 32)"
+#define TABLE_QUEUE                                                            \
+    TABLE_QUEUE_HEAD ",\n"                                                     \
+                     "  mark INTEGER NOT NULL CHECK (mark >= 0)\n"             \
+                     ") STRICT"
+/* Version 1, of sotto 0.1.0, kept no mark. */
+#define TABLE_QUEUE_1 TABLE_QUEUE_HEAD "\n) STRICT"
 #define TABLE_REPORT                                                           \
     "CREATE TABLE report (\n"                                                  \
     "  key INTEGER PRIMARY KEY,\n"                                             \
@@ -52,8 +57,13 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
 /* No advice: queue_file_fail has it. */
 static const struct sql_kind kind = {
     .application = APPLICATION,
-    .version = 1,
+    .version = 2,
     .schema = TABLE_ACKNOWLEDGED ";" TABLE_QUEUE ";" TABLE_REPORT,
+    .before = TABLE_ACKNOWLEDGED ";" TABLE_QUEUE_1 ";" TABLE_REPORT,
+    .upgrade = "CREATE TEMP TABLE kept AS SELECT * FROM queue;"
+               "DROP TABLE queue;" TABLE_QUEUE ";"
+               "INSERT INTO queue SELECT one, secret, ledger, 0 FROM kept;"
+               "DROP TABLE kept",
     .none = "",
     .other = "",
     .options = "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;"
@@ -130,9 +140,9 @@ insert_secret(const struct sql *sql, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; no queue was made");
     }
-    enum sotto_status status =
-        sql_execute(sql, "INSERT INTO queue (one, secret) VALUES (1, ?1)",
-                    SQL_VALUES(SQL_BLOB(secret, sizeof secret)), err);
+    enum sotto_status status = sql_execute(
+        sql, "INSERT INTO queue (one, secret, mark) VALUES (1, ?1, 0)",
+        SQL_VALUES(SQL_BLOB(secret, sizeof secret)), err);
     sodium_memzero(secret, sizeof secret);
     return status;
 }
@@ -181,6 +191,9 @@ queue_file_open(const char *path, bool look, struct sql *ret_sql,
     }
     if (status == SOTTO_STATUS_OK) { /* constraints: only if it may write */
         status = sql_file_check(&sql, &kind, err);
+    }
+    if (status == SOTTO_STATUS_OK && !look) {
+        status = sql_file_upgrade(&sql, &kind, err);
     }
     status = HOST_THEN(
         status,

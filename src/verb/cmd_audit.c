@@ -120,7 +120,7 @@ make_fresh(void *context, uint8_t *report, size_t size)
 
 /* ---- A ledger for the time of the audit ---------------------------------- */
 
-static const char *const ledger_ends[] = {"", ".secret", "-journal"};
+static const char *const ledger_ends[] = {"", ".secret", ".mark", "-journal"};
 #define LEDGER_FILES (sizeof ledger_ends / sizeof ledger_ends[0])
 
 /* What is to be removed, the folder last; for the handler of a signal. */

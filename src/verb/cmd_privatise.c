@@ -168,16 +168,18 @@ static int
 check_output(const struct cli_args *args)
 {
     const char *ledger = cli_value(args, "ledger");
-    char secret[4200] = "";
+    char secret[4200] = "", mark[4200] = "";
     const char *const inputs[] = {args->word[0],
                                   args->word[1],
                                   cli_value(args, "labels"),
                                   cli_value(args, "people"),
                                   cli_value(args, "pub"),
                                   ledger,
-                                  secret};
+                                  secret,
+                                  mark};
     if (ledger != NULL) {
         (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
+        (void)snprintf(mark, sizeof mark, "%s.mark", ledger);
     }
     int status = people_check_output(args, "output");
     return status != CLI_EXIT_DONE

@@ -69,11 +69,13 @@ static int
 check_queue(const struct cli_args *args, const char *queue)
 {
     const char *ledger = cli_value(args, "ledger");
-    char secret[4200] = "", signature[4200] = "";
+    char secret[4200] = "", mark[4200] = "", signature[4200] = "";
     (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
+    (void)snprintf(mark, sizeof mark, "%s.mark", ledger);
     (void)snprintf(signature, sizeof signature, "%s.minisig", args->word[0]);
     const char *const others[] = {ledger,
                                   secret,
+                                  mark,
                                   args->word[0],
                                   signature,
                                   args->word[1],

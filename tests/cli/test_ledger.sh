@@ -21,7 +21,8 @@ asked() {
 # ---- Making ------------------------------------------------------------------
 run 0 ledger new l --lifetime-eps 3 --campaign-eps 2
 grep -q "epsilon 2 in a campaign, epsilon 3 in all" out || fail "$(cat out)"
-[ "$(stat -c %a l)$(stat -c %a l.secret)" = 600600 ] || fail "others may read"
+[ "$(stat -c %a l l.secret l.mark | tr -d '\n')" = 600600600 ] ||
+    fail "others may read"
 cp l l.was
 run 1 ledger new l --lifetime-eps 9
 says "'l' is there already"
@@ -135,7 +136,7 @@ run 2 privatise a.sotto people.csv --ledger l --person nmae -o r
 says "nmae"
 run 2 privatise a.sotto people.csv --ledger l --person age -o r
 says "asks for"
-for file in l l.secret; do
+for file in l l.secret l.mark; do
     run 2 privatise a.sotto people.csv --ledger l --person name -o $file
     says "input itself"
 done
@@ -164,4 +165,27 @@ says "l.secret" "another ledger"
 cp kept l.secret
 run 0 ledger show l --person ann
 absent r
+
+# ---- Put back from a backup --------------------------------------------------
+cp l l.backup
+printf 'name,age\ngus,1\n' >gus.csv
+run 0 privatise a.sotto gus.csv --ledger l --person name -o g.reports
+cp l l.newest
+cp l.backup l
+run 3 privatise a.sotto gus.csv --ledger l --person name -o g2.reports
+says "backup" "nobody new is asked"
+printf 'name,age\nann,1\ngus,1\n' >both.csv
+run 3 privatise a.sotto both.csv --ledger l --person name -o g3.reports
+asked 0 1 1
+cmp -s -n 56 1.reports g3.reports || fail "a stored report does not go"
+run 0 ledger show l --person ann
+mv l.mark mark
+run 3 privatise a.sotto gus.csv --ledger l --person name -o g4.reports
+says "l.mark" "put it back"
+cp l.newest l
+run 3 privatise c.sotto gus.csv --ledger l --person name -o g4.reports
+mv mark l.mark
+run 0 privatise a.sotto gus.csv --ledger l --person name -o g5.reports
+asked 0 1 0
+cmp -s g.reports g5.reports || fail "the newest ledger has another report"
 finish

@@ -9,7 +9,7 @@ printf 'name,age,colour\nann,31,red\nbob,47,blue\n' >people.csv
 run 0 ledger new l --lifetime-eps 3
 nobody=http://127.0.0.1:1/v1/campaigns/c
 # shellcheck disable=SC2086 # small_files is a list
-files="$small_files people.csv l l.secret"
+files="$small_files people.csv l l.secret l.mark"
 
 # try STATUS WORDS...: with the usual arguments; --tries 1, as nobody answers;
 # --spread 0, so that no test waits for a time that is drawn.
@@ -176,6 +176,22 @@ run 3 send n.sotto next.csv --person name --ledger l --pub k.pub --grid 0 \
 says "'next.csv', row 1 (line 2)" "1 is left"
 grep -q '"accepted": 1, .*"new": 1, "replayed": 0, "over_cap": 1' out ||
     fail "json: $(cat out)"
+
+# ---- A ledger put back from a backup -----------------------------------------
+# The ledger and its mark are old, the queue is not: nobody new is asked, and
+# stored reports go.
+cp l old
+cp l.mark old.mark
+printf 'name,age,colour\ngus,31,red\n' >gus.csv
+run 0 send m.sotto gus.csv --person name --ledger l --pub k.pub --grid 0 \
+    --spread 0 --to "$here/m"
+cp old l
+cp old.mark l.mark
+printf 'name,age,colour\nann,31,red\ngus,31,red\n' >both.csv
+run 3 send m.sotto both.csv --person name --ledger l --pub k.pub --grid 0 \
+    --spread 0 --to "$here/m" --json
+says "'both.csv', row 2 (line 3)" "backup" "nobody new is asked"
+grep -q '"new": 0, "replayed": 1, "over_cap": 1' out || fail "json: $(cat out)"
 kill -TERM "$collector"
 wait "$collector" || fail "the collector: $(cat served/out)"
 

@@ -323,6 +323,70 @@ test_memory(void **state)
     }
 }
 
+/* Charges somebody, without a device. */
+static enum sotto_status
+charge(struct sotto_ledger *ledger, const char *person, uint8_t salt,
+       struct sotto_error *err)
+{
+    struct sotto_ledger_port port = sotto_ledger_port(ledger);
+    uint8_t report[SIZE];
+    int found = 0;
+    make(REPORT_MAGIC, salt, report);
+    struct sotto_charge cost = {
+        (const uint8_t *)person,    strlen(person), "c", 1,
+        report + REPORT_MAGIC_SIZE, 1000000,        0};
+    enum sotto_status status =
+        port.begin(port.context, &cost, report, SIZE, &found, err);
+    make(REPORT_MAGIC, salt, report);
+    return status == SOTTO_STATUS_OK && !found
+               ? port.commit(port.context, &cost, report, SIZE, err)
+               : status;
+}
+
+static void
+run_shell(const char *what)
+{
+    char command[1200];
+    (void)snprintf(command, sizeof command, "cd '%s' && %s", folder, what);
+    assert_int_equal(system(command), 0);
+}
+
+/* What was queued, its mark with it, tells of a ledger that was put back with
+   all that lies beside it but the queue. */
+static void
+test_backup(void **state)
+{
+    struct sotto_ledger_caps caps = {"10", NULL, NULL, NULL};
+    struct sotto_ledger *ledger = NULL;
+    struct sotto_error err = {0};
+    (void)state;
+    assert_int_equal(sotto_ledger_create(in_folder("l"), &caps, &err),
+                     SOTTO_STATUS_OK);
+    run_shell("cp l old && cp l.mark old.mark");
+    for (uint8_t i = 0; i < 2; i++) {
+        struct sotto_sender *sender =
+            open_sender((struct sotto_sender_options){.spread_s = 0});
+        assert_int_equal(sotto_ledger_open(in_folder("l"), &ledger, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(sotto_sender_bind(sender, ledger, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(sotto_sender_begin(sender, &err), SOTTO_STATUS_OK);
+        assert_int_equal(charge(ledger, "ann", 1 + i, &err),
+                         i == 0 ? SOTTO_STATUS_OK : SOTTO_STATUS_REFUSED);
+        assert_int_equal(sotto_sender_commit(sender, &err), SOTTO_STATUS_OK);
+        sotto_sender_free(sender);
+        sotto_ledger_free(ledger);
+        run_shell("cp old l && cp old.mark l.mark");
+    }
+    assert_non_null(strstr(err.message, "backup"));
+    /* With the queue put back, too, nobody could tell. */
+    run_shell("rm q");
+    assert_int_equal(sotto_ledger_open(in_folder("l"), &ledger, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(charge(ledger, "ann", 3, &err), SOTTO_STATUS_OK);
+    sotto_ledger_free(ledger);
+}
+
 int
 main(void)
 {
@@ -337,6 +401,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_jitter, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_kind, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_memory, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_backup, setup, scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,28 +51,29 @@ test_caps(void **state)
 static void
 test_modes(void **state)
 {
-    static const char *const names[] = {"l", "l.secret"};
+    static const char *const names[] = {"l", "l.secret", "l.mark"};
     struct stat info;
     (void)state;
     mode_t old = umask(0);
     create(in_folder("l"), "1", NULL);
     (void)umask(old);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         assert_int_equal(stat(in_folder(names[i]), &info), 0);
         assert_int_equal(info.st_mode & 0777, 0600);
     }
-    assert_int_equal(entries(), 2);
+    assert_int_equal(entries(), 3);
 }
 
 /* Neither a ledger nor what one left behind is touched. */
 static void
 test_nothing_overwritten(void **state)
 {
-    static const char *const names[] = {"l", "l.secret", "l-journal", "l-wal"};
+    static const char *const names[] = {"l", "l.secret", "l.mark", "l-journal",
+                                        "l-wal"};
     struct sotto_ledger_caps caps = {"1", NULL, NULL, NULL};
     struct sotto_error err = {0};
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         size_t size = 0;
         spill(in_folder(names[i]), "mine", 4);
         assert_int_equal(sotto_ledger_create(in_folder("l"), &caps, &err),
@@ -108,7 +109,7 @@ test_no_secret_left(void **state)
     name[255 - 7] = 'n';
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     assert_int_equal(sotto_ledger_create(path, &caps, NULL), SOTTO_STATUS_IO);
-    assert_int_equal(entries(), 2);
+    assert_int_equal(entries(), 3);
 }
 
 int

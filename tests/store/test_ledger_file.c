@@ -68,7 +68,7 @@ test_odd_names(void **state)
         sotto_ledger_free(open_ledger(names[i]));
     }
     assert_int_equal(chdir(old), 0);
-    assert_int_equal(entries(), 6);
+    assert_int_equal(entries(), 9);
 }
 
 static void
@@ -173,7 +173,7 @@ test_settings(void **state)
         SOTTO_STATUS_OK);
     assert_int_equal(caps.lifetime.eps, DECIMAL_UNIT);
     assert_int_equal(sqlite3_close(sql.db), SQLITE_OK);
-    assert_int_equal(entries(), 2);
+    assert_int_equal(entries(), 3);
 }
 
 int

@@ -555,7 +555,7 @@ test_names_stay_off_the_disk(void **state)
     assert_int_equal(ask(ledger, &spring, 2, report, NULL), SOTTO_STATUS_OK);
     assert_int_equal(system(command), 0); /* grep finds what is there */
     sotto_ledger_free(ledger);
-    assert_int_equal(entries(), 2); /* the ledger and its secret */
+    assert_int_equal(entries(), 3); /* the ledger, its secret and its mark */
 }
 
 /* ---- Failures ----------------------------------------------------------- */
@@ -625,6 +625,8 @@ remove_ledger(const char *path)
     char name[600];
     (void)unlink(path);
     (void)snprintf(name, sizeof name, "%s.secret", path);
+    (void)unlink(name);
+    (void)snprintf(name, sizeof name, "%s.mark", path);
     (void)unlink(name);
 }
 

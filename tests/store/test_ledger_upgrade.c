@@ -155,6 +155,7 @@ test_killed_at_every_step(void **state)
         expect_all(path);
         assert_int_equal(version_of(path), 2);
         spill(path, image, size);
+        (void)unlink(in_folder("l.mark"));
         n++;
     }
     print_message("%ld kills: %zu left version 1, %zu a journal\n", n - 1, old,
@@ -162,6 +163,29 @@ test_killed_at_every_step(void **state)
     assert_true(n > 10 && old > 5 && journals > 3);
     assert_true(old < (size_t)n);
     expect_all(path);
+    free(image);
+}
+
+/* A ledger of 0.1.0 put back after the upgrade is behind the mark as well. */
+static void
+test_old_backup(void **state)
+{
+    struct sotto_error err = {0};
+    struct sotto_charge charge = fake_charge("somebody", "spring", 1, EPS(1));
+    uint8_t report[REPORT_SIZE];
+    size_t size = 0;
+    (void)state;
+    make_old(in_folder("l"));
+    uint8_t *image = slurp(in_folder("l"), &size);
+    struct sotto_ledger *ledger = open_ledger(in_folder("l"));
+    assert_int_equal(ask(ledger, &charge, 1, report, &err), SOTTO_STATUS_OK);
+    sotto_ledger_free(ledger);
+    spill(in_folder("l"), image, size);
+    ledger = open_ledger(in_folder("l"));
+    assert_int_equal(ask(ledger, &charge, 2, report, &err),
+                     SOTTO_STATUS_REFUSED);
+    expect_in(err.message, "had 41 charges and has fewer");
+    sotto_ledger_free(ledger);
     free(image);
 }
 
@@ -215,6 +239,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_killed_at_every_step),
+        TEST(test_old_backup),
         TEST(test_rules_after_it),
         TEST(test_damaged),
     };

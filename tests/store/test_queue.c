@@ -467,23 +467,53 @@ test_bound(void **state)
 {
     const uint8_t mine[32] = {1}, yours[32] = {2};
     struct sotto_error err = {0};
+    uint64_t mark = 9;
     (void)state;
     struct queue *queue = open_queue(in_folder("none"), true);
-    assert_int_equal(queue_bind(queue, mine, 32, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_bind(queue, mine, 32, &mark, &err), SOTTO_STATUS_OK);
     queue_free(queue);
     queue = open_queue(in_folder("q"), false);
     queue_free(queue);
     queue = open_queue(in_folder("q"), true);
-    assert_int_equal(queue_bind(queue, yours, 32, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_bind(queue, yours, 32, &mark, &err),
+                     SOTTO_STATUS_OK);
     queue_free(queue);
     for (int look = 0; look < 2; look++) {
         queue = open_queue(in_folder("q"), look == 1);
-        assert_int_equal(queue_bind(queue, mine, 32, &err), SOTTO_STATUS_OK);
-        assert_int_equal(queue_bind(queue, yours, 32, &err),
+        assert_int_equal(queue_bind(queue, mine, 32, &mark, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(queue_bind(queue, yours, 32, &mark, &err),
                          SOTTO_STATUS_REFUSED);
         expect_in(err.message, "another ledger");
         queue_free(queue);
     }
+}
+
+/* The mark only rises, with what is begun or at once; a look sees none. */
+static void
+test_mark(void **state)
+{
+    const uint8_t mine[32] = {1};
+    struct sotto_error err = {0};
+    uint64_t mark = 9;
+    (void)state;
+    struct queue *queue = open_queue(in_folder("q"), false);
+    assert_int_equal(queue_bind(queue, mine, 32, &mark, &err), SOTTO_STATUS_OK);
+    assert_int_equal(mark, 0);
+    assert_int_equal(queue_mark(queue, 7, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_mark(queue, 5, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_begin(queue, &err), SOTTO_STATUS_OK);
+    assert_int_equal(queue_mark(queue, 8, &err), SOTTO_STATUS_OK);
+    queue_free(queue); /* not committed */
+    queue = open_queue(in_folder("q"), false);
+    assert_int_equal(queue_bind(queue, mine, 32, &mark, &err), SOTTO_STATUS_OK);
+    assert_int_equal(mark, 7);
+    queue_free(queue);
+    queue = open_queue(in_folder("q"), true);
+    assert_int_equal(queue_bind(queue, mine, 32, &mark, &err), SOTTO_STATUS_OK);
+    assert_int_equal(mark, 0);
+    assert_int_equal(queue_mark(queue, 8, &err), SOTTO_STATUS_USAGE);
+    queue_free(queue);
 }
 
 /* What was refused is counted, and waits again when asked for. */
@@ -526,6 +556,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bound, setup_queue, teardown),
+        cmocka_unit_test_setup_teardown(test_mark, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_retry, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_life, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_batches, setup_queue, teardown),

@@ -86,7 +86,8 @@ static void
 test_changed(void **state)
 {
     static const char *const changes[] = {
-        "PRAGMA user_version=2",
+        "PRAGMA user_version=3",
+        "PRAGMA user_version=1",
         "PRAGMA application_id=7",
         "CREATE TABLE more (x)",
         "CREATE TRIGGER t AFTER INSERT ON report BEGIN SELECT 1; END",
