@@ -2,6 +2,7 @@
  * ledger.h: what the ledger's files share: budgets, the secret, the file.
  *
  *     ledger_secret.c   PATH.secret: names of people become hashes
+ *     ledger_name.c     names that are equal in Unicode
  *     ledger_mark.c     PATH.mark: how many charges there were at least
  *     ledger_file.c     PATH: the schema; making it, and opening it checked
  *     ledger_create.c   making both, with the caps
@@ -57,6 +58,49 @@ void ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
 /* What vouches for a mark. */
 void ledger_secret_mark(const uint8_t secret[LEDGER_SECRET_SIZE], uint64_t mark,
                         uint8_t ret_check[LEDGER_CHECK_SIZE]);
+
+/* The key of all spellings of a name, from its form NFC. */
+void ledger_secret_name(const uint8_t secret[LEDGER_SECRET_SIZE],
+                        const void *name, size_t size,
+                        uint8_t ret_name[LEDGER_PERSON_SIZE]);
+
+/* ---- Names -------------------------------------------------------------- */
+
+#define LEDGER_FORMS 2u       /* NFC, NFD */
+#define LEDGER_SPELT_SIZE 64u /* of a name as text */
+
+struct ledger_form {
+    uint8_t *text;
+    size_t size;
+};
+/* A name in both normal forms; one that is no UTF-8, as it is.
+   ledger_name_clear wipes and frees. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_name_forms(const void *name, size_t size,
+                  struct ledger_form ret_forms[LEDGER_FORMS],
+                  struct sotto_error *err);
+void ledger_name_clear(struct ledger_form forms[LEDGER_FORMS]);
+/* Spells a name for a person to see how: every character that is not printable
+   ASCII as \u and its number. */
+void ledger_name_spell(const void *name, size_t size,
+                       char text[LEDGER_SPELT_SIZE]);
+
+/*
+ * Whether nobody is in the ledger under another spelling of the charge's name.
+ * Statuses: REFUSED (somebody is), IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+ledger_name_check(const struct sql *sql,
+                  const uint8_t secret[LEDGER_SECRET_SIZE],
+                  const uint8_t person[LEDGER_PERSON_SIZE],
+                  const struct sotto_charge *charge, struct sotto_error *err);
+/* Notes down whose the name is, in the charge's transaction. Statuses: IO,
+   FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_name_keep(const struct sql *sql,
+                 const uint8_t secret[LEDGER_SECRET_SIZE],
+                 const uint8_t person[LEDGER_PERSON_SIZE],
+                 const struct sotto_charge *charge, struct sotto_error *err);
 
 /* ---- The mark ----------------------------------------------------------- */
 

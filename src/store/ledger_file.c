@@ -50,6 +50,14 @@ _Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
     "    CHECK (campaign_delta >= 0 AND campaign_delta <= lifetime_delta)\n"   \
     ") STRICT"
 
+/* Who has which name: `name` is the key of all its spellings. Charges of sotto
+   0.1.0 have no row. */
+#define TABLE_SPELLING                                                         \
+    "CREATE TABLE spelling (\n"                                                \
+    "  name BLOB PRIMARY KEY CHECK (length(name) = 32),\n"                     \
+    "  person BLOB NOT NULL CHECK (length(person) = 32)\n"                     \
+    ") STRICT, WITHOUT ROWID"
+
 /* Version 1, of sotto 0.1.0: every campaign had a cap of its own. */
 #define TABLE_LEDGER_1                                                         \
     "CREATE TABLE ledger (\n"                                                  \
@@ -66,9 +74,10 @@ _Static_assert(REPORT_MAGIC_SIZE == 4 && SOTTO_HASH_SIZE == 32 &&
 static const struct sql_kind kind = {
     .application = 0x534f544c, /* "SOTL" */
     .version = 2,
-    .schema = TABLE_CHARGE ";" INDEX_CAMPAIGN ";" TABLE_LEDGER,
+    .schema =
+        TABLE_CHARGE ";" INDEX_CAMPAIGN ";" TABLE_LEDGER ";" TABLE_SPELLING,
     .before = TABLE_CHARGE ";" TABLE_LEDGER_1,
-    .upgrade = INDEX_CAMPAIGN ";"
+    .upgrade = INDEX_CAMPAIGN ";" TABLE_SPELLING ";"
                               "CREATE TEMP TABLE kept AS SELECT * FROM ledger;"
                               "DROP TABLE ledger;" TABLE_LEDGER ";"
                               "INSERT INTO ledger SELECT * FROM kept;"
@@ -129,6 +138,30 @@ read_settings(const struct sql *sql, struct ledger_budgets *ret_caps,
         err);
 }
 
+/* What is missing at the end of a file SQLite takes for noughts, and a stored
+   hash may be those. */
+static enum sotto_status
+check_size(const struct sql *sql, struct sotto_error *err)
+{
+    int64_t pages = 0, page = 0;
+    sqlite3_int64 size = 0;
+    sqlite3_file *file = NULL;
+    enum sotto_status status =
+        sql_integer(sql, "PRAGMA page_count", &pages, err);
+    status =
+        HOST_THEN(status, sql_integer(sql, "PRAGMA page_size", &page, err));
+    if (status == SOTTO_STATUS_OK &&
+        (sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_FILE_POINTER,
+                              &file) != SQLITE_OK ||
+         file->pMethods->xFileSize(file, &size) != SQLITE_OK ||
+         size < pages * page)) {
+        status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "'%s' is damaged: its end is missing",
+                           host_shown(sql->path));
+    }
+    return status;
+}
+
 enum sotto_status
 ledger_file_open(const char *path, struct sql *ret_sql,
                  struct ledger_budgets *ret_caps,
@@ -139,6 +172,7 @@ ledger_file_open(const char *path, struct sql *ret_sql,
         sql_file_open(&sql, &kind, SQLITE_OPEN_READWRITE, err);
     status = HOST_THEN(status, sql_file_prepare(&sql, &kind, err));
     status = HOST_THEN(status, sql_file_check(&sql, &kind, err));
+    status = HOST_THEN(status, check_size(&sql, err));
     status = HOST_THEN(status, read_settings(&sql, ret_caps, ret_check, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_sql = sql;

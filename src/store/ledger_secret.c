@@ -3,6 +3,7 @@
  *
  *     person = BLAKE2b-256(key = secret, personal = "sotto.person", name)
  *     check  = BLAKE2b-256(key = secret, personal = "sotto.check",  nothing)
+ *     name   = BLAKE2b-256(key = secret, personal = "sotto.name",   NFC)
  *     mark   = BLAKE2b-256(key = secret, personal = "sotto.mark",   8 bytes)
  *
  * Without the secret nobody can tell from the ledger whether a name is in it,
@@ -25,6 +26,7 @@
 #define SUFFIX ".secret"
 #define PERSONAL_PERSON "sotto.person\0\0\0\0"
 #define PERSONAL_CHECK "sotto.check\0\0\0\0\0"
+#define PERSONAL_NAME "sotto.name\0\0\0\0\0\0"
 #define PERSONAL_MARK "sotto.mark\0\0\0\0\0\0"
 
 _Static_assert(sizeof PERSONAL_PERSON ==
@@ -35,7 +37,8 @@ _Static_assert(sizeof PERSONAL_CHECK ==
                "as many bytes as BLAKE2b takes");
 
 _Static_assert(sizeof PERSONAL_MARK ==
-                   crypto_generichash_blake2b_PERSONALBYTES + 1,
+                       crypto_generichash_blake2b_PERSONALBYTES + 1 &&
+                   sizeof PERSONAL_NAME == sizeof PERSONAL_MARK,
                "as many bytes as BLAKE2b takes");
 
 /* PATH.secret, which the caller frees; NULL: no memory. */
@@ -148,6 +151,14 @@ ledger_secret_check(const uint8_t secret[LEDGER_SECRET_SIZE],
                     uint8_t ret_check[LEDGER_CHECK_SIZE])
 {
     hash_secret(secret, PERSONAL_CHECK, "", 0, ret_check, LEDGER_CHECK_SIZE);
+}
+
+void
+ledger_secret_name(const uint8_t secret[LEDGER_SECRET_SIZE], const void *name,
+                   size_t size, uint8_t ret_name[LEDGER_PERSON_SIZE])
+{
+    hash_secret(secret, PERSONAL_NAME, name, size, ret_name,
+                LEDGER_PERSON_SIZE);
 }
 
 void

@@ -393,6 +393,8 @@ check_charge(const struct sotto_ledger *ledger,
              const struct sotto_charge *charge, struct sotto_error *err)
 {
     enum sotto_status status = check_current(ledger, err);
+    status = HOST_THEN(status, ledger_name_check(&ledger->sql, ledger->secret,
+                                                 person, charge, err));
     status = HOST_THEN(status, check_agreed(ledger, person, charge, err));
     return HOST_THEN(status, check_room(ledger, person, charge, err));
 }
@@ -533,6 +535,8 @@ commit_charge(void *context, const struct sotto_charge *charge,
     status = size < REPORT_HEADER_SIZE
                  ? host_fail(err, SOTTO_STATUS_USAGE, 0, "that is no report")
                  : check_charge(ledger, person, charge, err);
+    status = HOST_THEN(status, ledger_name_keep(&ledger->sql, ledger->secret,
+                                                person, charge, err));
     status = HOST_THEN(
         status, insert_charge(ledger, person, charge, report, size, err));
     status = HOST_THEN(status, sql_run(&ledger->sql, "COMMIT", err));

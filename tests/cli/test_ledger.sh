@@ -166,6 +166,17 @@ cp kept l.secret
 run 0 ledger show l --person ann
 absent r
 
+# ---- Names that are equal in Unicode -----------------------------------------
+printf 'name,age\nZo\303\253,1\n' >composed.csv
+printf 'name,age\nZoe\314\210,1\nhal,2\n' >decomposed.csv
+run 0 privatise a.sotto composed.csv --ledger l --person name -o z.reports
+run 3 privatise a.sotto decomposed.csv --ledger l --person name -o z2.reports
+asked 1 0 1
+says "'decomposed.csv', row 1 (line 2)" "'Zoe.u0308'" "'Zo.u00eb'" \
+    "another spelling"
+run 3 privatise c.sotto decomposed.csv --ledger l --person name -o z3.reports
+run 0 privatise c.sotto composed.csv --ledger l --person name -o z4.reports
+
 # ---- Put back from a backup --------------------------------------------------
 cp l l.backup
 printf 'name,age\ngus,1\n' >gus.csv
