@@ -11,8 +11,8 @@ JOBS := $(shell nproc)
 MAKEFLAGS += --no-print-directory
 C_FILES = $(shell find include src tests fuzz proof -name '*.[ch]')
 
-.PHONY: all demo test prove fresh bench fuzz format check-format tidy install \
-	clean help
+.PHONY: all demo test prove fresh bench fuzz format check-format tidy \
+	reproducible dist install clean help
 
 all: ## build build/sotto
 	@scripts/deps build
@@ -55,6 +55,13 @@ tidy: ## clang-tidy over src/
 	cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DSOTTO_TESTS=ON
 	find src -name '*.c' -print0 | \
 		xargs -0 -n 1 -P $(JOBS) clang-tidy --quiet -p build-clang
+
+reproducible: ## build in two folders on two days; the bytes must be equal
+	scripts/reproducible
+
+dist: all ## sources, bill of materials and their sums, in build/dist
+	cmake --build build -j$(JOBS) --target libraries sotto-collector
+	scripts/dist build
 
 install: all ## install the program, the libraries, the headers
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)

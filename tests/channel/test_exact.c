@@ -14,8 +14,8 @@
  *     domain's vertices (invariant 2);
  *   - the primitives called, and their public arguments, are the same on every
  *     branch and for every point (invariant 7);
- *   - log_p, log_p_many, the realised epsilon, the estimator's mean and its variance are
- *     those of that distribution.
+ *   - log_p, log_p_many, the realised epsilon, the estimator's mean and its
+ * variance are those of that distribution.
  *
  * It prints the table that docs/channels.md shows.
  */

@@ -18,7 +18,7 @@
 
 static uint8_t by_hand[1u << 16], page[1u << 16]; /* read, with a NUL */
 const struct embedded demo_template[] = {{"by-hand.sh", by_hand, 0},
-                                          {"page.html", page, 0}};
+                                         {"page.html", page, 0}};
 static struct host_text written[2]; /* by-hand.sh, report.html */
 static struct demo demo;
 
