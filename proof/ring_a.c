@@ -45,7 +45,7 @@ call_channel(const struct channel *channel, uint32_t size, uint32_t rows,
         q[i] = symbols ? Frama_C_interval(0, (int)size - 1)
                        : Frama_C_interval(-(int)l, (int)l);
     }
-    if (channel_init_rows(&instance, channel, size, rows, l, eps, 0, own) !=
+    if (channel_init(&instance, channel, size, rows, l, eps, 0, own) !=
         SOTTO_STATUS_OK) {
         return;
     }
