@@ -182,11 +182,12 @@ const uint8_t *sotto_client_hash(const struct sotto_client *client);
  * ledger's work. On failure `report` is wiped. Statuses: SIZE (count or size
  * is not the mechanism's), ENTROPY.
  *
- * Time: from the encoder's output on, and from a category to its channel, the
- * instructions executed do not depend on the record. The encoder's floats may
- * take longer for some records than for others (subnormal numbers, for one),
- * and this code has no clock: where a stopwatch could be watching, answer at a
- * fixed time after asking (invariant 7).
+ * Time: from a category, and from the encoder's output, to the report the
+ * instructions executed do not depend on the record, nor do the encoder's; no
+ * number on the way is subnormal, whatever the weights are. A division may take
+ * a little longer for some floats, and this code has no clock: where a
+ * stopwatch could be watching, answer at a fixed time after asking (invariant
+ * 7). What a report leaves on the stack and in registers is wiped.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_client_privatise(struct sotto_client *client,
