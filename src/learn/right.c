@@ -150,7 +150,8 @@ sotto_right_best(const struct sotto_right *right, size_t n)
 
 /* ---- The network that a mechanism asks about ----------------------------- */
 
-/* Asks anew about a network, as the mechanism does: its bytes must be those. */
+/* Asks anew about a network, as the mechanism does and until it ends: its bytes
+   must be those. */
 static enum sotto_status
 asks_about(const struct sotto_model *model, size_t network,
            const struct sotto_mechanism *mechanism, bool *ret_same,
@@ -158,17 +159,20 @@ asks_about(const struct sotto_model *model, size_t network,
 {
     const struct shape *shape = &mechanism->shape;
     struct sotto_mechanism_info info;
-    struct sotto_mechanism *own = NULL;
+    struct sotto_mechanism *own = NULL, *ended = NULL;
     enum sotto_status status;
     sotto_mechanism_info(mechanism, &info);
     status = sotto_model_mechanism_right(
         model, network, shape->schema.column[shape->part[0].column].name,
         info.eps_text, NULL, &own, err);
+    status = HOST_THEN(
+        status, sotto_mechanism_expire(own, info.expires, NULL, &ended, err));
     if (status == SOTTO_STATUS_OK) {
-        *ret_same = own->size == mechanism->size &&
-                    memcmp(own->data, mechanism->data, own->size) == 0;
-        sotto_mechanism_free(own);
+        *ret_same = ended->size == mechanism->size &&
+                    memcmp(ended->data, mechanism->data, ended->size) == 0;
     }
+    sotto_mechanism_free(own);
+    sotto_mechanism_free(ended);
     return status;
 }
 

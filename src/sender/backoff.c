@@ -20,7 +20,7 @@
 #define LOOK_MS ((uint64_t)100)
 #define NS_PER_MS 1000000
 #define START_S 0.25                   /* to open and read the records */
-#define REPORT_S 0.01                  /* to charge and keep a report */
+#define REPORT_S 0.03                  /* to charge and keep a report */
 #define ENCODER_S 0.05                 /* to start and end a process for it */
 #define WORK_PER_S ((double)(1 << 28)) /* multiply-adds of a slow device */
 

@@ -112,7 +112,13 @@ exchange_run(struct exchange *exchange, const struct transport_request *request,
         struct transport_answer answer;
         bool again = false;
         enum sotto_status status =
-            try_once(exchange, request, &answer, &again, &why);
+            exchange->mechanism != NULL
+                ? sotto_mechanism_check(exchange->mechanism, err)
+                : SOTTO_STATUS_OK;
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        status = try_once(exchange, request, &answer, &again, &why);
         if (status == SOTTO_STATUS_OK) {
             *ret_answer = answer;
             return status;

@@ -185,8 +185,9 @@ sender_connect(const struct sotto_sender *sender, struct exchange *ret_exchange,
                                              .proxy = sender->proxy,
                                              .timeout_s = sender->timeout_s,
                                              .watch = &sender->watch};
-    struct exchange exchange = {NULL, sender->tries, sender->wait_ms,
-                                &sender->watch, 0};
+    struct exchange exchange = {.tries = sender->tries,
+                                .wait_ms = sender->wait_ms,
+                                .watch = &sender->watch};
     if (sender->look) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "this sender was opened to look, and sends nothing");
@@ -214,7 +215,7 @@ sotto_sender_commit(struct sotto_sender *sender, struct sotto_error *err)
     uint64_t sequence = 0;
     enum sotto_status status = SOTTO_STATUS_OK;
     if (sender->ledger != NULL) {
-        status = ledger_sequence(sender->ledger, &sequence, err);
+        status = ledger_settle(sender->ledger, &sequence, err);
         status = HOST_THEN(status, queue_mark(sender->queue, sequence, err));
     }
     return HOST_THEN(status, queue_commit(sender->queue, err));
@@ -435,14 +436,11 @@ send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     bool more = true;
+    exchange->mechanism = sender->mechanism;
     while (status == SOTTO_STATUS_OK && more) {
         struct queue_batch batch = {0};
         status = take_batch(sender, sender->mechanism, &batch, err);
         more = batch.count > 0;
-        if (more && sender->mechanism != NULL) { /* it may expire meanwhile */
-            status = HOST_THEN(status,
-                               sotto_mechanism_check(sender->mechanism, err));
-        }
         if (status == SOTTO_STATUS_OK && more) {
             status = send_batch(sender, exchange, &batch, total, sent, err);
         }

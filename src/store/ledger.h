@@ -130,6 +130,11 @@ ledger_mark_raise(const char *path, const uint8_t secret[LEDGER_SECRET_SIZE],
 SOTTO_CHECKED enum sotto_status
 ledger_sequence(const struct sotto_ledger *ledger, uint64_t *ret_sequence,
                 struct sotto_error *err);
+/* The same, of charges that no loss of power undoes any more: what a mark may
+   be raised to. Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status ledger_settle(const struct sotto_ledger *ledger,
+                                              uint64_t *ret_sequence,
+                                              struct sotto_error *err);
 /* Tells it of a mark that is kept elsewhere: if it is behind that, it makes no
    new charge. Statuses: IO, FORMAT, MEMORY. */
 SOTTO_CHECKED enum sotto_status ledger_compare(struct sotto_ledger *ledger,

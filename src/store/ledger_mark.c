@@ -100,6 +100,7 @@ raise_slot(int fd, const uint8_t *secret, uint64_t sequence, uint64_t *ret_mark)
         return 0;
     }
     write_slot(secret, sequence, slot);
+    errno = EIO; /* of a write that is too short */
     return pwrite(fd, slot, sizeof slot, high ? 0 : SLOT_SIZE) ==
                        (ssize_t)sizeof slot &&
                    fdatasync(fd) == 0

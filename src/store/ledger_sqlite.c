@@ -96,6 +96,16 @@ ledger_compare(struct sotto_ledger *ledger, uint64_t mark,
     return status;
 }
 
+/* Another program may have been killed before its commit was in the folder: a
+   mark above a charge that a loss of power undoes would lock everybody out. */
+enum sotto_status
+ledger_settle(const struct sotto_ledger *ledger, uint64_t *ret_sequence,
+              struct sotto_error *err)
+{
+    enum sotto_status status = ledger_sequence(ledger, ret_sequence, err);
+    return HOST_THEN(status, sql_file_settle(ledger->path, err));
+}
+
 /* Raises the mark to a charge that is committed. */
 static enum sotto_status
 raise_mark(struct sotto_ledger *ledger, uint64_t sequence,
@@ -125,7 +135,7 @@ check_mark(struct sotto_ledger *ledger, struct sotto_error *err)
     enum sotto_status status =
         ledger_mark_raise(ledger->path, ledger->secret, 0, &ledger->mark, err);
     status = HOST_THEN(status, ledger_compare(ledger, ledger->mark, err));
-    status = HOST_THEN(status, ledger_sequence(ledger, &sequence, err));
+    status = HOST_THEN(status, ledger_settle(ledger, &sequence, err));
     return status == SOTTO_STATUS_OK && ledger->behind == 0 &&
                    ledger->mark < sequence
                ? raise_mark(ledger, sequence, err)

@@ -48,6 +48,8 @@ late_start(struct late *late, struct sotto_client *client,
         late->made = NULL;
         return false;
     }
+    /* Where a parent ignored it, children vanish and ids are used again. */
+    (void)signal(SIGCHLD, SIG_DFL);
     late->child = pipe(ends) == 0 ? fork() : -1;
     if (late->child == 0) {
         make_report(late, parent, client, values, count);

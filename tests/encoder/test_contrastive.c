@@ -216,7 +216,8 @@ test_refused(void **state)
     BAD(eps, NULL, USAGE, "eps is missing");
     BAD(eps, "33", BUDGET, "epsilon");
     BAD(lambda, 1, USAGE, "lambda");
-    BAD(label, "a", INPUT, "--category");
+    BAD(label, "a", INPUT, "names of classes, say so");
+    assert_string_equal(err.remedy, "category");
     BAD(d, 5000, USAGE, "4096");
     BAD(hidden, none, USAGE, "hidden");
     good.width_count = 1;

@@ -326,7 +326,8 @@ test_refused(void **state)
     BAD(lambda, NAN, USAGE, "lambda");
     BAD(lambda, 1e-9, USAGE, "lambda 1.0000000000000001e-09 is not");
     BAD(label, "nobody", USAGE, "nobody");
-    BAD(label, "a", INPUT, "--category");
+    BAD(label, "a", INPUT, "names of classes, say so");
+    assert_string_equal(err.remedy, "category");
     BAD(d, 5000, USAGE, "d 5000 is not a whole number from 1 to 4096");
     BAD(steps, (1u << 20) + 1, USAGE, "steps");
     BAD(hidden, none, USAGE, "hidden");

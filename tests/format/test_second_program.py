@@ -58,15 +58,9 @@ def read(name):
 
 def accepts(data):
     """Says whether second.py accepts a mechanism, as `sotto inspect` should:
-    as a device, but for numbers so small that only a device minds them."""
+    as a device."""
     try:
         second.Mechanism(data)
-        return True
-    except second.Refused as error:
-        if not str(error).endswith("tiny"):
-            return False
-    try:
-        second.Mechanism(data, device=False)
         return True
     except second.Refused:
         return False

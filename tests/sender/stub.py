@@ -201,7 +201,7 @@ class Device:
         self.size = int(blank.split(" bytes each")[0].split()[-1])
 
     def new_ledger(self):
-        for name in ("l", "l.secret", "l.queue", "l.queue.lock"):
+        for name in ("l", "l.secret", "l.mark", "l.queue", "l.queue.lock"):
             pathlib.Path(name).unlink(missing_ok=True)
         run(0, "ledger", "new", "l", "--lifetime-eps", "4")
 

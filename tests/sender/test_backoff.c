@@ -133,10 +133,10 @@ test_allowance(void **state)
 {
     (void)state;
     assert_true(backoff_allowance(UINT64_C(1) << 32, 0) == 0);
-    assert_true(fabs(backoff_allowance(0, 1) - 0.31) < 1e-9);
-    assert_true(fabs(backoff_allowance(1 << 28, 1) - 1.31) < 1e-9);
-    assert_true(fabs(backoff_allowance(1 << 27, 100) - 56.25) < 1e-9);
-    assert_true(fabs(backoff_share(1, 1) - 0.74) < 1e-9);
+    assert_true(fabs(backoff_allowance(0, 1) - 0.33) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 28, 1) - 1.33) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 27, 100) - 58.25) < 1e-9);
+    assert_true(fabs(backoff_share(1, 1) - 0.72) < 1e-9);
     for (uint64_t n = 1; n < 1000; n += n / 3 + 1) {
         double share = backoff_share(backoff_allowance(1 << 24, n), n);
         assert_true(fabs(share - 0.05 - 0.0625) < 1e-9);

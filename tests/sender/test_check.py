@@ -146,12 +146,12 @@ def check_ledger(device):
     """A new ledger beside a waiting queue would ask everybody again."""
     stub = Stub(device.size)
     queued(device, stub)
-    for name in ("l", "l.secret"):
+    for name in ("l", "l.secret", "l.mark"):
         os.rename(name, "old-" + name)
     run(0, "ledger", "new", "l", "--lifetime-eps", "4")
     says(run(3, *device.words(stub.url())), "another ledger", "l.queue")
     expect(not device.charged() and not stub.requests, "charged or sent")
-    for name in ("l", "l.secret"):
+    for name in ("l", "l.secret", "l.mark"):
         os.rename("old-" + name, name)
     run(0, *device.words(stub.url()))
     expect(len(stub.seen) == 5 == len(device.charged()), "not the five")

@@ -70,14 +70,15 @@ run 2 train right --model two.model --eps 1 -o x.sotto
 says "2 networks" "--network"
 run 2 train right --model two.model --network 3 --eps 1 -o x.sotto
 for i in 1 2; do
-    run 0 train right --model two.model --network $i --eps 1 -o $i.sotto
+    run 0 train right --model two.model --network $i --eps 1 \
+        --expires 2099-01-31 -o $i.sotto
     run 0 privatise $i.sotto all.csv --seed $i -o $i.reports
 done
 run 0 choose 1.sotto 1.reports 2.sotto 2.reports --model two.model -o kept.model
 says "simulated"
 chosen=$(sed -n 's/^Chosen: \(.\).sotto.*/\1/p' out)
 run 0 evaluate kept.model --data all.csv
-run 0 train right --model kept.model --eps 1 -o kept.sotto
+run 0 train right --model kept.model --eps 1 --expires 2099-01-31 -o kept.sotto
 cmp -s kept.sotto "$chosen.sotto" || fail "kept another than $chosen"
 run 2 choose good.sotto b.reports --model two.model -o x.model
 says "does not ask about a network"
