@@ -315,14 +315,19 @@ const struct cli_verb cmd_ledger = {
     .summary = "remember who was asked, what it cost and what was sent",
     .usage = "new L --lifetime-eps E [OPTIONS]\n"
              "  sotto ledger show L --person P [--reports]",
-    .about =
-        "A ledger keeps a person to one report for each campaign, unless they agree to a\n"
-        "second mechanism (--again of send and privatise), and refuses what would cost\n"
-        "more than its caps. 'new' makes one: L, and L.secret and L.mark beside it, which\n"
-        "L is of no use without: an L that was put back from a backup asks nobody new.\n"
-        "The caps stay as they are made. 'show' tells a person what was asked, what it\n"
-        "cost, what was sent and what is left. People are in L only as hashes, so it\n"
-        "cannot list them.\n",
+    .about = "A ledger keeps a person to one report for each campaign, unless "
+             "they agree to a\n"
+             "second mechanism (--again of send and privatise), and refuses "
+             "what would cost\n"
+             "more than its caps. 'new' makes one: L, and L.secret and L.mark "
+             "beside it, which\n"
+             "L is of no use without: an L that was put back from a backup "
+             "asks nobody new.\n"
+             "The caps stay as they are made. 'show' tells a person what was "
+             "asked, what it\n"
+             "cost, what was sent and what is left. People are in L only as "
+             "hashes, so it\n"
+             "cannot list them.\n",
     .example =
         "printf 'name,age\\nann,31\\nbob,47\\n' >people.csv\n"
         "sotto train direct --data people.csv --keep age --range age=0:100 \\\n"
