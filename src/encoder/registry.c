@@ -154,9 +154,11 @@ encoder_train(const struct encoder *const *registry, const char *kind,
     const char *checkpoint = job.options->checkpoint;
     void *own = NULL;
     enum sotto_status status;
+    if (facts == NULL) {
+        return host_fail_memory(err);
+    }
     job.facts = facts;
-    status = facts != NULL ? begin_encoder(registry, kind, &job, &own, err)
-                           : host_fail_memory(err);
+    status = begin_encoder(registry, kind, &job, &own, err);
     if (status == SOTTO_STATUS_OK && job.encoder != NULL) {
         status = job.encoder->fit(&job, own, err);
     }
