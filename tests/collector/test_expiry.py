@@ -23,8 +23,8 @@ class Ending(Campaign):
 
 def main():
     library = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-    if not library:
-        print("skipped: no libfaketime")
+    if not library or b"__asan_init" in open(os.environ["SOTTO"], "rb").read():
+        print("skipped: no libfaketime, or a sanitizer that wants its place")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         campaign = Ending(folder)
