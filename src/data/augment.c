@@ -1,8 +1,8 @@
 /*
  * augment.c: images distorted at random, for learning what does not matter.
  *
- * augment_draw.c decides what is done to a view, augment_warp.c moves pixels
- * and augment_colour.c changes them.
+ * augment_draw.c decides what is done to a view, augment_warp.c moves pixels,
+ * augment_colour.c and augment_intensity.c change them.
  */
 #include "data/augment.h"
 
@@ -11,6 +11,7 @@
 
 #include "data/augment_colour.h"
 #include "data/augment_draw.h"
+#include "data/augment_intensity.h"
 #include "data/augment_warp.h"
 #include "host/error.h"
 
@@ -32,12 +33,17 @@ struct data_augment
 data_augment_line(uint32_t height, uint32_t width)
 {
     struct data_augment augment = {.kind = DATA_AUGMENT_LINE,
-                                   .rotate = 25,
+                                   .rotate = 15,
                                    .scale = 0.3,
-                                   .shear = 0.5,
+                                   .shear = 0.3,
                                    .shift = 3.0 / 28 *
                                             (height < width ? height : width),
-                                   .thickness = 1};
+                                   .thickness = 0.5,
+                                   .gamma = 0.5,
+                                   .noise = 0.3,
+                                   .jitter = 0.8,
+                                   .brightness = 0.4,
+                                   .contrast = 0.4};
     return augment;
 }
 
@@ -78,23 +84,32 @@ check_ranges(const struct range *range, size_t count, struct sotto_error *err)
 static enum sotto_status
 check_parameters(const struct data_augment *augment, struct sotto_error *err)
 {
+    const struct range either[] = {
+        {"jitter", augment->jitter, 0, 1},
+        {"brightness", augment->brightness, 0, 1},
+        {"contrast", augment->contrast, 0, 1},
+    };
     const struct range line[] = {
         {"rotate", augment->rotate, 0, 180},
         {"scale", augment->scale, 0, 0.99},
         {"shear", augment->shear, 0, 10},
         {"shift", augment->shift, 0, DATA_AUGMENT_SIDE_MAX},
         {"thickness", augment->thickness, 0, 10},
+        {"gamma", augment->gamma, 0, 2},
+        {"noise", augment->noise, 0, 10},
     };
     const struct range photo[] = {
         {"crop", augment->crop, 1e-6, 1},
         {"flip", augment->flip, 0, 1},
-        {"jitter", augment->jitter, 0, 1},
-        {"brightness", augment->brightness, 0, 1},
-        {"contrast", augment->contrast, 0, 1},
         {"saturation", augment->saturation, 0, 1},
         {"hue", augment->hue, 0, 0.5},
         {"grey", augment->grey, 0, 1},
     };
+    enum sotto_status status =
+        check_ranges(either, sizeof either / sizeof *either, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     return augment->kind == DATA_AUGMENT_LINE
                ? check_ranges(line, sizeof line / sizeof *line, err)
                : check_ranges(photo, sizeof photo / sizeof *photo, err);
@@ -196,6 +211,8 @@ view_line(const struct job *job, const struct augment_key *key,
         augment_thicken(job->height, job->width, job->channels, line.thin,
                         line.weight, to);
     }
+    augment_intensity(&line, key, (size_t)job->height * job->width,
+                      job->channels, to);
 }
 
 static void

@@ -44,6 +44,10 @@ enum data_augment_kind {
  * m the middle of the image, by bilinear sampling with 0 outside. Then, with
  * probability 1/2 each, a pixel v becomes v + w (max - v) or v + w (min - v),
  * cut to [0, 1]; max and min are over v and its four neighbours, 0 outside.
+ * Then its intensity changes. With probability `jitter`: brightness (v f), and
+ * contrast (v moves by f away from the mean of the image), each cut to [0, 1].
+ * Always: v becomes max(v, 0.0001)^g, and gets normal noise of its own, which
+ * may lead out of [0, 1].
  *
  * PHOTO. An upright part of the image, chosen as below and mirrored or not,
  * fills the frame (bilinear; it is never larger than the frame, so nothing
@@ -61,22 +65,29 @@ struct data_augment {
     double shear;     /* k in +-shear */
     double shift;     /* pixels: each of t in +-shift */
     double thickness; /* w in 0 to thickness */
+    double gamma;     /* g in e^-gamma to e^gamma, log-uniform */
+    double noise;     /* deviation of the noise in 0 to noise */
+
+    /* Either kind. */
+    double jitter;     /* probability that the changes below apply */
+    double brightness; /* at most 1, likewise below: f in 1 +- brightness */
+    double contrast;
 
     double crop;       /* 0 < crop <= 1: share of the area, in crop to 1; width
                           to height in 3/4 to 4/3 of the image's, log-uniform,
                           but crop 1 is always the whole */
     double flip;       /* probability of left for right */
-    double jitter;     /* probability that the next four apply */
-    double brightness; /* at most 1, likewise below: f in 1 +- brightness */
-    double contrast;
-    double saturation;
-    double hue;  /* turns, at most 1/2: in +-hue */
-    double grey; /* probability of losing the colours */
+    double saturation; /* after a jitter, as is hue */
+    double hue;        /* turns, at most 1/2: in +-hue */
+    double grey;       /* probability of losing the colours */
 };
 
-/* 25 degrees, 0.3, 0.5, 3/28 of the shorter side, 1. */
+/* Rotation 15 degrees, scale 0.3, shear 0.3, shift 3/28 of the shorter side,
+   thickness 0.5, gamma 0.5, noise 0.3, jitter 0.8 of brightness 0.4 and
+   contrast 0.4. */
 struct data_augment data_augment_line(uint32_t height, uint32_t width);
-/* 0.2, 0.5, 0.8, 0.4, 0.4, 0.4, 0.1, 0.2. */
+/* Crop 0.2, flip 0.5, jitter 0.8 of brightness 0.4, contrast 0.4, saturation
+   0.4 and hue 0.1; grey 0.2. */
 struct data_augment data_augment_photo(void);
 
 /* Whether parameters and sizes are within the limits above. Statuses: USAGE,
@@ -89,8 +100,8 @@ data_augment_check(const struct data_augment *augment, uint32_t height,
  * Writes view `view` of the images all[row[0..n)], each `height` x `width` x
  * `channels` floats, one after the other. What data_augment_check refuses must
  * not come here. `ret` overlaps nothing. Images of a single row or column of
- * pixels are not warped. The same floats on every machine whose sine and
- * cosine are the same.
+ * pixels are not warped. The same floats on every machine whose sine, cosine
+ * and exponential are the same.
  */
 void data_augment_rows(struct host_pool *pool,
                        const struct data_augment *augment, uint32_t height,

@@ -1,5 +1,5 @@
 /*
- * augment_colour.c: a photo's colours changed.
+ * augment_colour.c: an image's colours changed.
  *
  * The grey of a pixel is 0.299 red + 0.587 green + 0.114 blue, and the mean of
  * the channels where there are not three of them.
@@ -102,9 +102,9 @@ lose_colours(size_t pixels, float *image)
     }
 }
 
-static void
-change(enum augment_change which, float factor, size_t pixels,
-       uint32_t channels, float *image)
+void
+augment_colour_change(enum augment_change which, float factor, size_t pixels,
+                      uint32_t channels, float *image)
 {
     if (which == AUGMENT_BRIGHTNESS) {
         brighten(factor, pixels * channels, image);
@@ -123,7 +123,8 @@ augment_colour(const struct augment_photo *photo, size_t pixels,
 {
     for (unsigned i = 0; i < AUGMENT_CHANGES && photo->jitter; i++) {
         enum augment_change which = photo->order[i];
-        change(which, photo->factor[which], pixels, channels, image);
+        augment_colour_change(which, photo->factor[which], pixels, channels,
+                              image);
     }
     if (photo->grey && channels == 3) {
         lose_colours(pixels, image);

@@ -73,6 +73,23 @@ augment_draw_line(const struct data_augment *augment,
     ret_line->shift_y = draw_around(&draws, augment->shift);
     ret_line->thin = draw_event(&draws, 0.5);
     ret_line->weight = (float)(augment->thickness * draw_unit(&draws));
+    ret_line->jitter = draw_event(&draws, augment->jitter);
+    ret_line->brightness =
+        (float)(1 + draw_around(&draws, augment->brightness));
+    ret_line->contrast = (float)(1 + draw_around(&draws, augment->contrast));
+    ret_line->gamma = (float)exp(draw_around(&draws, augment->gamma));
+    ret_line->noise = (float)(augment->noise * draw_unit(&draws));
+}
+
+void
+augment_draw_words(const struct augment_key *key, uint32_t first, size_t n,
+                   uint32_t *ret_words)
+{
+    struct draws draws = draws_begin(key);
+    draws.counter[0] = first;
+    for (size_t i = 0; i < n; i++, draws.counter[0]++) {
+        seeded_philox(draws.counter, draws.key, ret_words + 4 * i);
+    }
 }
 
 /* A part of a share of the area in [crop, 1], of the proportions of the image

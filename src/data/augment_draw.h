@@ -5,7 +5,8 @@
  *     block    epoch 2^32 + 0, 1, ...       all others: far below 2^62)
  *
  * Of each of very many streams few numbers are needed, so the blocks are made
- * one by one.
+ * one by one. The noise of a line's pixels begins at block AUGMENT_NOISE, after
+ * what the view itself is drawn from.
  */
 #ifndef SOTTO_DATA_AUGMENT_DRAW_H
 #define SOTTO_DATA_AUGMENT_DRAW_H
@@ -19,11 +20,17 @@ struct augment_key {
     uint32_t epoch, row, view;
 };
 
+#define AUGMENT_NOISE UINT32_C(256)
+
 struct augment_line {
     double rotate; /* radians */
     double scale_x, scale_y, shear, shift_x, shift_y;
     bool thin;
     float weight; /* w */
+    bool jitter;
+    float brightness, contrast; /* factors */
+    float gamma;                /* g */
+    float noise;                /* deviation */
 };
 
 enum augment_change {
@@ -47,5 +54,8 @@ void augment_draw_line(const struct data_augment *augment,
 void augment_draw_photo(const struct data_augment *augment,
                         const struct augment_key *key, uint32_t height,
                         uint32_t width, struct augment_photo *ret_photo);
+/* 4 n random words: blocks `first` on of the key's stream. */
+void augment_draw_words(const struct augment_key *key, uint32_t first, size_t n,
+                        uint32_t *ret_words);
 
 #endif

@@ -51,6 +51,15 @@ no_photo(void)
     return augment;
 }
 
+/* Geometry alone. */
+static struct data_augment
+line_unlit(uint32_t height, uint32_t width)
+{
+    struct data_augment augment = data_augment_line(height, width);
+    augment.jitter = augment.gamma = augment.noise = 0;
+    return augment;
+}
+
 static void
 make(const struct data_augment *augment, uint64_t seed, uint32_t epoch,
      uint32_t view, float *ret)
@@ -100,7 +109,7 @@ sample(const float *image, double x, double y, size_t c)
 static void
 test_line_map(void **state)
 {
-    struct data_augment augment = data_augment_line(SIDE, SIDE);
+    struct data_augment augment = line_unlit(SIDE, SIDE);
     const double m = (SIDE - 1) / 2.0;
     (void)state;
     augment.rotate = 180;
@@ -128,7 +137,7 @@ test_line_map(void **state)
 static void
 test_one_row(void **state)
 {
-    struct data_augment augment = data_augment_line(1, SIDE);
+    struct data_augment augment = line_unlit(1, SIDE);
     (void)state;
     augment.thickness = 0;
     data_augment_rows(NULL, &augment, 1, SIDE, 1, all, rows, 4, 1, 0, 0, views);
@@ -138,6 +147,36 @@ test_one_row(void **state)
     augment.thickness = 1;
     data_augment_rows(NULL, &augment, 1, SIDE, 1, all, rows, 4, 1, 0, 0, views);
     assert_memory_not_equal(views, all, (size_t)4 * SIDE * sizeof *all);
+}
+
+/* Each of the four changes of intensity is one of its own. */
+static void
+test_line_intensity(void **state)
+{
+    struct data_augment augment[4] = {{.kind = DATA_AUGMENT_LINE},
+                                      {.kind = DATA_AUGMENT_LINE},
+                                      {.kind = DATA_AUGMENT_LINE},
+                                      {.kind = DATA_AUGMENT_LINE}};
+    (void)state;
+    augment[0].jitter = augment[0].brightness = 1;
+    augment[1].jitter = augment[1].contrast = 1;
+    augment[2].gamma = 0.5;
+    augment[3].noise = 0.3;
+    for (size_t i = 0; i < 4; i++) {
+        bool out = false;
+        make(&augment[i], 7, 1, 1, views);
+        for (size_t r = 0; r < ROWS; r++) {
+            assert_memory_not_equal(views + r * SIZE, all + r * SIZE,
+                                    SIZE * sizeof *all);
+        }
+        for (size_t k = 0; k < ROWS * SIZE; k++) {
+            out |= views[k] < 0 || views[k] > 1;
+        }
+        assert_int_equal(out, i == 3); /* noise is not cut */
+        augment[i].jitter = augment[i].gamma = augment[i].noise = 0;
+        make(&augment[i], 7, 1, 1, views);
+        assert_memory_equal(views, all, sizeof all);
+    }
 }
 
 static bool
@@ -298,11 +337,13 @@ test_threads(void **state)
 static void
 test_range(void **state)
 {
-    struct data_augment kinds[3] = {data_augment_line(SIDE, SIDE),
+    struct data_augment kinds[3] = {line_unlit(SIDE, SIDE),
                                     data_augment_line(SIDE, SIDE),
                                     data_augment_photo()};
     (void)state;
     kinds[1].thickness = 5;
+    kinds[1].brightness = kinds[1].contrast = kinds[1].jitter = 1;
+    kinds[1].noise = 0;
     kinds[2].brightness = kinds[2].contrast = kinds[2].saturation = 1;
     kinds[2].hue = 0.5;
     for (size_t i = 0; i < ROWS * SIZE / 2; i++) {
@@ -356,6 +397,15 @@ test_check(void **state)
     line.scale = 1;
     refuse(&line, 28, 28, 1, SOTTO_STATUS_USAGE,
            "scale is 1: it must be in 0 to 0.99");
+    line.scale = 0.3;
+    line.gamma = 3;
+    refuse(&line, 28, 28, 1, SOTTO_STATUS_USAGE,
+           "gamma is 3: it must be in 0 to 2");
+    line.gamma = 0;
+    line.jitter = 1.5;
+    refuse(&line, 28, 28, 1, SOTTO_STATUS_USAGE,
+           "jitter is 1.5: it must be in 0 to 1");
+    line.jitter = 0;
     line.scale = NAN;
     assert_int_equal(data_augment_check(&line, 28, 28, 1, &err),
                      SOTTO_STATUS_USAGE);
@@ -375,6 +425,7 @@ main(void)
         cmocka_unit_test_setup(test_identity, setup),
         cmocka_unit_test_setup(test_line_map, setup),
         cmocka_unit_test_setup(test_one_row, setup),
+        cmocka_unit_test_setup(test_line_intensity, setup),
         cmocka_unit_test_setup(test_flip, setup),
         cmocka_unit_test_setup(test_grey, setup),
         cmocka_unit_test_setup(test_crop, setup),

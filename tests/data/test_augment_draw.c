@@ -44,28 +44,34 @@ static void
 test_line(void **state)
 {
     const struct data_augment augment = data_augment_line(28, 28);
-    struct tenths tenths[7] = {0};
-    unsigned thin = 0;
+    struct tenths tenths[11] = {0};
+    unsigned thin = 0, jitter = 0;
     double together = 0;
     (void)state;
     for (uint32_t row = 0; row < DRAWS; row++) {
         struct augment_key key = {.seed = 1, .row = row};
         struct augment_line line;
         augment_draw_line(&augment, &key, &line);
-        tally(&tenths[0], -25, 25, line.rotate * 180 / PI);
+        tally(&tenths[0], -15, 15, line.rotate * 180 / PI);
         tally(&tenths[1], 0.7, 1.3, line.scale_x);
         tally(&tenths[2], 0.7, 1.3, line.scale_y);
-        tally(&tenths[3], -0.5, 0.5, line.shear);
+        tally(&tenths[3], -0.3, 0.3, line.shear);
         tally(&tenths[4], -3, 3, line.shift_x);
         tally(&tenths[5], -3, 3, line.shift_y);
-        tally(&tenths[6], 0, 1, (double)line.weight);
+        tally(&tenths[6], 0, 0.5, (double)line.weight);
+        tally(&tenths[7], 0.6, 1.4, (double)line.brightness);
+        tally(&tenths[8], 0.6, 1.4, (double)line.contrast);
+        tally(&tenths[9], -0.5000001, 0.5, log((double)line.gamma));
+        tally(&tenths[10], 0, 0.3, (double)line.noise);
         thin += line.thin;
+        jitter += line.jitter;
         together += (line.scale_x - 1) * (line.scale_y - 1);
     }
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 11; i++) {
         assert_even(&tenths[i]);
     }
     assert_in_range(thin, 2000 - 190, 2000 + 190);
+    assert_in_range(jitter, 3200 - 152, 3200 + 152);
     /* x and y apart: variance of a product (0.3^2 / 3)^2 each */
     assert_true(fabs(together / DRAWS) < 6 * 0.03 / sqrt(DRAWS));
 }
@@ -81,7 +87,7 @@ test_stream(void **state)
                                     .view = 3};
     struct augment_line line;
     struct seeded seeded;
-    uint32_t word[8];
+    uint32_t word[8], noise[8];
     (void)state;
     seeded_init(&seeded, key.seed,
                 (UINT64_C(1) << 62) + (UINT64_C(3) << 32) + 70000);
@@ -93,6 +99,14 @@ test_stream(void **state)
     /* fifth and sixth; a block is used from its end */
     assert_true(line.shift_x == 2 * (word[7] * 0x1p-32) - 1);
     assert_true(line.shift_y == 2 * (word[6] * 0x1p-32) - 1);
+
+    seeded_init(&seeded, key.seed,
+                (UINT64_C(1) << 62) + (UINT64_C(3) << 32) + 70000);
+    seeded.block = (UINT64_C(5) << 32) + 9;
+    augment_draw_words(&key, 9, 2, noise);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(noise[i], random_u32(&seeded.random));
+    }
 }
 
 static void

@@ -55,6 +55,20 @@ test_exp(void **state)
 }
 
 static void
+test_log(void **state)
+{
+    (void)state;
+    assert_true(worst(curve_log, log, 1e-4, 0.5) < 3);
+    assert_true(worst(curve_log, log, 2, 1e9) < 3);
+    assert_true(worst(curve_log, log, 0.70, 0.71) < 4);
+    assert_true(worst(curve_log, log, 1.41, 1.42) < 4);
+    assert_true(curve_log(1.0F) == 0.0F);
+    for (float x = 0.99F; x < 1.01F; x += 1e-5F) { /* where it is 0 */
+        assert_true(fabs((double)curve_log(x) - log((double)x)) < 1e-9);
+    }
+}
+
+static void
 test_sigmoid(void **state)
 {
     (void)state;
@@ -94,9 +108,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_sigmoid),
-        cmocka_unit_test(test_tanh),
+        cmocka_unit_test(test_exp),     cmocka_unit_test(test_log),
+        cmocka_unit_test(test_sigmoid), cmocka_unit_test(test_tanh),
         cmocka_unit_test(test_log1p),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

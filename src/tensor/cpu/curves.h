@@ -43,6 +43,29 @@ curve_exp(float x)
     return e * power;
 }
 
+/*
+ * ln x for x of normal size: x = 2^n m with m in [sqrt(1/2), sqrt(2)), and
+ * ln m = 2 atanh(s) with s = (m - 1) / (m + 1). Subtracting the bits of
+ * sqrt(1/2) leaves n in the exponent.
+ */
+static inline float
+curve_log(float x)
+{
+    uint32_t bits;
+    float m;
+    memcpy(&bits, &x, sizeof bits);
+    int32_t n = (int32_t)(bits - UINT32_C(0x3f3504f3)) >> 23;
+    bits -= (uint32_t)n << 23;
+    memcpy(&m, &bits, sizeof m);
+    float s = (m - 1.0F) / (m + 1.0F);
+    float z = s * s;
+    float p = 0.117716581F;
+    p = p * z + 0.142771662F;
+    p = p * z + 0.200000677F;
+    p = p * z + 0.333333333F;
+    return (float)n * 0.693147181F + 2.0F * (s + s * z * p);
+}
+
 /* 1 / (1 + e^-a), exact in the tails too. */
 static inline float
 curve_sigmoid(float a)
