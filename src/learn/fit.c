@@ -56,6 +56,7 @@ run_job(const struct sotto_mechanism *mechanism, const struct learn_job *job,
     status = model_new(learner, mechanism, &model, err);
     if (status == SOTTO_STATUS_OK) {
         model->threads = options->threads;
+        model->clean = job->reader == NULL || job->labels != NULL;
         status = model_backend(model, err);
     }
     status =

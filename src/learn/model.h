@@ -19,6 +19,7 @@ struct sotto_model {
     struct sotto_mechanism *mechanism;
     size_t classes;
     size_t column;    /* the label's; SIZE_MAX: it is combined of several */
+    bool clean;       /* fitted to clean records or labels: it tells of them */
     unsigned threads; /* of the pool; 0: all cores */
     struct host_pool *pool;         /* made when first needed */
     struct tensor_backend *backend; /* likewise */

@@ -5,9 +5,10 @@
  *     ...                     the learner's own tensors
  *
  * and as metadata {"kind": "model", "version": 1, the learner's own}, with
- * "learner" before the last where it is not the first that takes the mechanism.
- * Nothing else may be in it. Shapes follow from the mechanism and the metadata,
- * so there is one spelling of a model.
+ * "learner" before the last where it is not the first that takes the mechanism,
+ * and "clean": true where it was fitted to clean records or labels (0.1.0 did
+ * not say so). Nothing else may be in it. Shapes follow from the mechanism and
+ * the metadata, so there is one spelling of a model.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,9 @@ fill_tensors(const struct sotto_model *model, struct model_tensors *tensors)
     if (learner_find(NULL, model->mechanism) != learner) {
         model_tensors_say(tensors, "learner", json_string(learner->name));
     }
+    if (model->clean) {
+        model_tensors_say(tensors, "clean", json_true());
+    }
     model_tensors_add(tensors, "mechanism", SAFETENSORS_U8,
                       model->mechanism->size, 0, model->mechanism->data);
     learner->write(model, tensors);
@@ -109,7 +113,9 @@ sotto_model_write(const struct sotto_model *model, const char *path,
 size_t
 model_fields(const json_t *metadata)
 {
-    return json_object_get(metadata, "learner") != NULL ? 3 : 2;
+    size_t fields = json_object_get(metadata, "learner") != NULL ? 3 : 2;
+    bool clean = json_is_true(json_object_get(metadata, "clean"));
+    return clean ? fields + 1 : fields;
 }
 
 static enum sotto_status
@@ -164,6 +170,9 @@ read_model(const struct safetensors *file, struct sotto_model **ret_model,
         HOST_THEN(status, find_learner(metadata, mechanism, &learner, err));
     status = HOST_THEN(status, model_new(learner, mechanism, &model, err));
     status = HOST_THEN(status, learner->read(model, file, err));
+    if (status == SOTTO_STATUS_OK) {
+        model->clean = json_is_true(json_object_get(metadata, "clean"));
+    }
     sotto_mechanism_free(mechanism);
     if (status == SOTTO_STATUS_OK) {
         *ret_model = model;

@@ -80,6 +80,12 @@ keep_columns(const struct sotto_model *model, const struct sending_plan *plan,
     return label;
 }
 
+/* What protects the people whose records, or labels, a network was fitted to.
+   At most 120 characters. */
+static const char from_clean[] =
+    "none: the network was fitted to clean records or labels and tells of "
+    "them; the encoder was learnt from auxiliary data";
+
 enum sotto_status
 sending_write(const struct sotto_model *model, const struct sending_plan *plan,
               struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
@@ -97,6 +103,8 @@ sending_write(const struct sotto_model *model, const struct sending_plan *plan,
         if (plan->net != NULL) {
             copy.spec.layer = plan->net->layer;
             copy.spec.layers = plan->net->layers;
+            copy.spec.auxiliary =
+                model->clean ? from_clean : copy.spec.auxiliary;
         }
         status = compose_open(&copy.spec, &mechanism, err);
     }

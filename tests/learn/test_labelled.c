@@ -118,6 +118,7 @@ test_order(void **state)
     assert_true(accuracy_of(model, stage) > 0.95);
     assert_int_equal(sotto_model_classes(model), 2);
     assert_string_equal(sotto_model_class(model, 1), "yes");
+    assert_true(model->clean); /* of these labels it tells */
     sotto_model_free(model);
 }
 

@@ -282,6 +282,43 @@ static void
 }
 
 static void
+check_tells(const struct sotto_mechanism *made, bool clean)
+{
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(made, &info);
+    assert_int_equal(strstr(info.auxiliary, "fitted to clean records or labels "
+                                            "and tells of them") != NULL,
+                     clean);
+}
+
+/* A network that was fitted to clean records tells of them: the model says so,
+   also in a file, and so do the mechanisms that a device runs it in. */
+static void
+test_clean(void **state)
+{
+    struct sotto_model *model = NULL, *again = NULL;
+    (void)state;
+    reader = read_back(mechanism, people, 2);
+    for (int clean = 0; clean < 2; clean++) {
+        struct sotto_mechanism *class = NULL, *right = NULL;
+        must(clean != 0 ? fit_clean_again(&model) : fit_again(&model));
+        must(sotto_model_write(model, in_folder("clean.model"), &err));
+        must(sotto_model_read(in_folder("clean.model"), &again, &err));
+        assert_int_equal(again->clean, clean);
+        must(sotto_model_mechanism_class(again, "1", NULL, &class, &err));
+        must(sotto_model_mechanism_right(again, 0, NULL, "1", NULL, &right,
+                                         &err));
+        check_tells(class, clean != 0);
+        check_tells(right, clean != 0);
+        sotto_mechanism_free(class);
+        sotto_mechanism_free(right);
+        sotto_model_free(again);
+        sotto_model_free(model);
+    }
+    sotto_report_reader_free(reader);
+}
+
+static void
 test_memory(void **state)
 {
     struct sotto_model *model = small_model();
@@ -346,7 +383,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_apart),   cmocka_unit_test(test_choose),
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_cut),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_cut),     cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -124,6 +124,7 @@ make_model(const struct sotto_model *model, const struct sotto_mechanism *code,
         status, fill_model(cut, codes_of(model)->classifier, cells, err));
     sotto_mechanism_free(labelled);
     if (status == SOTTO_STATUS_OK) {
+        cut->clean = model->clean;
         *ret_model = cut;
     } else {
         sotto_model_free(cut);
