@@ -1,0 +1,101 @@
+/*
+ * test_smooth_features.c: the features of leaves: their products are the
+ * kernels where nothing was cut off, lengths are 1, scales are in order.
+ */
+#include "smooth_fixture.h"
+
+#include "fail_alloc.h"
+
+/* a_l . a_o over the features of a scale. */
+static double
+product(const struct smooth_features *features, size_t m, size_t l, size_t o)
+{
+    double sum = 0;
+    for (size_t i = features->first[m]; i < features->first[m + 1]; i++) {
+        sum += (double)features->a[l * features->count + i] *
+               (double)features->a[o * features->count + i];
+    }
+    return sum;
+}
+
+/* Leaves at 0, 1, ..., 19: the third nearest is 2 away inside, 3 at the ends.
+ */
+static void
+test_kernels(void **state)
+{
+    static const double length[] = {0, 1, 3, 9};
+    struct smooth_features features;
+    float centre[20];
+    (void)state;
+    for (size_t l = 0; l < 20; l++) {
+        centre[l] = (float)l;
+    }
+    must(smooth_features_init(&features, centre, 20, 1, &err));
+    assert_int_equal(features.first[0], 0);
+    assert_int_equal(features.first[1], 1);
+    assert_int_equal(features.first[SMOOTH_SCALES], features.count);
+    for (size_t m = 1; m < SMOOTH_SCALES; m++) {
+        assert_true(features.first[m + 1] > features.first[m]);
+        for (size_t l = 0; l < 20; l++) {
+            assert_true(fabs(product(&features, m, l, l) - 1) < 1e-5);
+        }
+        for (size_t o = 8; o < 14; o++) { /* all of them inside */
+            double gap = (double)o - 10;
+            double right = exp(-gap * gap / (2 * length[m] * 4));
+            assert_true(fabs(product(&features, m, 10, o) - right) < 0.1);
+        }
+    }
+    /* Longer lengths need fewer features. */
+    assert_true(features.first[4] - features.first[3] <
+                features.first[2] - features.first[1]);
+    smooth_features_clear(&features);
+}
+
+/* Leaves that coincide, one leaf alone, and numbers that are none. */
+static void
+test_edges(void **state)
+{
+    struct smooth_features features;
+    float same[8] = {1, 2, 1, 2, 1, 2, 1, 2}, one[2] = {3, 4};
+    (void)state;
+    must(smooth_features_init(&features, same, 4, 2, &err));
+    assert_true(fabs(product(&features, 1, 0, 3) - 1) < 1e-5);
+    smooth_features_clear(&features);
+    must(smooth_features_init(&features, one, 1, 2, &err));
+    assert_int_equal(features.count, 4);
+    smooth_features_clear(&features);
+    one[0] = NAN;
+    assert_int_not_equal(smooth_features_init(&features, one, 1, 2, &err),
+                         SOTTO_STATUS_OK);
+    smooth_features_clear(&features);
+}
+
+static void
+test_memory(void **state)
+{
+    const float centre[] = {0, 1, 3, 4, 8};
+    enum sotto_status status;
+    long n = 0;
+    (void)state;
+    do {
+        struct smooth_features features;
+        fail_alloc_at(++n);
+        status = smooth_features_init(&features, centre, 5, 1, &err);
+        assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
+        smooth_features_clear(&features);
+    } while (fail_alloc_count() >= n);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(n > 2);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
