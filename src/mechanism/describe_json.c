@@ -5,7 +5,8 @@
  * range that is not finite) is null. Names and categories are shown as
  * printable.h makes them, whole. "covers_checked" is false: which epsilon is
  * about features and which about the label rests on the maker's labels, as
- * "auxiliary" is the maker's word.
+ * "auxiliary" is the maker's word. A part's "depends" is computed from the file
+ * (depend.h), and "covers_contradicted" says where the maker's label cannot be.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +17,11 @@
 #include "base/decimal.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "mechanism/depend.h"
 #include "mechanism/describe.h"
 #include "schema/column.h"
 
+#define DEPENDS_MOST ((size_t)1 << 20) /* names, of all parts together */
 #define TEXT_MOST ((size_t)1 << 30)
 
 /*
@@ -120,6 +123,25 @@ domain(struct building *building, const struct sotto_part_info *info)
     return object;
 }
 
+/* Names the columns that a part can depend on; null where naming all of all
+   parts would take more than a hostile file may ask for. */
+static json_t *
+dependence(struct building *building, size_t at)
+{
+    const struct shape *shape = &building->mechanism->shape;
+    json_t *list;
+    if (shape->parts > DEPENDS_MOST / shape->schema.columns) {
+        return json_null();
+    }
+    list = json_array();
+    for (size_t i = 0; i < shape->schema.columns; i++) {
+        if (depend_blocks(building->mechanism, at, i) > 0) {
+            append(building, list, safe_string(shape->schema.column[i].name));
+        }
+    }
+    return list;
+}
+
 static json_t *
 part(struct building *building, size_t at)
 {
@@ -127,6 +149,9 @@ part(struct building *building, size_t at)
     json_t *object = json_object();
     sotto_mechanism_part(building->mechanism, at, &info);
     put(building, object, "covers", json_string(info.covers));
+    put(building, object, "depends", dependence(building, at));
+    put(building, object, "covers_contradicted",
+        json_boolean(depend_contradicts(building->mechanism, at)));
     put(building, object, "channel", json_string(info.channel));
     put_real(building, object, "eps", info.eps);
     put_real(building, object, "eps_exact", info.eps_exact);

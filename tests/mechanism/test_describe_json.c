@@ -42,7 +42,8 @@ test_json(void **state)
         "\"categories\":[\"no\",\"yes\"]}],"
         "\"encoder\":{\"layers\":0,\"weights\":0,"
         "\"multiply_adds\":0,\"uneven\":false,\"stack\":[]},\"parts\":["
-        "{\"covers\":\"features\",\"channel\":\"laplace\",\"eps\":2.0,"
+        "{\"covers\":\"features\",\"depends\":[\"age\"],"
+        "\"covers_contradicted\":false,\"channel\":\"laplace\",\"eps\":2.0,"
         "\"eps_exact\":2.0,\"delta\":0.0,\"blocks\":1,"
         "\"domain\":{\"kind\":\"lattice\",\"d\":1,\"l\":4096},\"deviation\":";
     char *text = describe(&fixture_plain, true);
