@@ -8,7 +8,7 @@ sotto train vlm --data train-images.idx.gz --labels train-labels.idx.gz \
     --eps {{train_eps}} --lambda {{train_lambda}} --d {{d}} --hidden {{hidden}} --l {{radius}} --eps-pre {{eps_pre}} \
     --epochs {{numbers_epochs}} --batch {{batch}} --seed {{seed}} --name '{{name}}' --campaign demo \
     -o mine-numbers.sotto
-sotto keygen -o mine
+sotto keygen -o mine --no-password
 {{#budgets}}
 # Epsilon {{eps}}: codes.
 sotto train codebook --data train-images.idx.gz --labels train-labels.idx.gz \

@@ -141,7 +141,10 @@ password_ask(bool repeat, char password[PASSWORD_SIZE])
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return cli_bad("a password is needed and there is no terminal to ask "
-                       "on: give --password-file FILE");
+                       "on: give --password-file FILE%s",
+                       repeat ? ", or --no-password for a key that whoever "
+                                "reads the file can sign with"
+                              : "");
     }
     if (!ask_once(fd, repeat ? "New password: " : "Password: ", password) ||
         (repeat && !ask_once(fd, "The same again: ", again))) {

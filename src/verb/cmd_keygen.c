@@ -36,10 +36,12 @@ run_keygen(const struct cli_args *args)
     char password[PASSWORD_SIZE] = "";
     struct sotto_error err = {0};
     int status = CLI_EXIT_DONE;
-    bool encrypted = file != NULL || cli_given(args, "password");
-    if (file != NULL && cli_given(args, "password")) {
-        return cli_bad("--password and --password-file exclude each other: "
-                       "give one of them");
+    bool encrypted = !cli_given(args, "no-password");
+    int ways = (file != NULL ? 1 : 0) + (cli_given(args, "password") ? 1 : 0) +
+               (encrypted ? 0 : 1);
+    if (ways > 1) {
+        return cli_bad("--password, --password-file and --no-password exclude "
+                       "each other: give one of them");
     }
     if (file != NULL) {
         status = password_read(file, password);
@@ -62,19 +64,23 @@ static const char *const wanted[] = {NULL};
 static const struct cli_option options[] = {
     {'o', true, false, "output", "K", "writes K.key and K.pub"},
     {0, false, false, "password", NULL,
-     "encrypt the secret key; asks on the terminal"},
+     "encrypt the secret key with a password, asked for on\n"
+     "the terminal: the default"},
     {0, false, false, "password-file", "FILE",
      "encrypt it with the first line of this file"},
+    {0, false, false, "no-password", NULL,
+     "write the secret key in clear: for scripts, where\n"
+     "nobody else can read the file"},
     CLI_OPTION_END,
 };
 
 const struct cli_verb cmd_keygen = {
     .name = "keygen",
     .summary = "make a pair of keys for signing mechanisms",
-    .usage = "-o K [--password | --password-file F]",
+    .usage = "-o K [--password-file F | --no-password]",
     .about = "Writes a new Ed25519 pair in minisign's formats, and never over "
              "files that\nare there.\n",
-    .example = "sotto keygen -o collector\n",
+    .example = "sotto keygen -o collector --no-password\n",
     .wanted = wanted,
     .options = options,
     .run = run_keygen,

@@ -208,7 +208,7 @@ const struct cli_verb cmd_serve = {
         "come; SIGHUP reads the mechanisms again. No address and\nnothing of "
         "a report is logged. docs/collector.md says what travels and what "
         "is\nkept.\n",
-    .example = "sotto keygen -o collector\n"
+    .example = "sotto keygen -o collector --no-password\n"
                "sotto sign wdbc.sotto --key collector.key\n"
                "sotto serve --mechanism wdbc.sotto --pub collector.pub \\\n"
                "    --store sqlite:reports.db\n",

@@ -78,7 +78,7 @@ finish() {
 make_small() {
     printf 'age,colour\n20,red\n40,blue\n60,red\n' >small.csv
     run 0 train direct --data small.csv --label colour --eps 2 -o m.sotto
-    run 0 keygen -o k
+    run 0 keygen -o k --no-password
     run 0 sign m.sotto --key k.key
 }
 # shellcheck disable=SC2034 # the scripts use it

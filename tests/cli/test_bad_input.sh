@@ -139,11 +139,11 @@ cp m.sotto unsigned.sotto
 run 3 verify unsigned.sotto --pub k.pub
 says unsigned.sotto
 run 3 privatise unsigned.sotto small.csv --pub k.pub -o r2
-run 0 keygen -o other
+run 0 keygen -o other --no-password
 run 3 verify m.sotto --pub other.pub
 run 3 privatise m.sotto small.csv --pub other.pub -o r2
 absent r2
-run 1 keygen -o other
+run 1 keygen -o other --no-password
 says "other"
 echo secret >password
 echo wrong >wrong
@@ -215,7 +215,7 @@ for out in nowhere/x /dev/full; do
     run 1 decode m.sotto r -o $out
     says "$out"
 done
-run 1 keygen -o nowhere/x
+run 1 keygen -o nowhere/x --no-password
 says nowhere/x
 run 1 demo -o nowhere/x
 says nowhere/x
@@ -258,7 +258,7 @@ cp m.sotto.minisig old.sotto.minisig
 full train direct --data small.csv --eps 1 -o x.sotto
 full train direct --data small.csv --eps 1 -o old.sotto
 full sign old.sotto --key k.key
-full keygen -o x
+full keygen -o x --no-password
 cmp -s m.sotto old.sotto || fail "train: the old file was lost"
 cmp -s m.sotto.minisig old.sotto.minisig || fail "sign: the old file was lost"
 rm old.sotto old.sotto.minisig
@@ -323,7 +323,7 @@ if nobody --version >/dev/null 2>&1; then
     nobody sign locked/m.sotto --key open.key >out 2>err
     [ $? -eq 1 ] || fail "sign in a locked folder"
     says locked/m.sotto "ermission"
-    nobody keygen -o locked/k >out 2>err
+    nobody keygen -o locked/k --no-password >out 2>err
     [ $? -eq 1 ] || fail "keygen into a locked folder"
     says locked/k "ermission"
     cmp -s m.sotto locked/m.sotto || fail "a locked file was overwritten"

@@ -80,7 +80,7 @@ def main():
         (base / "small.csv").write_text("a,b\n1,x\n2,y\n")
         must(base, "train", "direct", "--data", "small.csv", "--label", "b",
              "--eps", "1", "-o", "m.sotto")
-        must(base, "keygen", "-o", "k")
+        must(base, "keygen", "-o", "k", "--no-password")
         must(base, "sign", "m.sotto", "--key", "k.key")
         must(base, "verify", "m.sotto", "--pub", "k.pub")
         work = list(jobs(base))

@@ -119,7 +119,7 @@ run 0 train direct --data data/wdbc.csv --eps 1 --label diagnosis --json \
     --keep area_mean --range area_mean=0:3000 -o j.sotto
 json out
 grep -q '"eps": 1,' out || fail "eps is not a number"
-run 0 keygen -o j --json
+run 0 keygen -o j --no-password --json
 json out
 run 0 sign j.sotto --key j.key --json
 json out

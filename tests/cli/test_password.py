@@ -79,7 +79,7 @@ def main():
         make = ["train", "direct", "--data", "a.csv", "--eps", "1", "-o",
                 "m.sotto"]
         expect(converse(make, [])[0] == 0, "train")
-        keygen = ["keygen", "-o", "k", "--password"]
+        keygen = ["keygen", "-o", "k"]  # asks without being told
         status, shown = converse(keygen, [(new, b"one"), (again, b"two")])
         expect(os.waitstatus_to_exitcode(status) == 2, "passwords that differ")
         expect(b"differ" in shown and b"one" not in shown, "what was shown")

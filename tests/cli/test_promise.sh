@@ -129,4 +129,16 @@ if command -v faketime >/dev/null && ! nm "$SOTTO" | grep -q __asan_init; then
     says "has expired"
 fi
 
+# ---- A key has a password unless somebody says that it has none --------------
+if command -v setsid >/dev/null; then
+    setsid "$SOTTO" keygen -o silent >out 2>err </dev/null
+    [ $? -eq 2 ] || fail "a key in clear that nobody asked for"
+    says "no terminal" "password-file" "no-password"
+    absent silent.key
+fi
+run 2 keygen -o both --no-password --password-file small.csv
+says "exclude each other"
+run 0 keygen -o clear --no-password --json
+has '"encrypted": false'
+
 finish

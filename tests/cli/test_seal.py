@@ -92,7 +92,7 @@ def main():
         (work / "people.csv").write_text("name,age\nann,31\nbob,47\n",
                                          encoding="ascii")
         (work / "clean.csv").write_text("age\n31\n47\n", encoding="ascii")
-        sotto(work, "keygen", "-o", "k")
+        sotto(work, "keygen", "-o", "k", "--no-password")
         sotto(work, "train", "direct", "--data", "clean.csv", "--eps", "1",
               "-o", "m.sotto")
         sotto(work, "sign", "m.sotto", "--key", "k.key")

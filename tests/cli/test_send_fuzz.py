@@ -78,7 +78,7 @@ def write(kind, names):
 def prepare():
     pathlib.Path("m.csv").write_text("age,colour\n20,red\n40,blue\n60,red\n")
     pathlib.Path("h.csv").write_text("c3,c2\n20,red\n40,blue\n60,red\n")
-    must("keygen", "-o", "k")
+    must("keygen", "-o", "k", "--no-password")
     os.mkdir("served")
     for name in "mh":
         must("train", "direct", "--data", f"{name}.csv", "--eps", "2", "-o",

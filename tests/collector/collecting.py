@@ -55,7 +55,7 @@ class Campaign:
         data.write_text("age,colour\n" + "20,red\n60,blue\n" * (rows // 2))
         self.path = self.folder / "mechanisms" / "m.sotto"
         self.key, self.pub = self.folder / "k.key", self.folder / "k.pub"
-        sotto("keygen", "-o", self.folder / "k")
+        sotto("keygen", "-o", self.folder / "k", "--no-password")
         self.make(self.path, eps)
         (self.folder / "token").touch(0o600)
         (self.folder / "token").write_text(TOKEN + "\n")

@@ -186,7 +186,7 @@ class Device:
             "age,colour\n20,red\n40,blue\n80,red\n")
         run(0, "train", "direct", "--data", "small.csv", "--eps", "2", "-o",
             "m.sotto")
-        run(0, "keygen", "-o", "k")
+        run(0, "keygen", "-o", "k", "--no-password")
         run(0, "sign", "m.sotto", "--key", "k.key")
         self.new_ledger()
         self.mechanism = pathlib.Path("m.sotto").read_bytes()

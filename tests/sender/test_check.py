@@ -412,7 +412,7 @@ def check_example(device):
             else:
                 expect(done.returncode == 0, f"{line}: {done.stderr}")
         if words[0] == "train":
-            run(0, "keygen", "-o", "example/collector")
+            run(0, "keygen", "-o", "example/collector", "--no-password")
             run(0, "sign", "example/wdbc.sotto", "--key",
                 "example/collector.key")
     shutil.rmtree("example")

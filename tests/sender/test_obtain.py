@@ -137,7 +137,7 @@ def main():
     check_refused(device, stub, 2, "empty")
     stub.mechanism, stub.signature = device.mechanism, b"x" * 20000
     check_refused(device, stub, 2, "too long")
-    run(0, "keygen", "-o", "k2")
+    run(0, "keygen", "-o", "k2", "--no-password")
     run(0, "sign", "m.sotto", "--key", "k2.key")
     stub.signature = pathlib.Path("m.sotto.minisig").read_bytes()
     check_refused(device, stub, 3, "not signed as it should be")
