@@ -115,6 +115,8 @@ struct sotto_mechanism_info {
     const char *central_eps, *central_delta;
     uint64_t
         expires; /* from this second of 1970 on no device reports; 0: never */
+    bool label_only; /* the record is not protected: the collector holds it in
+                        the clear, and a report is about its label alone */
     /* At most, about the features alone and the label alone, if the maker
        labelled the parts rightly (sotto_part_info's `covers`): not checked. */
     double eps_features;
@@ -140,6 +142,14 @@ void sotto_mechanism_info(const struct sotto_mechanism *mechanism,
 SOTTO_CHECKED enum sotto_status
 sotto_mechanism_check(const struct sotto_mechanism *mechanism,
                       struct sotto_error *err);
+/*
+ * Whether its reports may go from a device to a collector: not those of a
+ * mechanism for the label only, which belong beside a record that their
+ * receiver holds. They go from curator to curator. Statuses: REFUSED.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_check_sent(const struct sotto_mechanism *mechanism,
+                           struct sotto_error *err);
 
 struct sotto_column_info {
     const char *name;

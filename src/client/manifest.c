@@ -538,6 +538,7 @@ read_newer_terms(struct reading *reading)
     if (reader_match(reader, ",\"expires\":")) {
         terms->expires = reader_number(reader, 1, EXPIRES_MAX);
     }
+    terms->label_only = reader_match(reader, ",\"only\":\"label\"");
     (void)match_newer(reader, ",\"issuer\"",
                       "the mechanism needs a newer sotto: tokens of an issuer");
 }

@@ -27,6 +27,7 @@ struct device_terms {
     uint64_t eps;     /* stated total, units of 10^-12 */
     uint64_t delta;   /* likewise; 0: pure */
     uint64_t expires; /* seconds since 1970; 0: never */
+    bool label_only;  /* the collector holds the record in the clear */
     bool uneven; /* numbers so small that its time could tell of a record */
     const uint8_t *text; /* names and categories of all columns */
     size_t text_size;

@@ -87,6 +87,8 @@ read_campaign(struct campaigns *campaigns, const char *path, const char *name,
     }
     status = sotto_mechanism_read_verified(path, pub, NULL,
                                            &campaign->mechanism, err);
+    status =
+        HOST_THEN(status, sotto_mechanism_check_sent(campaign->mechanism, err));
     status = HOST_THEN(status, read_signature(campaign, path, pub, err));
     return status;
 }

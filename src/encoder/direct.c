@@ -47,6 +47,9 @@ static const struct setting settings[] = {
     SETTING("l", WHOLE, AT(l), 1, CHANNEL_L_MAX, NULL, NULL,
             "steps from the middle of a range to its end\n"
             "(4096; with gaussian 256)"),
+    SETTING("label-only", FLAG, AT(label_only), 0, 0, NULL, NULL,
+            "the label alone, for a collector who holds the\n"
+            "records: they are NOT protected; no send, no serve"),
     SETTING_END};
 
 static bool
@@ -58,6 +61,20 @@ is_kept(const struct direct *direct, size_t column)
         }
     }
     return false;
+}
+
+/* Leaves the label's column alone. */
+static enum sotto_status
+keep_label(struct direct *direct, struct sotto_error *err)
+{
+    if (direct->label == SIZE_MAX ||
+        !schema_kind(sotto_table_kind(direct->table, direct->label))->symbols) {
+        return settings_fail(err, "label-only",
+                             "needs a label that is a category: name one");
+    }
+    direct->kept[0] = direct->label;
+    direct->columns = 1;
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -72,6 +89,9 @@ choose_columns(struct direct *direct, struct sotto_error *err)
         direct->kept = choice.kept;
         direct->columns = choice.columns;
         direct->label = choice.label;
+    }
+    if (status == SOTTO_STATUS_OK && direct->set->label_only) {
+        status = keep_label(direct, err);
     }
     return status;
 }
@@ -256,6 +276,7 @@ write_mechanism(const struct direct *direct, const struct encoder_job *job,
         .columns = direct->schema.columns,
         .part = direct->part,
         .parts = direct->parts,
+        .label_only = direct->set->label_only,
     };
     struct sotto_mechanism *mechanism = NULL;
     enum sotto_status status =

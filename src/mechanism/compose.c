@@ -216,7 +216,8 @@ layers_fit(const struct compose_spec *spec, uint32_t version)
 static unsigned
 choose_version(const struct compose_spec *spec)
 {
-    bool newer = spec->central_eps.size > 0 || spec->expires > 0;
+    bool newer =
+        spec->central_eps.size > 0 || spec->expires > 0 || spec->label_only;
     for (size_t i = 0; i < spec->columns; i++) {
         newer = newer || spec->column[i].missing || spec->column[i].clip;
     }
@@ -247,6 +248,9 @@ add_terms(struct host_text *text, const struct compose_spec *spec)
     }
     if (spec->expires > 0) {
         host_text_print(text, "\\\"expires\\\":%" PRIu64 ",", spec->expires);
+    }
+    if (spec->label_only) {
+        host_text_print(text, "\\\"only\\\":\\\"label\\\",");
     }
 }
 

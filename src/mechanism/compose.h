@@ -47,6 +47,7 @@ struct compose_spec {
     /* What the auxiliary data cost, as decimals; empty: nothing is stated. */
     struct reader_word central_eps, central_delta;
     uint64_t expires; /* seconds since 1970; 0: never */
+    bool label_only;  /* the collector holds the record in the clear */
 };
 
 /*

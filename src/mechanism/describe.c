@@ -30,6 +30,14 @@
 static void
 say_titles(struct page *page)
 {
+    if (page->info.label_only) {
+        page_say(page, 0,
+                 "The record is not protected. Whoever gets these reports "
+                 "holds the records in the clear, and knows whose label each "
+                 "report is about: only the label has noise. Devices do not "
+                 "send such reports and collectors do not take them.");
+        page_gap(page);
+    }
     host_text_print(&page->words, "Mechanism \"");
     page_name(page, page->info.name);
     host_text_print(&page->words, "\" for the campaign \"");
@@ -167,9 +175,11 @@ say_collected(struct page *page)
         "One report of exactly %zu bytes, whatever the record holds, also if "
         "it is empty or damaged: this mechanism's hash, a random number that "
         "names the report and has nothing to do with the person, and whole "
-        "numbers to which chance was added as listed below. The record itself "
-        "stays where it is.",
-        page->info.report_size);
+        "numbers to which chance was added as listed below. %s",
+        page->info.report_size,
+        page->info.label_only
+            ? "Whoever gets it is told which of their records it is about."
+            : "The record itself stays where it is.");
     say_end(page);
 }
 

@@ -191,6 +191,9 @@ put_titles(struct building *building, json_t *object,
         put(building, object, "expires",
             json_integer((json_int_t)info->expires));
     }
+    if (info->label_only) {
+        put(building, object, "label_only", json_true());
+    }
     put_size(building, object, "report_size", info->report_size);
 }
 

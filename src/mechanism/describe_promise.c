@@ -138,7 +138,8 @@ say_budget(struct page *page)
     page_say(page, 0,
              pure ? "Epsilon of one report:"
                   : "Epsilon and delta of one report:");
-    page_say(page, 6, "  - about all of the record: at most %s%s%s, as stated",
+    page_say(page, 6, "  - about %s: at most %s%s%s, as stated",
+             info->label_only ? "the label" : "all of the record",
              info->eps_text, pure ? "" : " and ", pure ? "" : info->delta_text);
     if (info->eps_label > 0) {
         page_say(page, 6,
@@ -245,23 +246,30 @@ say_columns(struct page *page)
 static void
 say_pure(struct page *page, const char *factor)
 {
+    const char *about = page->info.label_only ? "label" : "record";
     char belief[32];
     bool bounded = write_belief(page->info.eps, 0, belief);
     page_say(page, 0,
-             "Whatever one person's record is, the chance of any given report "
+             "Whatever one person's %s is, the chance of any given report "
              "changes by at most a factor of e^%s = %s when it is replaced by "
-             "any other record. This is pure local differential privacy; "
-             "neighbours are any two records at all.",
-             page->info.eps_text, factor);
+             "any other %s. This is pure local differential privacy%s; "
+             "neighbours are any two %ss at all.",
+             about, page->info.eps_text, factor, about,
+             page->info.label_only ? " of the label" : "", about);
     page_gap(page);
     page_say(page, 0,
              "In odds: whoever sees the report, whatever else they know, can "
-             "shift their odds for one record against another by at most that "
+             "shift their odds for one %s against another by at most that "
              "factor. Someone who thought it 50%% likely that a person's "
-             "record says one thing rather than another could %s%s%s.",
+             "%s says one thing rather than another could %s%s%s.%s",
+             about, about,
              bounded ? "at most come to think it "
                      : "come to be almost sure of it: ",
-             bounded ? belief : "more than 99.9%", " likely");
+             bounded ? belief : "more than 99.9%", " likely",
+             page->info.label_only
+                 ? " But the record tells of its label, too, and what it "
+                   "tells no noise takes back."
+                 : "");
 }
 
 static void

@@ -287,6 +287,7 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->central_eps = mechanism->central_eps;
     ret_info->central_delta = mechanism->central_delta;
     ret_info->expires = device->terms->expires;
+    ret_info->label_only = device->terms->label_only;
     ret_info->parts = shape->parts;
     ret_info->report_size = shape->report_size;
     for (size_t i = 0; i < shape->layers; i++) {
@@ -317,6 +318,20 @@ sotto_mechanism_check(const struct sotto_mechanism *mechanism,
                          host_shown(mechanism->name));
     }
     return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sotto_mechanism_check_sent(const struct sotto_mechanism *mechanism,
+                           struct sotto_error *err)
+{
+    return mechanism->device.terms->label_only
+               ? host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                           "the mechanism \"%s\" is for the label only: the "
+                           "record is not protected, its reports go from "
+                           "curator to curator, made by privatise, and are "
+                           "neither sent nor collected",
+                           host_shown(mechanism->name))
+               : SOTTO_STATUS_OK;
 }
 
 /*

@@ -128,6 +128,7 @@ check_content(const struct pair *pair, const char *url, const char *pin,
             err->status = status;
         }
     }
+    status = HOST_THEN(status, sotto_mechanism_check_sent(mechanism, err));
     status = HOST_THEN(status, sotto_mechanism_pinned(mechanism, pin, err));
     sotto_mechanism_free(mechanism);
     return status;
@@ -228,7 +229,8 @@ check_work(const struct sotto_sender *sender,
                          " s or more",
                          work, least);
     }
-    return sotto_mechanism_check(mechanism, err);
+    enum sotto_status status = sotto_mechanism_check_sent(mechanism, err);
+    return HOST_THEN(status, sotto_mechanism_check(mechanism, err));
 }
 
 enum sotto_status

@@ -177,6 +177,8 @@ open_mechanism(const struct cli_args *args, struct send_job *job)
     if (status == SOTTO_STATUS_OK && pin != NULL) {
         status = sotto_mechanism_pinned(job->mechanism, pin, &err);
     }
+    status =
+        HOST_THEN(status, sotto_mechanism_check_sent(job->mechanism, &err));
     status = HOST_THEN(status, sotto_mechanism_check(job->mechanism, &err));
     if (status == SOTTO_STATUS_OK) {
         sotto_mechanism_info(job->mechanism, &job->info);

@@ -116,6 +116,17 @@ test_bad(void **state)
     expect_fail(mechanisms, SOTTO_STATUS_INPUT, "names no campaign");
 }
 
+/* A collector takes no reports of a label alone: it would shuffle them. */
+static void
+test_label_only(void **state)
+{
+    struct compose_spec spec = fixture_plain;
+    (void)state;
+    spec.label_only = true;
+    put(&spec, "one");
+    expect_fail(mechanisms, SOTTO_STATUS_REFUSED, "for the label only");
+}
+
 /* One name, one mechanism, for as long as the collector runs. */
 static void
 test_next(void **state)
@@ -334,6 +345,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_folder, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_file, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_bad, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_label_only, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_next, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_past, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_channel, set_up,

@@ -101,6 +101,7 @@ test_versions(void **state)
     NEEDS_2(
         (draft.part.factor[0].equal = true, draft.part.factor[0].column = 2));
     NEEDS_2(draft.spec.expires = 1);
+    NEEDS_2(draft.spec.label_only = true);
     NEEDS_2((draft.spec.central_eps = (struct reader_word){"3", 1}));
 #undef NEEDS_2
 }
@@ -155,6 +156,39 @@ test_shown(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* The mark stands behind the end, and is told first of all. */
+static void
+test_label_only(void **state)
+{
+    struct draft draft;
+    struct sotto_mechanism_info info;
+    char *page = NULL, *line = NULL;
+    (void)state;
+    for (int only = 0; only < 2; only++) {
+        draft_make(&draft);
+        draft.spec.expires = 1893456000;
+        draft.spec.label_only = only != 0;
+        struct sotto_mechanism *mechanism = open_draft(&draft);
+        sotto_mechanism_info(mechanism, &info);
+        assert_int_equal(info.label_only, only);
+        assert_int_equal(sotto_mechanism_check_sent(mechanism, &err),
+                         only != 0 ? SOTTO_STATUS_REFUSED : SOTTO_STATUS_OK);
+        assert_int_equal(
+            sotto_mechanism_describe(mechanism, false, &page, &err),
+            SOTTO_STATUS_OK);
+        assert_int_equal(sotto_mechanism_describe(mechanism, true, &line, &err),
+                         SOTTO_STATUS_OK);
+        assert_int_equal(strncmp(page, "The record is not protected. ", 29) ==
+                             0,
+                         only);
+        assert_int_equal(strstr(line, "\"label_only\":true") != NULL, only);
+        free(page);
+        free(line);
+        sotto_mechanism_free(mechanism);
+    }
+    assert_non_null(strstr(err.message, "neither sent nor collected"));
+}
+
 static void
 test_expiry(void **state)
 {
@@ -182,6 +216,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_label_only),
         cmocka_unit_test(test_expiry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
