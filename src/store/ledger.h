@@ -7,12 +7,14 @@
  *     ledger_file.c     PATH: the schema; making it, and opening it checked
  *     ledger_create.c   making both, with the caps
  *     ledger_sqlite.c   the ledger itself
+ *     ledger_view.c     what a person may see of it
  */
 #ifndef SOTTO_STORE_LEDGER_H
 #define SOTTO_STORE_LEDGER_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sotto/sotto.h"
 #include "store/sql.h"
@@ -123,6 +125,40 @@ SOTTO_CHECKED enum sotto_status
 ledger_mark_raise(const char *path, const uint8_t secret[LEDGER_SECRET_SIZE],
                   uint64_t sequence, uint64_t *ret_mark,
                   struct sotto_error *err);
+
+/* ---- An open ledger ------------------------------------------------------ */
+
+struct sotto_ledger {
+    struct sql sql;
+    char *path;
+    pid_t owner;     /* the process that opened it */
+    bool locked;     /* between begin and commit or cancel */
+    bool again;      /* people agree to a campaign's further mechanisms */
+    uint64_t mark;   /* that PATH.mark has at least */
+    uint64_t behind; /* the mark that the ledger is behind; 0: none */
+    struct ledger_budgets caps;
+    uint8_t secret[LEDGER_SECRET_SIZE];
+};
+
+/* Whether this process may use it, in that state. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status ledger_usable(const struct sotto_ledger *ledger,
+                                              bool locked,
+                                              struct sotto_error *err);
+/* What a person has spent, in all and in a campaign. Statuses: IO, FORMAT,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_spent(const struct sotto_ledger *ledger,
+             const uint8_t person[LEDGER_PERSON_SIZE], const char *campaign,
+             size_t campaign_size, struct ledger_budgets *ret_spent,
+             struct sotto_error *err);
+/* What the first charge of a campaign cost, whoever's it was; `otherwise` if
+   there is none. Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+ledger_first(const struct sotto_ledger *ledger, const char *campaign,
+             size_t campaign_size, const struct ledger_budget *otherwise,
+             struct ledger_budget *ret_first, struct sotto_error *err);
+/* What a cap leaves. */
+uint64_t ledger_left(uint64_t cap, uint64_t spent);
 
 /* ---- What a queue asks of an open ledger --------------------------------- */
 

@@ -40,18 +40,6 @@
 
 _Static_assert(DECIMAL_TEXT_SIZE <= SOTTO_UNITS_SIZE, "amounts fit");
 
-struct sotto_ledger {
-    struct sql sql;
-    char *path;
-    pid_t owner;     /* the process that opened it */
-    bool locked;     /* between begin and commit or cancel */
-    bool again;      /* people agree to a campaign's further mechanisms */
-    uint64_t mark;   /* that PATH.mark has at least */
-    uint64_t behind; /* the mark that the ledger is behind; 0: none */
-    struct ledger_budgets caps;
-    uint8_t secret[LEDGER_SECRET_SIZE];
-};
-
 /* ---- Opening ------------------------------------------------------------ */
 
 static enum sotto_status
@@ -214,9 +202,9 @@ ledger_check(const struct sotto_ledger *ledger,
     ledger_secret_check(ledger->secret, ret_check);
 }
 
-static enum sotto_status
-check_usable(const struct sotto_ledger *ledger, bool locked,
-             struct sotto_error *err)
+enum sotto_status
+ledger_usable(const struct sotto_ledger *ledger, bool locked,
+              struct sotto_error *err)
 {
     if (ledger->owner != getpid()) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -234,12 +222,11 @@ check_usable(const struct sotto_ledger *ledger, bool locked,
 
 /* ---- Sums and caps ------------------------------------------------------ */
 
-/* What is spent by a person, in all and in a campaign. */
-static enum sotto_status
-sum_charges(const struct sotto_ledger *ledger,
-            const uint8_t person[LEDGER_PERSON_SIZE], const char *campaign,
-            size_t campaign_size, struct ledger_budgets *ret_spent,
-            struct sotto_error *err)
+enum sotto_status
+ledger_spent(const struct sotto_ledger *ledger,
+             const uint8_t person[LEDGER_PERSON_SIZE], const char *campaign,
+             size_t campaign_size, struct ledger_budgets *ret_spent,
+             struct sotto_error *err)
 {
     return sql_read(&ledger->sql,
                     "SELECT coalesce(sum(eps), 0), coalesce(sum(delta), 0), "
@@ -255,12 +242,10 @@ sum_charges(const struct sotto_ledger *ledger,
                     err);
 }
 
-/* What the first charge of a campaign cost, whoever's it was; `otherwise` if
-   there is none. */
-static enum sotto_status
-find_first(const struct sotto_ledger *ledger, const char *campaign,
-           size_t campaign_size, const struct ledger_budget *otherwise,
-           struct ledger_budget *ret_first, struct sotto_error *err)
+enum sotto_status
+ledger_first(const struct sotto_ledger *ledger, const char *campaign,
+             size_t campaign_size, const struct ledger_budget *otherwise,
+             struct ledger_budget *ret_first, struct sotto_error *err)
 {
     return sql_read(
         &ledger->sql,
@@ -273,8 +258,8 @@ find_first(const struct sotto_ledger *ledger, const char *campaign,
         err);
 }
 
-static uint64_t
-left_of(uint64_t cap, uint64_t spent)
+uint64_t
+ledger_left(uint64_t cap, uint64_t spent)
 {
     return spent < cap ? cap - spent : 0;
 }
@@ -285,13 +270,13 @@ check_cap(const struct sotto_ledger *ledger, const char *what, uint64_t cap,
           uint64_t spent, uint64_t asked, struct sotto_error *err)
 {
     char amount[4][DECIMAL_TEXT_SIZE];
-    if (asked <= left_of(cap, spent)) {
+    if (asked <= ledger_left(cap, spent)) {
         return SOTTO_STATUS_OK;
     }
     (void)amount_write(cap, amount[0]);
     (void)amount_write(spent, amount[1]);
     (void)amount_write(asked, amount[2]);
-    (void)amount_write(left_of(cap, spent), amount[3]);
+    (void)amount_write(ledger_left(cap, spent), amount[3]);
     return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                      "refused: the cap of a person's %s is %s; %s is spent, "
                      "%s was asked, %s is left (ledger '%s')",
@@ -312,11 +297,11 @@ check_room(const struct sotto_ledger *ledger,
     const struct ledger_budget cost = {charge->eps, charge->delta};
     struct ledger_budgets spent = {{0, 0}, {0, 0}};
     struct ledger_budget first = caps->lifetime;
-    enum sotto_status status = sum_charges(ledger, person, charge->campaign,
-                                           charge->campaign_size, &spent, err);
+    enum sotto_status status = ledger_spent(ledger, person, charge->campaign,
+                                            charge->campaign_size, &spent, err);
     if (status == SOTTO_STATUS_OK && !ledger->again) {
-        status = find_first(ledger, charge->campaign, charge->campaign_size,
-                            &cost, &first, err);
+        status = ledger_first(ledger, charge->campaign, charge->campaign_size,
+                              &cost, &first, err);
     }
     bool eps_set = caps->campaign.eps != LEDGER_BY_FIRST;
     bool delta_set = caps->campaign.delta != LEDGER_BY_FIRST;
@@ -494,7 +479,7 @@ begin_charge(void *context, const struct sotto_charge *charge, uint8_t *report,
 {
     struct sotto_ledger *ledger = context;
     int found = 0;
-    enum sotto_status status = check_usable(ledger, false, err);
+    enum sotto_status status = ledger_usable(ledger, false, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -536,7 +521,7 @@ commit_charge(void *context, const struct sotto_charge *charge,
 {
     struct sotto_ledger *ledger = context;
     uint8_t person[LEDGER_PERSON_SIZE];
-    enum sotto_status status = check_usable(ledger, true, err);
+    enum sotto_status status = ledger_usable(ledger, true, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -560,7 +545,7 @@ static void
 cancel_charge(void *context)
 {
     struct sotto_ledger *ledger = context;
-    if (check_usable(ledger, true, NULL) == SOTTO_STATUS_OK) {
+    if (ledger_usable(ledger, true, NULL) == SOTTO_STATUS_OK) {
         unlock_ledger(ledger);
     }
 }
@@ -571,156 +556,4 @@ sotto_ledger_port(struct sotto_ledger *ledger)
     struct sotto_ledger_port port = {ledger, begin_charge, commit_charge,
                                      cancel_charge};
     return port;
-}
-
-/* ---- What a person may see ---------------------------------------------- */
-
-static void
-write_budget(const struct ledger_budget *units,
-             struct sotto_ledger_amount *ret_budget)
-{
-    ret_budget->eps = (double)units->eps / (double)DECIMAL_UNIT;
-    ret_budget->delta = (double)units->delta / (double)DECIMAL_UNIT;
-    (void)amount_write(units->eps, ret_budget->eps_text);
-    (void)amount_write(units->delta, ret_budget->delta_text);
-}
-
-void
-sotto_ledger_caps(const struct sotto_ledger *ledger,
-                  struct sotto_ledger_amount *ret_lifetime,
-                  struct sotto_ledger_amount *ret_campaign)
-{
-    struct ledger_budget campaign = ledger->caps.campaign;
-    bool eps_set = campaign.eps != LEDGER_BY_FIRST;
-    bool delta_set = campaign.delta != LEDGER_BY_FIRST;
-    campaign.eps = eps_set ? campaign.eps : 0;
-    campaign.delta = delta_set ? campaign.delta : 0;
-    write_budget(&ledger->caps.lifetime, ret_lifetime);
-    write_budget(&campaign, ret_campaign);
-    if (!eps_set) {
-        ret_campaign->eps_text[0] = '\0';
-    }
-    if (!delta_set) {
-        ret_campaign->delta_text[0] = '\0';
-    }
-}
-
-/* A person's key, if this process may ask for it and the name is one. */
-static enum sotto_status
-find_person(const struct sotto_ledger *ledger, const void *name, size_t size,
-            uint8_t ret_person[LEDGER_PERSON_SIZE], struct sotto_error *err)
-{
-    enum sotto_status status = check_usable(ledger, ledger->locked, err);
-    if (status == SOTTO_STATUS_OK && (size == 0 || size > SOTTO_PERSON_MAX)) {
-        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "a person's name must have 1 to %u bytes",
-                           SOTTO_PERSON_MAX);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        ledger_secret_person(ledger->secret, name, size, ret_person);
-    }
-    return status;
-}
-
-static uint64_t
-lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* What a campaign leaves under its cap, if it has one; else what is left of its
-   first mechanism's cost. */
-static uint64_t
-left_in_campaign(uint64_t cap, uint64_t first, uint64_t spent)
-{
-    return left_of(cap != LEDGER_BY_FIRST ? cap : first, spent);
-}
-
-enum sotto_status
-sotto_ledger_balance(struct sotto_ledger *ledger, const void *person,
-                     size_t person_size, const char *campaign,
-                     struct sotto_ledger_amount *ret_spent,
-                     struct sotto_ledger_amount *ret_left,
-                     struct sotto_error *err)
-{
-    uint8_t key[LEDGER_PERSON_SIZE];
-    struct ledger_budgets spent = {{0, 0}, {0, 0}};
-    struct ledger_budget first = {0, 0};
-    const char *name = campaign != NULL ? campaign : "";
-    const struct ledger_budgets *caps = &ledger->caps;
-    enum sotto_status status =
-        find_person(ledger, person, person_size, key, err);
-    status = HOST_THEN(
-        status, sum_charges(ledger, key, name, strlen(name), &spent, err));
-    status = HOST_THEN(status, find_first(ledger, name, strlen(name),
-                                          &caps->lifetime, &first, err));
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    struct ledger_budget left = {
-        left_of(caps->lifetime.eps, spent.lifetime.eps),
-        left_of(caps->lifetime.delta, spent.lifetime.delta)};
-    if (campaign != NULL) {
-        left.eps =
-            lesser(left.eps, left_in_campaign(caps->campaign.eps, first.eps,
-                                              spent.campaign.eps));
-        left.delta = lesser(left.delta,
-                            left_in_campaign(caps->campaign.delta, first.delta,
-                                             spent.campaign.delta));
-    }
-    write_budget(campaign != NULL ? &spent.campaign : &spent.lifetime,
-                 ret_spent);
-    write_budget(&left, ret_left);
-    return SOTTO_STATUS_OK;
-}
-
-/* Who is told of each row. */
-struct listener {
-    void (*row)(void *context, const struct sotto_ledger_row *);
-    void *context;
-};
-
-/* Tells of a row as sotto_ledger_export selects it. */
-static enum sotto_status
-export_row(void *context, sqlite3_stmt *select, struct sotto_error *err)
-{
-    const struct listener *listener = context;
-    const void *mechanism = sqlite3_column_blob(select, 1);
-    const void *id = sqlite3_column_blob(select, 2);
-    struct ledger_budget cost = {(uint64_t)sqlite3_column_int64(select, 4),
-                                 (uint64_t)sqlite3_column_int64(select, 5)};
-    struct sotto_ledger_row row = {
-        .campaign = (const char *)sqlite3_column_text(select, 0),
-        .charged_at = sqlite3_column_int64(select, 3),
-        .report = sqlite3_column_blob(select, 6),
-        .report_size = (size_t)sqlite3_column_bytes(select, 6)};
-    if (mechanism == NULL || id == NULL || row.campaign == NULL ||
-        row.report == NULL) {
-        return host_fail_memory(err);
-    }
-    (void)sodium_bin2hex(row.mechanism, sizeof row.mechanism, mechanism,
-                         SOTTO_HASH_SIZE);
-    (void)sodium_bin2hex(row.id, sizeof row.id, id, SOTTO_ID_SIZE);
-    write_budget(&cost, &row.cost);
-    listener->row(listener->context, &row);
-    return SOTTO_STATUS_OK;
-}
-
-enum sotto_status
-sotto_ledger_export(struct sotto_ledger *ledger, const void *person,
-                    size_t person_size,
-                    void (*row)(void *context, const struct sotto_ledger_row *),
-                    void *context, struct sotto_error *err)
-{
-    uint8_t key[LEDGER_PERSON_SIZE];
-    struct listener listener = {row, context};
-    enum sotto_status status =
-        find_person(ledger, person, person_size, key, err);
-    return HOST_THEN(
-        status,
-        sql_each(
-            &ledger->sql,
-            "SELECT campaign, mechanism, id, charged_at, eps, delta, report "
-            "FROM charge WHERE person = ?1 ORDER BY campaign, sequence",
-            SQL_VALUES(SQL_BLOB(key, sizeof key)), export_row, &listener, err));
 }
