@@ -270,9 +270,18 @@ SOTTO_CHECKED enum sotto_status sotto_sender_begin(struct sotto_sender *sender,
 SOTTO_CHECKED enum sotto_status sotto_sender_commit(struct sotto_sender *sender,
                                                     struct sotto_error *err);
 
-/* Queues a report, durably unless something is begun; one that is queued or was
-   acknowledged is left as it is. Statuses: REFUSED (simulated, or not), USAGE
-   (look), IO, MEMORY, FORMAT, ENTROPY. */
+/*
+ * Says of which mechanism the reports are that are queued from here on, without
+ * asking the collector, as sotto_sender_check does: the queue keeps when it
+ * ends. It must outlive what is queued until then.
+ */
+void sotto_sender_know(struct sotto_sender *sender,
+                       const struct sotto_mechanism *mechanism);
+
+/* Queues a report of the mechanism that the sender knows, with its end, durably
+   unless something is begun; one that is queued or was acknowledged is left as
+   it is. Statuses: REFUSED (simulated, or not), USAGE (look; another
+   mechanism's, or none is known), IO, MEMORY, FORMAT, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
                                                    const uint8_t *report,
                                                    size_t size,
@@ -282,6 +291,8 @@ SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
 struct sotto_sent {
     size_t accepted, duplicate, refused, left; /* left: still in the queue */
     size_t marked;     /* refused, now or before, and still in the queue */
+    size_t ended;      /* in the queue, and never sent: their mechanism has
+                          expired */
     size_t requests;   /* with reports */
     bool late;         /* the deadline had passed when all was queued */
     char refusal[160]; /* why, of the first; "" */
@@ -290,7 +301,9 @@ struct sotto_sent {
  * Sends what is queued for this address, over one connection, in an order drawn
  * at random; what gets no answer, or "later" for one, is sent again, the same
  * bytes. Refused reports stay, marked, and are not sent again before
- * sotto_sender_retry. A request is checked first: no report of another kind
+ * sotto_sender_retry. Reports of a mechanism that has expired, by this device's
+ * clock, stay and are not sent, also where that happens between two tries. A
+ * request is checked first: no report of another kind
  * (simulated, or not) is sent, and none that no device can have made with the
  * mechanism of sotto_sender_check. `ret_sent` is filled also on failure.
  * Statuses: IO (some could not be sent, and stay), FORMAT (the queue has what
@@ -306,16 +319,23 @@ SOTTO_CHECKED enum sotto_status sotto_sender_flush(struct sotto_sender *sender,
 SOTTO_CHECKED enum sotto_status sotto_sender_retry(struct sotto_sender *sender,
                                                    struct sotto_error *err);
 
-/* How many wait for this address, and how many are refused; and the next
-   request's, up to `batch` of them, of one mechanism, each of `ret_size` bytes,
-   one behind the other: the caller frees them. Those of `mechanism` are
-   checked. Statuses: IO, FORMAT, MEMORY. */
+/* Removes what has ended from the queue; the ledger keeps reports and charges.
+   Statuses: USAGE (look), IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_sender_drop(struct sotto_sender *sender,
+                                                  struct sotto_error *err);
+
+/* What the queue has for this address, each report counted once. */
+struct sotto_queued {
+    size_t waiting;
+    size_t refused; /* by the collector */
+    size_t ended;   /* their mechanism has expired: they are never sent */
+};
+/* Counts them; and gives the next request's, up to `batch` of them, of one
+   mechanism, each of `ret_size` bytes, one behind the other: the caller frees
+   them. Those of `mechanism` are checked. Statuses: IO, FORMAT, MEMORY. */
 SOTTO_CHECKED enum sotto_status
-sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
-                     struct sotto_error *err);
-SOTTO_CHECKED enum sotto_status
-sotto_sender_refused(struct sotto_sender *sender, size_t *ret_count,
-                     struct sotto_error *err);
+sotto_sender_count(struct sotto_sender *sender, struct sotto_queued *ret_count,
+                   struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status
 sotto_sender_next(struct sotto_sender *sender,
                   const struct sotto_mechanism *mechanism,

@@ -128,7 +128,10 @@ run_device(struct devices *devices, size_t device, struct sotto_error *err)
     if (status == SOTTO_STATUS_OK && device == 0) {
         status = fetch(devices, sender, err);
     }
-    status = HOST_THEN(status, queue_people(devices, device, sender, err));
+    if (status == SOTTO_STATUS_OK) {
+        sotto_sender_know(sender, devices->mechanism);
+        status = queue_people(devices, device, sender, err);
+    }
     status = HOST_THEN(status, flush(devices, sender, err));
     sotto_sender_free(sender);
     return status;

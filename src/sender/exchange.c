@@ -11,6 +11,7 @@
 #include "sender/exchange.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "host/error.h"
 #include "sender/backoff.h"
@@ -111,14 +112,12 @@ exchange_run(struct exchange *exchange, const struct transport_request *request,
     for (unsigned next = 1;; next++) {
         struct transport_answer answer;
         bool again = false;
-        enum sotto_status status =
-            exchange->mechanism != NULL
-                ? sotto_mechanism_check(exchange->mechanism, err)
-                : SOTTO_STATUS_OK;
-        if (status != SOTTO_STATUS_OK) {
-            return status;
+        if (exchange->ends > 0 && (uint64_t)time(NULL) >= exchange->ends) {
+            return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                             "the mechanism of what is queued has expired");
         }
-        status = try_once(exchange, request, &answer, &again, &why);
+        enum sotto_status status =
+            try_once(exchange, request, &answer, &again, &why);
         if (status == SOTTO_STATUS_OK) {
             *ret_answer = answer;
             return status;

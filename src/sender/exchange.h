@@ -6,7 +6,6 @@
 #define SOTTO_SENDER_EXCHANGE_H
 
 #include "sender/transport.h"
-#include "sotto/mechanisms.h"
 
 #define EXCHANGE_WAIT_MS 500u /* before the second try, by default */
 
@@ -16,9 +15,8 @@ struct exchange {
     unsigned wait_ms; /* before the second try at most; then doubled */
     const struct sotto_watch *watch;
     size_t requests; /* made so far */
-    /* Nothing goes out after its end, not even for the second time; NULL: a
-       request of no mechanism. */
-    const struct sotto_mechanism *mechanism;
+    uint64_t ends;   /* from this second of UTC on nothing goes out, not even
+                        for the second time; 0: no such end */
 };
 
 /*
@@ -27,7 +25,7 @@ struct exchange {
  * long as a Retry-After says. OK: the answer was 200, or 204 where that may be,
  * and host_text_clear frees its body. Statuses: IO (all tries failed; another
  * code; a redirect; the collector wants more than an hour), LIMIT, STOPPED,
- * MEMORY, ENTROPY, REFUSED (the mechanism has ended).
+ * MEMORY, ENTROPY, REFUSED (its end has come).
  */
 SOTTO_CHECKED enum sotto_status
 exchange_run(struct exchange *exchange, const struct transport_request *request,

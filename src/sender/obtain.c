@@ -255,6 +255,7 @@ sotto_sender_check(struct sotto_sender *sender,
     host_text_clear(&signature);
     if (status == SOTTO_STATUS_OK) {
         sender->mechanism = mechanism;
+        sender->known = mechanism;
         sender->asked = host_seconds();
         sender->made = 0;
     }

@@ -4,10 +4,14 @@
  *     open    the delay is drawn, before any record can have been read
  *     bind    the queue is this ledger's
  *     check   the collector has this mechanism (obtain.c)
- *     queue   durable
+ *     queue   durable, with the mechanism's end
  *     flush   wait for the end of the delay
  *             next batch --looked at--> the same bytes until answered
  *                ^------------------ settle <----------'
+ *
+ * A report whose mechanism has ended is held back: each batch is taken, and
+ * each try of it made, only before the end that the queue has for it, whatever
+ * mechanism is at hand now.
  *
  * A kill anywhere leaves reports waiting that may have arrived: they are sent
  * again, byte for byte, and the collector knows them by their ids.
@@ -19,6 +23,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/clock.h"
@@ -237,11 +242,26 @@ sotto_sender_bind(struct sotto_sender *sender, struct sotto_ledger *ledger,
     return status;
 }
 
+static bool
+is_of(const uint8_t *report, const struct sotto_mechanism *mechanism)
+{
+    return mechanism != NULL &&
+           memcmp(report + REPORT_MAGIC_SIZE, mechanism->shape.hash,
+                  SOTTO_HASH_SIZE) == 0;
+}
+
 /* What every report of this sender begins with. */
 static const char *
 magic_of(const struct sotto_sender *sender)
 {
     return sender->simulation ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
+}
+
+void
+sotto_sender_know(struct sotto_sender *sender,
+                  const struct sotto_mechanism *mechanism)
+{
+    sender->known = mechanism;
 }
 
 enum sotto_status
@@ -258,22 +278,41 @@ sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
                              : "a report that is simulated, or none at all, "
                                "is never sent");
     }
+    if (!is_of(report, sender->known)) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "this sender knows no mechanism of that report, and "
+                         "so not when it ends");
+    }
     sender->made++;
-    return queue_put(sender->queue, sender->address.url, report, size, err);
+    return queue_put(sender->queue, sender->address.url, report, size,
+                     sender->known->device.terms->expires, err);
+}
+
+/* The second of UTC that it is. */
+static uint64_t
+find_now(void)
+{
+    return (uint64_t)time(NULL);
 }
 
 enum sotto_status
-sotto_sender_waiting(struct sotto_sender *sender, size_t *ret_count,
-                     struct sotto_error *err)
+sotto_sender_count(struct sotto_sender *sender, struct sotto_queued *ret_count,
+                   struct sotto_error *err)
 {
-    return queue_count(sender->queue, sender->address.url, ret_count, err);
+    struct queue_count count = {0};
+    enum sotto_status status = queue_count(sender->queue, sender->address.url,
+                                           find_now(), &count, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_count =
+            (struct sotto_queued){count.waiting, count.refused, count.ended};
+    }
+    return status;
 }
 
 enum sotto_status
-sotto_sender_refused(struct sotto_sender *sender, size_t *ret_count,
-                     struct sotto_error *err)
+sotto_sender_drop(struct sotto_sender *sender, struct sotto_error *err)
 {
-    return queue_refused(sender->queue, sender->address.url, ret_count, err);
+    return queue_drop(sender->queue, sender->address.url, find_now(), err);
 }
 
 enum sotto_status
@@ -283,14 +322,6 @@ sotto_sender_retry(struct sotto_sender *sender, struct sotto_error *err)
 }
 
 /* ---- The next request --------------------------------------------------- */
-
-static bool
-is_of(const struct queue_batch *batch, const struct sotto_mechanism *mechanism)
-{
-    return mechanism != NULL &&
-           memcmp(batch->reports + REPORT_MAGIC_SIZE,
-                  sotto_client_hash(mechanism->client), SOTTO_HASH_SIZE) == 0;
-}
 
 /* Whether a batch, which is of one mechanism, is what devices make: of any
    mechanism its kind, of the one at hand every bit. */
@@ -305,7 +336,7 @@ judge_sender(const struct sotto_sender *sender, const struct queue_batch *batch,
             return SOTTO_STATUS_INPUT;
         }
     }
-    if (!is_of(batch, mechanism)) {
+    if (!is_of(batch->reports, mechanism)) {
         return SOTTO_STATUS_OK;
     }
     if (batch->size != mechanism->shape.report_size) {
@@ -340,8 +371,9 @@ take_batch(const struct sotto_sender *sender,
            struct queue_batch *ret_batch, struct sotto_error *err)
 {
     struct queue_batch batch = {0};
-    enum sotto_status status = queue_next(sender->queue, sender->address.url,
-                                          NULL, sender->batch, &batch, err);
+    enum sotto_status status =
+        queue_next(sender->queue, sender->address.url, find_now(),
+                   sender->batch, &batch, err);
     if (status == SOTTO_STATUS_OK && batch.count > 0) {
         status = check_batch(sender, &batch, mechanism, err);
     }
@@ -429,20 +461,25 @@ send_batch(struct sotto_sender *sender, struct exchange *exchange,
     return status;
 }
 
-/* One batch after the other until none waits. */
+/* One batch after the other until none waits. A batch whose end comes before it
+   was answered is none any more: what is taken next leaves it out. */
 static enum sotto_status
 send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
          struct sotto_sent *sent, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     bool more = true;
-    exchange->mechanism = sender->mechanism;
     while (status == SOTTO_STATUS_OK && more) {
         struct queue_batch batch = {0};
         status = take_batch(sender, sender->mechanism, &batch, err);
         more = batch.count > 0;
         if (status == SOTTO_STATUS_OK && more) {
+            exchange->ends = batch.ends;
             status = send_batch(sender, exchange, &batch, total, sent, err);
+        }
+        if (status == SOTTO_STATUS_REFUSED && batch.ends > 0 &&
+            batch.ends <= find_now()) {
+            status = SOTTO_STATUS_OK;
         }
         queue_batch_clear(&batch);
     }
@@ -498,10 +535,11 @@ wait_due(const struct sotto_sender *sender, struct sotto_sent *sent,
 }
 
 static enum sotto_status
-flush_queue(struct sotto_sender *sender, size_t waiting,
-            struct sotto_sent *sent, struct sotto_error *err)
+flush_queue(struct sotto_sender *sender, struct sotto_sent *sent,
+            struct sotto_error *err)
 {
     struct exchange exchange = {0};
+    size_t waiting = sent->left;
     enum sotto_status status = sender_connect(sender, &exchange, err);
     if (status == SOTTO_STATUS_OK && waiting > 0) {
         status = wait_due(sender, sent, err);
@@ -509,7 +547,25 @@ flush_queue(struct sotto_sender *sender, size_t waiting,
     status = HOST_THEN(status, send_all(sender, &exchange, waiting, sent, err));
     transport_free(exchange.transport);
     sent->requests = exchange.requests;
-    sent->left = waiting - (sent->accepted + sent->duplicate + sent->refused);
+    return status;
+}
+
+/* What is in the queue, whatever became of sending; the first failure counts.
+ */
+static enum sotto_status
+count_queued(struct sotto_sender *sender, enum sotto_status status,
+             struct sotto_sent *sent, struct sotto_error *err)
+{
+    struct sotto_queued queued = {0};
+    struct sotto_error why = {0};
+    enum sotto_status counted = sotto_sender_count(sender, &queued, &why);
+    if (counted == SOTTO_STATUS_OK) {
+        sent->left = queued.waiting;
+        sent->marked = queued.refused;
+        sent->ended = queued.ended;
+    } else if (status == SOTTO_STATUS_OK) {
+        status = host_fail(err, counted, 0, "%s", why.message);
+    }
     return status;
 }
 
@@ -518,13 +574,13 @@ sotto_sender_flush(struct sotto_sender *sender, struct sotto_sent *ret_sent,
                    struct sotto_error *err)
 {
     struct sotto_sent sent = {0};
-    size_t waiting = 0;
     enum sotto_status status = sotto_sender_commit(sender, err);
-    status = HOST_THEN(status, sotto_sender_waiting(sender, &waiting, err));
-    status = HOST_THEN(status, sotto_sender_refused(sender, &sent.marked, err));
     if (status == SOTTO_STATUS_OK) {
-        status = flush_queue(sender, waiting, &sent, err);
-        sent.marked += sent.refused;
+        status = count_queued(sender, status, &sent, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = flush_queue(sender, &sent, err);
+        status = count_queued(sender, status, &sent, err);
     }
     *ret_sent = sent;
     return status;

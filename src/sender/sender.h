@@ -34,6 +34,8 @@ struct sotto_sender {
     uint64_t expected; /* or as many as will be */
     const struct sotto_mechanism *mechanism; /* that the collector has; NULL: it
                                                 was not asked */
+    const struct sotto_mechanism *known; /* whose reports are queued; NULL: none
+                                            can be */
 };
 
 /* An exchange over a new connection, which transport_free closes. Statuses:

@@ -157,7 +157,7 @@ hash_destination(const struct queue *queue, const char *destination,
 static enum sotto_status
 insert_report(const struct queue *queue, sqlite3_stmt *insert,
               const char *destination, const uint8_t *report, size_t size,
-              struct sotto_error *err)
+              uint64_t ends, struct sotto_error *err)
 {
     uint8_t tag[QUEUE_TAG_SIZE], to[QUEUE_TAG_SIZE];
     int code = SQLITE_CONSTRAINT;
@@ -173,7 +173,7 @@ insert_report(const struct queue *queue, sqlite3_stmt *insert,
             insert,
             SQL_VALUES(SQL_NUMBER(bytes_load(drawn, sizeof drawn) >> 1),
                        SQL_BLOB(tag, sizeof tag), SQL_BLOB(to, sizeof to),
-                       SQL_BLOB(report, size)));
+                       SQL_BLOB(report, size), SQL_NUMBER(ends)));
         code = code == SQLITE_OK ? sqlite3_step(insert) : code;
         if (code == SQLITE_CONSTRAINT) {
             (void)sqlite3_reset(insert);
@@ -184,7 +184,7 @@ insert_report(const struct queue *queue, sqlite3_stmt *insert,
 
 enum sotto_status
 queue_put(struct queue *queue, const char *destination, const uint8_t *report,
-          size_t size, struct sotto_error *err)
+          size_t size, uint64_t ends, struct sotto_error *err)
 {
     sqlite3_stmt *insert = NULL;
     if (queue->look) {
@@ -195,13 +195,13 @@ queue_put(struct queue *queue, const char *destination, const uint8_t *report,
     }
     enum sotto_status status =
         prepare_statement(queue,
-                          "INSERT INTO report (key, tag, destination, report) "
-                          "SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS "
+                          "INSERT INTO report (key, tag, destination, report, "
+                          "ends) SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS "
                           "(SELECT 1 FROM acknowledged WHERE tag = ?2) "
                           "ON CONFLICT (tag) DO NOTHING",
                           &insert, err);
-    status = HOST_THEN(
-        status, insert_report(queue, insert, destination, report, size, err));
+    status = HOST_THEN(status, insert_report(queue, insert, destination, report,
+                                             size, ends, err));
     (void)sqlite3_finalize(insert);
     return status;
 }
@@ -294,6 +294,10 @@ take_row(const struct queue *queue, sqlite3_stmt *select, size_t most,
         batch->key[batch->count] = sqlite3_column_int64(select, 0);
         memcpy(batch->reports + batch->count * size, report, size);
         batch->count++;
+        uint64_t ends = (uint64_t)sqlite3_column_int64(select, 2);
+        if (batch->ends == 0 || (ends > 0 && ends < batch->ends)) {
+            batch->ends = ends;
+        }
     }
     return status;
 }
@@ -317,17 +321,17 @@ take_rows(const struct queue *queue, sqlite3_stmt *select, size_t most,
 }
 
 /* substr counts from 1: a report's bytes 4 to 35 are its mechanism's hash. */
-#define WAITING "destination = ?1 AND refused IS NULL"
+#define OPEN "(ends = 0 OR ends > ?2)"
+#define WAITING "destination = ?1 AND refused IS NULL AND " OPEN
 #define SELECT_NEXT                                                            \
-    "SELECT key, report FROM report WHERE " WAITING                            \
-    " AND substr(report, 5, 32) = coalesce(?2, (SELECT substr(report, 5, 32) " \
-    "FROM report WHERE " WAITING " ORDER BY key LIMIT 1)) "                    \
+    "SELECT key, report, ends FROM report WHERE " WAITING                      \
+    " AND substr(report, 5, 32) = (SELECT substr(report, 5, 32) "              \
+    "FROM report WHERE " WAITING " ORDER BY key LIMIT 1) "                     \
     "ORDER BY key LIMIT ?3"
 
 enum sotto_status
-queue_next(struct queue *queue, const char *destination,
-           const uint8_t *mechanism, size_t most, struct queue_batch *ret_batch,
-           struct sotto_error *err)
+queue_next(struct queue *queue, const char *destination, uint64_t now,
+           size_t most, struct queue_batch *ret_batch, struct sotto_error *err)
 {
     struct queue_batch batch = {0};
     uint8_t to[QUEUE_TAG_SIZE];
@@ -343,8 +347,7 @@ queue_next(struct queue *queue, const char *destination,
     }
     hash_destination(queue, destination, NULL, to);
     int code = sql_bind(select, SQL_VALUES(SQL_BLOB(to, sizeof to),
-                                           SQL_BLOB(mechanism, SOTTO_HASH_SIZE),
-                                           SQL_NUMBER(most)));
+                                           SQL_NUMBER(now), SQL_NUMBER(most)));
     status = code == SQLITE_OK ? take_rows(queue, select, most, &batch, err)
                                : fail_sql(queue, code, err);
     (void)sqlite3_finalize(select);
@@ -368,29 +371,31 @@ read_number(const struct queue *queue, const char *text,
     return queue_file_fail(queue->path, status, err);
 }
 
-/* Of one destination's rows, those that a condition on `refused` picks. */
-static enum sotto_status
-count_rows(const struct queue *queue, const char *text, const char *destination,
-           size_t *ret_count, struct sotto_error *err)
+enum sotto_status
+queue_count(struct queue *queue, const char *destination, uint64_t now,
+            struct queue_count *ret_count, struct sotto_error *err)
 {
     uint8_t to[QUEUE_TAG_SIZE];
-    int64_t count = 0;
+    int64_t waiting = 0, refused = 0, ended = 0;
+    enum sotto_status status = SOTTO_STATUS_OK;
     hash_destination(queue, destination, NULL, to);
-    enum sotto_status status = queue->sql.db == NULL
-                                   ? SOTTO_STATUS_OK
-                                   : read_number(queue, text, to, &count, err);
-    if (status == SOTTO_STATUS_OK) {
-        *ret_count = (size_t)count;
+    if (queue->sql.db != NULL) {
+        status = sql_read(
+            &queue->sql,
+            "SELECT count(*) FILTER (WHERE refused IS NULL AND " OPEN "), "
+            "count(*) FILTER (WHERE refused IS NOT NULL AND " OPEN "), "
+            "count(*) FILTER (WHERE NOT " OPEN ") "
+            "FROM report WHERE destination = ?1",
+            SQL_VALUES(SQL_BLOB(to, sizeof to), SQL_NUMBER(now)),
+            SQL_TARGETS(SQL_INTO(&waiting), SQL_INTO(&refused),
+                        SQL_INTO(&ended)),
+            err);
     }
-    return status;
-}
-
-enum sotto_status
-queue_count(struct queue *queue, const char *destination, size_t *ret_count,
-            struct sotto_error *err)
-{
-    return count_rows(queue, "SELECT count(*) FROM report WHERE " WAITING,
-                      destination, ret_count, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_count = (struct queue_count){(size_t)waiting, (size_t)refused,
+                                          (size_t)ended};
+    }
+    return queue_file_fail(queue->path, status, err);
 }
 
 /* ---- Settling ----------------------------------------------------------- */
@@ -467,17 +472,7 @@ queue_settle(struct queue *queue, const struct queue_batch *batch,
     return status;
 }
 
-/* ---- Refused ------------------------------------------------------------ */
-
-#define MARKED "destination = ?1 AND refused IS NOT NULL"
-
-enum sotto_status
-queue_refused(struct queue *queue, const char *destination, size_t *ret_count,
-              struct sotto_error *err)
-{
-    return count_rows(queue, "SELECT count(*) FROM report WHERE " MARKED,
-                      destination, ret_count, err);
-}
+/* ---- Refused, and ended -------------------------------------------------- */
 
 /* Runs a statement with one hash. */
 static enum sotto_status
@@ -500,8 +495,27 @@ queue_retry(struct queue *queue, const char *destination,
         return fail_look(queue, err);
     }
     hash_destination(queue, destination, NULL, to);
-    return run_with(queue, "UPDATE report SET refused = NULL WHERE " MARKED, to,
-                    err);
+    return run_with(queue,
+                    "UPDATE report SET refused = NULL "
+                    "WHERE destination = ?1 AND refused IS NOT NULL",
+                    to, err);
+}
+
+enum sotto_status
+queue_drop(struct queue *queue, const char *destination, uint64_t now,
+           struct sotto_error *err)
+{
+    uint8_t to[QUEUE_TAG_SIZE];
+    if (queue->look) {
+        return fail_look(queue, err);
+    }
+    hash_destination(queue, destination, NULL, to);
+    return queue_file_fail(
+        queue->path,
+        sql_execute(&queue->sql,
+                    "DELETE FROM report WHERE destination = ?1 AND NOT " OPEN,
+                    SQL_VALUES(SQL_BLOB(to, sizeof to), SQL_NUMBER(now)), err),
+        err);
 }
 
 /* ---- The ledger --------------------------------------------------------- */

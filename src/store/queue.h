@@ -5,6 +5,8 @@
  *     put ------> waiting --settle: acknowledged--> its tag alone
  *                  |  ^-----retry---------------.
  *                  `--settle: refused--> stays, marked
+ *     waiting or marked --its mechanism ends--> stays, never given again
+ *                                               `--drop--> gone
  *
  *     queue_file.c   the file: its schema, opening it checked
  *     queue.c        the queue itself
@@ -63,37 +65,42 @@ SOTTO_CHECKED enum sotto_status queue_begin(struct queue *queue,
 SOTTO_CHECKED enum sotto_status queue_commit(struct queue *queue,
                                              struct sotto_error *err);
 
-/* Puts a report, flushed to the disk unless something is begun; one that is
-   there, or was acknowledged, is left as it is. Statuses: USAGE (look), IO,
-   FORMAT, MEMORY, ENTROPY. */
-SOTTO_CHECKED enum sotto_status queue_put(struct queue *queue,
-                                          const char *destination,
-                                          const uint8_t *report, size_t size,
-                                          struct sotto_error *err);
+/* Puts a report whose mechanism ends with the second `ends` of UTC (0: never),
+   flushed to the disk unless something is begun; one that is there, or was
+   acknowledged, is left as it is. Statuses: USAGE (look), IO, FORMAT, MEMORY,
+   ENTROPY. */
+SOTTO_CHECKED enum sotto_status
+queue_put(struct queue *queue, const char *destination, const uint8_t *report,
+          size_t size, uint64_t ends, struct sotto_error *err);
 
 /* Reports of one mechanism, one behind the other, each of `size` bytes. */
 struct queue_batch {
     int64_t *key;
     uint8_t *reports;
     size_t count, size;
+    uint64_t ends; /* from this second of UTC on none is sent; 0: never */
 };
 /*
- * The next reports that wait for a destination, up to `most` of them and
- * QUEUE_BODY_MOST bytes, but one at least; `mechanism`, a hash, says of which
- * mechanism alone (NULL: of that of the first). None: count is 0.
- * queue_batch_clear frees. Statuses: IO, FORMAT, MEMORY.
+ * The next reports that wait for a destination and have not ended at the second
+ * `now` of UTC, up to `most` of them and QUEUE_BODY_MOST bytes, but one at
+ * least, all of the mechanism of the first. None: count is 0. queue_batch_clear
+ * frees. Statuses: IO, FORMAT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
-queue_next(struct queue *queue, const char *destination,
-           const uint8_t *mechanism, size_t most, struct queue_batch *ret_batch,
-           struct sotto_error *err);
+queue_next(struct queue *queue, const char *destination, uint64_t now,
+           size_t most, struct queue_batch *ret_batch, struct sotto_error *err);
 void queue_batch_clear(struct queue_batch *batch);
 
-/* How many wait for a destination. Statuses: IO, FORMAT, MEMORY. */
-SOTTO_CHECKED enum sotto_status queue_count(struct queue *queue,
-                                            const char *destination,
-                                            size_t *ret_count,
-                                            struct sotto_error *err);
+/* Reports for a destination, each counted once. */
+struct queue_count {
+    size_t waiting;
+    size_t refused; /* and not ended */
+    size_t ended;   /* refused before or not */
+};
+/* Counts them at the second `now`. Statuses: IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+queue_count(struct queue *queue, const char *destination, uint64_t now,
+            struct queue_count *ret_count, struct sotto_error *err);
 
 /*
  * What became of a batch, all of it at once, flushed: `refusal[i]` is NULL
@@ -105,15 +112,18 @@ SOTTO_CHECKED enum sotto_status queue_settle(struct queue *queue,
                                              const char *const *refusal,
                                              struct sotto_error *err);
 
-/* How many reports for a destination are marked as refused; and lets them wait
-   again, as they are, flushed. Statuses: IO, FORMAT, MEMORY; USAGE (look). */
-SOTTO_CHECKED enum sotto_status queue_refused(struct queue *queue,
-                                              const char *destination,
-                                              size_t *ret_count,
-                                              struct sotto_error *err);
+/* Lets reports for a destination that are marked as refused wait again, as they
+   are, flushed. Statuses: USAGE (look), IO, FORMAT, MEMORY. */
 SOTTO_CHECKED enum sotto_status queue_retry(struct queue *queue,
                                             const char *destination,
                                             struct sotto_error *err);
+
+/* Removes the reports for a destination that have ended at the second `now`,
+   flushed. Statuses: USAGE (look), IO, FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status queue_drop(struct queue *queue,
+                                           const char *destination,
+                                           uint64_t now,
+                                           struct sotto_error *err);
 
 /*
  * Makes this the queue of one ledger, known by its check value

@@ -38,14 +38,19 @@ _Static_assert(QUEUE_SECRET_SIZE == 32, "the schema says how long it is");
                      ") STRICT"
 /* Version 1, of sotto 0.1.0, kept no mark. */
 #define TABLE_QUEUE_1 TABLE_QUEUE_HEAD "\n) STRICT"
-#define TABLE_REPORT                                                           \
+#define TABLE_REPORT_WITH(ends)                                                \
     "CREATE TABLE report (\n"                                                  \
     "  key INTEGER PRIMARY KEY,\n"                                             \
     "  tag BLOB NOT NULL UNIQUE CHECK (length(tag) = 32),\n"                   \
     "  destination BLOB NOT NULL CHECK (length(destination) = 32),\n"          \
-    "  refused TEXT,\n"                                                        \
+    "  refused TEXT,\n" ends                                                   \
     "  report BLOB NOT NULL CHECK (length(report) > 52)\n"                     \
     ") STRICT"
+#define TABLE_REPORT                                                           \
+    TABLE_REPORT_WITH("  ends INTEGER NOT NULL CHECK (ends >= 0),\n")
+/* Version 1 kept no ends: sotto 0.1.0 took no mechanism that has one. */
+#define TABLE_REPORT_1 TABLE_REPORT_WITH("")
+#define REPORT_OF_1 "SELECT key, tag, destination, refused, 0 AS ends, report "
 
 #define APPLICATION 0x534f5451 /* "SOTQ" */
 
@@ -59,10 +64,14 @@ static const struct sql_kind kind = {
     .application = APPLICATION,
     .version = 2,
     .schema = TABLE_ACKNOWLEDGED ";" TABLE_QUEUE ";" TABLE_REPORT,
-    .before = TABLE_ACKNOWLEDGED ";" TABLE_QUEUE_1 ";" TABLE_REPORT,
+    .before = TABLE_ACKNOWLEDGED ";" TABLE_QUEUE_1 ";" TABLE_REPORT_1,
     .upgrade = "CREATE TEMP TABLE kept AS SELECT * FROM queue;"
                "DROP TABLE queue;" TABLE_QUEUE ";"
                "INSERT INTO queue SELECT one, secret, ledger, 0 FROM kept;"
+               "DROP TABLE kept;"
+               "CREATE TEMP TABLE kept AS " REPORT_OF_1 "FROM report;"
+               "DROP TABLE report;" TABLE_REPORT ";"
+               "INSERT INTO report SELECT * FROM kept ORDER BY key;"
                "DROP TABLE kept",
     .none = "",
     .other = "",
@@ -179,6 +188,23 @@ fail_open(const struct sql *sql, bool look, enum sotto_status status,
     return queue_file_fail(sql->path, status, err);
 }
 
+/* Lets a look, which upgrades nothing, see a queue of version 1 as one of this
+   version: SQLite finds a temporary view before a table of the same name. */
+static enum sotto_status
+show_upgraded(const struct sql *sql, struct sotto_error *err)
+{
+    int64_t version = 0;
+    enum sotto_status status =
+        sql_integer(sql, "PRAGMA user_version", &version, err);
+    return status == SOTTO_STATUS_OK && version != kind.version
+               ? sql_run(sql,
+                         "PRAGMA temp_store=MEMORY;"
+                         "CREATE TEMP VIEW report AS " REPORT_OF_1
+                         "FROM main.report",
+                         err)
+               : status;
+}
+
 enum sotto_status
 queue_file_open(const char *path, bool look, struct sql *ret_sql,
                 uint8_t ret_secret[QUEUE_SECRET_SIZE], struct sotto_error *err)
@@ -192,9 +218,8 @@ queue_file_open(const char *path, bool look, struct sql *ret_sql,
     if (status == SOTTO_STATUS_OK) { /* constraints: only if it may write */
         status = sql_file_check(&sql, &kind, err);
     }
-    if (status == SOTTO_STATUS_OK && !look) {
-        status = sql_file_upgrade(&sql, &kind, err);
-    }
+    status = HOST_THEN(status, look ? show_upgraded(&sql, err)
+                                    : sql_file_upgrade(&sql, &kind, err));
     status = HOST_THEN(
         status,
         sql_read(&sql, "SELECT secret FROM queue", SQL_NONE,

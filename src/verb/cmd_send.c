@@ -101,9 +101,10 @@ check_words(const struct cli_args *args, struct send_job *job)
     if (job->queue == NULL) {
         return cli_no_memory();
     }
-    if (cli_given(args, "dry-run") && cli_given(args, "retry-refused")) {
+    if (cli_given(args, "dry-run") &&
+        (cli_given(args, "retry-refused") || cli_given(args, "drop-ended"))) {
         return cli_bad("--dry-run changes nothing, so there is nothing that "
-                       "--retry-refused could do");
+                       "--retry-refused or --drop-ended could do");
     }
     if (access(args->word[0], F_OK) != 0 && !cli_given(args, "dry-run") &&
         !cli_given(args, "pin")) {
@@ -149,10 +150,41 @@ open_sender(const struct cli_args *args, struct send_job *job)
     if (status == SOTTO_STATUS_OK && job->ledger != NULL) {
         status = sotto_sender_bind(job->sender, job->ledger, &err);
     }
+    if (status == SOTTO_STATUS_OK && cli_given(args, "drop-ended")) {
+        status = sotto_sender_drop(job->sender, &err);
+    }
     return cli_exit(status, &err);
 }
 
+/* Tells, also without a terminal, of what will never be sent. */
+static void
+note_ended(const struct send_job *job, size_t ended)
+{
+    if (ended > 0) {
+        cli_note(
+            "%zu report%s in the queue '%.240s' %s of a mechanism that has "
+            "expired and will not be sent; the charge stays; --drop-ended "
+            "removes %s",
+            ended, ended == 1 ? "" : "s", job->queue, ended == 1 ? "is" : "are",
+            ended == 1 ? "it" : "them");
+    }
+}
+
 /* ---- The mechanism ------------------------------------------------------ */
+
+/* Refuses one that has ended, and says what of it still waits. */
+static enum sotto_status
+check_end(struct send_job *job, struct sotto_error *err)
+{
+    struct sotto_queued queued = {0};
+    struct sotto_error why = {0};
+    enum sotto_status status = sotto_mechanism_check(job->mechanism, err);
+    if (status == SOTTO_STATUS_REFUSED &&
+        sotto_sender_count(job->sender, &queued, &why) == SOTTO_STATUS_OK) {
+        note_ended(job, queued.ended);
+    }
+    return status;
+}
 
 /* Fetched if it is not there, and then pinned; signed and, if asked for,
    pinned, whoever brought it. */
@@ -179,7 +211,7 @@ open_mechanism(const struct cli_args *args, struct send_job *job)
     }
     status =
         HOST_THEN(status, sotto_mechanism_check_sent(job->mechanism, &err));
-    status = HOST_THEN(status, sotto_mechanism_check(job->mechanism, &err));
+    status = HOST_THEN(status, check_end(job, &err));
     if (status == SOTTO_STATUS_OK) {
         sotto_mechanism_info(job->mechanism, &job->info);
     }
@@ -264,6 +296,7 @@ tell_json_send(const struct cli_args *args, const struct send_job *job,
     json_size(stdout, "duplicate", job->sent.duplicate);
     json_size(stdout, "refused", job->sent.refused);
     json_size(stdout, "marked", job->sent.marked);
+    json_size(stdout, "ended", job->sent.ended);
     json_size(stdout, "left", job->sent.left);
     json_size(stdout, "requests", job->sent.requests);
     json_bool(stdout, "late", job->sent.late);
@@ -314,6 +347,7 @@ tell_send(const struct send_job *job)
                  sent->marked, sent->marked == 1 ? "" : "s",
                  sent->marked == 1 ? "s" : "", job->queue);
     }
+    note_ended(job, sent->ended);
 }
 
 static void
@@ -333,18 +367,19 @@ static int
 check_collector(const struct cli_args *args, struct send_job *job)
 {
     struct sotto_error err = {0}, inner = {0};
+    struct sotto_queued queued = {0};
     enum sotto_status status = sotto_sender_check(job->sender, job->mechanism,
                                                   cli_value(args, "pub"), &err);
     progress_end(&job->watch.bar);
     if (status == SOTTO_STATUS_OK) {
         return CLI_EXIT_DONE;
     }
-    if (sotto_sender_waiting(job->sender, &job->sent.left, &inner) !=
-            SOTTO_STATUS_OK ||
-        sotto_sender_refused(job->sender, &job->sent.marked, &inner) !=
-            SOTTO_STATUS_OK) {
+    if (sotto_sender_count(job->sender, &queued, &inner) != SOTTO_STATUS_OK) {
         return cli_fail(&inner);
     }
+    job->sent.left = queued.waiting;
+    job->sent.marked = queued.refused;
+    job->sent.ended = queued.ended;
     tell_all(args, job, &err);
     int exit_status = cli_fail(&err);
     cli_note("nobody was charged, and what is queued stays (%zu)",
@@ -367,7 +402,7 @@ flush_queue(const struct cli_args *args, struct send_job *job)
         (void)cli_fail(&err);
         return CLI_EXIT_FAILED;
     }
-    if (job->sent.marked > 0) {
+    if (job->sent.marked > 0 || job->sent.ended > 0) {
         return CLI_EXIT_FAILED;
     }
     return people_exit(&job->inquiry.people);
@@ -453,6 +488,9 @@ static const struct cli_option options[] = {
     {0, false, false, "retry-refused", NULL,
      "send again, the same bytes, what the collector\n"
      "refused"},
+    {0, false, false, "drop-ended", NULL,
+     "remove reports from the queue whose mechanism has\n"
+     "expired, which are never sent; the charge stays"},
     {0, false, false, "dry-run", NULL,
      "show every byte that a request would hold, and what\n"
      "it says; send, read and charge nothing"},
@@ -476,9 +514,10 @@ const struct cli_verb cmd_send = {
         "fetched with its signature,\nand --pin must be given. Without a "
         "terminal only what went wrong is told. The\nexit status is 0 when "
         "nothing is left to send, 1 when something is, or was\nrefused by the "
-        "collector, or a file cannot be read, or another run has the\nqueue, "
-        "2 for bad usage or input, and 3 when the ledger refused somebody, "
-        "or the\nmechanism or the queue is not the right one.\n",
+        "collector, or is of a mechanism that has expired, or a file\ncannot "
+        "be read, or another run has the queue, 2 for bad usage or input, "
+        "and 3 when\nthe ledger refused somebody, or the mechanism or the "
+        "queue is not the right one.\n",
     .example = "awk '{ print (NR > 1 ? \"p\" NR : \"name\") \",\" $0 }' "
                "data/wdbc.csv >people.csv\n"
                "sotto ledger new l --lifetime-eps 4\n"

@@ -460,8 +460,8 @@ static const struct cli_option options[] = {
     {0, false, false, "campaign", "TEXT",
      "the campaign it counts in (the name)"},
     {0, false, false, "expires", "DATE",
-     "from this day (UTC) on no run with it sends anything,\n"
-     "stored reports neither: 2030-01-31. Choose it long: a\n"
+     "from this day (UTC) on nothing of it is sent, reports\n"
+     "that wait included: 2030-01-31. Choose it long: a\n"
      "later day is another mechanism, and charges again"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
     {0, false, false, "analyst", "FILE",

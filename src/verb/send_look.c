@@ -42,7 +42,8 @@ make_blank(struct sotto_mechanism *mechanism,
 /* What the next request is made of; nothing queued: a blank report. */
 struct view {
     uint8_t *reports;
-    size_t waiting, refused, size, count;
+    struct sotto_queued queued;
+    size_t size, count;
     bool blank, other; /* other: of another mechanism than M */
     char *text;
 };
@@ -52,8 +53,9 @@ show_json(const struct view *view)
 {
     json_begin(stdout);
     json_bool(stdout, "dry_run", true);
-    json_size(stdout, "waiting", view->waiting);
-    json_size(stdout, "marked", view->refused);
+    json_size(stdout, "waiting", view->queued.waiting);
+    json_size(stdout, "marked", view->queued.refused);
+    json_size(stdout, "ended", view->queued.ended);
     json_size(stdout, "shown", view->blank ? 0 : view->count);
     json_bool(stdout, "blank", view->blank);
     json_bool(stdout, "other_mechanism", view->other);
@@ -65,14 +67,19 @@ static void
 show_text(const struct view *view)
 {
     if (view->blank) {
-        (void)printf("Nothing is in the queue for this campaign. This is what "
-                     "a request would be, with the\nreport of a record of "
+        (void)printf("Nothing waits in the queue for this campaign. This is "
+                     "what a request would be, with the\nreport of a record of "
                      "which everything is missing.");
     } else {
         (void)printf("In the queue: %zu report%s. The next request holds %zu "
                      "of them%s; this is all of it.",
-                     view->waiting, view->waiting == 1 ? "" : "s", view->count,
-                     view->other ? ", of another mechanism" : "");
+                     view->queued.waiting, view->queued.waiting == 1 ? "" : "s",
+                     view->count, view->other ? ", of another mechanism" : "");
+    }
+    if (view->queued.ended > 0) {
+        (void)printf(" Held back for good, since\ntheir mechanism has expired: "
+                     "%zu report%s.",
+                     view->queued.ended, view->queued.ended == 1 ? "" : "s");
     }
     (void)printf(" Nothing is sent,\nread or charged now. A run first asks "
                  "for mechanism.minisig (and, without M, for the\nmechanism), "
@@ -85,10 +92,7 @@ take_view(struct sotto_sender *sender, struct sotto_mechanism *mechanism,
           struct view *view, struct sotto_error *err)
 {
     struct sotto_mechanism_info info;
-    enum sotto_status status =
-        sotto_sender_waiting(sender, &view->waiting, err);
-    status =
-        HOST_THEN(status, sotto_sender_refused(sender, &view->refused, err));
+    enum sotto_status status = sotto_sender_count(sender, &view->queued, err);
     status =
         HOST_THEN(status, sotto_sender_next(sender, mechanism, &view->reports,
                                             &view->size, &view->count, err));

@@ -47,8 +47,8 @@ def plant(url, report, tag=b"x" * 32):
     (secret,), = rows("SELECT secret FROM queue")
     to = hashlib.blake2b(url.encode() + b"\0", digest_size=32, key=secret,
                          person=b"sotto.to").digest()
-    rows("INSERT INTO report (tag, destination, report) VALUES (?, ?, ?)", tag,
-         to, report)
+    rows("INSERT INTO report (tag, destination, ends, report) "
+         "VALUES (?, ?, 0, ?)", tag, to, report)
 
 
 # ---- The mechanism ----------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -35,6 +36,22 @@ make(const char *magic, uint8_t salt, uint8_t report[SIZE])
     memset(report + REPORT_MAGIC_SIZE, 7, SOTTO_HASH_SIZE);
 }
 
+/* The mechanism of what is made here. */
+static uint8_t hash[SOTTO_HASH_SIZE];
+static struct device_terms terms;
+static struct sotto_mechanism mechanism;
+
+/* Makes it end with a second of UTC; 0: never. */
+static const struct sotto_mechanism *
+mechanism_until(uint64_t ends)
+{
+    memset(hash, 7, sizeof hash);
+    terms.expires = ends;
+    mechanism.shape.hash = hash;
+    mechanism.device.terms = &terms;
+    return &mechanism;
+}
+
 static struct sotto_sender *
 open_sender(struct sotto_sender_options options)
 {
@@ -45,6 +62,7 @@ open_sender(struct sotto_sender_options options)
     if (sotto_sender_open(&options, &sender, &err) != SOTTO_STATUS_OK) {
         fail_msg("open: %s", err.message);
     }
+    sotto_sender_know(sender, mechanism_until(0));
     return sender;
 }
 
@@ -55,7 +73,7 @@ test_simulated(void **state)
 {
     uint8_t real[SIZE], simulated[SIZE], other[SIZE];
     struct sotto_error err = {0};
-    size_t count = 0;
+    struct sotto_queued count = {0};
     (void)state;
     make(REPORT_MAGIC, 1, real);
     make(REPORT_MAGIC_SIMULATED, 2, simulated);
@@ -72,9 +90,9 @@ test_simulated(void **state)
         assert_int_equal(
             sotto_sender_queue(sender, real, REPORT_HEADER_SIZE, &err),
             SOTTO_STATUS_FORMAT);
-        assert_int_equal(sotto_sender_waiting(sender, &count, &err),
+        assert_int_equal(sotto_sender_count(sender, &count, &err),
                          SOTTO_STATUS_OK);
-        assert_int_equal(count, 1 + simulation);
+        assert_int_equal(count.waiting, 1 + simulation);
         sotto_sender_free(sender);
     }
 }
@@ -206,13 +224,13 @@ test_work(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct device_terms terms = {.uneven = cases[i].uneven};
-        struct sotto_mechanism mechanism = {.device.terms = &terms};
+        struct device_terms slow = {.uneven = cases[i].uneven};
+        struct sotto_mechanism other = {.device.terms = &slow};
         struct sotto_error err = {0};
-        mechanism.shape.work = cases[i].work;
+        other.shape.work = cases[i].work;
         struct sotto_sender *sender = open_sender(
             (struct sotto_sender_options){.grid_s = cases[i].grid, .tries = 1});
-        assert_int_equal(sotto_sender_check(sender, &mechanism, "k.pub", &err),
+        assert_int_equal(sotto_sender_check(sender, &other, "k.pub", &err),
                          cases[i].status);
         assert_int_equal(err.status, cases[i].status);
         if (cases[i].status == SOTTO_STATUS_USAGE) {
@@ -245,6 +263,60 @@ test_jitter(void **state)
         least = took < least ? took : least;
     }
     assert_true(least < 0.1);
+    sotto_sender_free(sender);
+}
+
+/* Only reports whose end is known are queued; those of a mechanism that has
+   ended stay, are not sent, and go when they are dropped. */
+static void
+test_end(void **state)
+{
+    uint8_t report[SIZE];
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    struct sotto_queued count = {0};
+    (void)state;
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.tries = 1});
+    sotto_sender_know(sender, NULL);
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_USAGE);
+    sotto_sender_know(sender, mechanism_until((uint64_t)time(NULL)));
+    report[REPORT_MAGIC_SIZE]++;
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_USAGE);
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_OK);
+    assert_int_equal(sent.requests, 0);
+    assert_int_equal(sent.left, 0);
+    assert_int_equal(sent.ended, 1);
+    assert_int_equal(sotto_sender_drop(sender, &err), SOTTO_STATUS_OK);
+    assert_int_equal(sotto_sender_count(sender, &count, &err), SOTTO_STATUS_OK);
+    assert_int_equal(count.waiting + count.refused + count.ended, 0);
+    sotto_sender_free(sender);
+}
+
+/* The end comes between two tries: the second is not made. */
+static void
+test_end_between_tries(void **state)
+{
+    uint8_t report[SIZE];
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    (void)state;
+    struct sotto_sender *sender = open_sender(
+        (struct sotto_sender_options){.tries = 1000, .wait_ms = 20});
+    sotto_sender_know(sender, mechanism_until((uint64_t)time(NULL) + 1));
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_OK);
+    assert_true(sent.requests < 1000);
+    assert_int_equal(sent.left, 0);
+    assert_int_equal(sent.ended, 1);
     sotto_sender_free(sender);
 }
 
@@ -293,6 +365,7 @@ run_all(const char *path, struct sotto_sent *sent, struct sotto_error *err)
     make(REPORT_MAGIC, 1, report);
     enum sotto_status status = sotto_sender_open(&options, &sender, err);
     if (status == SOTTO_STATUS_OK) {
+        sotto_sender_know(sender, mechanism_until(0));
         status = sotto_sender_queue(sender, report, SIZE, err);
     }
     if (status == SOTTO_STATUS_OK) {
@@ -400,6 +473,9 @@ main(void)
         cmocka_unit_test_setup_teardown(test_work, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_jitter, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_kind, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_end, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_end_between_tries, setup,
+                                        scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_memory, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_backup, setup, scratch_tear_down),
     };

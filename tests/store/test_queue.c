@@ -14,6 +14,7 @@
 #define TO "https://a/v1/campaigns/c"
 #define ELSEWHERE "https://b/v1/campaigns/c"
 #define MANY 60u
+#define NOW 1000u /* a second of UTC */
 
 static uint8_t mechanism[2][SOTTO_HASH_SIZE];
 
@@ -38,34 +39,49 @@ open_queue(const char *path, bool look)
 }
 
 static void
-put(struct queue *queue, const char *to, unsigned which, unsigned salt)
+put_until(struct queue *queue, const char *to, unsigned which, unsigned salt,
+          uint64_t ends)
 {
     uint8_t report[REPORT_SIZE];
     struct sotto_error err = {0};
     fake_report(mechanism[which], salt, report);
-    if (queue_put(queue, to, report, REPORT_SIZE, &err) != SOTTO_STATUS_OK) {
+    if (queue_put(queue, to, report, REPORT_SIZE, ends, &err) !=
+        SOTTO_STATUS_OK) {
         fail_msg("put: %s", err.message);
     }
 }
 
+static void
+put(struct queue *queue, const char *to, unsigned which, unsigned salt)
+{
+    put_until(queue, to, which, salt, 0);
+}
+
 static struct queue_batch
-next(struct queue *queue, const char *to, const uint8_t *of, size_t most)
+next(struct queue *queue, const char *to, uint64_t now, size_t most)
 {
     struct queue_batch batch = {0};
     struct sotto_error err = {0};
-    if (queue_next(queue, to, of, most, &batch, &err) != SOTTO_STATUS_OK) {
+    if (queue_next(queue, to, now, most, &batch, &err) != SOTTO_STATUS_OK) {
         fail_msg("next: %s", err.message);
     }
     return batch;
 }
 
+static struct queue_count
+count_at(struct queue *queue, const char *to, uint64_t now)
+{
+    struct queue_count count = {9, 9, 9};
+    struct sotto_error err = {0};
+    assert_int_equal(queue_count(queue, to, now, &count, &err),
+                     SOTTO_STATUS_OK);
+    return count;
+}
+
 static size_t
 count_of(struct queue *queue, const char *to)
 {
-    size_t count = 0;
-    struct sotto_error err = {0};
-    assert_int_equal(queue_count(queue, to, &count, &err), SOTTO_STATUS_OK);
-    return count;
+    return count_at(queue, to, NOW).waiting;
 }
 
 static unsigned
@@ -91,7 +107,7 @@ test_life(void **state)
     put(queue, ELSEWHERE, 0, 0);
     assert_int_equal(count_of(queue, TO), 5);
     assert_int_equal(count_of(queue, ELSEWHERE), 1);
-    struct queue_batch batch = next(queue, TO, NULL, 3);
+    struct queue_batch batch = next(queue, TO, NOW, 3);
     assert_int_equal(batch.count, 3);
     assert_int_equal(batch.size, REPORT_SIZE);
     unsigned gone = salt_of(&batch, 0), marked = salt_of(&batch, 2);
@@ -106,7 +122,7 @@ test_life(void **state)
     assert_int_equal(count_of(queue, ELSEWHERE), gone == 0 ? 1 : 2);
     queue_free(queue);
     queue = open_queue(in_folder("q"), false);
-    batch = next(queue, TO, NULL, 100);
+    batch = next(queue, TO, NOW, 100);
     assert_int_equal(batch.count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_true(salt_of(&batch, i) != gone && salt_of(&batch, i) != marked);
@@ -133,11 +149,8 @@ test_batches(void **state)
     for (unsigned i = 0; i < 10; i++) {
         put(queue, TO, i % 2, i);
     }
-    struct queue_batch batch = next(queue, TO, mechanism[1], 100);
-    assert_int_equal(batch.count, 5);
-    queue_batch_clear(&batch);
     for (;;) {
-        batch = next(queue, TO, NULL, 2);
+        struct queue_batch batch = next(queue, TO, NOW, 2);
         if (batch.count == 0) {
             break;
         }
@@ -168,19 +181,19 @@ test_long(void **state)
     assert_non_null(report);
     for (uint8_t i = 0; i < 4; i++) {
         report[REPORT_MAGIC_SIZE + SOTTO_HASH_SIZE] = i;
-        assert_int_equal(queue_put(queue, TO, report, size, &err),
+        assert_int_equal(queue_put(queue, TO, report, size, 0, &err),
                          SOTTO_STATUS_OK);
     }
-    struct queue_batch batch = next(queue, TO, NULL, 100);
+    struct queue_batch batch = next(queue, TO, NOW, 100);
     assert_int_equal(batch.count, 2);
     queue_batch_clear(&batch);
     assert_int_equal(
-        queue_put(queue, ELSEWHERE, report, 2 * QUEUE_BODY_MOST, &err),
+        queue_put(queue, ELSEWHERE, report, 2 * QUEUE_BODY_MOST, 0, &err),
         SOTTO_STATUS_OK);
-    batch = next(queue, ELSEWHERE, NULL, 100);
+    batch = next(queue, ELSEWHERE, NOW, 100);
     assert_int_equal(batch.count, 1);
     queue_batch_clear(&batch);
-    assert_int_equal(queue_put(queue, TO, report, REPORT_HEADER_SIZE, &err),
+    assert_int_equal(queue_put(queue, TO, report, REPORT_HEADER_SIZE, 0, &err),
                      SOTTO_STATUS_FORMAT);
     queue_free(queue);
     free(report);
@@ -198,7 +211,7 @@ test_order(void **state)
     for (unsigned i = 0; i < MANY; i++) {
         put(queue, TO, 0, i);
     }
-    struct queue_batch batch = next(queue, TO, NULL, MANY);
+    struct queue_batch batch = next(queue, TO, NOW, MANY);
     assert_int_equal(batch.count, MANY);
     for (size_t i = 0; i < MANY; i++) {
         place[salt_of(&batch, i)] = i;
@@ -223,9 +236,9 @@ test_forgotten(void **state)
     size_t size = 0;
     (void)state;
     memset(report, 0xc3, sizeof report);
-    assert_int_equal(queue_put(queue, TO, report, sizeof report, &err),
+    assert_int_equal(queue_put(queue, TO, report, sizeof report, 0, &err),
                      SOTTO_STATUS_OK);
-    struct queue_batch batch = next(queue, TO, NULL, 1);
+    struct queue_batch batch = next(queue, TO, NOW, 1);
     uint8_t *data = slurp(in_folder("q"), &size);
     assert_non_null(memmem(data, size, report, sizeof report));
     free(data);
@@ -264,9 +277,9 @@ test_two(void **state)
     assert_int_equal(count_of(look, TO), 1);
     uint8_t report[REPORT_SIZE];
     fake_report(mechanism[0], 9, report);
-    assert_int_equal(queue_put(look, TO, report, sizeof report, &err),
+    assert_int_equal(queue_put(look, TO, report, sizeof report, 0, &err),
                      SOTTO_STATUS_USAGE);
-    struct queue_batch batch = next(look, TO, NULL, 1);
+    struct queue_batch batch = next(look, TO, NOW, 1);
     static const char *const none[1] = {NULL};
     assert_int_equal(queue_settle(look, &batch, none, &err),
                      SOTTO_STATUS_USAGE);
@@ -292,10 +305,10 @@ test_memory(void **state)
         enum sotto_status status =
             queue_open(in_folder("q"), false, &queue, &err);
         if (status == SOTTO_STATUS_OK) {
-            status = queue_put(queue, TO, report, sizeof report, &err);
+            status = queue_put(queue, TO, report, sizeof report, 0, &err);
         }
         if (status == SOTTO_STATUS_OK) {
-            status = queue_next(queue, TO, NULL, 5, &batch, &err);
+            status = queue_next(queue, TO, NOW, 5, &batch, &err);
         }
         if (status == SOTTO_STATUS_OK) {
             status = queue_settle(queue, &batch, none, &err);
@@ -327,7 +340,7 @@ test_kill(void **state)
             for (unsigned i = 0;; i++) {
                 put(queue, TO, 0, 1000 * round + i);
                 if (i % 4 == 3) {
-                    struct queue_batch batch = next(queue, TO, NULL, 2);
+                    struct queue_batch batch = next(queue, TO, NOW, 2);
                     if (queue_settle(queue, &batch, none, NULL) !=
                         SOTTO_STATUS_OK) {
                         _exit(1);
@@ -442,7 +455,7 @@ test_begin(void **state)
     static uint8_t big[1 << 20]; /* more of it than a cache keeps by itself */
     for (unsigned i = 0; i < 4; i++) {
         fake_report(mechanism[0], 100 + i, big);
-        assert_int_equal(queue_put(queue, TO, big, sizeof big, &err),
+        assert_int_equal(queue_put(queue, TO, big, sizeof big, 0, &err),
                          SOTTO_STATUS_OK);
     }
     struct queue *look = open_queue(path, true);
@@ -522,32 +535,72 @@ test_retry(void **state)
 {
     struct sotto_error err = {0};
     const char *refusal[] = {"hash", NULL};
-    size_t count = 9;
     (void)state;
     struct queue *queue = open_queue(in_folder("q"), false);
     put(queue, TO, 0, 1);
     put(queue, TO, 0, 2);
     put(queue, ELSEWHERE, 0, 1);
-    struct queue_batch batch = next(queue, TO, NULL, 2);
+    struct queue_batch batch = next(queue, TO, NOW, 2);
     unsigned refused = salt_of(&batch, 0);
     assert_int_equal(queue_settle(queue, &batch, refusal, &err),
                      SOTTO_STATUS_OK);
     queue_batch_clear(&batch);
     assert_int_equal(count_of(queue, TO), 0);
-    assert_int_equal(queue_refused(queue, TO, &count, &err), SOTTO_STATUS_OK);
-    assert_int_equal(count, 1);
+    assert_int_equal(count_at(queue, TO, NOW).refused, 1);
     assert_int_equal(queue_retry(queue, ELSEWHERE, &err), SOTTO_STATUS_OK);
     assert_int_equal(count_of(queue, TO), 0);
     assert_int_equal(queue_retry(queue, TO, &err), SOTTO_STATUS_OK);
-    batch = next(queue, TO, NULL, 2);
+    batch = next(queue, TO, NOW, 2);
     assert_int_equal(batch.count, 1);
     assert_int_equal(salt_of(&batch, 0), refused);
     queue_batch_clear(&batch);
-    assert_int_equal(queue_refused(queue, TO, &count, &err), SOTTO_STATUS_OK);
-    assert_int_equal(count, 0);
+    assert_int_equal(count_at(queue, TO, NOW).refused, 0);
     queue_free(queue);
     queue = open_queue(in_folder("q"), true);
     assert_int_equal(queue_retry(queue, TO, &err), SOTTO_STATUS_USAGE);
+    queue_free(queue);
+}
+
+/* From the second of its end on a report is neither given nor counted as one
+   that waits or was refused; it stays until it is dropped. */
+static void
+test_end(void **state)
+{
+    struct sotto_error err = {0};
+    const char *refusal[] = {"hash"};
+    (void)state;
+    struct queue *queue = open_queue(in_folder("q"), false);
+    for (unsigned i = 0; i < 4; i++) {
+        put_until(queue, TO, 0, i, NOW);
+    }
+    struct queue_batch batch = next(queue, TO, NOW - 1, 1);
+    assert_int_equal(batch.ends, NOW);
+    assert_int_equal(queue_settle(queue, &batch, refusal, &err),
+                     SOTTO_STATUS_OK);
+    queue_batch_clear(&batch);
+    put_until(queue, TO, 1, 9, 0);
+    put_until(queue, ELSEWHERE, 0, 0, NOW);
+    struct queue_count count = count_at(queue, TO, NOW - 1);
+    assert_int_equal(count.waiting, 4);
+    assert_int_equal(count.refused, 1);
+    assert_int_equal(count.ended, 0);
+    queue_free(queue);
+    for (int look = 1; look >= 0; look--) {
+        queue = open_queue(in_folder("q"), look == 1);
+        count = count_at(queue, TO, NOW);
+        assert_int_equal(count.waiting, 1);
+        assert_int_equal(count.refused, 0);
+        assert_int_equal(count.ended, 4);
+        batch = next(queue, TO, NOW, 100);
+        assert_int_equal(batch.count, 1);
+        assert_int_equal(batch.ends, 0);
+        assert_int_equal(salt_of(&batch, 0), 9);
+        queue_batch_clear(&batch);
+        assert_int_equal(queue_drop(queue, TO, NOW, &err),
+                         look ? SOTTO_STATUS_USAGE : SOTTO_STATUS_OK);
+    }
+    assert_int_equal(count_at(queue, TO, 0).waiting, 1);
+    assert_int_equal(count_at(queue, ELSEWHERE, 0).waiting, 1);
     queue_free(queue);
 }
 
@@ -558,6 +611,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_bound, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_mark, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_retry, setup_queue, teardown),
+        cmocka_unit_test_setup_teardown(test_end, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_life, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_batches, setup_queue, teardown),
         cmocka_unit_test_setup_teardown(test_long, setup_queue, teardown),

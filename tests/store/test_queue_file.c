@@ -60,7 +60,7 @@ test_no_queue(void **state)
 {
     struct queue *queue = NULL;
     struct sotto_error err = {0};
-    size_t count = 9;
+    struct queue_count count = {9, 9, 9};
     (void)state;
     spill(in_folder("empty"), "", 0);
     expect_untouched(in_folder("empty"), 1, OTHER);
@@ -75,8 +75,8 @@ test_no_queue(void **state)
                      SOTTO_STATUS_IO);
     assert_int_equal(queue_open(in_folder("none"), true, &queue, &err),
                      SOTTO_STATUS_OK);
-    assert_int_equal(queue_count(queue, TO, &count, &err), SOTTO_STATUS_OK);
-    assert_int_equal(count, 0);
+    assert_int_equal(queue_count(queue, TO, 1, &count, &err), SOTTO_STATUS_OK);
+    assert_int_equal(count.waiting + count.refused + count.ended, 0);
     queue_free(queue);
     assert_int_not_equal(access(in_folder("none"), F_OK), 0);
     assert_int_not_equal(access(in_folder("none.lock"), F_OK), 0);
@@ -94,7 +94,10 @@ test_changed(void **state)
         "DROP TABLE acknowledged; CREATE TABLE acknowledged (tag)",
         "DELETE FROM queue",
         ("PRAGMA ignore_check_constraints=ON; INSERT INTO report (tag, "
-         "destination, report) VALUES (x'00', x'00', x'00')"),
+         "destination, ends, report) VALUES (x'00', x'00', 0, x'00')"),
+        ("PRAGMA ignore_check_constraints=ON; INSERT INTO report (tag, "
+         "destination, ends, report) VALUES (zeroblob(32), zeroblob(32), -1, "
+         "zeroblob(53))"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -123,7 +126,7 @@ test_damage(void **state)
     assert_int_equal(queue_open(path, false, &queue, &err), SOTTO_STATUS_OK);
     for (unsigned i = 0; i < 9; i++) {
         fake_report(hash, i, report);
-        assert_int_equal(queue_put(queue, TO, report, sizeof report, &err),
+        assert_int_equal(queue_put(queue, TO, report, sizeof report, 0, &err),
                          SOTTO_STATUS_OK);
     }
     queue_free(queue);
@@ -136,7 +139,7 @@ test_damage(void **state)
         queue = NULL;
         enum sotto_status status = queue_open(path, true, &queue, &err);
         if (status == SOTTO_STATUS_OK) {
-            status = queue_next(queue, TO, NULL, 100, &batch, &err);
+            status = queue_next(queue, TO, 1, 100, &batch, &err);
         }
         assert_true(status == SOTTO_STATUS_OK ||
                     status == SOTTO_STATUS_FORMAT || status == SOTTO_STATUS_IO);

@@ -10,7 +10,7 @@
 #define TO "https://a/v1/campaigns/c"
 #define WAITING 30u
 
-/* What this version made, as 0.1.0 would have: it had no mark. */
+/* What this version made, as 0.1.0 would have: it had no mark and no ends. */
 static const char downgrade[] =
     "CREATE TEMP TABLE kept AS SELECT one, secret, ledger FROM queue;"
     "DROP TABLE queue;"
@@ -20,6 +20,18 @@ static const char downgrade[] =
     "  ledger BLOB CHECK (length(ledger) = 32)\n"
     ") STRICT;"
     "INSERT INTO queue SELECT * FROM kept;"
+    "DROP TABLE kept;"
+    "CREATE TEMP TABLE kept AS "
+    "SELECT key, tag, destination, refused, report FROM report;"
+    "DROP TABLE report;"
+    "CREATE TABLE report (\n"
+    "  key INTEGER PRIMARY KEY,\n"
+    "  tag BLOB NOT NULL UNIQUE CHECK (length(tag) = 32),\n"
+    "  destination BLOB NOT NULL CHECK (length(destination) = 32),\n"
+    "  refused TEXT,\n"
+    "  report BLOB NOT NULL CHECK (length(report) > 52)\n"
+    ") STRICT;"
+    "INSERT INTO report SELECT * FROM kept;"
     "DROP TABLE kept;"
     "PRAGMA user_version=1";
 
@@ -42,7 +54,7 @@ put(struct queue *queue, unsigned salt)
     static const uint8_t mechanism[SOTTO_HASH_SIZE] = {7};
     uint8_t report[REPORT_SIZE];
     fake_report(mechanism, salt, report);
-    assert_int_equal(queue_put(queue, TO, report, sizeof report, NULL),
+    assert_int_equal(queue_put(queue, TO, report, sizeof report, 0, NULL),
                      SOTTO_STATUS_OK);
 }
 
@@ -57,7 +69,7 @@ make_old(void)
     struct queue *queue = open_queue(false);
     assert_int_equal(queue_bind(queue, mine, 32, &mark, NULL), SOTTO_STATUS_OK);
     put(queue, 0);
-    assert_int_equal(queue_next(queue, TO, NULL, 1, &batch, NULL),
+    assert_int_equal(queue_next(queue, TO, 1, 1, &batch, NULL),
                      SOTTO_STATUS_OK);
     assert_int_equal(queue_settle(queue, &batch, refusal, NULL),
                      SOTTO_STATUS_OK);
@@ -71,15 +83,30 @@ make_old(void)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* Thirty wait, whatever second it is: 0.1.0 knew no mechanism that ends. */
+static void
+expect_waiting(struct queue *queue)
+{
+    struct queue_batch batch = {0};
+    struct queue_count count = {0};
+    assert_int_equal(queue_count(queue, TO, INT64_MAX, &count, NULL),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(count.waiting, WAITING);
+    assert_int_equal(count.refused + count.ended, 0);
+    assert_int_equal(queue_next(queue, TO, INT64_MAX, 100, &batch, NULL),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(batch.count, WAITING);
+    assert_int_equal(batch.ends, 0);
+    queue_batch_clear(&batch);
+}
+
 static void
 expect_all(bool look)
 {
     const uint8_t yours[32] = {2};
-    size_t count = 0;
     uint64_t mark = 9;
     struct queue *queue = open_queue(look);
-    assert_int_equal(queue_count(queue, TO, &count, NULL), SOTTO_STATUS_OK);
-    assert_int_equal(count, WAITING);
+    expect_waiting(queue);
     assert_int_equal(queue_bind(queue, mine, 32, &mark, NULL), SOTTO_STATUS_OK);
     assert_int_equal(mark, 0);
     assert_int_equal(queue_bind(queue, yours, 32, &mark, NULL),
@@ -87,8 +114,7 @@ expect_all(bool look)
     for (unsigned i = 0; i <= WAITING && !look; i++) {
         put(queue, i); /* it waits, or has arrived: known either way */
     }
-    assert_int_equal(queue_count(queue, TO, &count, NULL), SOTTO_STATUS_OK);
-    assert_int_equal(count, WAITING);
+    expect_waiting(queue);
     queue_free(queue);
 }
 
