@@ -148,6 +148,9 @@ struct sotto_codebook_options {
     const char *name;     /* for people; NULL: "codebook" */
     const char *campaign; /* NULL: the same as the name */
     size_t cells; /* to cut from; 0: 500, but one to 20 records at most */
+    bool unit;    /* cells of z / |z|, for encoders that learnt directions
+                     (clm); else of z. So, too, if the encoder is that of a
+                     codebook with such cells */
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;

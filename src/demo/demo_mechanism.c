@@ -28,6 +28,7 @@ cut(struct demo_story *story, const struct sotto_mechanism *encoder,
                                              .name = DEMO_MECHANISM,
                                              .campaign = "demo",
                                              .seed = demo->seed,
+                                             .unit = true,
                                              .watch =
                                                  watch_port(&story->watch)};
     enum sotto_status status = sotto_codebook_new(

@@ -125,6 +125,49 @@ find_representations(struct sotto_codebook *codebook, struct sotto_error *err)
                                      : status;
 }
 
+/* Whether the encoder is that of a codebook whose layer has no bias. */
+static bool
+has_directions(const struct sotto_mechanism *encoder)
+{
+    const struct encode_plan *plan = encoder->device.encoder;
+    size_t layers = encoder->shape.z_layers;
+    if (plan->layers != layers + 1) {
+        return false;
+    }
+    for (size_t i = 0; i < plan->layer[layers].out; i++) {
+        if (plan->layer[layers].bias[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sets `place` to z, or to its rows at length 1; rows of zeros stay. */
+static enum sotto_status
+find_places(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    size_t n = codebook->n, d = codebook->d;
+    codebook->place = codebook->z;
+    if (!codebook->unit) {
+        return SOTTO_STATUS_OK;
+    }
+    codebook->place = calloc(n, d * sizeof *codebook->place);
+    if (codebook->place == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const float *z = codebook->z + i * d;
+        double square = 0;
+        for (size_t j = 0; j < d; j++) {
+            square += (double)z[j] * (double)z[j];
+        }
+        for (size_t j = 0; j < d && square > 0; j++) {
+            codebook->place[i * d + j] = (float)((double)z[j] / sqrt(square));
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
 /* ---- All of it ----------------------------------------------------------- */
 
 static enum sotto_status
@@ -133,6 +176,8 @@ measure_codebook(struct sotto_codebook *codebook, struct sotto_error *err)
     const struct shape *shape = &codebook->encoder->shape;
     codebook->n = sotto_table_rows(codebook->table);
     codebook->layers = (uint32_t)shape->z_layers;
+    codebook->unit =
+        codebook->options.unit || has_directions(codebook->encoder);
     if (codebook->layers == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "the mechanism has no encoder: take one that was "
@@ -181,10 +226,11 @@ fill_codebook(struct sotto_codebook *codebook,
     status = HOST_THEN(
         status, tensor_new("cpu", codebook->pool, &codebook->backend, err));
     status = HOST_THEN(status, find_representations(codebook, err));
+    status = HOST_THEN(status, find_places(codebook, err));
     status = HOST_THEN(
         status,
         clustering_init(&codebook->clustering, codebook->pool,
-                        codebook->backend, codebook->z, codebook->n,
+                        codebook->backend, codebook->place, codebook->n,
                         codebook->d, count_cells(codebook),
                         codebook->options.seed, &codebook->options.watch, err));
     return status;
@@ -222,6 +268,10 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     }
     codebook_cuts_free(codebook->cut);
     clustering_clear(&codebook->clustering);
+    if (codebook->place != codebook->z) {
+        host_wipe_free(codebook->place,
+                       codebook->n * codebook->d * sizeof *codebook->place);
+    }
     host_wipe_free(codebook->z,
                    codebook->n * codebook->d * sizeof *codebook->z);
     schema_clear(&codebook->schema);

@@ -3,6 +3,7 @@
  * mechanisms that report a code (docs/codebook.md).
  *
  *     table --encoder of a mechanism--> z --k-means, Ward--> cells, a tree
+ *                              or: z / |z|
  *     the tree, cut into k --one dense layer--> the code of every record
  *
  * The representations and codes are the device's own, bit for bit.
@@ -32,7 +33,9 @@ struct sotto_codebook {
     size_t label; /* of its columns, the encoder's or fitted; SIZE_MAX: none */
     struct host_pool *pool;
     struct tensor_backend *backend;
-    float *z;        /* n rows of d */
+    float *z;        /* n rows of d, as a device has them */
+    bool unit;       /* whether cells are of z / |z| */
+    float *place;    /* what cells are of: z, or its rows at length 1 */
     uint32_t layers; /* of the encoder, that give it */
     size_t n, d;
     struct clustering clustering;

@@ -3,7 +3,8 @@
  *
  * A device adds up scores in its own order, so where two are nearly equal the
  * fast kernels may find another one the largest. The codes here are by the
- * device's own layer from the representation on.
+ * device's own layer from the representation on. Where cells are of z / |z|,
+ * the layer has no bias, so that z gets the same code.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -95,10 +96,10 @@ codebook_cut(struct sotto_codebook *codebook, size_t k,
         return host_fail_memory(err);
     }
     cut->n = codebook->n;
-    status = codebook_head_init(&cut->head, &codebook->clustering, k,
-                                codebook->pool, codebook->backend, codebook->z,
-                                codebook->n, codebook->options.seed,
-                                &codebook->options.watch, err);
+    status = codebook_head_init(
+        &cut->head, &codebook->clustering, k, codebook->pool, codebook->backend,
+        codebook->place, codebook->n, !codebook->unit, codebook->options.seed,
+        &codebook->options.watch, err);
     status = HOST_THEN(status, find_codes(codebook, cut, err));
     if (status != SOTTO_STATUS_OK) {
         codebook_cuts_free(cut);

@@ -11,14 +11,17 @@
 
 #include "encoder/encoder.h"
 #include "host/error.h"
+#include "mechanism/mechanism.h"
 
 #define BASE_EPS "1" /* any: no report is made with it */
+#define UNIT_D 8u    /* numbers of z, from which on only directions count */
 
 struct settings {
     const char *encoder; /* the mechanism whose encoder it takes; NULL: one is
                             trained */
     const char *channel; /* NULL: chosen */
     uint32_t k, classes, people, cells; /* 0: not given */
+    bool unit;
     uint64_t seed;
 };
 
@@ -42,6 +45,11 @@ static const struct setting settings[] = {
     SETTING("cells", WHOLE, AT(cells), 2, 65536, NULL, NULL,
             "cells that codes are put together from (500, or\n"
             "one for every 20 records if that is fewer)"),
+    SETTING("unit", FLAG, AT(unit), 0, 0, NULL, NULL,
+            "with an encoder of clm: cells of directions,\n"
+            "whatever the length (so where one is trained\n"
+            "first with d of 8 or more, or is taken from\n"
+            "such a codebook)"),
     SETTING("seed", SEED, AT(seed), 0, 0, "0", NULL,
             "the same seed, the same file"),
     SETTING_END};
@@ -238,6 +246,14 @@ train_base(const struct encoder_job *job, struct sotto_mechanism **ret_encoder,
     return status;
 }
 
+/* Whether an encoder was trained here with so many numbers that a record is
+   told by their direction alone. */
+static bool
+is_wide(const struct settings *set, const struct sotto_mechanism *encoder)
+{
+    return set->encoder == NULL && encoder->shape.z >= UNIT_D;
+}
+
 /* Cells, choice, files. */
 static enum sotto_status
 make_codes(const struct encoder_job *job, const struct settings *set,
@@ -248,6 +264,8 @@ make_codes(const struct encoder_job *job, const struct settings *set,
                                           .name = options->name,
                                           .campaign = options->campaign,
                                           .cells = set->cells,
+                                          .unit = set->unit ||
+                                                  is_wide(set, encoder),
                                           .seed = set->seed,
                                           .threads = options->threads,
                                           .watch = options->watch};

@@ -23,6 +23,7 @@ struct training {
     const float *z;
     const uint32_t *part; /* of every row */
     size_t n, d, k;
+    bool bias;
     float unit; /* z is multiplied by it, to be of size 1 */
     struct nn_arena arena;
     struct nn_graph stack;
@@ -79,7 +80,7 @@ begin_head(struct training *training, struct sotto_error *err)
             square += mean[c * d + j] * mean[c * d + j];
             weight[c * d + j] = (float)(mean[c * d + j] / within);
         }
-        bias[c] = (float)(-square / (2 * within));
+        bias[c] = training->bias ? (float)(-square / (2 * within)) : 0;
     }
     host_wipe_free(mean, (k * d + k) * sizeof *mean);
     return SOTTO_STATUS_OK;
@@ -128,6 +129,11 @@ step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
                                      nn_graph_dy(&training->stack));
     nn_graph_backward(&training->stack, backend, training->batch, n,
                       nn_graph_dy(&training->stack), NULL);
+    if (!training->bias) { /* it stays 0, where it began */
+        memset(
+            nn_arena_gradient(&training->arena, training->stack.layer[0].bias),
+            0, training->k * sizeof(float));
+    }
     return loss;
 }
 
@@ -202,11 +208,15 @@ enum sotto_status
 codebook_head_init(struct codebook_head *head,
                    const struct clustering *clustering, size_t k,
                    struct host_pool *pool, struct tensor_backend *backend,
-                   const float *z, size_t n, uint64_t seed,
+                   const float *z, size_t n, bool bias, uint64_t seed,
                    const struct sotto_watch *watch, struct sotto_error *err)
 {
-    struct training training = {
-        .backend = backend, .z = z, .n = n, .d = clustering->d, .k = k};
+    struct training training = {.backend = backend,
+                                .z = z,
+                                .n = n,
+                                .d = clustering->d,
+                                .k = k,
+                                .bias = bias};
     uint32_t *part;
     enum sotto_status status;
     *head = (struct codebook_head){.k = k, .d = clustering->d};

@@ -8,26 +8,29 @@
  * the part's mean m_c and the spread s^2 within, whose largest score is the
  * nearest mean, and learns to say to which part of the tree a record belongs
  * (softmax and cross-entropy). Many small cells make a part of any shape; the
- * layer finds the best planes between them.
+ * layer finds the best planes between them. Without a bias the planes go
+ * through 0, and the code of z is that of any multiple of it.
  */
 #ifndef SOTTO_ENCODER_CODEBOOK_HEAD_H
 #define SOTTO_ENCODER_CODEBOOK_HEAD_H
+
+#include <stdbool.h>
 
 #include "encoder/clustering.h"
 
 struct codebook_head {
     size_t k, d;
     float *weight; /* k rows of d */
-    float *bias;
+    float *bias;   /* k, all 0 if there is none */
 };
 
-/* The head for a cut into k parts. Statuses: MEMORY, LIMIT, STOPPED, USAGE (k
-   below 2 or above the cells). */
+/* The head, with a bias or without, for a cut into k parts. Statuses: MEMORY,
+   LIMIT, STOPPED, USAGE (k below 2 or above the cells). */
 SOTTO_CHECKED enum sotto_status
 codebook_head_init(struct codebook_head *head,
                    const struct clustering *clustering, size_t k,
                    struct host_pool *pool, struct tensor_backend *backend,
-                   const float *z, size_t n, uint64_t seed,
+                   const float *z, size_t n, bool bias, uint64_t seed,
                    const struct sotto_watch *watch, struct sotto_error *err);
 void codebook_head_clear(struct codebook_head *head);
 

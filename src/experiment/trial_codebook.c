@@ -38,6 +38,7 @@ trial_cells(struct trial *trial, const struct experiment_run *run,
     const struct sotto_codebook_options options = {
         .label = label ? "label" : NULL,
         .name = cells->name,
+        .unit = strcmp(encoder->kind, "clm") == 0,
         .seed = experiment_seed("codebook", run->options->seed, trial->number,
                                 0, 0),
         .threads = run->options->threads,

@@ -525,11 +525,74 @@ test_damage(void **state)
     sotto_codebook_free(codebook);
 }
 
+/* Cells of directions: places have length 1, codes are the device's of z as it
+   is, and the next codebook over the same encoder has such cells, too. */
+static void
+test_unit(void **state)
+{
+    struct sotto_codebook_options options = {
+        .label = "kind", .cells = 20, .seed = 4, .threads = 1, .unit = true};
+    struct sotto_codebook *codebook = NULL, *next = NULL;
+    struct sotto_mechanism *mechanism = NULL;
+    const struct codebook_cut *cut = NULL;
+    uint32_t near[ROWS], cell[ROWS], part[20];
+    struct rows rows;
+    size_t other = 0;
+    (void)state;
+    must(sotto_codebook_new(table, encoder, &options, &codebook, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        double z = 0, place = 0, product = 0;
+        for (size_t j = 0; j < 3; j++) {
+            double a = (double)codebook->z[3 * i + j];
+            double b = (double)codebook->place[3 * i + j];
+            z += a * a;
+            place += b * b;
+            product += a * b;
+        }
+        assert_true(fabs(place - 1) < 1e-6);
+        assert_true(fabs(product - sqrt(z)) < 1e-6);
+    }
+    must(codebook_cut(codebook, 5, &cut, &err));
+    must(head_codes(&cut->head, codebook->backend, codebook->place, ROWS, near,
+                    &err));
+    must(clustering_cut(&codebook->clustering, 5, part, &err));
+    must(clustering_assign(&codebook->clustering, NULL, codebook->backend,
+                           codebook->place, ROWS, cell, &err));
+    mechanism = write_one(codebook, 5, "subset", "u");
+    must(rows_init(&rows, mechanism, table, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        int32_t q = 0;
+        rows_q(&rows, i, &q);
+        assert_int_equal(q / 3, cut->code[i]); /* of a pair */
+        assert_int_equal(near[i], (uint32_t)cut->code[i]);
+        other += part[cell[i]] != (uint32_t)cut->code[i];
+    }
+    assert_true(other < ROWS / 5);
+    rows_clear(&rows);
+
+    options.unit = false;
+    must(sotto_codebook_new(table, mechanism, &options, &next, &err));
+    assert_memory_equal(next->place, codebook->place, ROWS * 3 * sizeof(float));
+    assert_memory_equal(next->z, codebook->z, ROWS * 3 * sizeof(float));
+    sotto_codebook_free(next);
+    sotto_mechanism_free(mechanism);
+    sotto_codebook_free(codebook);
+
+    must(sotto_codebook_new(table, encoder, &options, &codebook, &err));
+    assert_ptr_equal(codebook->place, codebook->z);
+    mechanism = write_one(codebook, 5, "subset", "u");
+    must(sotto_codebook_new(table, mechanism, &options, &next, &err));
+    assert_ptr_equal(next->place, next->z);
+    sotto_codebook_free(next);
+    sotto_mechanism_free(mechanism);
+    sotto_codebook_free(codebook);
+}
+
 static void
 test_memory(void **state)
 {
     struct sotto_codebook_options options = {
-        .label = "kind", .cells = 8, .threads = 1};
+        .label = "kind", .cells = 8, .threads = 1, .unit = true};
     struct sotto_codebook_choice choice = {.k = 3, .channel = "subset"};
     enum sotto_status status;
     long n = 0;
@@ -566,7 +629,7 @@ main(void)
         TEST(test_mechanism), TEST(test_device),  TEST(test_decode),
         TEST(test_labels),    TEST(test_threads), TEST(test_refused),
         TEST(test_stopped),   TEST(test_damage),  TEST(test_memory),
-        TEST(test_at_once),
+        TEST(test_at_once),   TEST(test_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /*
  * test_codebook_head.c: one layer says what the tree says.
  */
+#include <math.h>
+
 #include "encoder/codebook_head.h"
 #include "host/pool.h"
 
@@ -42,8 +44,8 @@ test_separable(void **state)
     struct codebook_head head;
     uint32_t code[N], cell[N], part[40];
     (void)state;
-    must(codebook_head_init(&head, &clustering, GROUPS, NULL, backend, z, N, 1,
-                            NULL, &err));
+    must(codebook_head_init(&head, &clustering, GROUPS, NULL, backend, z, N,
+                            true, 1, NULL, &err));
     assert_int_equal(head.k, GROUPS);
     assert_int_equal(head.d, D);
     must(head_codes(&head, backend, z, N, code, &err));
@@ -76,13 +78,55 @@ test_scale(void **state)
         must(clustering_init(&cells, NULL, backend, other, N, D, 40, 1, NULL,
                              &err));
         must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, other, N,
-                                1, NULL, &err));
+                                true, 1, NULL, &err));
         must(head_codes(&head, backend, other, N, code, &err));
         assert_true(same_parts(code, truth, N));
         codebook_head_clear(&head);
         clustering_clear(&cells);
     }
     free(other);
+}
+
+/* Without a bias every multiple of z has its code, and groups in other
+   directions are found all the same. */
+static void
+test_no_bias(void **state)
+{
+    float *unit = malloc(N * D * sizeof *unit);
+    float *far = malloc(N * D * sizeof *far);
+    uint32_t truth[N], code[N], again[N];
+    double mean[D] = {0};
+    struct clustering cells;
+    struct codebook_head head;
+    (void)state;
+    assert_true(unit != NULL && far != NULL);
+    for (size_t i = 0; i < N * D; i++) {
+        mean[i % D] += (double)z[i] / N;
+    }
+    for (size_t i = 0; i < N * D; i++) {
+        double square = 0;
+        for (size_t j = 0; j < D; j++) {
+            double from = (double)z[i / D * D + j] - mean[j];
+            square += from * from;
+        }
+        unit[i] = (float)(((double)z[i] - mean[i % D]) / sqrt(square));
+        far[i] = unit[i] * (float)(1 + i / D % 7);
+        truth[i / D] = (uint32_t)(i / D % GROUPS);
+    }
+    must(clustering_init(&cells, NULL, backend, unit, N, D, 40, 1, NULL, &err));
+    must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, unit, N,
+                            false, 1, NULL, &err));
+    for (size_t c = 0; c < GROUPS; c++) {
+        assert_true(head.bias[c] == 0);
+    }
+    must(head_codes(&head, backend, unit, N, code, &err));
+    must(head_codes(&head, backend, far, N, again, &err));
+    assert_true(same_parts(code, truth, N));
+    assert_memory_equal(code, again, sizeof code);
+    codebook_head_clear(&head);
+    clustering_clear(&cells);
+    free(unit);
+    free(far);
 }
 
 /* Scores by a plain loop; of equal ones the first. */
@@ -114,9 +158,9 @@ test_threads(void **state)
     struct tensor_backend *two = backend_over(pool);
     struct codebook_head a, b;
     (void)state;
-    must(codebook_head_init(&a, &clustering, 20, NULL, backend, z, N, 3, NULL,
-                            &err));
-    must(codebook_head_init(&b, &clustering, 20, pool, two, z, N, 3, NULL,
+    must(codebook_head_init(&a, &clustering, 20, NULL, backend, z, N, true, 3,
+                            NULL, &err));
+    must(codebook_head_init(&b, &clustering, 20, pool, two, z, N, true, 3, NULL,
                             &err));
     assert_memory_equal(a.weight, b.weight, sizeof(float) * 20 * D);
     assert_memory_equal(a.bias, b.bias, sizeof(float) * 20);
@@ -142,14 +186,14 @@ test_refused(void **state)
     struct codebook_head head;
     (void)state;
     must_fail(SOTTO_STATUS_USAGE, "from 2 to 40",
-              codebook_head_init(&head, &clustering, 1, NULL, backend, z, N, 1,
-                                 NULL, &err));
+              codebook_head_init(&head, &clustering, 1, NULL, backend, z, N,
+                                 true, 1, NULL, &err));
     must_fail(SOTTO_STATUS_USAGE, "from 2 to 40",
-              codebook_head_init(&head, &clustering, 41, NULL, backend, z, N, 1,
-                                 NULL, &err));
+              codebook_head_init(&head, &clustering, 41, NULL, backend, z, N,
+                                 true, 1, NULL, &err));
     must_fail(SOTTO_STATUS_STOPPED, "stopped",
-              codebook_head_init(&head, &clustering, 5, NULL, backend, z, N, 1,
-                                 &watch, &err));
+              codebook_head_init(&head, &clustering, 5, NULL, backend, z, N,
+                                 true, 1, &watch, &err));
     assert_null(head.weight);
 }
 
@@ -164,7 +208,7 @@ test_memory(void **state)
     do {
         fail_alloc_at(++n);
         status = codebook_head_init(&head, &clustering, 3, NULL, backend, z, N,
-                                    1, NULL, &err);
+                                    true, 1, NULL, &err);
         if (status == SOTTO_STATUS_OK) {
             status = head_codes(&head, backend, z, N, code, &err);
         }
@@ -183,8 +227,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_separable), cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_codes),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_no_bias),   cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup_cells, teardown_cells);
 }

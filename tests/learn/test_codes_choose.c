@@ -47,7 +47,7 @@ square(size_t n, unsigned threads)
     codebook->label = 0;
     must(schema_init(&codebook->schema, 1, &err));
     must(schema_add(&codebook->schema, &column, &err));
-    codebook->z = calloc(n, D * sizeof *codebook->z);
+    codebook->z = codebook->place = calloc(n, D * sizeof *codebook->z);
     assert_non_null(codebook->z);
     for (size_t i = 0; i < n * D; i++) {
         codebook->z[i] = (float)random_u32(&seeded.random) / 0x1p32F;

@@ -151,7 +151,7 @@ square(float p[N * STRIPS])
     codebook->n = N;
     codebook->d = 2;
     codebook->label = SIZE_MAX;
-    codebook->z = calloc(N, 2 * sizeof *codebook->z);
+    codebook->z = codebook->place = calloc(N, 2 * sizeof *codebook->z);
     assert_non_null(codebook->z);
     for (size_t i = 0; i < (size_t)N * 2; i++) {
         codebook->z[i] = (float)random_u32(&seeded.random) / 0x1p32F;

@@ -293,9 +293,9 @@ make_labels(struct code_choosing *choosing, struct sotto_error *err)
     struct clustering other = {0};
     uint32_t *part = NULL;
     enum sotto_status status = clustering_init(
-        &other, codebook->pool, codebook->backend, codebook->z, n, codebook->d,
-        codebook->clustering.cells, choosing->wanted->seed ^ SEED_LABELS,
-        &choosing->wanted->watch, err);
+        &other, codebook->pool, codebook->backend, codebook->place, n,
+        codebook->d, codebook->clustering.cells,
+        choosing->wanted->seed ^ SEED_LABELS, &choosing->wanted->watch, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -308,9 +308,9 @@ make_labels(struct code_choosing *choosing, struct sotto_error *err)
     }
     parts = parts < other.cells ? parts : other.cells;
     status = clustering_cut(&other, parts, part, err);
-    status = HOST_THEN(status, clustering_assign(&other, codebook->pool,
-                                                 codebook->backend, codebook->z,
-                                                 n, choosing->label, err));
+    status = HOST_THEN(
+        status, clustering_assign(&other, codebook->pool, codebook->backend,
+                                  codebook->place, n, choosing->label, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
         choosing->label[i] = part[choosing->label[i]];
     }
