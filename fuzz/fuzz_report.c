@@ -1,6 +1,6 @@
 /*
  * fuzz_report.c: the reader of report files, binary and JSON Lines, against
- * three small fixed mechanisms with every channel between them. Their bytes,
+ * four small fixed mechanisms with every channel between them. Their bytes,
  * and so the hashes that seeds hold, depend on nothing but this file and the
  * format.
  */
@@ -97,6 +97,26 @@ static const struct compose_spec third = {.name = "fuzz",
                                           .part = &pair_part,
                                           .parts = 1};
 
+/* One of two codebooks is asked, by lot. */
+static const struct schema_column book_column[] = {
+    {"image", SOTTO_COLUMN_BYTES, 6, NULL, false, 127.5, 0.0078125},
+};
+static const struct compose_part book_part = {.covers = "features",
+                                              .channel = "subset",
+                                              .eps = DECIMAL_UNIT,
+                                              .blocks = 1,
+                                              .factor = {{false, 0, 3}},
+                                              .factors = 1,
+                                              .books = 2};
+static const struct compose_spec fourth = {.name = "fuzz",
+                                           .campaign = "fuzz",
+                                           .auxiliary = "not used",
+                                           .eps = DECIMAL_UNIT,
+                                           .column = book_column,
+                                           .columns = 1,
+                                           .part = &book_part,
+                                           .parts = 1};
+
 static struct sotto_mechanism *
 make_mechanism(const struct compose_spec *spec)
 {
@@ -167,14 +187,16 @@ check_file(const struct sotto_mechanism *mechanism, const uint8_t *data,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct sotto_mechanism *mechanism[3];
+    static struct sotto_mechanism *mechanism[4];
     if (mechanism[0] == NULL) {
         mechanism[0] = make_mechanism(&first);
         mechanism[1] = make_mechanism(&second);
         mechanism[2] = make_mechanism(&third);
+        mechanism[3] = make_mechanism(&fourth);
     }
     check_file(mechanism[0], data, size);
     check_file(mechanism[1], data, size);
     check_file(mechanism[2], data, size);
+    check_file(mechanism[3], data, size);
     return 0;
 }

@@ -127,6 +127,7 @@ struct sotto_mechanism_info {
     uint64_t work;  /* multiply-adds that the encoder takes for a record */
     bool uneven;    /* devices refuse it: sotto_mechanism_check says why */
     size_t parts;
+    size_t books; /* of the part that has several; 1: none has */
     size_t report_size;
     char hash[2 * SOTTO_HASH_SIZE + 1]; /* hexadecimal */
 };
@@ -181,8 +182,10 @@ struct sotto_part_info {
     double delta;        /* stated, for each block; 0: pure */
     const char *domain;  /* "lattice", "symbols", "ball" or "cube" */
     size_t blocks;
-    size_t size; /* d, or k */
-    size_t l;    /* 0 for symbols */
+    size_t size;  /* d, or k */
+    size_t l;     /* 0 for symbols */
+    size_t books; /* codebooks, of which a device asks one, by a lot that it
+                     sends along; 1: there is no lot */
     size_t wire_size;
     size_t values;    /* integers in a block's report */
     double deviation; /* the noise's standard deviation, the largest where it

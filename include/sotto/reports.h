@@ -63,6 +63,9 @@ void sotto_report_reader_free(struct sotto_report_reader *reader);
 const uint8_t *sotto_report_id(const uint8_t *report);
 /* Whether a seeded generator made it: never to be sent (invariant 3). */
 bool sotto_report_simulated(const uint8_t *report);
+/* The codebook that its lot asked, from 0; 0 where there is no lot. */
+size_t sotto_report_book(const struct sotto_mechanism *mechanism,
+                         const uint8_t *report);
 /* One block's integers: sotto_part_info's `values` of them. */
 void sotto_report_values(const struct sotto_mechanism *mechanism,
                          const uint8_t *report, size_t part, size_t block,

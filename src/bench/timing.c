@@ -1,7 +1,7 @@
 /*
  * timing.c: whether the time of a report depends on its record (invariant 7).
  *
- * Timed is report_make: from the encoder's output to the finished report. z
+ * Timed is stages_report: from the encoder's output to the finished report. z
  * and the symbols are set directly, to what no encoder would give. What could
  * tell the classes apart without being in the code under test is the same for
  * both: each class has ROWS inputs at addresses of their own, those of the
@@ -138,7 +138,7 @@ timing_compare(const struct timing_subject *subject, size_t runs, uint64_t seed,
 
 /* ---- Records ------------------------------------------------------------- */
 
-/* What report_make reads of a record. */
+/* What stages_report reads of a record. */
 struct input {
     float z[WIDTH];
     int32_t symbol;

@@ -280,9 +280,10 @@ make_report(struct sotto_client *client, const struct sotto_value *values,
             uint8_t *report, size_t size)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
+    report_begin(&client->report, &client->entropy, report);
     schema_apply(&client->encoder, values);
     forward_run(&client->encoder);
-    report_make(&client->report, &client->entropy, report);
+    report_finish(&client->report, &client->entropy, report);
     if (client->entropy.random.failed) {
         bytes_wipe(report, size);
         status = SOTTO_STATUS_ENTROPY;

@@ -11,6 +11,7 @@
  *              "blocks":30,"lattice":{"from":0,"d":1,"l":4096}}
  *             {"covers":"label","channel":"flip","eps":"1","blocks":1,
  *              "symbols":[{"column":3},{"from":0,"k":50}]}
+ *             {...,"blocks":1,"books":3,"symbols":[{"from":0,"k":50}]}
  *             {"covers":"both","channel":"gaussian","eps":"1",
  *              "delta":"0.000001","blocks":1,"ball":{"from":0,"d":8,"l":256}}
  *
@@ -36,6 +37,7 @@ struct reading {
     struct wiring wiring;
     uint64_t eps, delta; /* sums over parts */
     uint64_t drawn;      /* likewise, of entropy */
+    uint32_t books;      /* of the part that has some; 0: none has */
 };
 
 static uint32_t
@@ -286,9 +288,10 @@ read_column_number(struct reading *reading, uint32_t *ret_k)
     return at;
 }
 
-/* Where the outputs begin of which the largest counts, and how many. */
+/* Where the outputs begin of which the largest counts, and how many; those of
+   other books follow. */
 static uint32_t
-read_choice(struct reading *reading, uint32_t *ret_k)
+read_choice(struct reading *reading, uint32_t books, uint32_t *ret_k)
 {
     struct reader *reader = reading->reader;
     uint32_t at;
@@ -296,7 +299,7 @@ read_choice(struct reading *reading, uint32_t *ret_k)
     at = number(reader, 0, DEVICE_WIDTH_MAX);
     reader_expect(reader, ",\"k\":");
     *ret_k = number(reader, 2, CHANNEL_K_MAX);
-    if (!in_outputs(reading, at, *ret_k)) {
+    if (!in_outputs(reading, at, *ret_k * (uint64_t)(books > 0 ? books : 1))) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "a part takes more numbers than the encoder gives");
     }
@@ -304,7 +307,8 @@ read_choice(struct reading *reading, uint32_t *ret_k)
 }
 
 static void
-read_factor(struct reading *reading, struct report_factor *factor)
+read_factor(struct reading *reading, uint32_t books,
+            struct report_factor *factor)
 {
     struct reader *reader = reading->reader;
     uint32_t k = 1;
@@ -317,11 +321,11 @@ read_factor(struct reading *reading, struct report_factor *factor)
         factor->equal = true;
         factor->column = read_column_number(reading, &k);
         reader_expect(reader, "},");
-        factor->at = read_choice(reading, &factor->choices);
+        factor->at = read_choice(reading, books, &factor->choices);
         factor->k = 2;
         reader_expect(reader, "}]");
     } else {
-        factor->at = read_choice(reading, &factor->k);
+        factor->at = read_choice(reading, books, &factor->k);
     }
     reader_expect(reader, "}");
 }
@@ -331,6 +335,7 @@ static uint32_t
 read_factors(struct reading *reading, struct report_part *part)
 {
     uint64_t k = 1;
+    bool columns = true;
     reader_expect(reading->reader, "[");
     do {
         if (part->factors == REPORT_FACTORS_MAX) {
@@ -338,7 +343,8 @@ read_factors(struct reading *reading, struct report_part *part)
                         "a part has too many factors");
             return 0;
         }
-        read_factor(reading, &part->factor[part->factors]);
+        read_factor(reading, part->books, &part->factor[part->factors]);
+        columns = columns && part->factor[part->factors].is_column;
         k *= part->factor[part->factors++].k;
         if (k > CHANNEL_K_MAX) {
             reader_fail(reading->reader, SOTTO_STATUS_LIMIT,
@@ -347,6 +353,10 @@ read_factors(struct reading *reading, struct report_part *part)
         }
     } while (reader_match(reading->reader, ","));
     reader_expect(reading->reader, "]");
+    if (part->books > 0 && columns) {
+        reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
+                    "a part's codebooks are all the same");
+    }
     if (part->blocks != 1) {
         reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
                     "a part of symbols must have one block");
@@ -417,21 +427,37 @@ read_covers(struct reader *reader, struct report_part *part)
     }
 }
 
+/* Reads how many codebooks a part has, of which a lot chooses one. Channel and
+   budget are the part's, so that no book can spend more than another, nor have
+   a report of another size. */
+static void
+read_books(struct reading *reading, struct report_part *part)
+{
+    if (reading->terms.version == 1 ||
+        !reader_match(reading->reader, ",\"books\":")) {
+        return;
+    }
+    part->books = number(reading->reader, 2, REPORT_BOOKS_MAX);
+    if (reading->books > 0) {
+        reader_fail(reading->reader, SOTTO_STATUS_FORMAT,
+                    "two parts have codebooks, and there is one lot");
+    }
+    reading->books = part->books;
+}
+
 /* Returns the domain's size; its radius for numbers. */
 static uint32_t
 read_domain(struct reading *reading, struct report_part *part, uint32_t *ret_l)
 {
     enum channel_domain domain = part->instance.channel->domain;
     uint32_t size = 1;
-    if (reading->terms.version > 1) {
-        (void)match_newer(reading->reader, ",\"books\"",
-                          "the mechanism needs a newer sotto: several "
-                          "codebooks of which one is asked");
+    part->place = domain_place(domain);
+    if (part->place == NULL) {
+        read_books(reading, part);
     }
     reader_expect(reading->reader, ",\"");
     reader_expect(reading->reader, domain_key(domain));
     reader_expect(reading->reader, "\":");
-    part->place = domain_place(domain);
     if (part->place == NULL) {
         return read_factors(reading, part);
     }
@@ -581,5 +607,6 @@ manifest_read(struct reader *reader, const struct channel *const *channels,
     reader->escaped = false;
     if (client != NULL) {
         client->terms = *terms;
+        client->report.books = reading.books;
     }
 }

@@ -170,6 +170,9 @@ add_part(struct host_text *text, const struct compose_part *part)
                         key_of(part), part->from, part->d, part->l);
         return;
     }
+    if (part->books > 1) {
+        host_text_print(text, ",\\\"books\\\":%" PRIu32, part->books);
+    }
     host_text_print(text, ",\\\"symbols\\\":[");
     for (size_t i = 0; i < part->factors; i++) {
         host_text_print(text, "%s", i > 0 ? "," : "");
@@ -225,6 +228,7 @@ choose_version(const struct compose_spec *spec)
         newer = newer || spec->layer[i].bf16;
     }
     for (size_t i = 0; i < spec->parts; i++) {
+        newer = newer || spec->part[i].books > 1;
         for (size_t j = 0; j < spec->part[i].factors; j++) {
             newer = newer || spec->part[i].factor[j].equal;
         }

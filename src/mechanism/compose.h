@@ -33,6 +33,7 @@ struct compose_part {
     struct compose_factor factor[4];
     size_t factors;
     uint64_t delta; /* likewise; 0 for a channel that takes none */
+    uint32_t books; /* codebooks, one asked by lot; 0 or 1: one */
 };
 
 struct compose_spec {

@@ -28,6 +28,7 @@ copy_parts(const struct sotto_mechanism *mechanism, struct decompose *copy)
         part->from = own->from;
         part->d = own->factors > 0 ? 0 : own->instance.size;
         part->l = own->instance.l;
+        part->books = own->books;
         part->factors = own->factors;
         for (uint32_t j = 0; j < own->factors; j++) {
             const struct report_factor *factor = &own->factor[j];

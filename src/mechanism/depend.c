@@ -23,14 +23,15 @@ count_reached(const struct shape *shape, const struct schema_column *column,
 
 static bool
 factor_depends(const struct shape *shape, const struct report_factor *factor,
-               size_t column)
+               size_t books, size_t column)
 {
     if (factor->is_column) {
         return factor->at == column;
     }
     return (factor->equal && factor->column == column) ||
            count_reached(shape, &shape->schema.column[column], factor->at,
-                         factor->equal ? factor->choices : factor->k, 1) > 0;
+                         factor->equal ? factor->choices : factor->k,
+                         books) > 0;
 }
 
 size_t
@@ -45,7 +46,8 @@ depend_blocks(const struct sotto_mechanism *mechanism, size_t part,
                              own->instance.size, own->blocks);
     }
     for (uint32_t i = 0; i < own->factors; i++) {
-        depends = depends || factor_depends(shape, &own->factor[i], column);
+        depends = depends || factor_depends(shape, &own->factor[i],
+                                            shape->part[part].books, column);
     }
     return depends ? own->blocks : 0;
 }

@@ -157,6 +157,26 @@ say_end(struct page *page)
     page_say(page, 0, "From %s on no report leaves, nor one that waits.", text);
 }
 
+/* What the lot is about, where there is one. */
+static void
+say_lot(struct page *page)
+{
+    for (size_t i = 0; i < page->info.parts; i++) {
+        struct sotto_part_info part;
+        sotto_mechanism_part(page->mechanism, i, &part);
+        if (part.books > 1) {
+            page_say(page, 0,
+                     "Of the %zu questions of part %zu the device asks one, by "
+                     "lot: it draws the question's number before it reads the "
+                     "record, each number being as likely, and the report "
+                     "shows the number to whoever sees it. The number says "
+                     "nothing about the record. A person who is asked again "
+                     "gives the same report, with the same number.",
+                     part.books, i + 1);
+        }
+    }
+}
+
 static void
 say_collected(struct page *page)
 {
@@ -180,6 +200,7 @@ say_collected(struct page *page)
         page->info.label_only
             ? "Whoever gets it is told which of their records it is about."
             : "The record itself stays where it is.");
+    say_lot(page);
     say_end(page);
 }
 
@@ -210,6 +231,10 @@ say_row(struct page *page, size_t at)
     host_text_print(&page->text, "%5zu  %-8s  %-8s  %-28s  %6zu  %.12g\n",
                     at + 1, part.covers, part.channel, domain, part.blocks,
                     part.eps);
+    if (part.books > 1) {
+        host_text_print(&page->text, "%7sone of %zu such questions, by lot\n",
+                        "", part.books);
+    }
     if (part.delta > 0) {
         char delta[DECIMAL_TEXT_SIZE];
         (void)amount_write(page->mechanism->shape.part[at].instance->delta,

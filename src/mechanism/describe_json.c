@@ -157,6 +157,9 @@ part(struct building *building, size_t at)
     put_real(building, object, "eps_exact", info.eps_exact);
     put_real(building, object, "delta", info.delta);
     put_size(building, object, "blocks", info.blocks);
+    if (info.books > 1) {
+        put_size(building, object, "books", info.books);
+    }
     put(building, object, "domain", domain(building, &info));
     put_real(building, object, "deviation", info.deviation);
     put_real(building, object, "bias", info.bias);

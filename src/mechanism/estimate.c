@@ -51,13 +51,13 @@ struct row {
     double bias;     /* likewise */
     double rounding; /* likewise: the most that rounding moves a point */
     double slope;    /* symbols: V_true - V_other + 1, see score_half */
+    size_t n; /* reports about it: of a codebook, those whose lot it was */
     double mean;
     double squares; /* sum of (estimate - mean)^2 */
 };
 
 struct sotto_estimate {
     const struct sotto_mechanism *mechanism;
-    size_t n;
     size_t rows;
     struct row *row;
     double *entries; /* of one block */
@@ -102,7 +102,7 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
 
 /* "column x column"; an encoder's outputs have the part's name. */
 static char *
-name_symbols(const struct sotto_mechanism *mechanism, size_t part)
+name_symbols(const struct sotto_mechanism *mechanism, size_t part, size_t book)
 {
     const struct report_part *own = &mechanism->device.report->part[part];
     struct host_text name;
@@ -117,6 +117,9 @@ name_symbols(const struct sotto_mechanism *mechanism, size_t part)
         } else {
             host_text_print(&name, "part %zu", part + 1);
         }
+    }
+    if (own->books > 0) {
+        host_text_print(&name, " (book %zu)", book);
     }
     return finish(&name);
 }
@@ -151,25 +154,27 @@ name_category(const struct sotto_mechanism *mechanism,
 
 /* ---- Rows --------------------------------------------------------------- */
 
+static size_t
+rows_of(const struct report_part *part)
+{
+    size_t books = part->books > 0 ? part->books : 1;
+    return books * part->blocks * part->instance.size;
+}
+
 static bool
 add_symbols(const struct sotto_mechanism *mechanism, size_t part,
             struct row *row)
 {
     const struct report_part *own = &mechanism->device.report->part[part];
     bool good = true;
-    for (uint32_t i = 0; good && i < own->instance.size; i++) {
+    for (size_t i = 0; good && i < rows_of(own); i++) {
         row[i].unit = 1;
-        row[i].name = name_symbols(mechanism, part);
-        row[i].category = name_category(mechanism, own, i);
+        row[i].name = name_symbols(mechanism, part, i / own->instance.size);
+        row[i].category =
+            name_category(mechanism, own, (uint32_t)(i % own->instance.size));
         good = row[i].name != NULL && row[i].category != NULL;
     }
     return good;
-}
-
-static size_t
-rows_of(const struct report_part *part)
-{
-    return (size_t)part->blocks * part->instance.size;
 }
 
 /*
@@ -286,7 +291,7 @@ add_block(struct sotto_estimate *estimate, struct row *row,
     at->likelihood->estimate(at, wire, estimate->entries);
     for (uint32_t i = 0; i < at->instance->size; i++, row++) {
         double off = estimate->entries[i] - row->mean;
-        row->mean += off / (double)estimate->n;
+        row->mean += off / (double)++row->n;
         row->squares += off * (estimate->entries[i] - row->mean);
     }
     return row;
@@ -298,19 +303,24 @@ void
 sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
 {
     const struct report_plan *plan = estimate->mechanism->device.report;
-    const uint8_t *at = report + REPORT_HEADER_SIZE;
-    struct row *row = estimate->row;
+    const uint8_t *at = report + report_start(plan);
+    struct row *first = estimate->row;
     if (!report_valid(plan, report, plan->size)) {
         return;
     }
-    estimate->n++;
     for (uint32_t i = 0; i < plan->parts; i++) {
-        const struct channel_instance *instance = &plan->part[i].instance;
-        for (uint32_t j = 0; j < plan->part[i].blocks; j++) {
+        const struct report_part *part = &plan->part[i];
+        const struct channel_instance *instance = &part->instance;
+        struct row *row = first;
+        if (part->books > 0) {
+            row += (size_t)report_book(plan, report) * instance->size;
+        }
+        for (uint32_t j = 0; j < part->blocks; j++) {
             row = add_block(estimate, row, &estimate->mechanism->likelihood[i],
                             at);
             at += instance->wire_size;
         }
+        first += rows_of(part);
     }
 }
 
@@ -366,8 +376,8 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
                    struct sotto_estimate_row *ret_row)
 {
     const struct row *row = &estimate->row[i];
-    double n = (double)estimate->n, unit = fabs(row->unit), half = INFINITY;
-    if (estimate->n >= 2) {
+    double n = (double)row->n, unit = fabs(row->unit), half = INFINITY;
+    if (row->n >= 2) {
         half = unit * (row->category != NULL ? score_half(row, n, z) + row->bias
                                              : number_half(row, n, z));
     }
@@ -377,5 +387,5 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     ret_row->low = ret_row->value - half;
     ret_row->high = ret_row->value + half;
     ret_row->noise_deviation =
-        estimate->n > 0 ? unit * row->noise / sqrt(n) : INFINITY;
+        row->n > 0 ? unit * row->noise / sqrt(n) : INFINITY;
 }

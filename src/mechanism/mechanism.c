@@ -289,6 +289,7 @@ sotto_mechanism_info(const struct sotto_mechanism *mechanism,
     ret_info->expires = device->terms->expires;
     ret_info->label_only = device->terms->label_only;
     ret_info->parts = shape->parts;
+    ret_info->books = shape->books;
     ret_info->report_size = shape->report_size;
     for (size_t i = 0; i < shape->layers; i++) {
         const struct layer *layer = &device->encoder->layer[i];
@@ -418,6 +419,7 @@ sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
     ret_info->blocks = own->blocks;
     ret_info->size = instance->size;
     ret_info->l = instance->l;
+    ret_info->books = own->books;
     ret_info->wire_size = instance->wire_size;
     ret_info->values = likelihood->values;
     ret_info->deviation = sqrt(likelihood->variance_other);

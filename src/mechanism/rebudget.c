@@ -99,6 +99,10 @@ digest_part(crypto_generichash_state *state, const struct report_part *part)
     digest_number(state, part->instance.size);
     digest_number(state, part->instance.l);
     digest_number(state, part->factors);
+    if (part->books > 0) { /* a number that is no is_column */
+        digest_number(state, UINT32_MAX);
+        digest_number(state, part->books);
+    }
     for (uint32_t i = 0; i < part->factors; i++) {
         digest_number(state, part->factor[i].is_column);
         digest_number(state, part->factor[i].at);

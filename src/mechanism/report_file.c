@@ -37,6 +37,13 @@ sotto_report_simulated(const uint8_t *report)
     return memcmp(report, REPORT_MAGIC_SIMULATED, REPORT_MAGIC_SIZE) == 0;
 }
 
+size_t
+sotto_report_book(const struct sotto_mechanism *mechanism,
+                  const uint8_t *report)
+{
+    return report_book(mechanism->device.report, report);
+}
+
 /* Zeros for what is no report: a channel unpacks valid bytes only. */
 void
 sotto_report_values(const struct sotto_mechanism *mechanism,
@@ -192,12 +199,18 @@ fail_report(const struct source *source, size_t at, size_t line,
                      host_shown(source->name), at + 1, cause->message);
 }
 
-/* The first block that its channel never sends. */
+/* The lot that is none, or the first block that its channel never sends. */
 static enum sotto_status
 explain_blocks(const struct report_plan *plan, const uint8_t *report,
                struct sotto_error *err)
 {
-    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    const uint8_t *at = report + report_start(plan);
+    if (plan->books > 0 && report_book(plan, report) >= plan->books) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "its codebook %u is none of the %u, counted from 0; "
+                         "remove the report",
+                         report_book(plan, report), plan->books);
+    }
     for (uint32_t i = 0; i < plan->parts; i++) {
         const struct channel_instance *instance = &plan->part[i].instance;
         for (uint32_t j = 0; j < plan->part[i].blocks; j++) {

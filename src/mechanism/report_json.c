@@ -1,9 +1,10 @@
 /*
  * report_json.c: one report as one line of JSON, and back.
  *
- * Reading is strict: these four keys, each once, with these types and lengths
- * and nothing else, so that a line that was tampered with or made by another
- * program's mistake is refused and not guessed at.
+ * Reading is strict: its four keys (and "book" where a lot is drawn), each
+ * once, with these types and lengths and nothing else, so that a line that was
+ * tampered with or made by another program's mistake is refused and not guessed
+ * at.
  */
 #include "mechanism/report_json.h"
 
@@ -19,7 +20,7 @@
 #include "host/printable.h"
 #include "mechanism/stages.h"
 
-#define KEYS 4u
+#define KEYS 5u
 #define LINE_MOST ((size_t)1 << 30)
 #define LINE_BLANKS ((size_t)1024)
 
@@ -39,9 +40,11 @@ report_json_most(const struct sotto_mechanism *mechanism)
 {
     static const char frame[] = "{\"mechanism\":\"\",\"id\":\"\","
                                 "\"simulated\":false,\"parts\":[]}";
+    static const char book[] = "\"book\":255,";
     static const char value[] = "-9007199254740992"; /* and a comma */
     size_t most =
         sizeof frame + (size_t)2 * SOTTO_HASH_SIZE + (size_t)2 * SOTTO_ID_SIZE;
+    most += mechanism->shape.books > 1 ? sizeof book - 1 : 0;
     for (uint32_t i = 0; i < mechanism->shape.parts; i++) {
         most += sizeof "[]" + mechanism->shape.part[i].blocks *
                                   mechanism->likelihood[i].values *
@@ -75,7 +78,7 @@ report_json_write(const struct sotto_mechanism *mechanism,
                   const uint8_t *report, int64_t *values,
                   struct host_text *text)
 {
-    const uint8_t *at = report + REPORT_HEADER_SIZE;
+    const uint8_t *at = report + report_start(mechanism->device.report);
     char hash[2 * SOTTO_HASH_SIZE + 1], id[2 * SOTTO_ID_SIZE + 1];
     (void)sodium_bin2hex(hash, sizeof hash, report + REPORT_MAGIC_SIZE,
                          SOTTO_HASH_SIZE);
@@ -83,6 +86,10 @@ report_json_write(const struct sotto_mechanism *mechanism,
     host_text_print(
         text, "{\"mechanism\":\"%s\",\"id\":\"%s\",\"simulated\":%s,", hash, id,
         sotto_report_simulated(report) ? "true" : "false");
+    if (mechanism->shape.books > 1) {
+        host_text_print(text, "\"book\":%zu,",
+                        sotto_report_book(mechanism, report));
+    }
     host_text_print(text, "\"parts\":[");
     for (uint32_t i = 0; i < mechanism->shape.parts; i++) {
         host_text_add(text, ",", i > 0 ? 1 : 0);
@@ -149,13 +156,15 @@ fail_quoting(const char *before, const char *quoted, const char *after,
 }
 
 static enum sotto_status
-check_keys(json_t *object, struct sotto_error *err)
+check_keys(const struct sotto_mechanism *mechanism, json_t *object,
+           struct sotto_error *err)
 {
     static const char *const keys[KEYS] = {"mechanism", "id", "simulated",
-                                           "parts"};
+                                           "parts", "book"};
+    size_t known_keys = mechanism->shape.books > 1 ? KEYS : KEYS - 1;
     const char *key;
     json_t *value;
-    for (size_t i = 0; i < KEYS; i++) {
+    for (size_t i = 0; i < known_keys; i++) {
         if (json_object_get(object, keys[i]) == NULL) {
             return host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "it lacks the key \"%s\"; make the file again",
@@ -165,7 +174,7 @@ check_keys(json_t *object, struct sotto_error *err)
     json_object_foreach(object, key, value)
     {
         bool known = false;
-        for (size_t i = 0; i < KEYS; i++) {
+        for (size_t i = 0; i < known_keys; i++) {
             known = known || strcmp(key, keys[i]) == 0;
         }
         if (!known) {
@@ -221,6 +230,27 @@ read_header(const struct sotto_mechanism *mechanism, const json_t *object,
     }
     magic = json_is_true(simulated) ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
     bytes_copy(ret_report, (const uint8_t *)magic, REPORT_MAGIC_SIZE);
+    return SOTTO_STATUS_OK;
+}
+
+/* The lot, where one is drawn, into its place behind the header. */
+static enum sotto_status
+read_book(const struct sotto_mechanism *mechanism, const json_t *object,
+          uint8_t *ret_report, struct sotto_error *err)
+{
+    const json_t *book = json_object_get(object, "book");
+    size_t books = mechanism->shape.books;
+    if (books == 1) {
+        return SOTTO_STATUS_OK;
+    }
+    if (!json_is_integer(book) || json_integer_value(book) < 0 ||
+        json_integer_value(book) >= (json_int_t)books) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "its \"book\" must be a whole number from 0 to %zu; "
+                         "remove the report",
+                         books - 1);
+    }
+    ret_report[REPORT_HEADER_SIZE] = (uint8_t)json_integer_value(book);
     return SOTTO_STATUS_OK;
 }
 
@@ -312,11 +342,12 @@ report_json_read(const struct sotto_mechanism *mechanism, const char *line,
                             "); a line must hold one whole report", err);
     }
     status = json_is_object(object)
-                 ? check_keys(object, err)
+                 ? check_keys(mechanism, object, err)
                  : host_fail(err, SOTTO_STATUS_INPUT, 0,
                              "it is not a JSON object; a line must hold one "
                              "whole report");
     status = HOST_THEN(status, read_header(mechanism, object, ret_report, err));
+    status = HOST_THEN(status, read_book(mechanism, object, ret_report, err));
     status = HOST_THEN(status,
                        read_parts(mechanism, object, values, ret_report, err));
     json_decref(object);

@@ -180,18 +180,6 @@ rows_q_width(const struct rows *rows)
     return rows->mechanism->shape.q;
 }
 
-static int32_t *
-put_points(const struct sotto_mechanism *mechanism, size_t part, int32_t *ret_q)
-{
-    const struct shape_part *own = &mechanism->shape.part[part];
-    for (size_t block = 0; block < own->blocks; block++) {
-        const int32_t *q = stages_point(mechanism, part, block);
-        memcpy(ret_q, q, own->width * sizeof *q);
-        ret_q += own->width;
-    }
-    return ret_q;
-}
-
 void
 rows_q(struct rows *rows, size_t row, int32_t *ret_q)
 {
@@ -200,7 +188,7 @@ rows_q(struct rows *rows, size_t row, int32_t *ret_q)
     forward_run(mechanism->device.encoder);
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
         if (strcmp(mechanism->shape.part[i].covers, "label") != 0) {
-            ret_q = put_points(mechanism, i, ret_q);
+            ret_q = stages_part(mechanism, i, ret_q);
         }
     }
     stages_wipe(mechanism);

@@ -60,6 +60,7 @@ describe_part(const struct report_part *part, size_t offset)
                                .blocks = part->blocks,
                                .offset = offset,
                                .width = channel_width(&part->instance),
+                               .books = part->books > 0 ? part->books : 1,
                                .from = code ? part->factor[0].at : part->from,
                                .cells = code ? part->factor[0].k : 0,
                                .column = find_part_column(part, role)};
@@ -81,14 +82,14 @@ place_part(struct shape *shape, size_t at)
         shape->label = part->column;
     }
     if (strcmp(part->covers, "label") != 0) {
-        shape->q += part->blocks * part->width;
+        shape->q += part->blocks * part->books * part->width;
     }
 }
 
 static void
 describe_parts(struct shape *shape, const struct device_view *device)
 {
-    size_t offset = REPORT_HEADER_SIZE;
+    size_t offset = report_start(device->report);
     bool scores = false;
     for (size_t i = 0; i < shape->parts; i++) {
         const struct report_part *own = &device->report->part[i];
@@ -155,15 +156,17 @@ shape_init(struct shape *shape, const struct device_view *device,
            struct sotto_error *err)
 {
     enum sotto_status status;
-    *shape = (struct shape){.layers = device->encoder->layers,
-                            .parts = device->report->parts,
-                            .code = SIZE_MAX,
-                            .label = SIZE_MAX,
-                            .label_part = SIZE_MAX,
-                            .report_size = device->report->size,
-                            .hash = device->report->hash,
-                            .eps = device->terms->eps,
-                            .delta = device->terms->delta};
+    *shape = (struct shape){
+        .layers = device->encoder->layers,
+        .parts = device->report->parts,
+        .books = device->report->books > 0 ? device->report->books : 1,
+        .code = SIZE_MAX,
+        .label = SIZE_MAX,
+        .label_part = SIZE_MAX,
+        .report_size = device->report->size,
+        .hash = device->report->hash,
+        .eps = device->terms->eps,
+        .delta = device->terms->delta};
     shape->part = calloc(shape->parts + 1, sizeof *shape->part);
     shape->width = calloc(shape->layers + 1, sizeof *shape->width);
     if (shape->part == NULL || shape->width == NULL) {

@@ -2,7 +2,7 @@
  * shape.h: what kind of mechanism it is, computed once when it is opened.
  *
  *     x = width[0] --layer--> width[1] ... --layer--> z = width[layers]
- *     report   header | part[0]: its blocks | part[1]: its blocks | ...
+ *     report   header | lot | part[0]: its blocks | part[1]: its blocks | ...
  *
  * What is outside the device's folders and this one asks here, and never looks
  * into the device's own structs.
@@ -37,6 +37,8 @@ struct shape_part {
     size_t blocks;
     size_t offset; /* of the first block in a report: the others follow */
     size_t width;  /* entries of a block's point */
+    size_t books;  /* codebooks, of which a lot says the one that is asked, so
+                      that a block has so many points; else 1 */
     size_t from;   /* numbers: first entry of z; a code: its first score */
     size_t cells;  /* a code's values; 0: it is no CODE and no PAIR */
     size_t column; /* the one column of a symbol, a PAIR's or RIGHT's label;
@@ -50,6 +52,7 @@ struct shape {
     size_t *width;     /* entries after the first i layers */
     size_t x, z;       /* the first and the last of these */
     size_t q;          /* entries of all points but the label's */
+    size_t books;      /* of the part that has several; else 1 */
     size_t z_layers;   /* layers before that of a code's scores: or all */
     size_t code;       /* the part that is a CODE or a PAIR; SIZE_MAX */
     size_t label;      /* the column of a LABEL or a PAIR; SIZE_MAX */

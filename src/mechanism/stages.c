@@ -34,11 +34,26 @@ stages_symbol(const struct sotto_mechanism *mechanism, size_t column)
 }
 
 const int32_t *
-stages_point(const struct sotto_mechanism *mechanism, size_t part, size_t block)
+stages_point(const struct sotto_mechanism *mechanism, size_t part, size_t block,
+             size_t book)
 {
     const struct report_plan *report = mechanism->device.report;
-    report_point(report, &report->part[part], (uint32_t)block);
+    report_point(report, &report->part[part], (uint32_t)block, (uint32_t)book);
     return report->q;
+}
+
+int32_t *
+stages_part(const struct sotto_mechanism *mechanism, size_t part,
+            int32_t *ret_q)
+{
+    const struct shape_part *own = &mechanism->shape.part[part];
+    for (size_t i = 0; i < own->blocks * own->books; i++) {
+        const int32_t *q =
+            stages_point(mechanism, part, i / own->books, i % own->books);
+        memcpy(ret_q, q, own->width * sizeof *q);
+        ret_q += own->width;
+    }
+    return ret_q;
 }
 
 const int32_t *
@@ -51,12 +66,7 @@ void
 stages_points(const struct sotto_mechanism *mechanism, int32_t *ret_q)
 {
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
-        const struct shape_part *part = &mechanism->shape.part[i];
-        for (size_t j = 0; j < part->blocks; j++) {
-            const int32_t *q = stages_point(mechanism, i, j);
-            memcpy(ret_q, q, part->width * sizeof *q);
-            ret_q += part->width;
-        }
+        ret_q = stages_part(mechanism, i, ret_q);
     }
 }
 
@@ -66,7 +76,7 @@ stages_points_width(const struct sotto_mechanism *mechanism)
     size_t width = 0;
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
         const struct shape_part *part = &mechanism->shape.part[i];
-        width += part->blocks * part->width;
+        width += part->blocks * part->books * part->width;
     }
     return width;
 }
@@ -75,7 +85,8 @@ bool
 stages_report(struct sotto_mechanism *mechanism, uint8_t *ret_report)
 {
     const struct device_view *device = &mechanism->device;
-    report_make(device->report, device->entropy, ret_report);
+    report_begin(device->report, device->entropy, ret_report);
+    report_finish(device->report, device->entropy, ret_report);
     return !device->entropy->random.failed;
 }
 

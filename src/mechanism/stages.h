@@ -21,12 +21,17 @@ void stages_encode_to(struct sotto_mechanism *mechanism,
 float *stages_z(const struct sotto_mechanism *mechanism);
 /* The symbol of a category column, likewise. */
 int32_t *stages_symbol(const struct sotto_mechanism *mechanism, size_t column);
-/* The point of a part's block: its part's `width` entries, until the next. */
+/* The point of a part's block as a book has it (0 where there is one): its
+   part's `width` entries, until the next. */
 const int32_t *stages_point(const struct sotto_mechanism *mechanism,
-                            size_t part, size_t block);
+                            size_t part, size_t block, size_t book);
+/* The points of all blocks of a part, each block's by its books; returns what
+   is behind them. */
+int32_t *stages_part(const struct sotto_mechanism *mechanism, size_t part,
+                     int32_t *ret_q);
 /* The point that was found last. */
 const int32_t *stages_q(const struct sotto_mechanism *mechanism);
-/* Points of all blocks of all parts, one after another, and their entries. */
+/* Points of all parts, one after another, and their entries. */
 void stages_points(const struct sotto_mechanism *mechanism, int32_t *ret_q);
 size_t stages_points_width(const struct sotto_mechanism *mechanism);
 /* Makes the report of what is encoded; false: entropy failed before. */

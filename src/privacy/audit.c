@@ -101,12 +101,15 @@ audit_log_p(const struct sotto_mechanism *mechanism, const int32_t *q,
             const uint8_t *report)
 {
     const uint8_t *at = report + mechanism->shape.part[0].offset;
-    double sum = 0;
+    size_t book = sotto_report_book(mechanism, report);
+    double sum = -log((double)mechanism->shape.books);
     for (size_t i = 0; i < mechanism->shape.parts; i++) {
         const struct likelihood_instance *own = &mechanism->likelihood[i];
-        for (size_t j = 0; j < mechanism->shape.part[i].blocks; j++) {
-            sum += own->likelihood->log_p(own, at, q);
-            q += channel_width(own->instance);
+        const struct shape_part *part = &mechanism->shape.part[i];
+        for (size_t j = 0; j < part->blocks; j++) {
+            sum +=
+                own->likelihood->log_p(own, at, part->books > 1 ? q + book : q);
+            q += part->books * part->width;
             at += own->instance->wire_size;
         }
     }
@@ -396,8 +399,8 @@ run_attacks(struct sotto_audit *audit, struct sotto_error *err)
     }
     static enum sotto_status (*const attacks[])(struct sotto_audit * audit,
                                                 struct sotto_error * err) = {
-        audit_enumerate, audit_replay, audit_sample, audit_restart,
-        audit_stopwatch};
+        audit_enumerate, audit_lot,     audit_replay,
+        audit_sample,    audit_restart, audit_stopwatch};
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
         status = HOST_THEN(status, attacks[i](audit, err));

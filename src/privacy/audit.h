@@ -44,7 +44,8 @@ audit_report(const struct sotto_mechanism *mechanism,
 double audit_log_p(const struct sotto_mechanism *mechanism, const int32_t *q,
                    const uint8_t *report);
 
-/* The attacks; audit_independence is a part of restart. Statuses: MEMORY,
+/* The attacks; audit_independence is a part of restart, and audit_lot of
+   enumerate. Statuses: MEMORY,
    ENTROPY, IO. */
 SOTTO_CHECKED enum sotto_status audit_replay(struct sotto_audit *audit,
                                              struct sotto_error *err);
@@ -52,6 +53,8 @@ SOTTO_CHECKED enum sotto_status audit_sample(struct sotto_audit *audit,
                                              struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status audit_independence(struct sotto_audit *audit,
                                                    struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status audit_lot(struct sotto_audit *audit,
+                                          struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status audit_restart(struct sotto_audit *audit,
                                               struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status audit_stopwatch(struct sotto_audit *audit,

@@ -142,7 +142,8 @@ static void
 take_signals(struct independence *in, const uint8_t *report)
 {
     const struct shape *shape = &in->mechanism->shape;
-    const uint8_t *wire = report + REPORT_HEADER_SIZE;
+    const uint8_t *wire = report + shape->part[0].offset;
+    size_t book = sotto_report_book(in->mechanism, report);
     const int32_t *q = in->q;
     uint32_t block = 0, at = 0;
     for (size_t i = 0; i < shape->parts; i++) {
@@ -151,9 +152,11 @@ take_signals(struct independence *in, const uint8_t *report)
              j++, block++) {
             own->likelihood->unpack(own, wire, in->values);
             for (; at < in->signals && in->signal[at].block == block; at++) {
-                in->now[at] = signal_of(in, &in->signal[at], own, wire, q);
+                in->now[at] =
+                    signal_of(in, &in->signal[at], own, wire,
+                              shape->part[i].books > 1 ? q + book : q);
             }
-            q += channel_width(own->instance);
+            q += shape->part[i].books * shape->part[i].width;
             wire += own->instance->wire_size;
         }
     }

@@ -94,8 +94,9 @@ look_at_points(struct replay *replay)
     const struct shape *shape = &replay->mechanism->shape;
     for (uint32_t i = 0; i < shape->parts; i++) {
         const struct shape_part *part = &shape->part[i];
-        for (size_t j = 0; j < part->blocks; j++) {
-            const int32_t *q = stages_point(replay->mechanism, i, j);
+        for (size_t j = 0; j < part->blocks * part->books; j++) {
+            const int32_t *q = stages_point(replay->mechanism, i,
+                                            j / part->books, j % part->books);
             replay->points++;
             if (!points_inside(part->instance, q)) {
                 if (replay->outside++ == 0) {
@@ -182,9 +183,9 @@ try_step(struct replay *replay, uint32_t part, const struct sotto_value *values,
     double height;
     stages_encode(mechanism, values);
     look_at_points(replay);
-    height =
-        compare_archive(replay, part, stages_point(mechanism, part, 0), false) +
-        1e-7 * measure_spread(mechanism, own);
+    height = compare_archive(replay, part, stages_point(mechanism, part, 0, 0),
+                             false) +
+             1e-7 * measure_spread(mechanism, own);
     if (height < *best) {
         hostile_undo(replay->hostile);
         return false;

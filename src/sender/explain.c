@@ -139,6 +139,11 @@ put_payload(struct host_text *text, const struct sotto_mechanism *mechanism,
 {
     struct sotto_mechanism_info info;
     sotto_mechanism_info(mechanism, &info);
+    if (info.books > 1) {
+        put_bytes(text, report, REPORT_HEADER_SIZE, 1,
+                  "which codebook was asked: drawn at random before the record "
+                  "was read");
+    }
     for (size_t part = 0; part < info.parts; part++) {
         struct sotto_part_info about;
         sotto_mechanism_part(mechanism, part, &about);

@@ -60,7 +60,8 @@ static bool
 put_csv(const struct decode_job *job, const uint8_t *report, FILE *to)
 {
     if (report == NULL) {
-        (void)fputs("id,simulated", to);
+        (void)fputs(job->info.books > 1 ? "id,simulated,book" : "id,simulated",
+                    to);
         return put_integers(job, NULL, to);
     }
     const uint8_t *id = sotto_report_id(report);
@@ -68,6 +69,9 @@ put_csv(const struct decode_job *job, const uint8_t *report, FILE *to)
         (void)fprintf(to, "%02x", id[i]);
     }
     (void)fputs(sotto_report_simulated(report) ? ",yes" : ",no", to);
+    if (job->info.books > 1) {
+        (void)fprintf(to, ",%zu", sotto_report_book(job->mechanism, report));
+    }
     return put_integers(job, report, to);
 }
 

@@ -32,6 +32,7 @@ struct tape {
     size_t size, used;
     size_t calls;
     size_t failing_call; /* 1 for the first; 0: none fails */
+    void (*asked)(void); /* called when bytes are asked for; may be NULL */
     struct seeded seeded;
 };
 
@@ -50,6 +51,9 @@ int
 sotto_entropy(void *buffer, size_t size)
 {
     tape.calls++;
+    if (tape.asked != NULL) {
+        tape.asked();
+    }
     if (tape.calls == tape.failing_call) {
         memset(buffer, 0x5a, size / 2); /* half of it, then an error */
         return -1;

@@ -271,6 +271,7 @@ class Mechanism:
             check(1 <= len(parts) <= 4096, "number of parts")
             self.read_columns(columns)
             self.read_layers(layers)
+            self.books = 0
             self.blocks = [self.read_part(part) for part in parts]
         except (KeyError, TypeError, AttributeError) as error:
             raise Refused("manifest's structure") from error
@@ -409,7 +410,14 @@ class Mechanism:
         check(delta == 0, "delta")
         check(blocks == 1, "blocks of symbols")
         check(1 <= len(part["symbols"]) <= 4, "number of factors")
-        sizes = [self.read_factor(factor) for factor in part["symbols"]]
+        books = 1
+        if self.version == 2 and "books" in part:
+            check(self.books == 0, "two parts with books")
+            books = self.books = whole(part["books"], 2, 256, "books")
+            check(any("column" not in factor for factor in part["symbols"]),
+                  "books that are all the same")
+        sizes = [self.read_factor(factor, books)
+                 for factor in part["symbols"]]
         k = math.prod(sizes)
         check(k <= 2**16, "symbols")
         if part["channel"] == "signs":
@@ -420,7 +428,7 @@ class Mechanism:
         check(part["channel"] == "subset", "channel")
         return [Subset(k, eps)]
 
-    def read_factor(self, factor):
+    def read_factor(self, factor, books):
         columns = self.manifest["columns"]
         if "column" in factor:
             at = whole(factor["column"], 0, len(columns) - 1, "column")
@@ -429,11 +437,11 @@ class Mechanism:
         if self.version == 2 and "equal" in factor:
             column, choice = factor["equal"]
             check("column" in column and "from" in choice, "equal")
-            self.read_factor(column)
-            self.read_factor(choice)
+            self.read_factor(column, books)
+            self.read_factor(choice, books)
             return 2
         k = whole(factor["k"], 2, 2**16, "k")
-        whole(factor["from"], 0, self.width - k, "from")
+        whole(factor["from"], 0, self.width - books * k, "from")
         return k
 
     # ---- The one spelling --------------------------------------------------
@@ -470,6 +478,8 @@ class Mechanism:
                 key = NUMBERS[p["channel"]][0]
                 part[key] = pick(p[key], "from", "d", "l")
             else:
+                if self.version == 2 and "books" in p:
+                    part["books"] = p["books"]
                 part["symbols"] = [self.spell_factor(f) for f in p["symbols"]]
             parts.append(part)
         top = pick(m, "sotto", "name", "campaign", "auxiliary")
@@ -531,7 +541,12 @@ class Mechanism:
 
     @property
     def report_size(self):
-        return 52 + sum(b.size for blocks in self.blocks for b in blocks)
+        return self.start + sum(b.size for blocks in self.blocks
+                                for b in blocks)
+
+    @property
+    def start(self):
+        return 53 if self.books else 52
 
     def decode(self, report):
         """The report's line of JSON."""
@@ -539,7 +554,8 @@ class Mechanism:
               f"{len(report)} bytes, not {self.report_size}")
         check(report[:4] in (b"STO1", b"SIM1"), "beginning")
         check(report[4:36] == self.hash, "made by another mechanism")
-        at, parts = 52, []
+        check(not self.books or report[52] < self.books, "no such book")
+        at, parts = self.start, []
         for blocks in self.blocks:
             values = []
             for block in blocks:
@@ -548,5 +564,6 @@ class Mechanism:
             parts.append(values)
         return json.dumps(
             {"mechanism": report[4:36].hex(), "id": report[36:52].hex(),
-             "simulated": report[:4] == b"SIM1", "parts": parts},
+             "simulated": report[:4] == b"SIM1",
+             **({"book": report[52]} if self.books else {}), "parts": parts},
             separators=(",", ":"))

@@ -50,9 +50,10 @@ static void
 run_bare(void)
 {
     struct sotto_client *client = run.opened.client;
+    report_begin(&client->report, &client->entropy, run.report);
     schema_apply(&client->encoder, run.values);
     forward_run(&client->encoder);
-    report_make(&client->report, &client->entropy, run.report);
+    report_finish(&client->report, &client->entropy, run.report);
     device_wipe(client);
 }
 
@@ -119,7 +120,7 @@ check_numbers(void)
     }
     for (uint32_t i = 0; i < client->report.parts; i++) {
         const struct report_part *part = &client->report.part[i];
-        report_point(&client->report, part, 0);
+        report_point(&client->report, part, 0, 0);
         for (uint32_t j = 0; j < channel_width(&part->instance); j++) {
             int32_t q = client->report.q[j];
             assert_true(part->place == NULL || q > 255 || q < -255);

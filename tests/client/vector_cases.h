@@ -259,6 +259,27 @@ static const struct compose_spec terms = {.name = "terms",
                                           .central_delta = {"0.00001", 7},
                                           .expires = 1893456000};
 
+/* Three codebooks, one of which is asked together with a label by lot, and a
+   part behind it. */
+static const struct schema_column book_columns[] = {
+    {"b", SOTTO_COLUMN_BYTES, 15, NULL, false, 127.5, 1 / 127.5},
+    {"label", SOTTO_COLUMN_CATEGORY, 3, vector_values, false, 0, 1}};
+static const struct compose_part book_parts[] = {
+    {"both",
+     "subset",
+     UNITS(2),
+     1,
+     0,
+     0,
+     0,
+     {{false, 0, 5}, {true, 1, 0}},
+     2,
+     .books = 3},
+    {"label", "flip", UNITS(1), 1, 0, 0, 0, {{true, 1, 0}}, 1}};
+static const struct compose_spec books = {
+    "books", "vectors", "none", UNITS(3),   book_columns,
+    2,       NULL,      0,      book_parts, 2};
+
 /* A clipped number whose scale can make it no number. */
 static const struct schema_column steep_column = {
     "n", SOTTO_COLUMN_NUMBER, 1,     NULL, false,
@@ -639,6 +660,20 @@ static const struct vector_case vector_cases[] = {
      {VALUE(7.5), TEXT("v0"), TEXT("v1")},
      45,
      0,
+     NULL},
+    {"books",
+     "version 2: one of three codebooks is asked, by lot",
+     &books,
+     {PIXELS(15), TEXT("v1")},
+     46,
+     0,
+     NULL},
+    {"books-ones",
+     "version 2: entropy all ff, the last of three codebooks",
+     &books,
+     {PIXELS(15), TEXT("v1")},
+     UNSEEDED,
+     0xff,
      NULL},
     {"clip-nan",
      "version 2: a clipped number that is no number counts as 0",

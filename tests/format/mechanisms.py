@@ -86,6 +86,13 @@ def symbols(*factors, channel="flip", eps="1"):
             "symbols": list(factors)}
 
 
+def books(count, *factors):
+    """Makes a part of symbols with so many codebooks."""
+    part = symbols(*factors)
+    factors = part.pop("symbols")
+    return part | {"books": count, "symbols": factors}
+
+
 def numbers(channel="laplace", domain="lattice", start=0, d=1, l=10, blocks=1,
             eps="1", delta=None):
     """Makes a part of numbers."""
@@ -278,6 +285,22 @@ def list_parts():
             (0, "4097 parts", [symbols(label, eps="0.0001")] * 4097)):
         yield accepted, what, manifest(parts=parts)
     yield 1, "equal", manifest(2, parts=[symbols(equal)])
+    for accepted, what, version, parts in (
+            (1, "5 books", 2, [books(5, largest)]),
+            (0, "books in version 1", 1, [books(5, largest)]),
+            (0, "books beyond z", 2, [books(6, largest)]),
+            (1, "8 books of 2", 2, [books(8, {"from": 0, "k": 2}, label)]),
+            (0, "8 books of 2 from 1 on", 2,
+             [books(8, {"from": 1, "k": 2}, label)]),
+            (0, "one book", 2, [books(1, largest)]),
+            (0, "257 books", 2, [books(257, {"from": 0, "k": 2})]),
+            (0, "books of a column", 2, [books(2, label)]),
+            (1, "books of equal", 2, [books(5, equal)]),
+            (1, "books and another part", 2,
+             [symbols(label), books(5, largest)]),
+            (0, "two parts with books", 2, [books(2, largest)] * 2),
+            (0, "a list of books", 2, [books([2, 3], largest)])):
+        yield accepted, what, manifest(version, parts=parts)
     yield 0, "equal of two columns", manifest(
         2, parts=[symbols({"equal": [label, label]})])
     for accepted, k in ((1, 256), (0, 257)):

@@ -360,8 +360,9 @@ DOMAINS = {"laplace": "lattice", "window": "lattice", "duchi": "cube",
 class Factor:
     """A factor of symbols: a column, outputs, or (equal) both compared."""
 
-    def __init__(self, value, version, columns, outputs):
-        """Reads a FACTOR."""
+    def __init__(self, value, version, columns, outputs, books):
+        """Reads a FACTOR; of several books each has outputs of its own."""
+        self.books = books or 1
         need(isinstance(value, dict), "a factor is not an object")
         self.column = self.start = None
         self.equal = version == 2 and list(value) == ["equal"]
@@ -387,7 +388,8 @@ class Factor:
         """Reads {"from":N,"k":N}; gives its size."""
         check_keys(value, "from", "k")
         self.k = check_integer(value["k"], 2, 1 << 16, "k")
-        self.start = check_integer(value["from"], 0, outputs - self.k, "from")
+        self.start = check_integer(value["from"], 0,
+                                   outputs - self.books * self.k, "from")
         return self.k
 
 
@@ -401,11 +403,13 @@ class Part:
         need(isinstance(value, dict), "a part is not an object")
         self.channel = value.get("channel")
         self.delta, self.factors = 0, []
-        self.d = 1
+        self.d, self.books = 1, 0
         if self.channel in ("flip", "subset", "signs"):
-            if version == 2 and "books" in value:
-                raise Newer("books")
-            check_keys(value, "covers", "channel", "eps", "blocks", "symbols")
+            books = ["books"] if version == 2 and "books" in value else []
+            check_keys(value, "covers", "channel", "eps", "blocks", *books,
+                       "symbols")
+            if books:
+                self.books = check_integer(value["books"], 2, 256, "books")
             self.eps = read_eps(value["eps"])
             self.blocks = check_integer(value["blocks"], 1, 1, "blocks")
             self.read_symbols(value["symbols"], version, columns, outputs)
@@ -424,10 +428,13 @@ class Part:
     def read_symbols(self, value, version, columns, outputs):
         """Reads the factors of a part of symbols."""
         low, high = (2, 2) if self.channel == "signs" else (1, 4)
-        self.factors = [Factor(entry, version, columns, outputs)
+        self.factors = [Factor(entry, version, columns, outputs, self.books)
                         for entry in check_list(value, low, high, "factors")]
         self.k = math.prod(factor.size for factor in self.factors)
         need(self.k <= 1 << 16, "too many symbols")
+        need(not self.books or any(factor.start is not None
+                                   for factor in self.factors),
+             "books without outputs")
 
     def read_numbers(self, value, outputs):
         """Reads the domain of a part of numbers."""
@@ -506,6 +513,9 @@ class Mechanism:
         outputs = check_layers(self.layers, self.entries, version)
         self.parts = [Part(entry, version, self.columns, outputs) for entry in
                       check_list(value["parts"], 1, 4096, "parts")]
+        need(sum(part.books > 0 for part in self.parts) <= 1,
+             "two parts with books")
+        self.books = max(part.books for part in self.parts)
         self.check_budget(delta)
 
     def read_terms(self, value, optional):
@@ -865,12 +875,13 @@ def find_largest(z):
 
 
 # format.md: "From record to domain"
-def find_symbols(part, z, symbols):
-    """Finds the numbers of a part's factors."""
+def find_symbols(part, z, symbols, book):
+    """Finds the numbers of a part's factors, as that book has them."""
     numbers = []
     for factor in part.factors:
         if factor.start is not None:
-            index = find_largest(z[factor.start:factor.start + factor.k])
+            start = factor.start + (book * factor.k if part.books else 0)
+            index = find_largest(z[start:start + factor.k])
         if factor.equal:
             numbers.append(int(symbols[factor.column] == index))
         else:
@@ -880,13 +891,13 @@ def find_symbols(part, z, symbols):
 
 
 # format.md: "From record to domain"
-def find_points(mechanism, z, symbols):
+def find_points(mechanism, z, symbols, book=0):
     """Finds for each part a list of points, one for each block."""
     find = {"lattice": find_lattice, "cube": find_cube, "ball": find_ball}
     points = []
     for part in mechanism.parts:
         if part.factors:
-            points.append([find_symbols(part, z, symbols)])
+            points.append([find_symbols(part, z, symbols, book)])
             continue
         starts = [part.start + i * part.d for i in range(part.blocks)]
         points.append([find[part.domain](z[start:start + part.d], part.l)
@@ -1585,11 +1596,13 @@ def make_channel(part):
 
 # format.md: "Report" and "JSON Lines"
 class Report:
-    """A report: id, simulated, and for each part its integers."""
+    """A report: id, simulated, for each part its integers, and the book that
+    was asked (0 where there is no lot)."""
 
-    def __init__(self, identity, simulated, parts):
+    def __init__(self, identity, simulated, parts, book=0):
         """Takes what a report holds."""
         self.id, self.simulated, self.parts = identity, simulated, parts
+        self.book = book
 
     def __eq__(self, other):
         """Compares all that a report holds."""
@@ -1599,8 +1612,9 @@ class Report:
 # format.md: "Report" and "JSON Lines"
 def report_size(mechanism):
     """Computes the bytes of a report."""
-    return 52 + sum(part.blocks * channel.size for part, channel
-                    in zip(mechanism.parts, mechanism.channels))
+    return (53 if mechanism.books else 52) + sum(
+        part.blocks * channel.size for part, channel
+        in zip(mechanism.parts, mechanism.channels))
 
 
 # format.md: "Report" and "JSON Lines"
@@ -1609,14 +1623,17 @@ def read_report(mechanism, data):
     need(len(data) == report_size(mechanism), "size of a report")
     need(data[:4] in (b"STO1", b"SIM1"), "beginning of a report")
     need(data[4:36] == mechanism.hash, "another mechanism's report")
-    parts, offset = [], 52
+    parts, offset, book = [], 52, 0
+    if mechanism.books:
+        offset, book = 53, data[52]
+        need(book < mechanism.books, "no such book")
     for part, channel in zip(mechanism.parts, mechanism.channels):
         numbers = []
         for _ in range(part.blocks):
             numbers += channel.read(data[offset:offset + channel.size])
             offset += channel.size
         parts.append(numbers)
-    return Report(data[36:52], data[:4] == b"SIM1", parts)
+    return Report(data[36:52], data[:4] == b"SIM1", parts, book)
 
 
 # format.md: "Report" and "JSON Lines"
@@ -1624,6 +1641,9 @@ def write_report(mechanism, report):
     """Writes a binary report and checks every block."""
     data = (b"SIM1" if report.simulated else b"STO1") + mechanism.hash \
         + report.id
+    if mechanism.books:
+        need(report.book < mechanism.books, "no such book")
+        data += bytes([report.book])
     for part, channel, numbers in zip(mechanism.parts, mechanism.channels,
                                       report.parts):
         step = channel.integers
@@ -1639,6 +1659,7 @@ def write_line(mechanism, report):
     return json.dumps({"mechanism": mechanism.hash.hex(),
                        "id": report.id.hex(),
                        "simulated": report.simulated,
+                       **({"book": report.book} if mechanism.books else {}),
                        "parts": report.parts}, separators=(",", ":"))
 
 
@@ -1654,7 +1675,7 @@ def read_hex(text, size):
 def longest_line(mechanism):
     """Computes the longest line that a reader accepts. The page does not say
     that the LF counts in the longest that there can be; here it does."""
-    longest = len(write_line(mechanism, Report(bytes(16), False, []))) + 1
+    longest = len(write_line(mechanism, Report(bytes(16), False, [], 255))) + 1
     for part, channel in zip(mechanism.parts, mechanism.channels):
         longest += 18 * part.blocks * channel.integers + 3
     return 2 * longest + 1024
@@ -1668,8 +1689,9 @@ def read_line(mechanism, line):
         value = parse_json(line.decode("utf-8"))
     except UnicodeDecodeError:
         raise Refused("not UTF-8")
-    need(isinstance(value, dict) and
-         sorted(value) == ["id", "mechanism", "parts", "simulated"], "keys")
+    book = ["book"] if mechanism.books else []
+    need(isinstance(value, dict) and sorted(value) ==
+         [*book, "id", "mechanism", "parts", "simulated"], "keys")
     need(read_hex(value["mechanism"], 32) == mechanism.hash,
          "another mechanism's report")
     need(type(value["simulated"]) is bool, "simulated")
@@ -1678,7 +1700,10 @@ def read_line(mechanism, line):
     for numbers in parts:
         need(isinstance(numbers, list) and
              all(type(number) is int for number in numbers), "not integers")
-    report = Report(read_hex(value["id"], 16), value["simulated"], parts)
+    if mechanism.books:
+        check_integer(value["book"], 0, mechanism.books - 1, "book")
+    report = Report(read_hex(value["id"], 16), value["simulated"], parts,
+                    value.get("book", 0))
     write_report(mechanism, report)
     return report
 
@@ -1709,8 +1734,9 @@ def read_reports(mechanism, data):
 # format.md: "From record to domain" and "Report"
 def entropy_size(mechanism):
     """Computes the bytes of entropy of a report."""
-    return 16 + sum(part.blocks * channel.entropy() for part, channel
-                    in zip(mechanism.parts, mechanism.channels))
+    return 16 + (12 if mechanism.books else 0) + sum(
+        part.blocks * channel.entropy() for part, channel
+        in zip(mechanism.parts, mechanism.channels))
 
 
 # format.md: "From record to domain" and "Report"
@@ -1724,13 +1750,14 @@ def fetch_size(mechanism):
 def privatise(mechanism, record, entropy, simulated=False, now=0):
     """Makes a report of a record, the id from the first 16 bytes."""
     need(mechanism.expires is None or now < mechanism.expires, "expired")
-    entries, symbols = make_input(record, mechanism.columns)
-    z = run_encoder(mechanism, entries)
     source = Source(entropy, fetch_size(mechanism))
     identity = source.take(16).to_bytes(16, "little")
+    book = source.uniform(mechanism.books) if mechanism.books else 0
+    entries, symbols = make_input(record, mechanism.columns)
+    z = run_encoder(mechanism, entries)
     parts = []
     for channel, points in zip(mechanism.channels,
-                               find_points(mechanism, z, symbols)):
+                               find_points(mechanism, z, symbols, book)):
         parts.append([number for point in points
                       for number in channel.draw(point, source)])
-    return Report(identity, simulated, parts)
+    return Report(identity, simulated, parts, book)

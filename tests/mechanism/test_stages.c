@@ -26,11 +26,11 @@ test_points(void **state)
     assert_int_equal(q[2], -16);
     assert_int_equal(q[3], 2);
     assert_int_equal(q[4], 2 * 3 + 1);
-    assert_ptr_equal(stages_point(mechanism, 3, 0), stages_q(mechanism));
+    assert_ptr_equal(stages_point(mechanism, 3, 0, 0), stages_q(mechanism));
     *stages_symbol(mechanism, 3) = 0;
-    assert_int_equal(stages_point(mechanism, 3, 0)[0], 2 * 3);
+    assert_int_equal(stages_point(mechanism, 3, 0, 0)[0], 2 * 3);
     stages_z(mechanism)[0] = -1;
-    assert_int_equal(stages_point(mechanism, 0, 0)[0], -4096);
+    assert_int_equal(stages_point(mechanism, 0, 0, 0)[0], -4096);
     stages_wipe(mechanism);
     assert_true(stages_z(mechanism)[0] == 0);
     sotto_mechanism_free(mechanism);

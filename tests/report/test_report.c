@@ -220,14 +220,17 @@ test_clamped(void **state)
     free(file.data);
 }
 
+static const struct compose_spec *books(void);
+
 /* The buffer's size must not show in a report's size: small and large needs
    both give reports, and the entropy asked for is what was measured. */
 static void
 test_measured_entropy(void **state)
 {
-    const struct compose_spec *specs[] = {small(), everything(), triple()};
+    const struct compose_spec *specs[] = {small(), everything(), triple(),
+                                          books()};
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         struct file file = file_make(specs[i]);
         struct opened opened = client_open(file);
         struct sotto_value values[4];
@@ -250,6 +253,128 @@ test_measured_entropy(void **state)
     }
 }
 
+/* ---- Codebooks of which a lot asks one ----------------------------------- */
+
+/* Three codebooks of two codes: the bytes of a column in threes of two. */
+static const struct compose_spec *
+books(void)
+{
+    static const char *const values[] = {"a", "b"};
+    static const struct schema_column columns[] = {
+        {"b", SOTTO_COLUMN_BYTES, 6, NULL, false, 0, 1},
+        {"v", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
+    };
+    static const struct compose_part parts[] = {
+        {"label", "flip", UNITS(1), 1, 0, 0, 0, {{true, 1, 0}}, 1},
+        {"both",
+         "flip",
+         UNITS(2),
+         1,
+         0,
+         0,
+         0,
+         {{false, 0, 2}, {true, 1, 0}},
+         2,
+         .books = 3}};
+    static const struct compose_spec spec = {"b", "c",  "a", UNITS(3), columns,
+                                             2,   NULL, 0,   parts,    2};
+    return &spec;
+}
+
+/* The lot is the payload's first byte, and the part that has books takes the
+   lot's run of outputs; others do not move. */
+static void
+test_book_asked(void **state)
+{
+    static const uint8_t record[6] = {9, 1, 1, 9, 9, 1}; /* codes 0, 1, 0 */
+    struct file file = file_make(books());
+    struct opened opened = client_open(file);
+    struct sotto_value values[2] = {value_bytes(record, 6), value_text("b")};
+    uint8_t report[55], bytes[8192] = {0};
+    (void)state;
+    assert_int_equal(sotto_client_report_size(opened.client), sizeof report);
+    for (unsigned book = 0; book < 3; book++) {
+        /* A uniform below 3 is floor(3 U / 2^96), drawn behind the id: of its
+           three words the highest decides. Zeros name the truth. */
+        bytes[SOTTO_ID_SIZE] = 1;
+        bytes[SOTTO_ID_SIZE + 11] = (uint8_t)(book * 86);
+        /* 5 is no power of two: one 1 keeps the draw from being rejected */
+        bytes[SOTTO_ID_SIZE + 12 + 2 * (DRAW_TABLES_SIZE + DRAW_SYMBOL_SIZE) +
+              12] = 1;
+        make(opened.client, values, bytes, report);
+        assert_int_equal(report[52], book);
+        assert_int_equal(report[53], 1);
+        assert_int_equal(report[54], (book == 1 ? 1 : 0) * 3 + 1);
+        assert_true(report_valid(&opened.client->report, report, 55));
+        assert_int_equal(report_book(&opened.client->report, report), book);
+    }
+    for (unsigned byte = 0; byte < 256; byte++) {
+        report[52] = (uint8_t)byte;
+        assert_int_equal(report_valid(&opened.client->report, report, 55),
+                         byte < 3);
+    }
+    client_done(&opened);
+    free(file.data);
+}
+
+static uint8_t changing[6];
+
+static void
+change_record(void)
+{
+    static const uint8_t other[6] = {1, 9, 1, 9, 1, 9}; /* codes 1, 1, 1 */
+    memcpy(changing, other, sizeof changing);
+}
+
+/* Id and lot are drawn before the record is read (invariant 4): a record that
+   changes when the system is asked for entropy is reported as changed. */
+static void
+test_lot_before_record(void **state)
+{
+    static const uint8_t record[6] = {9, 1, 9, 1, 9, 1}; /* codes 0, 0, 0 */
+    struct file file = file_make(books());
+    struct opened opened = client_open(file);
+    struct sotto_value values[2] = {value_bytes(changing, 6), value_text("b")};
+    uint8_t report[55], bytes[8192] = {0};
+    (void)state;
+    bytes[SOTTO_ID_SIZE] = 1;
+    bytes[SOTTO_ID_SIZE + 12 + 2 * (DRAW_TABLES_SIZE + DRAW_SYMBOL_SIZE) + 12] =
+        1;
+    memcpy(changing, record, sizeof changing);
+    make(opened.client, values, bytes, report);
+    assert_int_equal(report[54], 1);
+    tape_start(bytes, sizeof bytes);
+    tape.asked = change_record;
+    assert_int_equal(
+        sotto_client_privatise(opened.client, values, 2, report, 55),
+        SOTTO_STATUS_OK);
+    assert_int_equal(tape.calls, 1);
+    assert_int_equal(report[52], 0);
+    assert_int_equal(report[54], 3 + 1);
+    client_done(&opened);
+    free(file.data);
+}
+
+/* A lot needs entropy: without, there is no report. */
+static void
+test_lot_without_entropy(void **state)
+{
+    struct file file = file_make(books());
+    struct opened opened = client_open(file);
+    struct sotto_value values[2] = {value_missing(), value_missing()};
+    uint8_t report[55], nothing[55] = {0};
+    (void)state;
+    memset(report, 0xa5, sizeof report);
+    tape_start(NULL, 0);
+    tape.failing_call = 1;
+    assert_int_equal(
+        sotto_client_privatise(opened.client, values, 2, report, 55),
+        SOTTO_STATUS_ENTROPY);
+    assert_memory_equal(report, nothing, sizeof report);
+    client_done(&opened);
+    free(file.data);
+}
+
 int
 main(void)
 {
@@ -261,6 +386,9 @@ main(void)
         cmocka_unit_test(test_invalid),
         cmocka_unit_test(test_clamped),
         cmocka_unit_test(test_measured_entropy),
+        cmocka_unit_test(test_book_asked),
+        cmocka_unit_test(test_lot_before_record),
+        cmocka_unit_test(test_lot_without_entropy),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

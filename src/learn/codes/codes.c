@@ -35,6 +35,7 @@ codes_shape_init(struct codes_shape *shape,
     shape->code = &mechanism->likelihood[own->code];
     shape->offset = code->offset;
     shape->at = code->from;
+    shape->books = code->books;
     shape->cells = code->cells;
     shape->column = code->column;
     if (code->role == SHAPE_CODE && own->label_part != SIZE_MAX) {

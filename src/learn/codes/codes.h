@@ -29,7 +29,9 @@ struct codes_shape {
     const struct likelihood_instance *code;  /* of pairs, or of codes alone */
     const struct likelihood_instance *label; /* NULL: in the pairs */
     size_t offset, label_offset;             /* in a report */
-    size_t at; /* the first score, in the outputs */
+    size_t at;    /* the first score, in the outputs */
+    size_t books; /* codebooks, each of `cells` codes; a report is about that of
+                     its lot, and says of a code what any other would */
     size_t cells;
     size_t symbols; /* of the label, "other" included; 1: there is none */
     size_t classes; /* of these, those told apart: the first ones */

@@ -25,6 +25,12 @@ check_shape(const struct codes_shape *shape, enum sotto_level level,
                          "the mechanism has no label: nothing to learn to "
                          "tell from its reports");
     }
+    if (shape->books > 1) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "this learner knows one codebook, and the mechanism "
+                         "asks one of %zu by lot",
+                         shape->books);
+    }
     if (level != SOTTO_LEVEL_LATENT) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a codebook's classifier sees representations, not "
