@@ -174,7 +174,30 @@ test_fit(void **state)
     /* It takes z as it is; rows 0 and 3 are far from the border. */
     assert_int_equal(classify(classifier, 2.4F, 0.4F), 0);
     assert_int_equal(classify(classifier, 2.4F, 3.4F), 1);
+    /* By leaves, and nobody doubts which class is which. */
+    assert_true(info.log_p < 0 && info.smooth.particles > 0);
+    assert_true(info.smooth.gap < 1);
+    assert_true(classifier->exchanged[0] > 0.99);
+    assert_true(info.steps == 0);
+    classifier_free(classifier);
+    crowd_clear(&crowd);
+}
+
+/* Where reports say much, by codes, and some reports score. */
+static void
+test_fit_table(void **state)
+{
+    struct classifier_info info;
+    struct classifier *classifier;
+    (void)state;
+    make_halves(20, 2, 6000, false);
+    crowd_clear(&crowd);
+    crowd_report(&crowd, "subset", 8, 0, 20, 2, 6000, 6);
+    classifier = fit(6000, false, 1, &info);
+    assert_true(accuracy(&crowd, classifier->tau_bar) > 0.85);
     assert_true(info.log_p < 0 && info.validation < 0);
+    assert_int_equal(info.smooth.particles, 0);
+    assert_null(classifier->exchanged);
     classifier_free(classifier);
     crowd_clear(&crowd);
 }
@@ -318,7 +341,7 @@ test_memory(void **state)
 {
     const struct learn_options options = {.decay = -1};
     struct tensor_backend *backend = NULL;
-    struct classifier_aux few = {z, code, 40, 2};
+    struct classifier_aux few = {.z = z, .code = code, .n = 16, .d = 2};
     struct codes codes;
     enum sotto_status status;
     long n = 0;
@@ -361,7 +384,7 @@ static void
 test_memory_of_all(void **state)
 {
     struct learn_options options = {.decay = -1, .threads = 1};
-    struct classifier_aux few = {z, code, 40, 2};
+    struct classifier_aux few = {.z = z, .code = code, .n = 16, .d = 2};
     enum sotto_status status;
     long n = 0;
     (void)state;
@@ -386,11 +409,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient),      cmocka_unit_test(test_climb),
-        cmocka_unit_test(test_fit),           cmocka_unit_test(test_shifted),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_private),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_memory_of_all),
+        cmocka_unit_test(test_gradient), cmocka_unit_test(test_climb),
+        cmocka_unit_test(test_fit),      cmocka_unit_test(test_fit_table),
+        cmocka_unit_test(test_shifted),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_private),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_memory_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

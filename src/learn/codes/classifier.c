@@ -71,6 +71,7 @@ classifier_free(struct classifier *classifier)
     free(classifier->share);
     free(classifier->tau);
     free(classifier->tau_bar);
+    free(classifier->exchanged);
     free(classifier);
 }
 
@@ -109,6 +110,17 @@ decay_of(const struct training *training)
 
 /* ---- Targets ------------------------------------------------------------- */
 
+/* tau of a record's leaf, or of its code. */
+static const double *
+target_of(const struct training *training, uint32_t row)
+{
+    const struct classifier_aux *aux = training->aux;
+    size_t classes = training->classifier->classes;
+    return aux->leaf != NULL
+               ? aux->leaf_tau + aux->leaf[row] * classes
+               : training->classifier->tau + aux->code[row] * classes;
+}
+
 static double
 step_targets(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
@@ -123,8 +135,7 @@ step_targets(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     backend->ops->gather(backend, n, classifier->in, training->x, row,
                          training->batch);
     for (size_t i = 0; i < n; i++) {
-        const double *tau =
-            classifier->tau + training->aux->code[row[i]] * classes;
+        const double *tau = target_of(training, row[i]);
         for (size_t y = 0; y < classes; y++) {
             training->p[i * classes + y] = (float)tau[y];
         }

@@ -11,36 +11,45 @@
 #define SOTTO_LEARN_CLASSIFIER_H
 
 #include "learn/codes/cells.h"
+#include "learn/codes/smooth.h"
 #include "learn/networks.h"
 #include "learn/options.h"
 
 #define CLASSIFIER_STEPS 300u
-#define CLASSIFIER_CELLS_CLIMB 10u /* cells a class from which on to climb */
+#define CLASSIFIER_SMOOTH_CELLS 250u /* up to which labels are by leaves */
+#define CLASSIFIER_CELLS_CLIMB 10u   /* cells a class from which on to climb */
 #define CLASSIFIER_ERROR_CLIMB                                                 \
     1.0 /* codes_error below which reports say enough                          \
          */
 
-/* Auxiliary records: representations, n rows of d, and their codes. */
+/* Auxiliary records: representations, n rows of d, and their codes; and, where
+   labels were learnt by leaves, which of these each is in and their tau. */
 struct classifier_aux {
     const float *z;
     const uint32_t *code;
     size_t n, d;
+    bool unit;            /* codes depend on z's direction alone */
+    const uint32_t *leaf; /* NULL: the network is fitted to tau of the code */
+    const double *leaf_tau;
 };
 
 struct classifier {
     struct networks networks; /* one; several, from clean records; they take z
                                  as it is */
     size_t in, cells, classes;
-    double *pi;      /* cells: their shares among the people */
-    double *share;   /* classes: likewise, known or estimated */
-    double *tau;     /* cells rows of classes: what reports say */
-    double *tau_bar; /* likewise: what the network makes of it */
+    double *pi;        /* cells: their shares among the people */
+    double *share;     /* classes: likewise, known or estimated */
+    double *tau;       /* cells rows of classes: what reports say */
+    double *tau_bar;   /* likewise: what the network makes of it */
+    double *exchanged; /* classes rows of classes: the probability that what is
+                          called y should be called y'; NULL: not known */
 };
 
 struct classifier_info {
     struct cells_info cells;
-    uint64_t epochs;   /* on what is known of cells */
-    uint64_t steps;    /* up the likelihood */
+    struct smooth_info smooth; /* no particles: not by leaves */
+    uint64_t epochs;           /* on what is known of cells */
+    uint64_t steps;            /* up the likelihood */
     double log_p;      /* mean log-likelihood of the reports learnt from */
     double validation; /* of those that scored; 0: none */
     double memory;     /* bytes of what the reports say */

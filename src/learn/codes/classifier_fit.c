@@ -3,7 +3,9 @@
  * mechanism.
  *
  *     aux -> pi                      shares of the cells
- *     reports -> codes -> tau        cells.c: what all of them say
+ *     reports -> codes -> tau        what all of them say: by leaves of z
+ *                                    (smooth.c), or where they say much or
+ *                                    codes are many, by codes (cells.c)
  *     tau -> network                 classifier.c
  *
  * With many cells a class the network then climbs the likelihood: nine tenths
@@ -15,6 +17,7 @@
 
 #include "host/error.h"
 #include "learn/codes/classifier.h"
+#include "learn/codes/smooth_leaves.h"
 #include "learn/labels.h"
 #include "random/permute.h"
 
@@ -28,9 +31,11 @@ struct fit {
     const struct codes_shape *shape;
     const uint8_t **report; /* by lot: those that score come last */
     size_t reports;
-    const struct classifier_aux *aux;
+    const struct classifier_aux *aux; /* known */
+    struct classifier_aux known;
     const struct learn_options *options;
     uint32_t steps; /* up the likelihood */
+    struct smooth_leaves leaves;
     struct networks_plan plan;
     double *share; /* of the classes, where known; else NULL */
     double *pi;    /* among the auxiliary records */
@@ -49,6 +54,7 @@ fit_clear(struct fit *fit)
     free(fit->pi);
     codes_clear(&fit->codes);
     codes_clear(&fit->held);
+    smooth_leaves_clear(&fit->leaves);
     classifier_free(fit->classifier);
 }
 
@@ -129,25 +135,110 @@ set_reports(struct fit *fit, const uint8_t *const *report,
 
 /* ---- Cells --------------------------------------------------------------- */
 
+/* Even, where it is not known. */
+static void
+set_known_share(const struct fit *fit, double *ret_share)
+{
+    size_t classes = fit->shape->classes;
+    for (size_t y = 0; y < classes; y++) {
+        ret_share[y] = fit->share != NULL ? fit->share[y] : 1 / (double)classes;
+    }
+}
+
+/* Whether labels are learnt by leaves, and these are made. A code's labels must
+   be in doubt, and codes coarser than leaves. */
+static enum sotto_status
+choose_leaves(struct fit *fit, struct sotto_error *err)
+{
+    struct classifier *classifier = fit->classifier;
+    size_t cells = classifier->cells, wanted;
+    double *information = calloc(fit->codes.pairs, sizeof *information), error;
+    if (information == NULL) {
+        return host_fail_memory(err);
+    }
+    set_known_share(fit, classifier->share);
+    codes_information(&fit->codes, fit->pi, classifier->share, information);
+    error = codes_error(&fit->codes, information);
+    free(information);
+    fit->info.cells.error = error;
+    if (classifier->classes < 2 || cells < 2 || error < CELLS_ERROR_TABLE ||
+        cells > CLASSIFIER_SMOOTH_CELLS) {
+        return SOTTO_STATUS_OK;
+    }
+    wanted = smooth_leaves_wanted(cells, error, fit->aux->n);
+    return smooth_leaves_init(
+        &fit->leaves, fit->aux->z, fit->aux->n, fit->aux->d, fit->aux->unit,
+        wanted, classifier->classes, fit->options->seed, fit->pool,
+        fit->backend, &fit->options->watch, err);
+}
+
+/* tau of leaves, and of codes from it. */
+static enum sotto_status
+label_leaves(struct fit *fit, struct sotto_error *err)
+{
+    struct classifier *classifier = fit->classifier;
+    size_t cells = classifier->cells, classes = classifier->classes;
+    double *joint = smooth_leaves_joint(&fit->leaves, fit->aux->code,
+                                        fit->aux->n, cells, classifier->pi);
+    const struct smooth_book book = {&fit->codes, joint};
+    const struct smooth_problem problem = {.book = &book,
+                                           .books = 1,
+                                           .leaves = fit->leaves.count,
+                                           .classes = classes,
+                                           .features = &fit->leaves.features,
+                                           .share = fit->share,
+                                           .pool = fit->pool,
+                                           .backend = fit->backend};
+    const struct smooth_options options = {.seed = fit->options->seed,
+                                           .watch = &fit->options->watch};
+    enum sotto_status status;
+    if (classifier->exchanged == NULL) {
+        classifier->exchanged =
+            calloc(classes * classes, sizeof *classifier->exchanged);
+    }
+    status = joint != NULL && classifier->exchanged != NULL
+                 ? smooth_fit(&problem, &options, fit->leaves.tau,
+                              classifier->exchanged, &fit->info.smooth, err)
+                 : host_fail_memory(err);
+    if (status == SOTTO_STATUS_OK) {
+        smooth_leaves_codes(&fit->leaves, joint, cells, classifier->tau,
+                            classifier->share);
+        fit->known.leaf = fit->leaves.leaf;
+        fit->known.leaf_tau = fit->leaves.tau;
+    }
+    free(joint);
+    return status;
+}
+
+static enum sotto_status
+label_known(struct fit *fit, struct sotto_error *err)
+{
+    struct classifier *classifier = fit->classifier;
+    const struct cells_options options = {.share = fit->share,
+                                          .seed = fit->options->seed,
+                                          .watch = &fit->options->watch};
+    return fit->leaves.count > 0
+               ? label_leaves(fit, err)
+               : cells_fit(&fit->codes, classifier->pi, &options,
+                           classifier->tau, classifier->share, &fit->info.cells,
+                           err);
+}
+
 /* pi given tau and tau given pi, from tau = f (or even). */
 static enum sotto_status
-label_shifted(struct fit *fit, const struct cells_options *options,
-              struct sotto_error *err)
+label_shifted(struct fit *fit, struct sotto_error *err)
 {
     struct classifier *classifier = fit->classifier;
     size_t classes = classifier->classes;
     enum sotto_status status = SOTTO_STATUS_OK;
+    set_known_share(fit, classifier->share);
     for (size_t p = 0; p < classifier->cells * classes; p++) {
-        classifier->tau[p] =
-            fit->share != NULL ? fit->share[p % classes] : 1 / (double)classes;
+        classifier->tau[p] = classifier->share[p % classes];
     }
     for (size_t i = 0; i < SHIFT_ROUNDS && status == SOTTO_STATUS_OK; i++) {
         status = cells_shares(&fit->codes, classifier->tau, fit->pi,
                               &fit->options->watch, classifier->pi, err);
-        status =
-            HOST_THEN(status, cells_fit(&fit->codes, classifier->pi, options,
-                                        classifier->tau, classifier->share,
-                                        &fit->info.cells, err));
+        status = HOST_THEN(status, label_known(fit, err));
     }
     return status;
 }
@@ -155,16 +246,12 @@ label_shifted(struct fit *fit, const struct cells_options *options,
 static enum sotto_status
 label_cells(struct fit *fit, struct sotto_error *err)
 {
-    struct classifier *classifier = fit->classifier;
-    const struct cells_options options = {.share = fit->share,
-                                          .seed = fit->options->seed,
-                                          .watch = &fit->options->watch};
     if (fit->options->shifted) {
-        return label_shifted(fit, &options, err);
+        return label_shifted(fit, err);
     }
-    memcpy(classifier->pi, fit->pi, classifier->cells * sizeof *fit->pi);
-    return cells_fit(&fit->codes, classifier->pi, &options, classifier->tau,
-                     classifier->share, &fit->info.cells, err);
+    memcpy(fit->classifier->pi, fit->pi,
+           fit->classifier->cells * sizeof *fit->pi);
+    return label_known(fit, err);
 }
 
 /* ---- How far to climb ---------------------------------------------------- */
@@ -178,7 +265,7 @@ held_of(const struct fit *fit)
     size_t held;
     share = share < 0 ? 0 : share > 0 ? share : VALIDATION;
     held = (size_t)(share * (double)fit->reports);
-    return held >= HELD_LEAST &&
+    return held >= HELD_LEAST && fit->leaves.count == 0 &&
                    fit->info.cells.error < CLASSIFIER_ERROR_CLIMB &&
                    fit->shape->cells >=
                        CLASSIFIER_CELLS_CLIMB * fit->shape->classes
@@ -276,13 +363,16 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
 {
     struct fit fit = {.shape = shape,
                       .reports = reports,
-                      .aux = aux,
+                      .known = *aux,
                       .options = options,
                       .pool = pool,
                       .backend = backend};
-    enum sotto_status status = fit_init(&fit, report, err);
+    enum sotto_status status;
+    fit.aux = &fit.known;
+    status = fit_init(&fit, report, err);
     status = HOST_THEN(
         status, codes_init(&fit.codes, shape, fit.report, reports, pool, err));
+    status = HOST_THEN(status, choose_leaves(&fit, err));
     status = HOST_THEN(status, label_cells(&fit, err));
     status = HOST_THEN(status, train_classifier(&fit, err));
     if (status == SOTTO_STATUS_OK) {

@@ -18,6 +18,7 @@
 #include "host/wipe.h"
 #include "learn/codes/codes_model.h"
 #include "learn/supervision.h"
+#include "mechanism/decompose.h"
 
 #define CELL_COUNT 0.5 /* added to each cell's, as classifier_fit.c has it */
 
@@ -219,6 +220,22 @@ tell_info(struct sotto_fit_info *info, const struct classifier_info *found,
                                     .memory = found->memory};
 }
 
+/* Whether the layer of the codes has no bias: then the code is that of z's
+   direction. */
+static bool
+is_by_direction(const struct sotto_mechanism *mechanism, size_t layers)
+{
+    struct layer layer;
+    bool none = layers < mechanism->shape.layers;
+    if (none) {
+        layer = decompose_layer(mechanism, layers);
+        for (uint32_t i = 0; i < layer_biases(&layer); i++) {
+            none = none && !(fabsf(layer.bias[i]) > 0);
+        }
+    }
+    return none;
+}
+
 enum sotto_status
 codes_fit(struct sotto_model *model, const struct learn_job *job,
           struct sotto_fit_info *ret_info, struct sotto_error *err)
@@ -239,7 +256,11 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
     status = HOST_THEN(status, list_reports(job->reader, &report, err));
     if (status == SOTTO_STATUS_OK) {
         const struct classifier_aux known = {
-            .z = source.z, .code = source.code, .n = source.n, .d = own->in};
+            .z = source.z,
+            .code = source.code,
+            .n = source.n,
+            .d = own->in,
+            .unit = is_by_direction(model->mechanism, own->layers)};
         status = classifier_fit(&own->shape, report, n, &known, job->options,
                                 model->pool, model->backend, &own->classifier,
                                 &found, err);

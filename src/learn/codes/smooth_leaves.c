@@ -1,0 +1,159 @@
+/*
+ * smooth_leaves.c: small cells of the auxiliary representations.
+ */
+#include "learn/codes/smooth_leaves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/clustering.h"
+#include "host/error.h"
+#include "host/wipe.h"
+
+#define RECORDS_EACH 8u /* of a leaf, on average, at least */
+#define LEAVES_A_CODE 2u
+#define LEAVES_AT 120.0 /* leaves ... */
+#define WORTH_AT 1000.0 /* where reports are worth so many clean ones */
+#define POWER 0.3
+#define SEED_OF_LEAVES UINT64_C(0x6c6561766573)
+
+/* An entry of tau has the error sqrt(tau (1 - tau) / (m / cells)) from m clean
+   labels, so the reports are worth about (cells / error)^2 / cells of them to
+   each code; what counts here is (cells / error)^2. */
+size_t
+smooth_leaves_wanted(size_t cells, double error, size_t records)
+{
+    double worth = (double)cells / error, wanted;
+    size_t least = LEAVES_A_CODE * cells, most = records / RECORDS_EACH;
+    size_t count;
+    wanted = LEAVES_AT * pow(worth * worth / WORTH_AT, POWER);
+    count = wanted < SMOOTH_LEAVES_LEAST  ? SMOOTH_LEAVES_LEAST
+            : wanted > SMOOTH_LEAVES_MOST ? SMOOTH_LEAVES_MOST
+                                          : (size_t)wanted;
+    count = count < least ? least : count;
+    count = count > most ? most : count;
+    return count > 1 ? count : 1;
+}
+
+/* Rows of length 1; a row of zeros stays. */
+static float *
+copy_directions(const float *z, size_t n, size_t d)
+{
+    float *to = malloc((n * d + 1) * sizeof *to);
+    for (size_t m = 0; m < n && to != NULL; m++) {
+        double sum = 0, by;
+        for (size_t i = 0; i < d; i++) {
+            sum += (double)z[m * d + i] * (double)z[m * d + i];
+        }
+        by = sum > 0 ? 1 / sqrt(sum) : 0;
+        for (size_t i = 0; i < d; i++) {
+            to[m * d + i] = (float)(by * (double)z[m * d + i]);
+        }
+    }
+    return to;
+}
+
+static enum sotto_status
+set_leaves(struct smooth_leaves *leaves, const struct clustering *clustering,
+           const float *z, size_t n, struct host_pool *pool,
+           struct tensor_backend *backend, struct sotto_error *err)
+{
+    enum sotto_status status;
+    leaves->count = clustering->cells;
+    leaves->leaf = malloc((n + 1) * sizeof *leaves->leaf);
+    leaves->tau = calloc(leaves->count * leaves->classes, sizeof *leaves->tau);
+    status = leaves->leaf != NULL && leaves->tau != NULL
+                 ? clustering_assign(clustering, pool, backend, z, n,
+                                     leaves->leaf, err)
+                 : host_fail_memory(err);
+    return HOST_THEN(status,
+                     smooth_features_init(&leaves->features, clustering->centre,
+                                          leaves->count, clustering->d, err));
+}
+
+enum sotto_status
+smooth_leaves_init(struct smooth_leaves *leaves, const float *z, size_t n,
+                   size_t d, bool unit, size_t wanted, size_t classes,
+                   uint64_t seed, struct host_pool *pool,
+                   struct tensor_backend *backend,
+                   const struct sotto_watch *watch, struct sotto_error *err)
+{
+    struct clustering clustering = {0};
+    float *direction = unit ? copy_directions(z, n, d) : NULL;
+    const float *from = unit ? direction : z;
+    enum sotto_status status =
+        from != NULL
+            ? clustering_init(&clustering, pool, backend, from, n, d, wanted,
+                              seed ^ SEED_OF_LEAVES, watch, err)
+            : host_fail_memory(err);
+    *leaves = (struct smooth_leaves){.classes = classes};
+    if (status == SOTTO_STATUS_OK) {
+        status = set_leaves(leaves, &clustering, from, n, pool, backend, err);
+        clustering_clear(&clustering);
+    }
+    host_wipe_free(direction, (n * d + 1) * sizeof *direction);
+    if (status != SOTTO_STATUS_OK) {
+        smooth_leaves_clear(leaves);
+    }
+    return status;
+}
+
+void
+smooth_leaves_clear(struct smooth_leaves *leaves)
+{
+    free(leaves->leaf);
+    free(leaves->tau);
+    smooth_features_clear(&leaves->features);
+    memset(leaves, 0, sizeof *leaves);
+}
+
+double *
+smooth_leaves_joint(const struct smooth_leaves *leaves, const uint32_t *code,
+                    size_t n, size_t cells, const double *pi)
+{
+    size_t size = leaves->count * cells;
+    double *joint = calloc(size + cells, sizeof *joint), sum = 0;
+    double *counted = joint != NULL ? joint + size : NULL;
+    if (joint == NULL) {
+        return NULL;
+    }
+    for (size_t m = 0; m < n; m++) {
+        joint[leaves->leaf[m] * cells + code[m]] += 1 / (double)n;
+        counted[code[m]] += 1 / (double)n;
+    }
+    for (size_t i = 0; i < size; i++) {
+        double of = counted[i % cells];
+        joint[i] *= pi != NULL && of > 0 ? pi[i % cells] / of : 1;
+        sum += joint[i];
+    }
+    for (size_t i = 0; i < size; i++) {
+        joint[i] /= sum;
+    }
+    return joint;
+}
+
+void
+smooth_leaves_codes(const struct smooth_leaves *leaves, const double *joint,
+                    size_t cells, double *ret_tau, double *ret_share)
+{
+    size_t classes = leaves->classes;
+    memset(ret_share, 0, classes * sizeof *ret_share);
+    memset(ret_tau, 0, cells * classes * sizeof *ret_tau);
+    for (size_t i = 0; i < leaves->count * cells; i++) {
+        for (size_t y = 0; y < classes && joint[i] > 0; y++) {
+            double at = joint[i] * leaves->tau[i / cells * classes + y];
+            ret_tau[i % cells * classes + y] += at;
+            ret_share[y] += at;
+        }
+    }
+    for (size_t c = 0; c < cells; c++) {
+        double *row = ret_tau + c * classes, sum = 0;
+        for (size_t y = 0; y < classes; y++) {
+            sum += row[y];
+        }
+        for (size_t y = 0; y < classes; y++) {
+            row[y] = sum > 0 ? row[y] / sum : ret_share[y];
+        }
+    }
+}

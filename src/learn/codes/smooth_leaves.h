@@ -1,0 +1,49 @@
+/*
+ * smooth_leaves.h: leaves of the auxiliary records, and how their labels are
+ * learnt from reports about codes (smooth.h).
+ */
+#ifndef SOTTO_LEARN_SMOOTH_LEAVES_H
+#define SOTTO_LEARN_SMOOTH_LEAVES_H
+
+#include "learn/codes/smooth.h"
+
+#define SMOOTH_LEAVES_LEAST 60u
+#define SMOOTH_LEAVES_MOST 400u
+
+struct smooth_leaves {
+    size_t count, classes;
+    uint32_t *leaf; /* of every auxiliary record */
+    struct smooth_features features;
+    double *tau; /* count rows of classes: set by a fit */
+};
+
+/* How many leaves reports are worth that tell an entry of tau of one of `cells`
+   codes with this error (codes_error): more of them, the more they say. */
+size_t smooth_leaves_wanted(size_t cells, double error, size_t records);
+
+/* Cuts z, n rows of d, into `wanted` leaves at most; with `unit` the directions
+   of its rows. Statuses: MEMORY, STOPPED, INPUT. */
+SOTTO_CHECKED enum sotto_status
+smooth_leaves_init(struct smooth_leaves *leaves, const float *z, size_t n,
+                   size_t d, bool unit, size_t wanted, size_t classes,
+                   uint64_t seed, struct host_pool *pool,
+                   struct tensor_backend *backend,
+                   const struct sotto_watch *watch, struct sotto_error *err);
+void smooth_leaves_clear(struct smooth_leaves *leaves);
+
+/*
+ * The share of the people in each leaf with each code: counted among the
+ * records, with the codes' shares brought to `pi` (NULL: as counted). Returns
+ * count rows of cells, to free; NULL: no memory.
+ */
+double *smooth_leaves_joint(const struct smooth_leaves *leaves,
+                            const uint32_t *code, size_t n, size_t cells,
+                            const double *pi);
+
+/* The labels of codes: rows of ret_tau are means of leaves' by `joint`; of a
+   code without a record, the classes' shares, which ret_share gets. */
+void smooth_leaves_codes(const struct smooth_leaves *leaves,
+                         const double *joint, size_t cells, double *ret_tau,
+                         double *ret_share);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * test_smooth_leaves.c: leaves of auxiliary records, how people lie in leaves
+ * and codes, and what codes have of their leaves' labels.
+ */
+#include "smooth_fixture.h"
+
+#include "fail_alloc.h"
+#include "learn/codes/smooth_leaves.h"
+
+enum { RECORDS = 96, CELLS = 4 };
+
+static float z[RECORDS * 2];
+static uint32_t code[RECORDS];
+static struct host_pool *pool;
+static struct tensor_backend *backend;
+
+/* Twelve groups on a circle of radius 1 + m / 200; a code has three of them. */
+static void
+make_records(void)
+{
+    for (size_t m = 0; m < RECORDS; m++) {
+        double angle = 0.5236 * (double)(m % 12) + 1e-3 * (double)(m / 12);
+        double radius = 1 + (double)m / 200;
+        z[2 * m] = (float)(radius * cos(angle));
+        z[2 * m + 1] = (float)(radius * sin(angle));
+        code[m] = (uint32_t)(m % 12 / 3);
+    }
+}
+
+static enum sotto_status
+make_leaves(struct smooth_leaves *leaves, bool unit)
+{
+    return smooth_leaves_init(leaves, z, RECORDS, 2, unit, 12, 3, 1, pool,
+                              backend, NULL, &err);
+}
+
+static void
+test_wanted(void **state)
+{
+    (void)state;
+    /* 15,000 reports at 0.5, 1, 2, 4 have about these errors. */
+    assert_in_range(smooth_leaves_wanted(10, 0.32, 45000), 110, 130);
+    assert_in_range(smooth_leaves_wanted(15, 0.24, 45000), 170, 200);
+    assert_in_range(smooth_leaves_wanted(30, 0.21, 45000), 280, 320);
+    assert_int_equal(smooth_leaves_wanted(100, 0.22, 45000), 400);
+    assert_int_equal(smooth_leaves_wanted(250, 0.3, 45000), 500);
+    assert_int_equal(smooth_leaves_wanted(10, 5, 45000), 60);
+    assert_int_equal(smooth_leaves_wanted(10, 0.3, 80), 10);
+    assert_int_equal(smooth_leaves_wanted(10, 0.3, 3), 1);
+}
+
+static void
+test_joint(void **state)
+{
+    const double pi[CELLS] = {0.4, 0.3, 0.2, 0.1};
+    struct smooth_leaves leaves;
+    double *joint, tau[CELLS * 3], share[3], sum = 0;
+    (void)state;
+    make_records();
+    must(make_leaves(&leaves, true));
+    assert_int_equal(leaves.count, 12); /* directions: the groups */
+    for (size_t m = 12; m < RECORDS; m++) {
+        assert_int_equal(leaves.leaf[m], leaves.leaf[m % 12]);
+    }
+    for (size_t m = 0; m < 12; m++) { /* the group's third is the label */
+        leaves.tau[leaves.leaf[m] * 3 + m % 3] = 1;
+    }
+    joint = smooth_leaves_joint(&leaves, code, RECORDS, CELLS, pi);
+    assert_non_null(joint);
+    for (size_t l = 0; l < 12; l++) {
+        for (size_t c = 0; c < CELLS; c++) {
+            sum += joint[l * CELLS + c];
+        }
+    }
+    assert_true(fabs(sum - 1) < 1e-9);
+    assert_true(fabs(joint[leaves.leaf[0] * CELLS] - 0.4 / 3) < 1e-9);
+    assert_true(fabs(joint[leaves.leaf[11] * CELLS + 3] - 0.1 / 3) < 1e-9);
+    smooth_leaves_codes(&leaves, joint, CELLS, tau, share);
+    for (size_t i = 0; i < CELLS * 3; i++) {
+        assert_true(fabs(tau[i] - 1 / 3.0) < 1e-9);
+    }
+    free(joint);
+    joint = smooth_leaves_joint(&leaves, code, RECORDS, CELLS + 1, NULL);
+    assert_non_null(joint);
+    assert_true(fabs(joint[leaves.leaf[0] * (CELLS + 1)] - 1 / 12.0) < 1e-9);
+    free(joint);
+    smooth_leaves_clear(&leaves);
+}
+
+/* A code that no record has gets the classes' shares. */
+static void
+test_empty(void **state)
+{
+    struct smooth_leaves leaves;
+    double *joint, tau[(CELLS + 1) * 3], share[3];
+    (void)state;
+    make_records();
+    must(make_leaves(&leaves, false));
+    for (size_t l = 0; l < leaves.count; l++) {
+        leaves.tau[l * 3 + 1] = 0.75;
+        leaves.tau[l * 3 + 2] = 0.25;
+    }
+    joint = smooth_leaves_joint(&leaves, code, RECORDS, CELLS + 1, NULL);
+    assert_non_null(joint);
+    smooth_leaves_codes(&leaves, joint, CELLS + 1, tau, share);
+    assert_true(fabs(tau[CELLS * 3 + 1] - 0.75) < 1e-9);
+    assert_true(fabs(share[2] - 0.25) < 1e-9);
+    free(joint);
+    smooth_leaves_clear(&leaves);
+}
+
+static void
+test_memory(void **state)
+{
+    enum sotto_status status;
+    long n = 0;
+    (void)state;
+    make_records();
+    do {
+        struct smooth_leaves leaves;
+        fail_alloc_at(++n);
+        status = make_leaves(&leaves, true);
+        assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
+        smooth_leaves_clear(&leaves);
+    } while (fail_alloc_count() >= n);
+    fail_alloc_at(0);
+    assert_int_equal(status, SOTTO_STATUS_OK);
+    assert_true(n > 6);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wanted),
+        cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_memory),
+    };
+    int failed;
+    must(host_pool_new(1, &pool, &err));
+    must(tensor_new("cpu", pool, &backend, &err));
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tensor_backend_free(backend);
+    host_pool_free(pool);
+    return failed;
+}
