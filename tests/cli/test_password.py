@@ -21,7 +21,7 @@ def expect(truth, what):
         failures.append(what)
 
 
-def read_some(terminal, until, seconds=20):
+def read_some(terminal, until, seconds=120):
     """What the terminal shows until it shows `until`, or all of it."""
     shown, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
