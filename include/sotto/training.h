@@ -174,26 +174,24 @@ size_t sotto_codebook_cells(const struct sotto_codebook *codebook);
 size_t sotto_codebook_records(const struct sotto_codebook *codebook);
 size_t sotto_codebook_classes(const struct sotto_codebook *codebook);
 
-#define SOTTO_CODEBOOK_TRIES_MAX 16u
-
-/* One that was tried: the share of records labelled rightly, and its standard
-   error, over so many simulated collections. */
-struct sotto_codebook_try {
-    size_t k;
-    const char *channel;
-    size_t draws; /* 0: not simulated, it cannot be the best: score is the
-                     most that it could reach */
-    double score, error;
+/* What decided the number of codes. */
+enum sotto_codebook_bound {
+    SOTTO_CODEBOOK_GIVEN = 0,       /* it was given, or there is no label */
+    SOTTO_CODEBOOK_INFORMATION = 1, /* what the reports can tell apart */
+    SOTTO_CODEBOOK_CLASSES = 2,     /* that is less than the classes need */
+    SOTTO_CODEBOOK_RECORDS = 3      /* the auxiliary records are too few */
 };
 
 /* What to report: k codes by a channel ("subset", "flip", or with a label
-   "signs"). To be filled in by hand (tries 0), or by sotto_codebook_choose. */
+   "signs"). To be filled in by hand (the rest 0), or by
+   sotto_codebook_choose. */
 struct sotto_codebook_choice {
     size_t k;
     const char *channel;
-    struct sotto_codebook_try tried[SOTTO_CODEBOOK_TRIES_MAX];
-    size_t tries;
-    size_t people; /* that were simulated */
+    enum sotto_codebook_bound bound;
+    size_t people;   /* it was chosen for */
+    size_t informed; /* codes that their reports can tell apart */
+    size_t least;    /* codes that the classes need */
 };
 
 struct sotto_codebook_wanted {
@@ -202,15 +200,15 @@ struct sotto_codebook_wanted {
     size_t classes;      /* of the label; 0: those of its column */
     size_t k;            /* 0: to be chosen */
     const char *channel; /* NULL: to be chosen */
-    uint64_t seed;
-    struct sotto_watch watch;
 };
 
 /*
- * Chooses k and channel by simulation on the auxiliary records alone: made-up
- * labels, reports of the real channel, the learner itself. No real label is
- * looked at. Decided by the seed, whatever the threads. Statuses: USAGE (fewer
- * than 2 classes, or more than cells), BUDGET, FORMAT, LIMIT, MEMORY, STOPPED.
+ * Chooses k and channel by what so many reports can tell apart at this epsilon
+ * (docs/codebook.md): no label is looked at. k is at least 1.2 to a class and
+ * at most one to 45 auxiliary records, which holds where both cannot; the
+ * channel is signs below an epsilon of 0.7, else subset. Statuses: USAGE (fewer
+ * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
+ * no channel takes them), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_codebook_choose(
     struct sotto_codebook *codebook, const struct sotto_codebook_wanted *wanted,

@@ -158,8 +158,7 @@ demo_keys(struct demo_story *story)
 
 /* ---- Mechanisms ---------------------------------------------------------- */
 
-/* The number of codes is chosen on the auxiliary images, with made-up labels
-   and simulated people. */
+/* The number of codes is what reports of so many people can tell apart. */
 static enum sotto_status
 make_codes(struct demo_story *story, struct demo_budget *budget,
            const char *path, struct sotto_mechanism **ret_mechanism,
@@ -170,9 +169,7 @@ make_codes(struct demo_story *story, struct demo_budget *budget,
     struct sotto_codebook_wanted wanted = {.eps = budget->text,
                                            .people =
                                                story->demo.effort->simulated,
-                                           .channel = DEMO_CHANNEL,
-                                           .seed = story->demo.seed,
-                                           .watch = watch_port(&story->watch)};
+                                           .channel = DEMO_CHANNEL};
     (void)demo_place(
         &story->demo,
         demo_name(demo_kind_name[DEMO_KIND_CODES], budget, "analyst", name),

@@ -33,15 +33,16 @@ static const struct setting settings[] = {
             "takes (one is trained first, with the settings\n"
             "below that are for training)"),
     SETTING("k", WHOLE, AT(k), 2, 65536, NULL, NULL,
-            "how many codes (chosen; without a label 32)"),
+            "how many codes (what reports can tell apart;\n"
+            "without a label 32)"),
     SETTING("channel", TEXT, AT(channel), 0, 0, NULL, "CHANNEL",
-            "subset, flip, or with a label signs (chosen;\n"
-            "without a label subset)"),
+            "subset, flip, or with a label signs (with a\n"
+            "label below an epsilon of 0.7 signs, else subset)"),
     SETTING("classes", WHOLE, AT(classes), 2, 65535, NULL, NULL,
             "classes to choose for (the label's)"),
     SETTING("people", WHOLE, AT(people), 1, 1000000000, NULL, NULL,
-            "how many will report, to choose for (as many as\n"
-            "there are auxiliary records)"),
+            "how many will report, to choose k for (as many\n"
+            "as there are auxiliary records)"),
     SETTING("cells", WHOLE, AT(cells), 2, 65536, NULL, NULL,
             "cells that codes are put together from (500, or\n"
             "one for every 20 records if that is fewer)"),
@@ -146,46 +147,41 @@ check_codebook(const struct encoder_job *job, void *own,
 
 /* ---- Facts --------------------------------------------------------------- */
 
-/* Adds the candidates of a channel: numbers of codes, scores, errors. */
+/* Says what decided the number of codes. */
 static void
-tell_tried(const struct sotto_codebook_choice *choice, const char *channel,
+say_choice(const struct sotto_codebook *codebook,
+           const struct sotto_codebook_choice *choice,
            struct sotto_train_facts *facts)
 {
-    double k[SOTTO_CODEBOOK_TRIES_MAX], score[SOTTO_CODEBOOK_TRIES_MAX];
-    double error[SOTTO_CODEBOOK_TRIES_MAX];
-    char name[32];
-    size_t count = 0;
-    for (size_t i = 0; i < choice->tries; i++) {
-        const struct sotto_codebook_try *at = &choice->tried[i];
-        if (strcmp(at->channel, channel) == 0 && at->draws > 0) {
-            k[count] = (double)at->k;
-            score[count] = at->score;
-            error[count++] = at->error;
-        }
-    }
-    if (count > 0) {
-        (void)snprintf(name, sizeof name, "%s_k", channel);
-        fact_numbers(facts, name, k, count);
-        (void)snprintf(name, sizeof name, "%s_score", channel);
-        fact_numbers(facts, name, score, count);
-        (void)snprintf(name, sizeof name, "%s_error", channel);
-        fact_numbers(facts, name, error, count);
-    }
-}
-
-/* Says how good the choice is. */
-static void
-say_choice(const struct sotto_codebook_choice *choice,
-           struct sotto_train_facts *facts)
-{
-    for (size_t i = 0; i < choice->tries; i++) {
-        const struct sotto_codebook_try *at = &choice->tried[i];
-        if (at->k == choice->k && strcmp(at->channel, choice->channel) == 0) {
-            fact_say(facts,
-                     "Chosen by simulating %zu people with made-up labels: "
-                     "%.1f%% +- %.1f%% of records\nget theirs back.\n",
-                     choice->people, 100 * at->score, 100 * at->error);
-        }
+    switch (choice->bound) {
+    case SOTTO_CODEBOOK_INFORMATION:
+        fact_say(facts,
+                 "As many as reports of %zu people can tell apart at this "
+                 "epsilon.\n",
+                 choice->people);
+        break;
+    case SOTTO_CODEBOOK_CLASSES:
+        fact_say(facts,
+                 "As few as the classes allow: reports of %zu people can tell "
+                 "only %zu\napart at this epsilon, so expect little, or ask "
+                 "more people.\n",
+                 choice->people, choice->informed);
+        break;
+    case SOTTO_CODEBOOK_RECORDS:
+        fact_say(facts,
+                 "As many as %zu auxiliary records allow: reports of %zu "
+                 "people\ncan tell %zu apart at this epsilon",
+                 sotto_codebook_records(codebook), choice->people,
+                 choice->informed);
+        fact_say(facts,
+                 choice->k < choice->least ? ", and the classes need %zu.\n"
+                                             "Take more auxiliary records.\n"
+                                           : ".\n",
+                 choice->least);
+        break;
+    case SOTTO_CODEBOOK_GIVEN:
+    default:
+        break;
     }
 }
 
@@ -200,12 +196,11 @@ tell_codes(const struct sotto_codebook *codebook,
     fact_say(facts, "%zu codes, from %zu cells of %zu records, by %s.\n",
              choice->k, sotto_codebook_cells(codebook),
              sotto_codebook_records(codebook), choice->channel);
-    if (choice->tries > 0) {
+    if (choice->bound != SOTTO_CODEBOOK_GIVEN) {
         fact_whole(facts, "people", choice->people);
-        tell_tried(choice, "subset", facts);
-        tell_tried(choice, "signs", facts);
-        tell_tried(choice, "flip", facts);
-        say_choice(choice, facts);
+        fact_whole(facts, "k_information", choice->informed);
+        fact_whole(facts, "k_classes", choice->least);
+        say_choice(codebook, choice, facts);
     }
 }
 
@@ -273,9 +268,7 @@ make_codes(const struct encoder_job *job, const struct settings *set,
                                            .people = set->people,
                                            .classes = set->classes,
                                            .k = set->k,
-                                           .channel = set->channel,
-                                           .seed = set->seed,
-                                           .watch = options->watch};
+                                           .channel = set->channel};
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
     enum sotto_status status =

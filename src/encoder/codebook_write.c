@@ -132,31 +132,17 @@ done:
     return status;
 }
 
-/* The scores of the choice, if it was one; NULL for lack of memory. */
+/* NULL for lack of memory. */
 static json_t *
 pack_facts(const struct sotto_codebook *codebook,
            const struct sotto_codebook_choice *choice)
 {
-    json_t *tried = json_array();
-    bool good = tried != NULL;
-    for (size_t i = 0; good && i < choice->tries; i++) {
-        const struct sotto_codebook_try *at = &choice->tried[i];
-        good = json_array_append_new(
-                   tried, json_pack("{s:I, s:s, s:I, s:f, s:f}", "k",
-                                    (json_int_t)at->k, "channel", at->channel,
-                                    "draws", (json_int_t)at->draws, "score",
-                                    at->score, "error", at->error)) == 0;
-    }
-    if (!good) {
-        json_decref(tried);
-        return NULL;
-    }
-    return json_pack(
-        "{s:I, s:I, s:f, s:I, s:s, s:I, s:o}", "rows", (json_int_t)codebook->n,
-        "cells", (json_int_t)codebook->clustering.cells, "spread",
-        codebook->clustering.spread, "k", (json_int_t)choice->k, "channel",
-        choice->channel, "seed",
-        (json_int_t)(codebook->options.seed & INT64_MAX), "tried", tried);
+    return json_pack("{s:I, s:I, s:f, s:I, s:s, s:I}", "rows",
+                     (json_int_t)codebook->n, "cells",
+                     (json_int_t)codebook->clustering.cells, "spread",
+                     codebook->clustering.spread, "k", (json_int_t)choice->k,
+                     "channel", choice->channel, "seed",
+                     (json_int_t)(codebook->options.seed & INT64_MAX));
 }
 
 static enum sotto_status

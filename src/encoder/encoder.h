@@ -17,7 +17,7 @@
 struct encoder;
 
 /* Chooses how many codes a codebook has, and by which channel they go: as
-   sotto_codebook_choose does it, by learning from simulated reports. */
+   sotto_codebook_choose does it, by what reports can tell apart. */
 typedef enum sotto_status encoder_choose_fn(
     struct sotto_codebook *codebook, const struct sotto_codebook_wanted *wanted,
     struct sotto_codebook_choice *ret_choice, struct sotto_error *err);

@@ -90,10 +90,7 @@ make(struct trial *trial, const struct experiment_run *run,
         struct sotto_codebook_wanted wanted = {
             .eps = eps,
             .people = sotto_table_rows(trial->split.people),
-            .classes = code->classes,
-            .seed = experiment_seed("choose k", run->options->seed,
-                                    trial->number, 0, code->eps),
-            .watch = run->watch};
+            .classes = code->classes};
         status = sotto_codebook_choose(codebook, &wanted, &choice, err);
     }
     status = HOST_THEN(status, sotto_codebook_write(codebook, &choice, eps,

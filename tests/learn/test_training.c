@@ -1,9 +1,9 @@
 /*
- * test_training.c: sotto_train hands a codebook the choice by simulation.
+ * test_training.c: sotto_train hands a codebook the choice of its codes.
  */
 #include "encoder/learnt_fixture.h"
 
-/* k and channel are found by simulation where nobody says them. */
+/* k and channel are found where nobody says them. */
 static void
 test_chosen(void **state)
 {
@@ -19,7 +19,11 @@ test_chosen(void **state)
                      &mechanism, &err));
     assert_true(sotto_train_fact(&facts, "people") == 50);
     assert_true(sotto_train_fact(&facts, "k") >= 2);
-    assert_non_null(strstr(facts.said, "Chosen by simulating 50 people"));
+    assert_true(sotto_train_fact(&facts, "k_classes") >= 3);
+    assert_true(sotto_train_fact(&facts, "k_information") >= 2);
+    assert_non_null(strstr(facts.said, "As many as 100 auxiliary records"));
+    assert_non_null(strstr(facts.said, "reports of 50 people"));
+    assert_null(strstr(facts.said, "%"));
     assert_int_equal(entries(), 0);
     sotto_mechanism_free(mechanism);
     sotto_table_free(table);

@@ -1,15 +1,19 @@
 /*
- * codes_choose.h: how many codes, and by which channel: simulated collections
- * from auxiliary records, with labels that are made up (docs/codebook.md).
+ * codes_choose.h: how many codes, and by which channel; and simulated
+ * collections from auxiliary records (docs/codebook.md).
  */
 #ifndef SOTTO_LEARN_CODES_CHOOSE_H
 #define SOTTO_LEARN_CODES_CHOOSE_H
 
+#include "base/decimal.h"
 #include "encoder/codebook.h"
 #include "learn/codes/cells.h"
 
-#define CODES_CHOOSE_PEOPLE_MAX ((size_t)40000) /* more are not simulated */
-#define CODES_CHOOSE_K_DEFAULT ((size_t)32)     /* without a label */
+#define CODES_CHOOSE_SIGNAL 25.0          /* n g / k^2 of a code */
+#define CODES_CHOOSE_CLASSES 1.2          /* codes to a class, at least */
+#define CODES_CHOOSE_RECORDS ((size_t)45) /* to a code, at least */
+#define CODES_CHOOSE_EPS_SIGNS (7 * (DECIMAL_UNIT / 10)) /* below: signs */
+#define CODES_CHOOSE_K_DEFAULT ((size_t)32)              /* without a label */
 
 /* One collection to simulate. */
 struct codes_trial {
@@ -17,6 +21,7 @@ struct codes_trial {
     const uint32_t *label; /* likewise, below classes */
     size_t n, k, classes;
     size_t people;
+    bool shares; /* the learner is told those of the labels */
     const struct channel *channel;
     uint64_t eps;
     uint64_t seed;

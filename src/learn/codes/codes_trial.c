@@ -177,7 +177,7 @@ learn_labels(const struct collection *collection, double *room, double *ret_tau,
                                       .symbols = trial->classes + 1,
                                       .classes = trial->classes,
                                       .column = SIZE_MAX};
-    const struct cells_options options = {.share = share,
+    const struct cells_options options = {.share = trial->shares ? share : NULL,
                                           .chains = CHAINS,
                                           .sweeps = SWEEPS,
                                           .seed = trial->seed + trial->draw,
