@@ -168,8 +168,9 @@ SOTTO_CHECKED enum sotto_status sotto_model_predict_private_with(
  *     class   which class the network gives, by flip: the network goes to the
  *             device
  *
- * They count in the campaign of the model's mechanism. `ret_mechanism` may be
- * NULL; the caller frees it. Statuses: USAGE (no codebook), FORMAT, BUDGET,
+ * They count in the campaign of the model's mechanism, and expire when it does
+ * (sotto_mechanism_expire gives them another end). `ret_mechanism` may be NULL;
+ * the caller frees it. Statuses: USAGE (no codebook), FORMAT, BUDGET,
  * LIMIT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
@@ -218,12 +219,12 @@ sotto_model_cut(struct sotto_model *model, struct sotto_codebook *codebook,
  * the label, through flip on {no, yes} at `eps` (decimal text). Neighbours are
  * any two records with their labels: a report is eps-differentially private in
  * both together, by randomised response. It counts in the campaign of the
- * model's mechanism. `label` is what devices call the label's column; NULL: as
- * the model's mechanism does. What a device leaves out is rounding to the
- * lattice. `path` and `ret_mechanism` may be NULL. Statuses: USAGE (no such
- * network; a model whose classes are not one column's, or whose input is
- * nothing that a device's layers can compute), FORMAT, BUDGET, LIMIT, IO,
- * MEMORY.
+ * model's mechanism, and expires when that does. `label` is what devices call
+ * the label's column; NULL: as the model's mechanism does. What a device leaves
+ * out is rounding to the lattice. `path` and `ret_mechanism` may be NULL.
+ * Statuses: USAGE (no such network; a model whose classes are not one column's,
+ * or whose input is nothing that a device's layers can compute), FORMAT,
+ * BUDGET, LIMIT, IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_model_mechanism_right(
     const struct sotto_model *model, size_t network, const char *label,

@@ -147,6 +147,7 @@ struct sotto_codebook_options {
     const char *label;    /* its column, which must hold categories; or NULL */
     const char *name;     /* for people; NULL: "codebook" */
     const char *campaign; /* NULL: the same as the name */
+    uint64_t expires;     /* its end, in seconds of 1970; 0: never */
     size_t cells; /* to cut from; 0: 500, but one to 20 records at most */
     bool unit;    /* cells of z / |z|, for encoders that learnt directions
                      (clm); else of z. So, too, if the encoder is that of a

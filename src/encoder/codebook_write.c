@@ -71,6 +71,7 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
         .auxiliary = "none: encoder, scales, categories and codes were learnt "
                      "from the auxiliary data",
         .eps = eps,
+        .expires = options->expires,
         .column = codebook->schema.column,
         .columns = codebook->schema.columns,
         .layer = layer,

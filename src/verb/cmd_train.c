@@ -13,6 +13,7 @@
 #include "cli/output_file.h"
 #include "cli/setting_options.h"
 #include "cli/watch.h"
+#include "host/clock.h"
 #include "verb/learning.h"
 #include "verb/records.h"
 #include "verb/train_kinds.h"
@@ -53,14 +54,19 @@ train_json(FILE *to, const char *path, const struct sotto_mechanism_info *info)
 void
 train_text(FILE *to, const char *path, const struct sotto_mechanism_info *info)
 {
+    char end[HOST_UTC_SIZE] = "";
+    if (info->expires > 0) {
+        host_utc_write(info->expires, end);
+    }
     (void)fprintf(to,
                   "Wrote %s: %zu column%s, epsilon %s%s%s per report in all, "
-                  "%zu bytes a report.\nMechanism %s\nSee what it promises "
-                  "with sotto inspect, then sign it.\n",
+                  "%zu bytes a report.\n%s%s%sMechanism %s\nSee what it "
+                  "promises with sotto inspect, then sign it.\n",
                   cli_shown(path), info->columns, info->columns == 1 ? "" : "s",
                   info->eps_text, info->delta > 0 ? " and delta " : "",
                   info->delta > 0 ? info->delta_text : "", info->report_size,
-                  info->hash);
+                  end[0] != '\0' ? "Expires " : "", end,
+                  end[0] != '\0' ? ".\n" : "", info->hash);
 }
 
 static void
@@ -462,7 +468,9 @@ static const struct cli_option options[] = {
     {0, false, false, "expires", "DATE",
      "from this day (UTC) on nothing of it is sent, reports\n"
      "that wait included: 2030-01-31. Choose it long: a\n"
-     "later day is another mechanism, and charges again"},
+     "later day is another mechanism, and charges again.\n"
+     "What is made --from a mechanism or by --model ends\n"
+     "when that does; past that day, give a later one"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
     {0, false, false, "analyst", "FILE",
      "where what is for the analyst goes (M.analyst)"},

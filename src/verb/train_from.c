@@ -67,6 +67,7 @@ train_from(const struct cli_args *args)
         return cli_fail(&err);
     }
     status = check_kind(args->word[0], from, old);
+    status = CLI_THEN(status, train_check_end(args, from, old));
     status = CLI_THEN(status, cli_exit(sotto_mechanism_rebudget(
                                            old, cli_value(args, "eps"), lambda,
                                            cli_value(args, "label-channel"),

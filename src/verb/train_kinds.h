@@ -62,6 +62,13 @@ int train_from(const struct cli_args *args);
    anything is trained; and the mechanism at `path` with that end, in place of
    the one without, before it is told of. */
 int train_check_expiry(const struct cli_args *args);
+/* Returns when what is made from a mechanism ends: --expires, else when that
+   does; 0: never. Checks that it lies ahead: `path` is the file that the
+   mechanism came in. */
+uint64_t train_end(const struct cli_args *args,
+                   const struct sotto_mechanism *from);
+int train_check_end(const struct cli_args *args, const char *path,
+                    const struct sotto_mechanism *from);
 int train_expire(const struct cli_args *args,
                  struct sotto_mechanism **mechanism);
 

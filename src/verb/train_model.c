@@ -55,8 +55,8 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
 /* ---- Another cut --------------------------------------------------------- */
 
 /* Cuts cells from the records of --data, without a label, in the campaign of
-   the model's mechanism: who reported there spends more of the same. The
-   codebook keeps the watch. */
+   the model's mechanism: who reported there spends more of the same. They end
+   with it, unless told. The codebook keeps the watch. */
 static int
 cut_cells(const struct cli_args *args, const struct sotto_model *model,
           const struct sotto_table *table, struct watch *watch,
@@ -77,6 +77,7 @@ cut_cells(const struct cli_args *args, const struct sotto_model *model,
         table, mechanism,
         &(struct sotto_codebook_options){.name = "code",
                                          .campaign = info.campaign,
+                                         .expires = train_end(args, mechanism),
                                          .cells = (size_t)cells,
                                          .seed = seed,
                                          .threads = (unsigned)threads,
@@ -228,8 +229,10 @@ train_model(const struct cli_args *args)
     if (sotto_model_read(from, &model, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    status = cli_given(args, "recut") ? recut_model(args, &model, &mechanism)
-                                      : kind->make(args, model, &mechanism);
+    status = train_check_end(args, from, sotto_model_mechanism(model));
+    status = CLI_THEN(status, cli_given(args, "recut")
+                                  ? recut_model(args, &model, &mechanism)
+                                  : kind->make(args, model, &mechanism));
     if (status == CLI_EXIT_DONE && kind->expects &&
         sotto_model_expect(model, mechanism, &expected, &err) !=
             SOTTO_STATUS_OK) {

@@ -102,6 +102,29 @@ printf 'name,age,colour\nann,31,red\n' >people.csv
 run 0 ledger new l --lifetime-eps 3
 run 0 privatise e.sotto people.csv --person name --ledger l -o r
 rm r
+# What is made from a model ends with its mechanism, unless told.
+wdbc="--data $SOTTO_SOURCE_DIR/data/wdbc.csv"
+# shellcheck disable=SC2086 # $wdbc is a list
+run 0 train pca $wdbc --label diagnosis --eps 4 --d 3 --whiten -o p.sotto
+# shellcheck disable=SC2086
+run 0 train codebook $wdbc --label diagnosis --encoder p.sotto --eps 2 --k 4 \
+    --channel flip --expires 2099-01-31 -o c.sotto
+has "Expires 2099-01-31 00:00:00 UTC."
+run 0 privatise c.sotto "$SOTTO_SOURCE_DIR/data/wdbc.csv" --seed 1 -o c.reports
+run 0 fit c.sotto c.reports -o c.model
+for kind in code class right; do
+    run 0 train $kind --model c.model --eps 1 -o $kind.sotto
+    has "Expires 2099-01-31 00:00:00 UTC."
+    run 0 train $kind --model c.model --eps 1 --expires 2100-01-31 -o x.sotto
+    has "Expires 2100-01-31 00:00:00 UTC."
+done
+# shellcheck disable=SC2086
+run 0 train code --model c.model --eps 1 $wdbc --recut cut.model -o x.sotto
+has "Expires 2099-01-31 00:00:00 UTC."
+run 0 train class --model cut.model --eps 1 -o x.sotto --json
+has '"expires": 4073500800'
+rm x.sotto
+
 # A sanitizer and libfaketime both want to be loaded first.
 if command -v faketime >/dev/null && ! nm "$SOTTO" | grep -q __asan_init; then
     sotto=$SOTTO
@@ -127,6 +150,28 @@ if command -v faketime >/dev/null && ! nm "$SOTTO" | grep -q __asan_init; then
         >out 2>err
     [ $? -eq 3 ] || fail "send of what has expired: $(cat err)"
     says "has expired"
+    for kind in code class right; do
+        TZ=UTC0 later train $kind --model c.model --eps 1 -o x.sotto >out 2>err
+        [ $? -eq 2 ] || fail "$kind is born expired: $(cat out err)"
+        says c.model "2099-01-31 00:00:00 UTC" "Give a later --expires"
+        absent x.sotto
+    done
+    # shellcheck disable=SC2086
+    TZ=UTC0 later train code --model c.model --eps 1 $wdbc --recut x.model \
+        -o x.sotto >out 2>err
+    [ $? -eq 2 ] || fail "a cut is born expired: $(cat out err)"
+    absent x.sotto x.model
+    TZ=UTC0 later train direct --from e.sotto --eps 1 -o x.sotto >out 2>err
+    [ $? -eq 2 ] || fail "another budget is born expired: $(cat out err)"
+    says e.sotto "Give a later --expires"
+    absent x.sotto
+    for from in "right --model c.model" "direct --from e.sotto"; do
+        # shellcheck disable=SC2086
+        TZ=UTC0 later train $from --eps 1 --expires 2100-01-31 -o x.sotto \
+            >out 2>err || fail "train $from until 2100: $(cat err)"
+        has "Expires 2100-01-31 00:00:00 UTC."
+        rm x.sotto
+    done
 fi
 
 # ---- A key has a password unless somebody says that it has none --------------
