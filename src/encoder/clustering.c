@@ -447,46 +447,6 @@ clustering_clear(struct clustering *clustering)
     *clustering = (struct clustering){0};
 }
 
-/* The group of a cell: the root of its chain of merges. */
-static uint32_t
-root_of(uint32_t *parent, uint32_t cell)
-{
-    while (parent[cell] != cell) {
-        parent[cell] = parent[parent[cell]];
-        cell = parent[cell];
-    }
-    return cell;
-}
-
-enum sotto_status
-clustering_cut(const struct clustering *clustering, size_t parts,
-               uint32_t *ret_part, struct sotto_error *err)
-{
-    size_t cells = clustering->cells;
-    uint32_t *parent = malloc(2 * cells * sizeof *parent);
-    uint32_t *number = parent + cells, next = 0;
-    if (parent == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < cells; i++) {
-        parent[i] = (uint32_t)i;
-        number[i] = UINT32_MAX;
-    }
-    for (size_t i = 0; i + parts < cells; i++) {
-        uint32_t a = root_of(parent, clustering->merged[2 * i]);
-        parent[root_of(parent, clustering->merged[2 * i + 1])] = a;
-    }
-    for (size_t i = 0; i < cells; i++) {
-        uint32_t root = root_of(parent, (uint32_t)i);
-        if (number[root] == UINT32_MAX) {
-            number[root] = next++;
-        }
-        ret_part[i] = number[root];
-    }
-    free(parent);
-    return SOTTO_STATUS_OK;
-}
-
 enum sotto_status
 clustering_assign(const struct clustering *clustering, struct host_pool *pool,
                   struct tensor_backend *backend, const float *z, size_t n,

@@ -37,8 +37,10 @@ clustering_init(struct clustering *clustering, struct host_pool *pool,
                 const struct sotto_watch *watch, struct sotto_error *err);
 void clustering_clear(struct clustering *clustering);
 
-/* The part, below `parts`, of every cell, once the tree is cut there; parts are
-   numbered by their first cell. 1 <= parts <= cells. Statuses: MEMORY. */
+/* The part, below `parts`, of every cell, once the tree is cut there: none with
+   less than a quarter of an even part's rows, unless the tree has no other
+   (clustering_cut.c). Parts are numbered by their first cell. 1 <= parts <=
+   cells. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status
 clustering_cut(const struct clustering *clustering, size_t parts,
                uint32_t *ret_part, struct sotto_error *err);

@@ -84,37 +84,6 @@ test_groups(void **state)
     free(z);
 }
 
-/* Rows of a part at a finer cut are of one part at a coarser one. */
-static void
-test_nesting(void **state)
-{
-    float *z = points(N, D, GROUPS, 6);
-    struct clustering clustering = cluster(1, z, N, 50, 3);
-    uint32_t fine[50], coarse[50], inside[50];
-    (void)state;
-    must(clustering_cut(&clustering, clustering.cells, fine, &err));
-    for (uint32_t i = 0; i < clustering.cells; i++) {
-        assert_int_equal(fine[i], i);
-    }
-    for (size_t parts = clustering.cells - 1; parts > 0; parts--) {
-        uint32_t next = 0;
-        must(clustering_cut(&clustering, parts, coarse, &err));
-        memset(inside, 0xff, sizeof inside);
-        for (size_t i = 0; i < clustering.cells; i++) {
-            assert_true(coarse[i] <= next); /* numbered by the first cell */
-            next += coarse[i] == next;
-            if (inside[fine[i]] == UINT32_MAX) {
-                inside[fine[i]] = coarse[i];
-            }
-            assert_int_equal(inside[fine[i]], coarse[i]);
-        }
-        assert_int_equal(next, parts);
-        memcpy(fine, coarse, sizeof fine);
-    }
-    clustering_clear(&clustering);
-    free(z);
-}
-
 /* The pairs that are merged first are the cheapest by Ward's cost: on a line,
    of 0, 1, 10, 12, 30 first 0 and 1, then 10 and 12, then these two. */
 static void
@@ -259,10 +228,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups), cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_tree),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_few),    cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_groups),  cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_few),
+        cmocka_unit_test(test_stopped), cmocka_unit_test(test_memory),
     };
     for (size_t i = 0; i < N; i++) {
         truth[i] = (uint32_t)(i % GROUPS);
