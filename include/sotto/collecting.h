@@ -233,12 +233,26 @@ sotto_sender_check(struct sotto_sender *sender,
                    struct sotto_error *err);
 
 /*
- * Says, behind sotto_sender_check and before a record is read, how many reports
- * will be queued at most: the deadline allows for them. Returns the seconds
- * that each record may take in the encoder, however many are queued; 0 if the
- * grid is 0, as there is no deadline then.
+ * When the encoder works for whom, in seconds, on the clock that
+ * CLOCK_MONOTONIC is: a function of public facts alone. From the moment that an
+ * encoder starts until `encoder` + `stop` later nothing else is to happen,
+ * whether it has ended or not; then the report is charged.
  */
-double sotto_sender_expect(struct sotto_sender *sender, uint64_t reports);
+struct sotto_schedule {
+    double first;   /* the first person's turn begins, at the earliest */
+    double turn;    /* from one person's turn to the next one's, at least */
+    double encoder; /* that it may take for a record, and always gets; 0: there
+                       is no schedule, and no deadline either */
+    double stop;    /* and to end it */
+};
+
+/*
+ * Says, behind sotto_sender_check and before a record is encoded, how many
+ * reports will be queued at most: the deadline allows for them. Returns when
+ * they are to be made; nothing (encoder 0) if the grid is 0.
+ */
+struct sotto_schedule sotto_sender_expect(struct sotto_sender *sender,
+                                          uint64_t reports);
 
 /*
  * Fetches the campaign's mechanism and its signature, to PATH and

@@ -20,8 +20,11 @@
 #define LOOK_MS ((uint64_t)100)
 #define NS_PER_MS 1000000
 #define START_S 0.25                   /* to open and read the records */
-#define REPORT_S 0.03                  /* to charge and keep a report */
-#define ENCODER_S 0.05                 /* to start and end a process for it */
+#define KEEP_S 0.1                     /* to keep all that was queued */
+#define REPORT_S 0.03                  /* to charge a report */
+#define ENCODER_S 0.04                 /* to start a process for a record */
+#define STOP_S 0.01                    /* and to end it */
+#define SPARE_PART 0.25                /* of what is left that encoders get */
 #define WORK_PER_S ((double)(1 << 28)) /* multiply-adds of a slow device */
 
 int64_t
@@ -70,17 +73,26 @@ backoff_most(uint64_t first, unsigned next)
     return most < BACKOFF_MOST_MS ? most : BACKOFF_MOST_MS;
 }
 
+/* A record's encoder runs twice: for the record, and for one with everything
+   missing. */
 double
 backoff_allowance(uint64_t work, uint64_t reports)
 {
-    double each = REPORT_S + ENCODER_S + (double)work / WORK_PER_S;
-    return reports > 0 ? START_S + (double)reports * each : 0;
+    double each = REPORT_S + ENCODER_S + STOP_S + 2 * (double)work / WORK_PER_S;
+    return reports > 0 ? START_S + KEEP_S + (double)reports * each : 0;
 }
 
-double
-backoff_share(double seconds, uint64_t reports)
+struct sotto_schedule
+backoff_schedule(double asked, double aside, uint64_t work, uint64_t reports)
 {
-    return (seconds - START_S) / (double)reports - REPORT_S;
+    double once = (double)work / WORK_PER_S;
+    double spare = aside - backoff_allowance(work, reports);
+    struct sotto_schedule schedule = {
+        .first = asked + START_S,
+        .encoder = ENCODER_S + once + SPARE_PART * spare / (double)reports,
+        .stop = STOP_S};
+    schedule.turn = once + schedule.encoder + schedule.stop + REPORT_S;
+    return schedule;
 }
 
 uint64_t

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "sotto/work.h"
+#include "sotto/sotto.h"
 
 #define BACKOFF_MOST_MS ((uint64_t)60000) /* of a wait that we choose */
 #define BACKOFF_ASKED_MOST 3600           /* seconds that a collector may ask */
@@ -34,9 +34,15 @@ uint64_t backoff_most(uint64_t first, unsigned next);
  */
 double backoff_allowance(uint64_t work, uint64_t reports);
 
-/* What of `seconds` that are set aside for `reports` (at least one) each may
-   take in the encoder: at least what backoff_allowance counts for that. */
-double backoff_share(double seconds, uint64_t reports);
+/*
+ * When the encoder works for whom, of `reports` (at least one), within `aside`
+ * seconds from `asked` on, which are at least what backoff_allowance says:
+ * everybody gets what that counts for the encoder, and all together a quarter
+ * of what is left. The rest of it is for a disk that is slower than that. The
+ * same public function of public facts.
+ */
+struct sotto_schedule backoff_schedule(double asked, double aside,
+                                       uint64_t work, uint64_t reports);
 
 /* The smallest grid, in seconds, of which one record takes a quarter at most,
    by the same account. */

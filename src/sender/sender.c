@@ -494,13 +494,15 @@ set_aside(const struct sotto_sender *sender, uint64_t reports)
     return sender->grid * ceil(least / sender->grid);
 }
 
-double
+struct sotto_schedule
 sotto_sender_expect(struct sotto_sender *sender, uint64_t reports)
 {
+    const struct sotto_schedule none = {0};
     sender->expected = reports;
     return sender->mechanism != NULL && sender->grid > 0 && reports > 0
-               ? backoff_share(set_aside(sender, reports), reports)
-               : 0;
+               ? backoff_schedule(sender->asked, set_aside(sender, reports),
+                                  sender->mechanism->shape.work, reports)
+               : none;
 }
 
 /*

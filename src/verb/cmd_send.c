@@ -240,16 +240,16 @@ queue_row(struct send_job *job, size_t row, uint8_t *report,
                : status;
 }
 
-/* The time that each record may take, by their number. */
+/* When each record is encoded, by their number. */
 static void
-set_time(struct send_job *job, size_t rows)
+set_schedule(struct send_job *job, size_t rows)
 {
     struct people *people = &job->inquiry.people;
     size_t reports = 0;
     for (size_t row = 0; row < rows; row++) {
         reports += people_named(people, row) ? 1 : 0;
     }
-    people->late.seconds = sotto_sender_expect(job->sender, reports);
+    people->late.schedule = sotto_sender_expect(job->sender, reports);
 }
 
 static int
@@ -262,7 +262,7 @@ queue_rows(struct send_job *job)
     if (report == NULL) {
         return cli_no_memory();
     }
-    set_time(job, rows);
+    set_schedule(job, rows);
     enum sotto_status status = sotto_sender_begin(job->sender, &err);
     for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
          row++) {

@@ -5,20 +5,60 @@
 #include "verb/late.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/clock.h"
+
+#define NS_PER_S 1e9
 
 struct late_made {
     volatile sig_atomic_t whole; /* set last */
     uint8_t report[];
 };
+
+/* ---- The schedule -------------------------------------------------------- */
+
+/* When the next turn begins, if it is `now`: as planned, or where that has
+   passed at the next tick. */
+static double
+find_turn(const struct late *late, double now)
+{
+    double plan =
+        late->schedule.first + (double)late->turns * late->schedule.turn;
+    double ticks = ceil((now - late->schedule.first) / LATE_TICK_S);
+    return fmax(plan, late->schedule.first + ticks * LATE_TICK_S);
+}
+
+static void
+sleep_until(double moment)
+{
+    for (;;) {
+        double left = moment - host_seconds();
+        if (left <= 0) {
+            return;
+        }
+        double whole = floor(left);
+        const struct timespec time = {(time_t)whole,
+                                      (long)(NS_PER_S * (left - whole))};
+        (void)nanosleep(&time, NULL);
+    }
+}
+
+void
+late_rest(struct late *late)
+{
+    late->turns++;
+    sleep_until(find_turn(late, host_seconds()));
+}
+
+/* ---- The child ----------------------------------------------------------- */
 
 /* The child's life: it draws noise of its own (entropy_os.c) and touches no
    file. */
@@ -34,66 +74,9 @@ make_report(struct late *late, pid_t parent, struct sotto_client *client,
     _exit(0);
 }
 
-bool
-late_start(struct late *late, struct sotto_client *client,
-           const struct sotto_value *values, size_t count, size_t size)
-{
-    int ends[2] = {-1, -1};
-    pid_t parent = getpid();
-    late->size = size;
-    late->until = host_seconds() + late->seconds;
-    late->made = mmap(NULL, sizeof *late->made + size, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (late->made == MAP_FAILED) {
-        late->made = NULL;
-        return false;
-    }
-    /* Where a parent ignored it, children vanish and ids are used again. */
-    (void)signal(SIGCHLD, SIG_DFL);
-    late->child = pipe(ends) == 0 ? fork() : -1;
-    if (late->child == 0) {
-        make_report(late, parent, client, values, count);
-    }
-    if (ends[1] >= 0) {
-        (void)close(ends[1]);
-    }
-    late->end = ends[0];
-    if (late->child < 0) {
-        late_end(late);
-        return false;
-    }
-    return true;
-}
-
-/* Whether the child ends before its time is over. */
-static bool
-is_in_time(const struct late *late)
-{
-    struct pollfd end = {.fd = late->end, .events = POLLIN};
-    for (;;) {
-        double left = 1000 * (late->until - host_seconds());
-        int got = left > 0 ? poll(&end, 1, (int)left + 1) : 0;
-        if (got > 0 || left <= 0) {
-            return got > 0;
-        }
-        if (got < 0 && errno != EINTR) {
-            return false;
-        }
-    }
-}
-
-void
-late_take(struct late *late, uint8_t *report)
-{
-    if (is_in_time(late) && late->made->whole) {
-        memcpy(report, late->made->report, late->size);
-    } else {
-        late->count++;
-    }
-}
-
-void
-late_end(struct late *late)
+/* Ends the child, if it runs, and wipes what it made. */
+static void
+end_child(struct late *late)
 {
     if (late->child > 0) {
         (void)kill(late->child, SIGKILL);
@@ -104,10 +87,65 @@ late_end(struct late *late)
         size_t size = sizeof *late->made + late->size;
         explicit_bzero(late->made, size);
         (void)munmap(late->made, size);
-        if (late->end >= 0) {
-            (void)close(late->end);
-        }
     }
     late->child = 0;
     late->made = NULL;
+}
+
+static bool
+start_child(struct late *late, struct sotto_client *client,
+            const struct sotto_value *values, size_t count, size_t size)
+{
+    pid_t parent = getpid();
+    late->size = size;
+    late->until = host_seconds() + late->schedule.encoder;
+    late->made = mmap(NULL, sizeof *late->made + size, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (late->made == MAP_FAILED) {
+        late->made = NULL;
+        return false;
+    }
+    /* Where a parent ignored it, children vanish and ids are used again. */
+    (void)signal(SIGCHLD, SIG_DFL);
+    late->child = fork();
+    if (late->child == 0) {
+        make_report(late, parent, client, values, count);
+    }
+    if (late->child < 0) {
+        end_child(late);
+        return false;
+    }
+    return true;
+}
+
+/* Takes what the child has made by the end of its time, if it has ended. */
+static void
+take_report(struct late *late, uint8_t *report)
+{
+    sleep_until(late->until);
+    if (waitpid(late->child, NULL, WNOHANG) == late->child) {
+        late->child = 0;
+    }
+    if (late->child == 0 && late->made->whole) {
+        memcpy(report, late->made->report, late->size);
+    } else {
+        late->count++;
+    }
+}
+
+bool
+late_make(struct late *late, struct sotto_client *client,
+          const struct sotto_value *values, size_t count, uint8_t *report,
+          size_t size)
+{
+    if (late->turns == 0) {
+        sleep_until(find_turn(late, host_seconds()));
+    }
+    if (!start_child(late, client, values, count, size)) {
+        return false;
+    }
+    take_report(late, report);
+    end_child(late);
+    sleep_until(late->until + late->schedule.stop);
+    return true;
 }

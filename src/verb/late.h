@@ -1,20 +1,47 @@
 /*
  * late.h: a record's report, or, once a public time is over, that of a record
- * with everything missing.
+ * with everything missing; one person after the other, by a public schedule.
  *
- *     start ---> child: the record's report, into memory that both see
- *       |
- *     the caller makes the missing record's report, whatever happens
- *       |
- *     take  <--- ended in time: the child's report; else the caller's
+ *     turn of person i, from s[i] on
+ *       b[i]     the ledger says whether they may be asked
+ *       m[i]     the report of a record with everything missing
+ *       e[i] --- late_make: a child starts on the record's report
+ *                the caller sleeps, `encoder` seconds: the child's report if it
+ *                has ended by then, else the other one; the child is ended
+ *                the caller sleeps until `stop` seconds later
+ *       c[i] --- the charge, f[i]; then the report is queued
+ *       late_rest: the caller sleeps until the next turn, s[i + 1]
  *
  * An encoder that takes long for some records would speak through time
- * (invariant 7). Here both reports are always made and the wait has an end that
- * was fixed before; which of them is taken shows neither by time nor by size,
- * and costs nothing: either went through the same channel. The child is a
- * process, so that it can be ended anywhere and leaves nothing behind. How long
- * one record takes never changes the time that another gets: else one person's
- * report would tell of another's record.
+ * (invariant 7). Which of the two reports is taken shows neither by time nor by
+ * size, and costs nothing: either went through the same channel. The child is a
+ * process, so that it can be ended anywhere and leaves nothing behind; and
+ * nothing else runs beside it.
+ *
+ * Why the time of sending does not depend on a record. With the schedule's
+ * first, turn, encoder and stop, which are public (sotto/collecting.h), a tick
+ * of LATE_TICK_S, and up(t) the first of first, first + tick, ... not before t:
+ *
+ *     s[0]     = up(when all records were read)
+ *     e[i]     = s[i] + b[i] + m[i]
+ *     c[i]     = e[i] + encoder + stop
+ *     s[i + 1] = max(up(c[i] + f[i]), first + (i + 1) turn)
+ *
+ * b and f are what the ledger's file and the disk take: of a record they have
+ * at most its report, which is as long for every record, and noise. m is what
+ * the encoder takes for a record that is always the same. When the child ended
+ * is in none of these: it is looked at once, at e[i] + encoder, and what
+ * follows has a time of its own, `stop`. So by induction every s[i] and c[i],
+ * when the last report is queued, and with that whether the deadline has passed
+ * and by how many steps of the grid (sender.c), are functions of public facts
+ * and of the disk. A slow disk moves all of it, by whole ticks once the plan is
+ * behind, and equally for every record. Where the disk is fast, s[i] = first +
+ * i turn.
+ *
+ * What is left: reading the file before s[0], which takes longer for longer
+ * records, and moves s[0] only if it takes longer than is set aside for it; a
+ * system that needs more than `stop` to end a process; and what one process
+ * leaves for the next in caches and in the processor's frequency.
  */
 #ifndef SOTTO_VERB_LATE_H
 #define SOTTO_VERB_LATE_H
@@ -24,24 +51,29 @@
 
 #include "sotto/sotto.h"
 
-struct late {
-    double seconds; /* that each record may take; 0: as long as it takes */
-    size_t count;   /* of records that took longer */
+#define LATE_TICK_S 0.01
 
-    pid_t child; /* 0: none */
-    int end;     /* a pipe that is closed when the child has ended */
-    double until;
-    size_t size;
+struct late {
+    struct sotto_schedule schedule; /* encoder 0: as long as it takes */
+    size_t turns;                   /* that are over */
+    size_t count;                   /* of records that took longer */
+
+    pid_t child;            /* 0: none */
+    double until;           /* it may take */
     struct late_made *made; /* by the child */
+    size_t size;            /* of its report */
 };
 
-/* Starts on the record's report of `size` bytes. Returns whether it did; else
-   the system has no process or memory for it. */
-bool late_start(struct late *late, struct sotto_client *client,
-                const struct sotto_value *values, size_t count, size_t size);
-/* Waits, and writes the record's report over `report` if it came in time. */
-void late_take(struct late *late, uint8_t *report);
-/* Ends the child, if there is one, and wipes what it made. */
-void late_end(struct late *late);
+/*
+ * Writes the record's report over `report`, of `size` bytes, if it is made in
+ * time, and leaves that as it is if not; takes the schedule's `encoder` and
+ * `stop` in either case. Returns whether it could be tried: else the system has
+ * no process or memory for it.
+ */
+bool late_make(struct late *late, struct sotto_client *client,
+               const struct sotto_value *values, size_t count, uint8_t *report,
+               size_t size);
+/* Ends a turn, behind the charge: waits until the next one begins. */
+void late_rest(struct late *late);
 
 #endif

@@ -171,6 +171,12 @@ struct people_task {
     uint8_t *report;
 };
 
+static bool
+has_schedule(const struct people *people)
+{
+    return people->late.schedule.encoder > 0;
+}
+
 static enum sotto_status
 watch_begin(void *context, const struct sotto_charge *charge, uint8_t *report,
             size_t size, int *ret_found, struct sotto_error *err)
@@ -179,12 +185,6 @@ watch_begin(void *context, const struct sotto_charge *charge, uint8_t *report,
     enum sotto_status status = people->inner.begin(
         people->inner.context, charge, report, size, ret_found, err);
     people->found = status == SOTTO_STATUS_OK && *ret_found;
-    if (status == SOTTO_STATUS_OK && !*ret_found && people->late.seconds > 0 &&
-        !late_start(&people->late, people->task->client, people->task->values,
-                    people->task->count, size)) {
-        people->inner.cancel(people->inner.context);
-        status = host_fail_memory(err);
-    }
     return status;
 }
 
@@ -193,9 +193,12 @@ watch_commit(void *context, const struct sotto_charge *charge,
              const uint8_t *report, size_t size, struct sotto_error *err)
 {
     struct people *people = context;
-    if (people->late.seconds > 0) {
-        late_take(&people->late, people->task->report); /* which `report` is */
-        late_end(&people->late);
+    const struct people_task *task = people->task;
+    if (has_schedule(people) &&
+        !late_make(&people->late, task->client, task->values, task->count,
+                   task->report /* which `report` is */, size)) {
+        people->inner.cancel(people->inner.context);
+        return host_fail_memory(err);
     }
     return people->inner.commit(people->inner.context, charge, report, size,
                                 err);
@@ -205,7 +208,6 @@ static void
 watch_cancel(void *context)
 {
     struct people *people = context;
-    late_end(&people->late);
     people->inner.cancel(people->inner.context);
 }
 
@@ -226,9 +228,12 @@ people_report(struct people *people, struct sotto_client *client, size_t row,
     people->task = &task;
     enum sotto_status status = sotto_client_report(
         client, &port, name.data, name.size,
-        people->late.seconds > 0 ? missing : values, count, report, size, err);
+        has_schedule(people) ? missing : values, count, report, size, err);
     people->task = NULL;
     free(missing);
+    if (has_schedule(people) && status == SOTTO_STATUS_OK && !people->found) {
+        late_rest(&people->late);
+    }
     if (status == SOTTO_STATUS_REFUSED) {
         people->refused++;
     } else if (status == SOTTO_STATUS_OK && people->found) {

@@ -16,7 +16,7 @@ struct people {
     int found;     /* whether the last report was there already */
     size_t made, replayed, refused;
     size_t unnamed;   /* rows that name nobody */
-    struct late late; /* its `seconds` may be set, for who waits for it */
+    struct late late; /* its `schedule` may be set, for who waits for it */
     const struct people_task *task; /* the report at hand */
 };
 

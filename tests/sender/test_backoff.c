@@ -133,14 +133,9 @@ test_allowance(void **state)
 {
     (void)state;
     assert_true(backoff_allowance(UINT64_C(1) << 32, 0) == 0);
-    assert_true(fabs(backoff_allowance(0, 1) - 0.33) < 1e-9);
-    assert_true(fabs(backoff_allowance(1 << 28, 1) - 1.33) < 1e-9);
-    assert_true(fabs(backoff_allowance(1 << 27, 100) - 58.25) < 1e-9);
-    assert_true(fabs(backoff_share(1, 1) - 0.72) < 1e-9);
-    for (uint64_t n = 1; n < 1000; n += n / 3 + 1) {
-        double share = backoff_share(backoff_allowance(1 << 24, n), n);
-        assert_true(fabs(share - 0.05 - 0.0625) < 1e-9);
-    }
+    assert_true(fabs(backoff_allowance(0, 1) - 0.43) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 28, 1) - 2.43) < 1e-9);
+    assert_true(fabs(backoff_allowance(1 << 27, 100) - 108.35) < 1e-9);
     assert_int_equal(backoff_least_grid(0), 0);
     assert_int_equal(backoff_least_grid(1), 1);
     assert_int_equal(backoff_least_grid(1 << 26), 1);
@@ -148,13 +143,38 @@ test_allowance(void **state)
     assert_int_equal(backoff_least_grid(UINT64_C(1) << 32), 64);
 }
 
+/* The turns of all fit into what is set aside, with the time to read before
+   them, that to keep what is queued behind them, and three quarters of what is
+   left over; an encoder never gets less than the allowance counts. */
+static void
+test_schedule(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 1000; n += n / 3 + 1) {
+        for (double spare = 0; spare < 60; spare += 7.5) {
+            double least = backoff_allowance(1 << 24, n);
+            struct sotto_schedule made =
+                backoff_schedule(100, least + spare, 1 << 24, n);
+            double end = made.first + (double)n * made.turn;
+            assert_true(made.first == 100.25);
+            assert_true(fabs(made.encoder - 0.04 - 0.0625 -
+                             spare / 4 / (double)n) < 1e-9);
+            assert_true(fabs(made.turn - made.encoder - made.stop - 0.0625 -
+                             0.03) < 1e-9);
+            assert_true(fabs(end + 0.1 + 0.75 * spare - (100 + least + spare)) <
+                        1e-6);
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_align), cmocka_unit_test(test_allowance),
-        cmocka_unit_test(test_asked), cmocka_unit_test(test_most),
-        cmocka_unit_test(test_draw),  cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_align),    cmocka_unit_test(test_allowance),
+        cmocka_unit_test(test_asked),    cmocka_unit_test(test_most),
+        cmocka_unit_test(test_draw),     cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,81 @@
 /*
  * test_late.c: a record's report in time, and everything missing after it; no
- * process is left behind.
+ * process is left behind; and the schedule, on a clock of the test's own, is
+ * the same whatever encoders take.
  */
 #include "client/image_fixture.h"
 
 #include <errno.h>
+#include <math.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "host/clock.h"
+
+/* A world of the test's own, for which late.c is compiled: its clock stands
+   still but where something takes time, and a child is a moment at which it
+   ends. Off: the system's. */
+static struct {
+    bool on;
+    double now;
+    double child;    /* seconds that the next child takes */
+    double ends;     /* when the child at hand has ended */
+    double teardown; /* seconds that it takes to end one that runs */
+} world;
+
+static double
+world_seconds(void)
+{
+    return world.on ? world.now : host_seconds();
+}
+
+static int
+world_sleep(const struct timespec *time, struct timespec *rest)
+{
+    if (!world.on) {
+        return nanosleep(time, rest);
+    }
+    world.now += (double)time->tv_sec + 1e-9 * (double)time->tv_nsec + 1e-9;
+    return 0;
+}
+
+static pid_t
+world_fork(void)
+{
+    world.ends = world.now + world.child;
+    return world.on ? 7 : fork();
+}
+
+static pid_t
+world_wait(pid_t child, int *status, int how)
+{
+    if (!world.on) {
+        return waitpid(child, status, how);
+    }
+    return how != WNOHANG || world.now >= world.ends ? child : 0;
+}
+
+static int
+world_kill(pid_t child, int number)
+{
+    world.now += world.on ? world.teardown : 0;
+    return world.on ? 0 : kill(child, number);
+}
+
+#define host_seconds world_seconds
+#define nanosleep world_sleep
+#define fork world_fork
+#define waitpid world_wait
+#define kill world_kill
 #include "verb/late.c"
+#undef host_seconds
+#undef nanosleep
+#undef fork
+#undef waitpid
+#undef kill
 
 #define SIDE 512u
 #define SLOW_S 0.001 /* far less than its encoder takes */
@@ -48,19 +114,29 @@ test_choice(void **state)
     uint8_t report[REPORT_HEADER_SIZE + 1];
     (void)state;
     for (size_t i = 0; i < 20; i++) {
-        struct late late = {.seconds = i % 2 == 0 ? 60 : 0};
-        tape_start(NULL, 0);
-        assert_true(late_start(&late, opened.client, &yes, 1, sizeof report));
+        struct late late = {
+            .schedule = {.encoder = i % 2 == 0 ? 1 : 0, .stop = 0.001}};
         make_missing(&opened, report, sizeof report);
-        late_take(&late, report);
-        late_end(&late);
+        tape_start(NULL, 0);
+        double began = host_seconds();
+        assert_true(start_child(&late, opened.client, &yes, 1, sizeof report));
+        if (i % 2 == 0 && i > 2) { /* no longer than the child takes */
+            while (!late.made->whole) {
+                sched_yield();
+            }
+            late.until = host_seconds() + 0.2;
+        }
+        take_report(&late, report);
+        assert_true(host_seconds() >= late.until);
+        assert_true(i > 2 || host_seconds() - began >= late.schedule.encoder);
+        end_child(&late);
         assert_int_equal(report[REPORT_HEADER_SIZE], i % 2 == 0 ? 1 : 2);
         assert_int_equal(late.count, i % 2);
         assert_true(
             report_valid(&opened.client->report, report, sizeof report));
         check_no_child();
     }
-    late_end(&(struct late){0});
+    end_child(&(struct late){0});
     client_done(&opened);
     free(file.data);
 }
@@ -82,14 +158,14 @@ test_slow(void **state)
     assert_non_null(report);
     make_missing(&opened, missing, size);
     for (int stopped = 0; stopped < 2; stopped++) {
-        struct late late = {.seconds = stopped ? 0.1 : SLOW_S};
+        struct late late = {.schedule.encoder = stopped ? 0.1 : SLOW_S};
         memcpy(report, missing, size);
-        assert_true(late_start(&late, opened.client, &image, 1, size));
-        assert_true(!stopped || kill(late.child, SIGSTOP) == 0);
         double began = host_seconds();
-        late_take(&late, report);
+        assert_true(start_child(&late, opened.client, &image, 1, size));
+        assert_true(!stopped || kill(late.child, SIGSTOP) == 0);
+        take_report(&late, report);
         assert_true(!stopped || host_seconds() - began > 0.09);
-        late_end(&late);
+        end_child(&late);
         assert_int_equal(late.count, 1);
         assert_memory_equal(report, missing, size);
         check_no_child();
@@ -100,10 +176,79 @@ test_slow(void **state)
     free(net.weights);
 }
 
+#define PEOPLE 40u
+
+/* What the ledger, the missing record's report and the disk take, of each. */
+struct costs {
+    double begin[PEOPLE], missing[PEOPLE], charge[PEOPLE];
+};
+
+static double
+draw_up_to(double most)
+{
+    return most * rand() / RAND_MAX;
+}
+
+/* Asks everybody: when each charge begins, and behind them when all is done.
+   The encoders take up to `slowest` seconds, and ending one up to `stop`. */
+static void
+run_schedule(const struct costs *costs, double read, double slowest,
+             double ret_times[PEOPLE + 1])
+{
+    struct late late = {.schedule = {10.25, 0.12, 0.06, 0.01}};
+    uint8_t report[1];
+    world.on = true;
+    world.now = read;
+    for (size_t i = 0; i < PEOPLE; i++) {
+        world.now += costs->begin[i] + costs->missing[i];
+        world.child = draw_up_to(slowest);
+        world.teardown = draw_up_to(0.009);
+        assert_true(late_make(&late, NULL, NULL, 0, report, sizeof report));
+        ret_times[i] = world.now;
+        world.now += costs->charge[i];
+        late_rest(&late);
+    }
+    ret_times[PEOPLE] = world.now;
+    world.on = false;
+    assert_int_equal(late.turns, PEOPLE);
+}
+
+/* Hostile encoders on disks that are fast, slow now and then, and always slow:
+   every charge begins, and all ends, when it does with encoders that take no
+   time at all; to a microsecond, which is what sums of doubles allow. */
+static void
+test_schedule(void **state)
+{
+    static const double disk[] = {0.02, 0.2, 2};
+    (void)state;
+    srand(7);
+    for (size_t trial = 0; trial < 60; trial++) {
+        struct costs costs;
+        double with[PEOPLE + 1], without[PEOPLE + 1];
+        double read = 10 + draw_up_to(trial % 2 == 0 ? 0.2 : 3);
+        for (size_t i = 0; i < PEOPLE; i++) {
+            costs.begin[i] = draw_up_to(0.005);
+            costs.missing[i] = draw_up_to(0.01);
+            costs.charge[i] = draw_up_to(disk[trial % 3]);
+        }
+        run_schedule(&costs, read, 0, without);
+        for (size_t i = 0; i < 5; i++) {
+            run_schedule(&costs, read, i % 2 == 0 ? 0.059 : 1, with);
+            for (size_t k = 0; k <= PEOPLE; k++) {
+                assert_true(fabs(with[k] - without[k]) < 1e-6);
+            }
+        }
+        if (trial % 6 == 0) { /* as planned, where nothing is slow */
+            assert_true(fabs(with[PEOPLE] - 10.25 - PEOPLE * 0.12) < 1e-6);
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_slow),
     };
