@@ -20,6 +20,7 @@ from stub import (SOTTO, Device, Stub, expect, finish, run,  # noqa: E402
                   says, send)
 
 NOBODY = "http://127.0.0.1:1/v1/campaigns/c"  # no service is there
+GRID = 4  # seconds, where a test is about the deadline
 
 
 def refuse_posts(_stub, connection, _request):
@@ -318,25 +319,31 @@ def check_grid(device):
     stub.close()
 
 
+def expect_step(times, wanted, what):
+    """A question, and a request with reports so many steps of GRID later: what
+    is asked for leaves seconds for a machine that is busy or a slow disk."""
+    took = times[-1] - times[0]
+    expect(len(times) == 2 and abs(took - GRID * wanted) < GRID / 4,
+           f"{what}: reports after {took} s")
+
+
 def check_deadline(device):
     """Reports leave when they were to, whatever the records took: here they
-    come through a pipe at once, or 0.8 s late. Only if that is longer than the
+    come through a pipe at once, or 1.5 s late. Only if that is longer than the
     time set aside, they leave a step of the grid later, and it is told."""
-    for pause, late in ((0, False), (0.8, False), (2.3, True)):
+    for pause, late in ((0, False), (1.5, False), (GRID + 0.3, True)):
         device.new_ledger()
         times = []
         stub = Stub(device.size, lambda *_: times.append(time.monotonic()))
         stub.checking = False
         words = device.words(stub.url(), "--json", data="/dev/stdin")
-        words[words.index("--grid") + 1] = "2"
+        words[words.index("--grid") + 1] = str(GRID)
         with subprocess.Popen(["sh", "-c", f"sleep {pause}; cat people.csv"],
                               stdout=subprocess.PIPE) as people:
             done = subprocess.run([SOTTO, *words], capture_output=True,
                                   text=True, stdin=people.stdout, check=False)
         expect(done.returncode == 0, f"send: {done.stderr}")
-        took = times[-1] - times[0]
-        expect(len(times) == 2 and abs(took - (4 if late else 2)) < 0.5,
-               f"{pause} s late: reports after {took} s")
+        expect_step(times, 2 if late else 1, f"{pause} s late")
         expect(json.loads(done.stdout)["late"] == late, f"{done.stdout}")
         stub.close()
 
@@ -373,15 +380,13 @@ def check_late(device):
         stub.signature = pathlib.Path("slow.sotto.minisig").read_bytes()
         stub.checking = False
         words = device.words(stub.url(), mechanism="slow.sotto", data="one.csv")
-        words[words.index("--grid") + 1] = "2"
+        words[words.index("--grid") + 1] = str(GRID)
         words[words.index("--ledger") + 1] = "deep"
         with subprocess.Popen([SOTTO, *words]) as process:
             if stopped:
                 stop_encoder(process)
         expect(process.returncode == 0, f"send: {process.returncode}")
-        took = times[-1] - times[0]
-        expect(len(times) == 2 and abs(took - 2) < 0.5,
-               f"stopped {stopped}: a report after {took} s")
+        expect_step(times, 1, f"stopped {stopped}")
         symbols = [report[52] for report in stub.seen.values()]
         expect(symbols == [2 if stopped else 0], f"{stopped}: {symbols}")
         stub.close()
