@@ -33,7 +33,8 @@ struct contrastive_settings {
     double l;            /* with eps_pre: radius of the ball in training */
     double eps_pre;      /* training noise is b = 2l / eps_pre; 0: none */
     double inside;       /* without eps_pre: share of records not clipped */
-    uint32_t epochs, batch; /* 2 views of each record of a batch */
+    uint32_t epochs, batch; /* 2 views of each record of a batch; epochs 0:
+                               as suits the records */
     double rate; /* Adam's: up over a twentieth of the steps, then down to 0
                     along a cosine */
     uint64_t seed;
@@ -50,11 +51,11 @@ struct contrastive_info {
 /* The rows of it. */
 extern const struct setting contrastive_settings[];
 /* Checks settings against each other; fills in those that depend on others, but
-   for network and augmentation. Statuses: USAGE. */
+   for epochs, network and augmentation. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
 contrastive_settings_check(struct contrastive_settings *set,
                            struct sotto_error *err);
-/* Network and augmentation, as x allows. Statuses: USAGE. */
+/* Epochs, network and augmentation, as x allows. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status
 contrastive_settings_suit(struct contrastive_settings *set,
                           const struct learnt *learnt, struct sotto_error *err);

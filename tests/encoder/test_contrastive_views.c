@@ -147,6 +147,36 @@ test_suit(void **state)
     }
 }
 
+/* As many records seen whatever their number, within bounds. */
+static void
+test_epochs(void **state)
+{
+    static const struct {
+        size_t n;
+        uint32_t epochs;
+    } cases[] = {{6, 300},    {5400, 300},  {10000, 162},  {45000, 36},
+                 {60000, 27}, {135000, 12}, {1000000, 12}, {UINT32_MAX, 12}};
+    struct sotto_table *table = pictures(6, 9, 8, 1);
+    struct clm_options options = {.batch = 2};
+    struct begun begun = {0};
+    size_t n;
+    (void)state;
+    begun_make(&begun, table, &options);
+    n = begun.learnt.n;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begun.set.epochs = 0;
+        begun.learnt.n = cases[i].n;
+        must(contrastive_settings_suit(&begun.set, &begun.learnt, &err));
+        assert_int_equal(begun.set.epochs, cases[i].epochs);
+    }
+    begun.set.epochs = 7;
+    must(contrastive_settings_suit(&begun.set, &begun.learnt, &err));
+    assert_int_equal(begun.set.epochs, 7);
+    begun.learnt.n = n;
+    begun_clear(&begun);
+    sotto_table_free(table);
+}
+
 int
 main(void)
 {
@@ -154,6 +184,7 @@ main(void)
         cmocka_unit_test(test_corrupt),
         cmocka_unit_test(test_pure),
         cmocka_unit_test(test_suit),
+        cmocka_unit_test(test_epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
