@@ -1,10 +1,5 @@
 /*
  * augment_intensity.c: how light and how clean an image is, changed.
- *
- * A pixel's noise comes of one random word. The sum of its four bytes, less its
- * mean 510 and over its deviation sqrt((256^2 - 1) / 3), is y with a kurtosis
- * of 2.7; LINEAR y + CUBIC y^3 has the variance 1 and the kurtosis 3 of a
- * normal number, and is at most 4.1.
  */
 #include "data/augment_intensity.h"
 
@@ -14,9 +9,6 @@
 
 #define LEAST 1e-4F
 #define RUN ((size_t)256) /* pixels whose noise is drawn at a time */
-#define DEVIATION 147.800541F
-#define LINEAR 0.949033F
-#define CUBIC 0.018642F
 
 CPU_KERNEL(apply_gamma, (float gamma, size_t size, float *restrict image),
            (gamma, size, image))
@@ -32,12 +24,8 @@ CPU_KERNEL(add_run,
             float *restrict image),
            (noise, n, word, image))
 {
-    const float linear = noise * LINEAR, cubic = noise * CUBIC;
     for (size_t i = 0; i < n; i++) {
-        uint32_t pairs = (word[i] & 0x00ff00ffU) + (word[i] >> 8 & 0x00ff00ffU);
-        int32_t sum = (int32_t)((pairs & 0xffffU) + (pairs >> 16));
-        float y = (float)(sum - 510) * (1 / DEVIATION);
-        image[i] += y * (linear + cubic * (y * y));
+        image[i] += augment_normal(noise, word[i]);
     }
 }
 

@@ -94,8 +94,8 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
     double scale = 1;
     enum sotto_status status =
         find_scale(net, learnt, set->inside, info, &scale, err);
-    status = HOST_THEN(status,
-                       learnt_layers_init(&layers, &net->encoder, scale, err));
+    status = HOST_THEN(status, learnt_layers_init(&layers, &net->encoder,
+                                                  learnt->gain, scale, err));
     if (status == SOTTO_STATUS_OK) {
         facts = pack_facts(set, info, learnt->n);
         status = facts != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
@@ -168,6 +168,7 @@ const struct encoder encoder_clm = {
          .example = "d=4 epochs=4"},
     .settings = contrastive_settings,
     .own_size = sizeof(struct contrastive_settings),
+    .robust = true,
     .check = check_clm,
     .fit = fit_clm,
 };

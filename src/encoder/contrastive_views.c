@@ -2,22 +2,23 @@
  * contrastive_views.c: two views of a record, for the loss to bring together.
  *
  *     images     data/augment.h
- *     others     each number, and each one-hot code as a whole, is another
- *                record's with probability CORRUPTED
+ *     others     each column's entries, and each sample of bytes, are another
+ *                record's with probability CORRUPTED; numbers get normal noise
  *
  * Of the random numbers of (epoch, row, view) few are needed, so the blocks of
  * Philox are made one by one:
  *
  *     stream   2^62 + 2^61 + view 2^32 + row
- *     block    epoch 2^32 + 0, 1, ...         two draws each: whether, and
- * whose
+ *     block    epoch 2^32 + 0, 1, ...         one a unit: whether, whose, noise
  */
 #include <string.h>
 
+#include "data/augment_intensity.h"
 #include "encoder/contrastive.h"
 #include "random/seeded.h"
 
 #define CORRUPTED 0.3
+#define JITTER 0.3F /* deviations of a number's noise in its own */
 #define MARK UINT32_C(0x60000000)
 #define ROWS ((size_t)16) /* of a task */
 
@@ -52,22 +53,14 @@ contrastive_views_init(struct contrastive_views *views,
                               image.channels, err);
 }
 
-/* Two numbers a unit, unit after unit. */
-struct draws {
-    uint32_t counter[4], key[2], block[4];
-    size_t used;
-};
-
+/* Gives `unit`, so many entries of `to` from `at` on, another record's. */
 static void
-draw(struct draws *draws, uint32_t *ret_whether, uint32_t *ret_whose)
+replace_unit(const struct learnt *learnt, uint32_t row, uint32_t whose,
+             size_t at, size_t unit, float *to)
 {
-    if (draws->used == 4) {
-        seeded_philox(draws->counter, draws->key, draws->block);
-        draws->counter[0]++;
-        draws->used = 0;
-    }
-    *ret_whether = draws->block[draws->used++];
-    *ret_whose = draws->block[draws->used++];
+    uint64_t other = whose * (uint64_t)(learnt->n - 1) >> 32;
+    other += other >= row ? 1 : 0;
+    memcpy(to + at, learnt->x + other * learnt->width + at, unit * sizeof *to);
 }
 
 static void
@@ -75,25 +68,22 @@ corrupt_row(const struct job *job, uint32_t row, float *to)
 {
     const struct learnt *learnt = job->views->learnt;
     const uint64_t seed = job->views->seed;
-    struct draws draws = {.counter = {0, job->epoch, row, MARK + job->view},
-                          .key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
-                          .used = 4};
-    float *end = to;
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    uint32_t counter[4] = {0, job->epoch, row, MARK + job->view}, block[4];
     memcpy(to, learnt->x + row * learnt->width, learnt->width * sizeof *to);
     for (size_t i = 0; i < learnt->choice.columns; i++) {
         const struct schema_column *column = &learnt->schema.column[i];
-        bool whole = schema_kind(column->kind)->symbols;
-        size_t units = i == learnt->label ? 0 : whole ? 1 : column->count;
-        size_t size = whole ? column->count : 1;
-        for (; units > 0; units--, end += size) {
-            uint32_t whether, whose;
-            uint64_t other;
-            draw(&draws, &whether, &whose);
-            other = whose * (uint64_t)(learnt->n - 1) >> 32;
-            other += other >= row ? 1 : 0;
-            if (whether < CORRUPTED * 0x1p32) {
-                memcpy(end, learnt->x + other * learnt->width + (end - to),
-                       size * sizeof *end);
+        const struct schema_kind *kind = schema_kind(column->kind);
+        size_t unit = kind->bytes ? 1 : column->inputs;
+        for (size_t at = 0; i != learnt->label && at < column->inputs;
+             at += unit) {
+            seeded_philox(counter, key, block);
+            counter[0]++;
+            if (block[0] < CORRUPTED * 0x1p32) {
+                replace_unit(learnt, row, block[1], column->at + at, unit, to);
+            }
+            if (kind->ranged && learnt->gain != NULL) {
+                to[column->at] += augment_normal(JITTER, block[2]);
             }
         }
     }

@@ -28,7 +28,10 @@ direct_fit_column(struct direct *direct, size_t column, struct sotto_error *err)
     const struct schema_kind *kind =
         schema_kind(sotto_table_kind(direct->table, column));
     if (range != NULL) {
-        aim = (struct schema_aim){true, true, range->low, range->high, false};
+        aim = (struct schema_aim){.range = true,
+                                  .given = true,
+                                  .low = range->low,
+                                  .high = range->high};
     }
     direct->categories_fitted |= kind->symbols;
     direct->ranges_fitted |= kind->ranged && range == NULL;

@@ -36,7 +36,9 @@ struct encoder_job {
 struct encoder {
     struct sotto_train_kind kind;
     const struct setting *settings;
-    size_t own_size;  /* of what the settings fill */
+    size_t own_size; /* of what the settings fill */
+    bool robust;     /* learnt ones: numbers are scaled so that no outlier moves
+                        the others, and cut (schema/column.h) */
     const char *base; /* another kind, whose settings but the late ones it takes
                          too, to hand them on; NULL: none */
     /* Checks settings against each other, without a table, and sets defaults

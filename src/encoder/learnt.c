@@ -1,12 +1,13 @@
 /*
  * learnt.c: what learnt mechanisms have in common: the columns, and x.
  *
- *     numbers      mean 0, variance 1
- *     samples      [0, 255] becomes [0, 1]
- *     categories   one-hot, "other" the last; the label not in x
+ *     numbers      mean 0, variance 1; of a robust kind, cut to the range of
+ * all but a hundredth at either end, variance 1 samples      [0, 255] becomes
+ * [0, 1] categories   one-hot, "other" the last; the label not in x
  */
 #include "encoder/learnt.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #include "schema/matrix.h"
 
 #define LAMBDA_DEFAULT 0.7
+#define GAIN_MOST 10.0F /* of a number that hardly any record has */
 
 /* ---- Settings ------------------------------------------------------------ */
 
@@ -60,7 +62,8 @@ split_budget(struct learnt *learnt, struct sotto_error *err)
 static enum sotto_status
 fit_columns(struct learnt *learnt, struct sotto_error *err)
 {
-    static const struct schema_aim aim = {.input = true};
+    const struct schema_aim aim = {.input = true,
+                                   .robust = learnt->job->encoder->robust};
     const struct sotto_table *table = learnt->job->table;
     struct schema *schema = &learnt->schema;
     size_t columns = learnt->choice.columns;
@@ -131,6 +134,51 @@ find_blocks(struct learnt *learnt, struct sotto_error *err)
 
 /* ---- The matrix ---------------------------------------------------------- */
 
+/* 1 / the deviation of entry i of x, at most GAIN_MOST. */
+static float
+find_gain(const struct learnt *learnt, size_t i)
+{
+    double mean = 0, squares = 0;
+    for (size_t row = 0; row < learnt->n; row++) {
+        double value = (double)learnt->x[row * learnt->width + i];
+        double from = value - mean;
+        mean += from / (double)(row + 1);
+        squares += from * (value - mean);
+    }
+    squares = sqrt(squares / (double)learnt->n);
+    return squares * GAIN_MOST > 1 ? (float)(1 / squares) : GAIN_MOST;
+}
+
+/* Makes entries of x that are numbers of variance 1; a device's first layer
+   does so (learnt_layers_init). */
+static enum sotto_status
+even_x(struct learnt *learnt, struct sotto_error *err)
+{
+    bool any = false;
+    learnt->gain = malloc(learnt->width * sizeof *learnt->gain);
+    if (learnt->gain == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < learnt->width; i++) {
+        learnt->gain[i] = 1;
+    }
+    for (size_t i = 0; i < learnt->schema.columns; i++) {
+        const struct schema_column *column = &learnt->schema.column[i];
+        if (i != learnt->label && schema_kind(column->kind)->ranged) {
+            learnt->gain[column->at] = find_gain(learnt, column->at);
+            any = true;
+        }
+    }
+    for (size_t i = 0; any && i < learnt->n * learnt->width; i++) {
+        learnt->x[i] *= learnt->gain[i % learnt->width];
+    }
+    if (!any) {
+        free(learnt->gain);
+        learnt->gain = NULL;
+    }
+    return SOTTO_STATUS_OK;
+}
+
 static enum sotto_status
 fill_x(struct learnt *learnt, struct sotto_error *err)
 {
@@ -161,6 +209,9 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
     status = HOST_THEN(status, find_blocks(learnt, err));
     status = HOST_THEN(status, split_budget(learnt, err));
     status = HOST_THEN(status, fill_x(learnt, err));
+    if (status == SOTTO_STATUS_OK && job->encoder->robust) {
+        status = even_x(learnt, err);
+    }
     status =
         HOST_THEN(status, host_pool_new(options->threads, &learnt->pool, err));
     status = HOST_THEN(status,
@@ -172,6 +223,7 @@ void
 learnt_clear(struct learnt *learnt)
 {
     host_wipe_free(learnt->x, learnt->n * learnt->width * sizeof *learnt->x);
+    free(learnt->gain);
     schema_clear(&learnt->schema);
     free(learnt->block);
     schema_fit_choice_clear(&learnt->choice);

@@ -53,7 +53,9 @@ struct learnt {
     uint64_t eps, eps_x, eps_y;
     struct analyst_block *block;
     size_t blocks;
-    float *x; /* n rows of width: people's records, wiped at the end */
+    float *x;    /* n rows of width: people's records, wiped at the end */
+    float *gain; /* width: x is the device's times this, of variance 1 where it
+                    is of numbers; NULL, where a kind is not robust: 1 */
     size_t n, width;
     struct host_pool *pool;
     struct tensor_backend *backend;
@@ -89,11 +91,13 @@ struct learnt_layers {
     size_t count;
     float *memory; /* to be freed */
 };
-/* The last layer's outputs are multiplied by `scale`. Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status learnt_layers_init(struct learnt_layers *layers,
-                                                   const struct nn_graph *graph,
-                                                   double scale,
-                                                   struct sotto_error *err);
+/* The last layer's outputs are multiplied by `scale`, and what goes into the
+   first by `gain`, unless it is NULL: then the first is dense. Statuses:
+   MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+learnt_layers_init(struct learnt_layers *layers, const struct nn_graph *graph,
+                   const float *gain, double scale, struct sotto_error *err);
 
 /* What training came to. */
 struct learnt_result {

@@ -92,7 +92,7 @@ find_points(const struct learnt *learnt, struct sotto_mechanism *mechanism,
 
 enum sotto_status
 learnt_layers_init(struct learnt_layers *layers, const struct nn_graph *graph,
-                   double scale, struct sotto_error *err)
+                   const float *gain, double scale, struct sotto_error *err)
 {
     const struct nn_place *last = &graph->layer[graph->layers - 1];
     size_t total = nn_graph_floats(graph);
@@ -104,6 +104,13 @@ learnt_layers_init(struct learnt_layers *layers, const struct nn_graph *graph,
     nn_graph_export(graph, layers->memory, layers->layer);
     for (size_t i = total - last->width * (last->fan + 1); i < total; i++) {
         layers->memory[i] = (float)(scale * layers->memory[i]);
+    }
+    if (gain != NULL) {
+        const struct layer *first = &layers->layer[0];
+        float *weight = layers->memory + (first->weight - layers->memory);
+        for (size_t i = 0; i < (size_t)first->in * first->out; i++) {
+            weight[i] *= gain[i % first->in];
+        }
     }
     return SOTTO_STATUS_OK;
 }

@@ -81,9 +81,9 @@ take_layers(const struct variational_net *net, struct learnt_layers *encoder,
 {
     const struct nn_place *first = &net->decoder.layer[0];
     enum sotto_status status =
-        learnt_layers_init(encoder, &net->encoder, 1 / net->l, err);
-    status =
-        HOST_THEN(status, learnt_layers_init(decoder, &net->decoder, 1, err));
+        learnt_layers_init(encoder, &net->encoder, NULL, 1 / net->l, err);
+    status = HOST_THEN(
+        status, learnt_layers_init(decoder, &net->decoder, NULL, 1, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < first->in * first->out;
          i++) {
         decoder->memory[i] = (float)(net->l * decoder->memory[i]);

@@ -47,7 +47,10 @@ struct schema_aim {
     bool range; /* the range becomes -1 to 1; else mean 0, variance 1 */
     bool given; /* the range is low to high; else the data's own */
     double low, high;
-    bool input; /* a category's one-hot code goes into x */
+    bool input;  /* a category's one-hot code goes into x */
+    bool robust; /* of a number, in place of the first two: where all but the
+                    lowest and the highest hundredth of the values lie becomes
+                    -1 to 1, and what is beyond is cut */
 };
 
 /* The range of a column's values, and what becomes of those beyond. */

@@ -3,10 +3,16 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "host/error.h"
+#include "host/sort.h"
 #include "host/text.h"
+#include "host/wipe.h"
 #include "random/random.h"
 #include "schema/column.h"
+
+#define TAIL 100u /* one value of so many lies below the range, and above */
 
 /* Mean 0 and variance 1 over the values there are, by Welford's running mean
    and sum of squares: no cancellation. A constant becomes 0. */
@@ -53,6 +59,54 @@ find_range(const struct sotto_table *table, size_t column, double *ret_low,
     return found;
 }
 
+/* The values there are, in order; the caller's to wipe and free. */
+static enum sotto_status
+sort_values(const struct sotto_table *table, size_t column, double **ret_value,
+            size_t *ret_count, struct sotto_error *err)
+{
+    size_t rows = sotto_table_rows(table), count = 0;
+    double *value = calloc(rows + 1, sizeof *value);
+    if (value == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t row = 0; row < rows; row++) {
+        struct sotto_value cell = sotto_table_cell(table, row, column);
+        if (cell.kind == SOTTO_VALUE_NUMBER) {
+            value[count++] = cell.number;
+        }
+    }
+    host_sort_doubles(value, count);
+    *ret_value = value;
+    *ret_count = count;
+    return SOTTO_STATUS_OK;
+}
+
+/* From the 1% quantile to the 99% quantile, and from the smallest to the
+   largest value where these are one: then hardly any record has another value.
+   No value, however large, moves the range of the others by more than its rank.
+ */
+static enum sotto_status
+find_bulk(const struct sotto_table *table, size_t column, double *ret_low,
+          double *ret_high, struct sotto_error *err)
+{
+    double *value = NULL;
+    size_t count = 0, tail;
+    enum sotto_status status = sort_values(table, column, &value, &count, err);
+    if (status == SOTTO_STATUS_OK && count == 0) {
+        status = schema_column_missing(table, column, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        tail = count / TAIL;
+        if (value[tail] >= value[count - 1 - tail]) {
+            tail = 0;
+        }
+        *ret_low = value[tail];
+        *ret_high = value[count - 1 - tail];
+    }
+    host_wipe_free(value, (sotto_table_rows(table) + 1) * sizeof *value);
+    return status;
+}
+
 /* Halves first: low and high may lie further apart than a double can say. */
 static enum sotto_status
 fit_number(const struct sotto_table *table, size_t column,
@@ -60,10 +114,15 @@ fit_number(const struct sotto_table *table, size_t column,
            struct sotto_error *err)
 {
     double low = aim->low, high = aim->high, half;
-    if (!aim->range) {
+    if (aim->robust) {
+        enum sotto_status status = find_bulk(table, column, &low, &high, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+        ret->clip = true;
+    } else if (!aim->range) {
         return fit_standard(table, column, ret, err);
-    }
-    if (!aim->given && !find_range(table, column, &low, &high)) {
+    } else if (!aim->given && !find_range(table, column, &low, &high)) {
         return schema_column_missing(table, column, err);
     }
     half = high / 2 - low / 2;

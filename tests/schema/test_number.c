@@ -3,6 +3,7 @@
  */
 #include "schema_fixture.h"
 
+#include "fail_alloc.h"
 #include "host/text.h"
 #include "random/seeded.h"
 
@@ -45,7 +46,8 @@ static void
 test_range(void **state)
 {
     const struct schema_aim own = {.range = true};
-    const struct schema_aim given = {true, true, -2, 6, false};
+    const struct schema_aim given = {
+        .range = true, .given = true, .low = -2, .high = 6};
     struct sotto_table *table = parse("a,b\n1,\n5,\n");
     struct schema schema;
     const struct schema_column *column;
@@ -62,6 +64,53 @@ test_range(void **state)
     schema_clear(&schema);
     must_fail(SOTTO_STATUS_INPUT, "\"b\" has no value",
               fit(table, 1, &own, &schema));
+    sotto_table_free(table);
+}
+
+/* All but a hundredth at either end, cut: an outlier moves nothing. */
+static void
+test_robust(void **state)
+{
+    const struct schema_aim robust = {.robust = true};
+    char text[4000] = "a,b,c,d\n";
+    struct sotto_table *table;
+    struct schema schema;
+    const struct schema_column *column;
+    size_t used = strlen(text);
+    (void)state;
+    for (int i = 0; i < 201; i++) { /* 3 of 200 and a huge one; 7; nothing */
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 i == 200 ? "1e300,2,7,\n" : "%d,0,7,\n", i);
+    }
+    table = parse(text);
+    must(schema_init(&schema, 4, &err));
+    column = schema.column;
+    must(schema_fit(&schema, table, 0, &robust, &err));
+    assert_true(column[0].shift == 100 && column[0].scale == 1.0 / 98);
+    assert_true(column[0].clip);
+    must(schema_fit(&schema, table, 1, &robust, &err)); /* the extremes */
+    assert_true(column[1].shift == 1 && column[1].scale == 1);
+    must(schema_fit(&schema, table, 2, &robust, &err)); /* a constant */
+    assert_true(column[2].shift == 7 && column[2].scale == 0);
+    must_fail(SOTTO_STATUS_INPUT, "\"d\" has no value",
+              schema_fit(&schema, table, 3, &robust, &err));
+    schema_clear(&schema);
+    sotto_table_free(table);
+}
+
+static void
+test_robust_memory(void **state)
+{
+    const struct schema_aim robust = {.robust = true};
+    struct sotto_table *table = parse("a\n1\n2\n");
+    struct schema schema;
+    (void)state;
+    must(schema_init(&schema, 1, &err));
+    fail_alloc_at(1);
+    must_fail(SOTTO_STATUS_MEMORY, "",
+              schema_fit(&schema, table, 0, &robust, &err));
+    fail_alloc_at(0);
+    schema_clear(&schema);
     sotto_table_free(table);
 }
 
@@ -134,10 +183,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_standard),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_described),
+        cmocka_unit_test(test_standard), cmocka_unit_test(test_range),
+        cmocka_unit_test(test_robust),   cmocka_unit_test(test_robust_memory),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
