@@ -56,7 +56,7 @@ struct sotto_fact {
     enum sotto_fact_kind kind;
     double number[SOTTO_FACT_NUMBERS_MAX]; /* the first; 0 or 1; the list */
     size_t numbers;
-    char text[32];
+    char text[64];
 };
 
 /* All of them, in an order that stays; the same in a sentence or two, for
@@ -65,7 +65,7 @@ struct sotto_fact {
 struct sotto_train_facts {
     struct sotto_fact fact[SOTTO_FACTS_MAX];
     size_t facts;
-    char said[640];
+    char said[2048];
     char settings[1024];
 };
 

@@ -15,10 +15,12 @@
 #include "host/pool.h"
 #include "host/wipe.h"
 #include "mechanism/crew.h"
+#include "random/permute.h"
 #include "schema/schema_fit.h"
 
 #define CELLS_DEFAULT ((size_t)500)
 #define CELL_ROWS ((size_t)20) /* records a cell, at least, on average */
+#define STREAM_RECORDS (UINT64_C(0x7265636f) << 32) /* of the seed */
 
 /* ---- Columns ------------------------------------------------------------- */
 
@@ -85,8 +87,8 @@ put_representation(void *context, struct rows *rows, size_t row,
 {
     const struct sotto_codebook *codebook = context;
     (void)worker;
-    rows_representation(rows, row, codebook->layers,
-                        codebook->z + row * codebook->d);
+    rows_representation(rows, codebook->row != NULL ? codebook->row[row] : row,
+                        codebook->layers, codebook->z + row * codebook->d);
 }
 
 static enum sotto_status
@@ -198,6 +200,27 @@ measure_codebook(struct sotto_codebook *codebook, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* Draws `most` records by lot, if there are more. */
+static enum sotto_status
+draw_records(struct sotto_codebook *codebook, size_t most,
+             struct sotto_error *err)
+{
+    if (codebook->n <= most) {
+        return SOTTO_STATUS_OK;
+    }
+    codebook->row = calloc(codebook->n, sizeof *codebook->row);
+    if (codebook->row == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < codebook->n; i++) {
+        codebook->row[i] = (uint32_t)i;
+    }
+    permute(codebook->row, sizeof *codebook->row, codebook->n, PERMUTE_UP,
+            codebook->options.seed, STREAM_RECORDS);
+    codebook->n = most;
+    return SOTTO_STATUS_OK;
+}
+
 /* How many cells are asked for: fine ones, but none of a few records. */
 static size_t
 count_cells(const struct sotto_codebook *codebook)
@@ -214,10 +237,12 @@ count_cells(const struct sotto_codebook *codebook)
 
 static enum sotto_status
 fill_codebook(struct sotto_codebook *codebook,
-              const struct sotto_mechanism *encoder, struct sotto_error *err)
+              const struct sotto_mechanism *encoder, size_t most,
+              struct sotto_error *err)
 {
     enum sotto_status status = mechanism_copy(encoder, &codebook->encoder, err);
     status = HOST_THEN(status, measure_codebook(codebook, err));
+    status = HOST_THEN(status, draw_records(codebook, most, err));
     status = HOST_THEN(
         status, decompose_init(&codebook->parts, codebook->encoder, err));
     status = HOST_THEN(status, choose_columns(codebook, err));
@@ -243,6 +268,16 @@ sotto_codebook_new(const struct sotto_table *table,
                    struct sotto_codebook **ret_codebook,
                    struct sotto_error *err)
 {
+    return codebook_new_some(table, encoder, options, SIZE_MAX, ret_codebook,
+                             err);
+}
+
+enum sotto_status
+codebook_new_some(const struct sotto_table *table,
+                  const struct sotto_mechanism *encoder,
+                  const struct sotto_codebook_options *options, size_t most,
+                  struct sotto_codebook **ret_codebook, struct sotto_error *err)
+{
     struct sotto_codebook *codebook = calloc(1, sizeof *codebook);
     enum sotto_status status;
     if (codebook == NULL) {
@@ -251,7 +286,7 @@ sotto_codebook_new(const struct sotto_table *table,
     codebook->table = table;
     codebook->options = *options;
     codebook->label = SIZE_MAX;
-    status = fill_codebook(codebook, encoder, err);
+    status = fill_codebook(codebook, encoder, most, err);
     if (status != SOTTO_STATUS_OK) {
         sotto_codebook_free(codebook);
         return status;
@@ -274,6 +309,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     }
     host_wipe_free(codebook->z,
                    codebook->n * codebook->d * sizeof *codebook->z);
+    free(codebook->row);
     schema_clear(&codebook->schema);
     decompose_clear(&codebook->parts);
     tensor_backend_free(codebook->backend);

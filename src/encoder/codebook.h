@@ -24,6 +24,8 @@ struct codebook_cut {
     size_t n;      /* records */
 };
 
+struct candidates;
+
 struct sotto_codebook {
     const struct sotto_table *table;
     struct sotto_codebook_options options;
@@ -37,10 +39,20 @@ struct sotto_codebook {
     bool unit;       /* whether cells are of z / |z| */
     float *place;    /* what cells are of: z, or its rows at length 1 */
     uint32_t layers; /* of the encoder, that give it */
+    uint32_t *row;   /* of the table, of each of the n; NULL: all, in order */
     size_t n, d;
     struct clustering clustering;
-    struct codebook_cut *cut; /* those asked for so far */
+    struct codebook_cut *cut;            /* those asked for so far */
+    const struct candidates *candidates; /* that the encoder was chosen from;
+                                            NULL: it was not */
 };
+
+/* sotto_codebook_new from `most` of the records, by lot, if there are more: for
+   a look, not to be written. */
+SOTTO_CHECKED enum sotto_status codebook_new_some(
+    const struct sotto_table *table, const struct sotto_mechanism *encoder,
+    const struct sotto_codebook_options *options, size_t most,
+    struct sotto_codebook **ret_codebook, struct sotto_error *err);
 
 /* The cut into k, made once and kept; the codebook's to free. Statuses: USAGE
    (k below 2 or above the cells), LIMIT, MEMORY, STOPPED. */

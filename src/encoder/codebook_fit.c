@@ -2,24 +2,26 @@
  * codebook_fit.c: the codebook as an encoder: all three steps.
  *
  * The representation that is cut into cells is another mechanism's, or that of
- * an encoder of kind ENCODER_BASE which is trained first: then the settings of
- * that kind are this one's, too.
+ * the best of several encoders which are trained first. The settings of kind
+ * ENCODER_BASE are then this one's, too.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/encoder.h"
+#include "encoder/candidates.h"
+#include "encoder/codebook.h"
 #include "host/error.h"
 #include "mechanism/mechanism.h"
 
-#define BASE_EPS "1" /* any: no report is made with it */
-#define UNIT_D 8u    /* numbers of z, from which on only directions count */
+#define UNIT_D 8u /* numbers of z, from which on only directions count */
 
 struct settings {
     const char *encoder; /* the mechanism whose encoder it takes; NULL: one is
                             trained */
-    const char *channel; /* NULL: chosen */
+    const char *candidates; /* of which; NULL: by the kind of data */
+    const char *channel;    /* NULL: chosen */
     uint32_t k, classes, people, cells; /* 0: not given */
     bool unit;
     uint64_t seed;
@@ -30,8 +32,15 @@ struct settings {
 static const struct setting settings[] = {
     SETTING("encoder", TEXT, AT(encoder), 0, 0, NULL, "M.sotto",
             "the mechanism whose columns and encoder it\n"
-            "takes (one is trained first, with the settings\n"
-            "below that are for training)"),
+            "takes (some are trained, and the best is kept)"),
+    SETTING("candidates", TEXT, AT(candidates), 0, 0, NULL, "LIST",
+            "encoders to train and choose from without\n"
+            "labels: pca:d=8,clm,clm,e.sotto: a kind with\n"
+            "settings; a kind again, with the next seed; a\n"
+            "mechanism that is there (for images\n"
+            "" CANDIDATES_IMAGES "; else\n"
+            "" CANDIDATES_TABLE ").\n"
+            "Settings that are for training are clm's"),
     SETTING("k", WHOLE, AT(k), 2, 65536, NULL, NULL,
             "how many codes (what reports can tell apart;\n"
             "without a label 32)"),
@@ -57,45 +66,17 @@ static const struct setting settings[] = {
 
 /* ---- Settings ------------------------------------------------------------ */
 
-/* Whether a setting is the base's; the seed is both's. */
-static bool
-is_handed_on(const char *name)
-{
-    return settings_find(settings, name) == NULL || strcmp(name, "seed") == 0;
-}
-
-/* Makes the options of the base's training; the caller frees their settings. */
 static enum sotto_status
-make_options(const struct sotto_train_options *options,
-             struct sotto_train_options *ret_options,
-             struct sotto_setting **ret_set, struct sotto_error *err)
+check_candidates(const struct encoder_job *job, const struct settings *set,
+                 struct sotto_error *err)
 {
-    size_t sets = 0;
-    struct sotto_setting *set = calloc(options->sets + 1, sizeof *set);
-    if (set == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < options->sets; i++) {
-        if (is_handed_on(options->set[i].name)) {
-            set[sets++] = options->set[i];
-        }
-    }
-    *ret_options = *options;
-    ret_options->eps = BASE_EPS;
-    ret_options->name = ret_options->campaign = NULL;
-    ret_options->set = *ret_set = set;
-    ret_options->sets = sets;
-    return SOTTO_STATUS_OK;
-}
-
-static enum sotto_status
-check_base(const struct sotto_train_options *options, struct sotto_error *err)
-{
-    struct sotto_train_options base;
-    struct sotto_setting *set = NULL;
-    enum sotto_status status = make_options(options, &base, &set, err);
-    status = HOST_THEN(status, sotto_train_check(ENCODER_BASE, &base, err));
-    free(set);
+    const char *list = set->candidates != NULL ? set->candidates : ENCODER_BASE;
+    struct candidates candidates = {0};
+    enum sotto_status status =
+        candidates_init(&candidates, list, settings, set->seed, err);
+    status =
+        HOST_THEN(status, candidates_check(&candidates, job->options, err));
+    candidates_clear(&candidates);
     return status;
 }
 
@@ -105,7 +86,8 @@ check_no_base(const struct sotto_train_options *options,
 {
     const char *name = options->drops > 0 ? "drop" : NULL;
     for (size_t i = 0; name == NULL && i < options->sets; i++) {
-        if (settings_find(settings, options->set[i].name) == NULL) {
+        if (settings_find(settings, options->set[i].name) == NULL ||
+            strcmp(options->set[i].name, "candidates") == 0) {
             name = options->set[i].name;
         }
     }
@@ -142,7 +124,7 @@ check_codebook(const struct encoder_job *job, void *own,
                              "a label: name it, or leave this out");
     }
     return set->encoder != NULL ? check_no_base(job->options, err)
-                                : check_base(job->options, err);
+                                : check_candidates(job, set, err);
 }
 
 /* ---- Facts --------------------------------------------------------------- */
@@ -206,74 +188,57 @@ tell_codes(const struct sotto_codebook *codebook,
 
 /* ---- Fitting ------------------------------------------------------------- */
 
-/* Its budget is never used, so the same encoder serves any eps; its checkpoint
-   stays until the codebook is written. */
-static enum sotto_status
-train_base(const struct encoder_job *job, struct sotto_mechanism **ret_encoder,
-           struct sotto_error *err)
-{
-    struct sotto_train_options base;
-    struct sotto_setting *set = NULL;
-    struct sotto_train_facts *facts = calloc(1, sizeof *facts);
-    enum sotto_status status =
-        facts != NULL ? make_options(job->options, &base, &set, err)
-                      : host_fail_memory(err);
-    status = HOST_THEN(status, encoder_train(encoder_registry, ENCODER_BASE,
-                                             (struct encoder_job){
-                                                 .table = job->table,
-                                                 .options = &base,
-                                                 .facts = facts,
-                                                 .ret_mechanism = ret_encoder},
-                                             err));
-    if (status == SOTTO_STATUS_OK) {
-        double epochs = sotto_train_fact(facts, "epochs");
-        double loss = sotto_train_fact(facts, "loss");
-        fact_whole(job->facts, "epochs", (uint64_t)epochs);
-        fact_number(job->facts, "loss", loss);
-        fact_flag(job->facts, "resumed",
-                  sotto_train_fact(facts, "resumed") > 0);
-        fact_say(job->facts,
-                 "Trained an encoder for %.0f epoch%s: loss %.4g.\n", epochs,
-                 epochs > 1 ? "s" : "", loss);
-    }
-    free(set);
-    free(facts);
-    return status;
-}
-
 /* Whether an encoder was trained here with so many numbers that a record is
    told by their direction alone. */
 static bool
-is_wide(const struct settings *set, const struct sotto_mechanism *encoder)
+is_wide(const struct candidate *candidate)
 {
-    return set->encoder == NULL && encoder->shape.z >= UNIT_D;
+    return candidate->kind != NULL &&
+           strcmp(candidate->kind, ENCODER_BASE) == 0 &&
+           candidate->encoder->shape.z >= UNIT_D;
+}
+
+static struct sotto_codebook_options
+options_of(const struct encoder_job *job, const struct settings *set, bool wide)
+{
+    const struct sotto_train_options *options = job->options;
+    return (struct sotto_codebook_options){.label = options->label,
+                                           .name = options->name,
+                                           .campaign = options->campaign,
+                                           .cells = set->cells,
+                                           .unit = set->unit || wide,
+                                           .seed = set->seed,
+                                           .threads = options->threads,
+                                           .watch = options->watch};
+}
+
+static struct sotto_codebook_wanted
+wanted_of(const struct encoder_job *job, const struct settings *set)
+{
+    return (struct sotto_codebook_wanted){.eps = job->options->eps,
+                                          .people = set->people,
+                                          .classes = set->classes,
+                                          .k = set->k,
+                                          .channel = set->channel};
 }
 
 /* Cells, choice, files. */
 static enum sotto_status
 make_codes(const struct encoder_job *job, const struct settings *set,
-           const struct sotto_mechanism *encoder, struct sotto_error *err)
+           const struct sotto_mechanism *encoder, bool wide,
+           const struct candidates *candidates, struct sotto_error *err)
 {
     const struct sotto_train_options *options = job->options;
-    struct sotto_codebook_options with = {.label = options->label,
-                                          .name = options->name,
-                                          .campaign = options->campaign,
-                                          .cells = set->cells,
-                                          .unit = set->unit ||
-                                                  is_wide(set, encoder),
-                                          .seed = set->seed,
-                                          .threads = options->threads,
-                                          .watch = options->watch};
-    struct sotto_codebook_wanted wanted = {.eps = options->eps,
-                                           .people = set->people,
-                                           .classes = set->classes,
-                                           .k = set->k,
-                                           .channel = set->channel};
+    struct sotto_codebook_options with = options_of(job, set, wide);
+    struct sotto_codebook_wanted wanted = wanted_of(job, set);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
     enum sotto_status status =
         sotto_codebook_new(job->table, encoder, &with, &codebook, err);
-    status = HOST_THEN(status, job->choose(codebook, &wanted, &choice, err));
+    if (status == SOTTO_STATUS_OK) {
+        codebook->candidates = candidates;
+        status = job->choose(codebook, &wanted, &choice, err);
+    }
     status = HOST_THEN(status, sotto_codebook_write(
                                    codebook, &choice, options->eps, job->path,
                                    job->analyst_path, job->ret_mechanism, err));
@@ -284,15 +249,101 @@ make_codes(const struct encoder_job *job, const struct settings *set,
     return status;
 }
 
+/* Looks at what a candidate sees, with as many parts as there will be codes. */
+static enum sotto_status
+look_at(struct candidate *candidate, const struct encoder_job *job,
+        const struct settings *set, struct sotto_error *err)
+{
+    struct sotto_codebook_options with =
+        options_of(job, set, is_wide(candidate));
+    struct sotto_codebook_wanted wanted = wanted_of(job, set);
+    struct sotto_codebook_choice choice = {0};
+    struct sotto_codebook *codebook = NULL;
+    enum sotto_status status;
+    wanted.people =
+        wanted.people > 0 ? wanted.people : sotto_table_rows(job->table);
+    status = codebook_new_some(job->table, candidate->encoder, &with,
+                               SIGHT_RECORDS, &codebook, err);
+    status = HOST_THEN(status, job->choose(codebook, &wanted, &choice, err));
+    status = HOST_THEN(
+        status,
+        sight_init(&candidate->sight, &codebook->clustering, codebook->pool,
+                   codebook->backend, codebook->place, codebook->n, codebook->d,
+                   choice.k, set->seed, &job->options->watch, err));
+    sotto_codebook_free(codebook);
+    return status;
+}
+
+static void
+tell_base(const struct candidate *kept, struct sotto_train_facts *facts)
+{
+    if (!isnan(kept->epochs)) {
+        fact_whole(facts, "epochs", (uint64_t)kept->epochs);
+        fact_number(facts, "loss", kept->loss);
+        fact_flag(facts, "resumed", kept->resumed);
+        fact_say(facts, "Trained an encoder for %.0f epoch%s: loss %.4g.\n",
+                 kept->epochs, kept->epochs > 1 ? "s" : "", kept->loss);
+    }
+}
+
+/* Trains the candidates, scores them if they are several, keeps one. */
+static enum sotto_status
+find_encoder(const struct encoder_job *job, const struct settings *set,
+             struct candidates *candidates, struct sotto_error *err)
+{
+    const char *list = set->candidates != NULL
+                           ? set->candidates
+                           : candidates_for(job->table, job->options);
+    enum sotto_status status =
+        candidates_init(candidates, list, settings, set->seed, err);
+    status = HOST_THEN(status, candidates_train(candidates, job,
+                                                set->candidates == NULL, err));
+    if (status != SOTTO_STATUS_OK || candidates->count == 1) {
+        return status;
+    }
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < candidates->count;
+         i++) {
+        if (candidates->candidate[i].encoder != NULL) {
+            status = look_at(&candidates->candidate[i], job, set, err);
+        }
+    }
+    status = HOST_THEN(status, candidates_choose(candidates, err));
+    if (status == SOTTO_STATUS_OK) {
+        candidates_tell(candidates, job->facts);
+    }
+    return status;
+}
+
+static enum sotto_status
+fit_candidates(const struct encoder_job *job, const struct settings *set,
+               struct sotto_error *err)
+{
+    struct candidates candidates = {0};
+    enum sotto_status status = find_encoder(job, set, &candidates, err);
+    if (status == SOTTO_STATUS_OK) {
+        const struct candidate *kept = &candidates.candidate[candidates.kept];
+        tell_base(kept, job->facts);
+        status = make_codes(job, set, kept->encoder, is_wide(kept),
+                            candidates.count > 1 ? &candidates : NULL, err);
+    }
+    if (status == SOTTO_STATUS_OK && job->path != NULL) {
+        candidates_forget(&candidates, job->options->checkpoint);
+    }
+    candidates_clear(&candidates);
+    return status;
+}
+
 static enum sotto_status
 fit_codebook(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     const struct settings *set = own;
     struct sotto_mechanism *encoder = NULL;
-    enum sotto_status status =
-        set->encoder != NULL ? sotto_mechanism_read(set->encoder, &encoder, err)
-                             : train_base(job, &encoder, err);
-    status = HOST_THEN(status, make_codes(job, set, encoder, err));
+    enum sotto_status status;
+    if (set->encoder == NULL) {
+        return fit_candidates(job, set, err);
+    }
+    status = sotto_mechanism_read(set->encoder, &encoder, err);
+    status = HOST_THEN(status, make_codes(job, set, encoder, false, NULL, err));
     sotto_mechanism_free(encoder);
     return status;
 }
@@ -305,9 +356,10 @@ const struct encoder encoder_codebook = {
              "label:\n"
              "for learning at a small epsilon. Tells little of a record "
              "but its\n"
-             "class. Without an encoder one is trained first, as " ENCODER_BASE
-             " does it.\n"
-             "If stopped, the same command resumes.",
+             "class. Without an encoder some are trained first, and the one "
+             "whose\n"
+             "parts others and other records confirm is kept. If stopped, the\n"
+             "same command resumes.",
          .analyst = "codes and representations",
          .trains = true},
     .settings = settings,

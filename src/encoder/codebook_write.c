@@ -12,6 +12,7 @@
 
 #include "base/decimal.h"
 #include "encoder/analyst.h"
+#include "encoder/candidates.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
 #include "host/settings.h"
@@ -138,12 +139,22 @@ static json_t *
 pack_facts(const struct sotto_codebook *codebook,
            const struct sotto_codebook_choice *choice)
 {
-    return json_pack("{s:I, s:I, s:f, s:I, s:s, s:I}", "rows",
-                     (json_int_t)codebook->n, "cells",
-                     (json_int_t)codebook->clustering.cells, "spread",
-                     codebook->clustering.spread, "k", (json_int_t)choice->k,
-                     "channel", choice->channel, "seed",
-                     (json_int_t)(codebook->options.seed & INT64_MAX));
+    const struct candidates *candidates = codebook->candidates;
+    json_t *facts = json_pack(
+        "{s:I, s:I, s:f, s:I, s:s, s:I}", "rows", (json_int_t)codebook->n,
+        "cells", (json_int_t)codebook->clustering.cells, "spread",
+        codebook->clustering.spread, "k", (json_int_t)choice->k, "channel",
+        choice->channel, "seed",
+        (json_int_t)(codebook->options.seed & INT64_MAX));
+    if (facts != NULL && candidates != NULL &&
+        (json_object_set_new(facts, "candidates",
+                             candidates_json(candidates)) != 0 ||
+         json_object_set_new(
+             facts, "kept", json_integer((json_int_t)candidates->kept)) != 0)) {
+        json_decref(facts);
+        return NULL;
+    }
+    return facts;
 }
 
 static enum sotto_status

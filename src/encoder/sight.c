@@ -5,11 +5,11 @@
  * in the records. Nothing but labels says what that is, but two things go with
  * it. Parts that are real are found again in other records: so each half of
  * the records gets a tree of its own, and all records a part by either. And
- * what is real is seen by other encoders as well: so their parts can be told
- * from this one's small cells. The first alone rewards representations of one
- * or two numbers, which are cut alike whatever they leave out; the second alone
- * rewards those that are rich but have no groups. Their geometric mean wants
- * both.
+ * what is real is seen by other encoders as well: so their parts are like this
+ * one's, and can be told from its small cells. The first alone rewards
+ * representations of one or two numbers, which are cut alike whatever they
+ * leave out; the second alone rewards those that are rich but have no groups,
+ * and what most candidates have in common. Their geometric mean wants all.
  */
 #include "encoder/sight.h"
 
@@ -179,29 +179,34 @@ sight_clear(struct sight *sight)
 
 /* ---- The score ----------------------------------------------------------- */
 
-/* How much of the others' parts i's cells tell, on average. */
+/* Adds what i has in common with the others, on average. */
 static enum sotto_status
 compare_others(const struct sight *sight, size_t count, size_t i,
-               double *ret_sees, struct sotto_error *err)
+               struct sight_marks *marks, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
-    double sum = 0;
     for (size_t j = 0; status == SOTTO_STATUS_OK && j < count; j++) {
-        struct agreement agreement = {0};
+        struct agreement cells = {0}, parts = {0};
         if (j != i) {
             status =
                 agreement_measure(sight[i].cell, sight[i].cells, sight[j].part,
-                                  sight[j].parts, sight[i].n, &agreement, err);
-            sum += agreement_known(&agreement);
+                                  sight[j].parts, sight[i].n, &cells, err);
+            status = HOST_THEN(status,
+                               agreement_measure(sight[i].part, sight[i].parts,
+                                                 sight[j].part, sight[j].parts,
+                                                 sight[i].n, &parts, err));
+            marks->sees += agreement_known(&cells) / (double)(count - 1);
+            marks->parts += agreement_mutual(&parts) / (double)(count - 1);
         }
     }
-    *ret_sees = sum / (double)(count - 1);
+    marks->sees = fmax(marks->sees, 0);
+    marks->parts = fmax(marks->parts, 0);
     return status;
 }
 
 enum sotto_status
-sight_score(const struct sight *sight, size_t count, double *ret_score,
-            struct sotto_error *err)
+sight_score(const struct sight *sight, size_t count,
+            struct sight_marks *ret_marks, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 1; i < count; i++) {
@@ -212,11 +217,15 @@ sight_score(const struct sight *sight, size_t count, double *ret_score,
         }
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < count; i++) {
-        double halves = fmax(sight[i].halves, 0), sees = halves;
+        double halves = fmax(sight[i].halves, 0);
+        struct sight_marks marks = {.halves = halves};
         if (count > 1) {
-            status = compare_others(sight, count, i, &sees, err);
+            status = compare_others(sight, count, i, &marks, err);
+        } else {
+            marks.sees = marks.parts = halves;
         }
-        ret_score[i] = sqrt(halves * fmax(sees, 0));
+        marks.score = cbrt(halves * marks.sees * marks.parts);
+        ret_marks[i] = marks;
     }
     return status;
 }

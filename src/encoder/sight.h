@@ -11,7 +11,7 @@
 
 #include "encoder/clustering.h"
 
-#define SIGHT_RECORDS ((size_t)10000) /* at most: what is looked at */
+#define SIGHT_RECORDS ((size_t)6000) /* at most: what is looked at */
 
 /* The records looked at are the same for every encoder of as many. */
 struct sight {
@@ -33,17 +33,22 @@ sight_init(struct sight *sight, const struct clustering *clustering,
            const struct sotto_watch *watch, struct sotto_error *err);
 void sight_clear(struct sight *sight);
 
+/* What is told of an encoder; each is adjusted for chance, and at least 0. */
+struct sight_marks {
+    double halves; /* agreement of two halves' trees */
+    double sees;   /* share of the others' parts that its cells tell */
+    double parts;  /* agreement of its parts with the others' */
+    double score;  /* the geometric mean of the three */
+};
+
 /*
- * Scores encoders by the sights of the same records:
- *
- *     score_i = sqrt(halves_i sees_i),
- *     sees_i = mean over j != i of the share of j's parts that i's cells tell
- *
- * each adjusted for chance and at least 0; of one encoder alone it is halves.
- * Statuses: USAGE (other records), MEMORY.
+ * Scores encoders by the sights of the same records. `sees` and `parts` are
+ * means over the other encoders; of one alone all are `halves`. Statuses: USAGE
+ * (other records), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sight_score(const struct sight *sight,
-                                            size_t count, double *ret_score,
+                                            size_t count,
+                                            struct sight_marks *ret_marks,
                                             struct sotto_error *err);
 
 #endif

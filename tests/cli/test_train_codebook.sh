@@ -14,7 +14,7 @@ rm e.analyst
 # shellcheck disable=SC2086
 run 0 train codebook $base --encoder e.sotto --eps 1 --people 2000 -o c.sotto
 grep -q "codes, from 28 cells of 569 records, by s" out || fail "no summary"
-grep -q "simulating 2000 people with made-up" out || fail "no word of the choice"
+grep -q "reports of 2000 people can" out || fail "no word of the choice"
 grep -q "Wrote c.analyst" out || fail "no word of the analyst file"
 only e.sotto c.sotto c.analyst
 [ "$(stat -c %a c.analyst)" = 600 ] || fail "others may read c.analyst"
@@ -29,10 +29,7 @@ import json
 said = json.load(open("out"))
 assert said["cells"] == 28 and said["people"] == 2000
 assert said["channel"] in ("subset", "signs") and 2 <= said["k"] <= 28
-assert said["k"] in said["subset_k"] + said["signs_k"]
-assert said["subset_k"][0] == 2
-assert len(said["subset_k"]) == len(said["subset_score"])
-assert all(0 <= p <= 1 for p in said["subset_score"] + said["signs_score"])
+assert said["k_classes"] == 3 and said["k_information"] >= 2
 END
 run 0 inspect c.sotto
 grep -q -i "none: encoder" out || fail "inspect hides that nothing is promised"
@@ -68,13 +65,14 @@ grep -q "codes, from 28 cells of 569 records, by subset" out || fail "no label"
 
 # ---- With an encoder of its own ------------------------------------------------
 own="$base --eps 1 --d 4 --hidden 16 --batch 32 --seed 4"
+one="--candidates clm"
 # shellcheck disable=SC2086
 run 0 train clm $own --epochs 3 -o own-e.sotto
 # shellcheck disable=SC2086
 run 0 train codebook $base --encoder own-e.sotto --eps 1 --seed 4 --k 6 \
     --channel subset --name own -o two.sotto
 # shellcheck disable=SC2086
-run 0 train codebook $own --epochs 3 --k 6 --channel subset --name own -o one.sotto
+run 0 train codebook $own $one --epochs 3 --k 6 --channel subset --name own -o one.sotto
 grep -q "Trained an encoder for 3 epochs: loss" out ||
     fail "no word of the encoder"
 grep -q "6 codes, from 28 cells" out || fail "no word of the codes"
@@ -82,7 +80,7 @@ cmp -s one.sotto two.sotto || fail "one command makes another mechanism than two
 cmp -s one.analyst two.analyst || fail "one command, another analyst file"
 absent one.sotto.checkpoint
 # shellcheck disable=SC2086
-run 0 train codebook $own --epochs 3 --k 6 --channel subset --drop area_mean \
+run 0 train codebook $own $one --epochs 3 --k 6 --channel subset --drop area_mean \
     --json -o three.sotto
 json out
 grep -q '"epochs": 3, "loss": .*, "resumed": false, "cells": 28' out ||
@@ -91,19 +89,19 @@ cmp -s one.sotto three.sotto && fail "--drop makes no difference"
 
 # What is found out after training costs no training: the checkpoint is there.
 # shellcheck disable=SC2086
-run 2 train codebook $own --epochs 3 --k 29 --channel subset -o late.sotto
+run 2 train codebook $own $one --epochs 3 --k 29 --channel subset -o late.sotto
 says "from 2 to 28"
 absent late.sotto
 [ -e late.sotto.checkpoint ] || fail "the encoder is lost"
 # shellcheck disable=SC2086
-run 0 train codebook $own --epochs 3 --k 6 --channel subset --name own --json \
+run 0 train codebook $own $one --epochs 3 --k 6 --channel subset --name own --json \
     -o late.sotto
 grep -q '"resumed": true' out || fail "trained again"
 cmp -s one.sotto late.sotto || fail "gone on to another mechanism"
 absent late.sotto.checkpoint
 
 # Stopped, and gone on to the same file.
-long="$own --epochs 40 --k 6 --channel subset"
+long="$own --candidates pca:d=2,clm,clm --epochs 40 --k 6 --channel subset"
 # shellcheck disable=SC2086
 run 0 train codebook $long -o whole.sotto
 # shellcheck disable=SC2086
@@ -120,6 +118,27 @@ run 0 train codebook $long -o k.sotto
 cmp -s whole.sotto k.sotto || fail "stopped: another mechanism"
 cmp -s whole.analyst k.analyst || fail "stopped: another analyst file"
 absent k.sotto.checkpoint
+absent k.sotto.checkpoint.1
+
+# Candidates by default: scores, and which was kept, here and for the analyst.
+# shellcheck disable=SC2086
+run 0 train codebook $base --epochs 2 --eps 1 --seed 4 -o several.sotto
+grep -q "pca:d=4 .*score 0" out || fail "no word of a candidate"
+[ "$(grep -c ", kept$" out)" = 1 ] || fail "not one was kept"
+# shellcheck disable=SC2086
+run 0 train codebook $base --candidates own-e.sotto,e.sotto,pca:d=4 --eps 1 \
+    --json -o files.sotto
+json out
+python3 - <<'END' || fail "the choice of the encoder"
+import json
+said = json.load(open("out"))
+score = said["candidate_scores"]
+assert len(score) == 3 and all(0 <= s <= 1 for s in score)
+assert said["candidate_kept"] == score.index(max(score))
+raw = open("files.analyst", "rb").read()
+head = json.loads(raw[8:8 + int.from_bytes(raw[:8], "little")])
+assert "own-e.sotto" in json.dumps(head), head["__metadata__"]
+END
 
 # ---- Labels that nobody has --------------------------------------------------
 # The same files as from labelled records: labels are never looked at, only
@@ -162,7 +181,7 @@ run 2 train direct --from v.sotto --label-values M,B --eps 1 -o w.sotto
 says "leave --label-values out"
 
 # ---- Wrong usage -------------------------------------------------------------
-for more in "--epochs 3" "--widths 3" "--d 4" "--drop area_mean" "--rate 0.1"; do
+for more in "--candidates pca" "--epochs 3" "--widths 3" "--d 4" "--drop area_mean" "--rate 0.1"; do
     # shellcheck disable=SC2086
     run 2 train codebook $base --encoder e.sotto $more --eps 1 -o w.sotto
     says "is for training an encoder"

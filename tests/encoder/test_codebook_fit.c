@@ -3,12 +3,17 @@
  * with one that it trains, whose settings it hands on; and what is refused
  * before anything is trained.
  */
+#include <unistd.h>
+
 #include "encoder/encoder.h"
 #include "learnt_fixture.h"
 
 static const struct sotto_setting own[] = {
-    {"k", "4"}, {"channel", "subset"}, {"cells", "8"},  {"seed", "3"},
-    {"d", "3"}, {"hidden", "8"},       {"epochs", "2"}, {"batch", "16"}};
+    {"k", "4"},           {"channel", "subset"},
+    {"cells", "8"},       {"seed", "3"},
+    {"d", "3"},           {"hidden", "8"},
+    {"epochs", "2"},      {"batch", "16"},
+    {"candidates", "clm"}};
 #define OWN (sizeof own / sizeof *own)
 
 static struct sotto_train_options
@@ -39,6 +44,7 @@ test_both_ways(void **state)
     options = options_of(own, OWN);
     must(sotto_train(table, "codebook", &options, in_folder("b.sotto"),
                      in_folder("b.analyst"), &facts, NULL, &err));
+    assert_true(isnan(sotto_train_fact(&facts, "candidate_kept")));
     assert_true(sotto_train_fact(&facts, "epochs") == 2);
     assert_true(sotto_train_fact(&facts, "cells") == 8);
     assert_true(sotto_train_fact(&facts, "resumed") == 0);
@@ -46,6 +52,66 @@ test_both_ways(void **state)
     assert_non_null(strstr(facts.said, "4 codes, from 8 cells of 200 records"));
     assert_true(same_files(in_folder("a.sotto"), in_folder("b.sotto")));
     assert_true(same_files(in_folder("a.analyst"), in_folder("b.analyst")));
+    sotto_table_free(table);
+}
+
+/* Of several, the one with the best score is kept: the same file as from it
+   alone, whatever the threads; scores are told, to the analyst as well, and no
+   checkpoint stays. */
+static void
+test_candidates(void **state)
+{
+    struct sotto_table *table = people(200);
+    struct sotto_setting set[] = {
+        own[0],
+        own[1],
+        own[2],
+        own[3],
+        own[4],
+        own[5],
+        own[6],
+        own[7],
+        {"candidates", "pca:d=1,clm,vlm:d=2:hidden=6:epochs=2,clm:rate=9"}};
+    struct sotto_train_options options = options_of(set, OWN);
+    struct sotto_train_facts facts;
+    char checkpoint[512], encoder[512], name[64] = "";
+    size_t kept = 0;
+    (void)state;
+    (void)snprintf(checkpoint, sizeof checkpoint, "%s", in_folder("c"));
+    options.checkpoint = checkpoint;
+    must(sotto_train(table, "codebook", &options, in_folder("a.sotto"),
+                     in_folder("a.analyst"), &facts, NULL, &err));
+    assert_int_equal(access(checkpoint, F_OK), -1);
+    assert_int_equal(access(in_folder("c.1"), F_OK), -1);
+    for (size_t i = 0; i < facts.facts; i++) {
+        const struct sotto_fact *fact = &facts.fact[i];
+        if (strcmp(fact->name, "candidate_scores") == 0) {
+            assert_int_equal(fact->numbers, 4);
+            for (size_t j = 0; j < 4; j++) {
+                assert_true(fact->number[j] >= 0 && fact->number[j] <= 1);
+                kept = fact->number[j] > fact->number[kept] ? j : kept;
+            }
+        } else if (strcmp(fact->name, "candidate") == 0) {
+            (void)snprintf(name, sizeof name, "%s", fact->text);
+        }
+    }
+    assert_true(sotto_train_fact(&facts, "candidate_kept") == (double)kept);
+    assert_non_null(strstr(facts.said, ", kept\n"));
+    assert_non_null(strstr(facts.said, "  clm:rate=9 "));
+    options.threads = 2;
+    must(sotto_train(table, "codebook", &options, in_folder("b.sotto"),
+                     in_folder("b.analyst"), NULL, NULL, &err));
+    assert_true(same_files(in_folder("a.sotto"), in_folder("b.sotto")));
+    assert_true(same_files(in_folder("a.analyst"), in_folder("b.analyst")));
+    /* The same encoders from files: the same scores. */
+    (void)snprintf(encoder, sizeof encoder, "%s", in_folder("a.sotto"));
+    set[8].value = encoder;
+    options.sets = 9;
+    options.checkpoint = NULL;
+    must(sotto_train(table, "codebook", &options, in_folder("d.sotto"),
+                     in_folder("d.analyst"), &facts, NULL, &err));
+    assert_true(isnan(sotto_train_fact(&facts, "epochs")));
+    assert_true(name[0] != '\0');
     sotto_table_free(table);
 }
 
@@ -67,10 +133,13 @@ choose_three(struct sotto_codebook *codebook,
 static void
 test_choice(void **state)
 {
-    static const struct sotto_setting set[] = {
-        {"d", "3"}, {"hidden", "8"}, {"epochs", "1"}, {"people", "50"}};
+    static const struct sotto_setting set[] = {{"d", "3"},
+                                               {"hidden", "8"},
+                                               {"epochs", "1"},
+                                               {"people", "50"},
+                                               {"candidates", "pca:d=2,clm"}};
     struct sotto_table *table = people(100);
-    struct sotto_train_options options = options_of(set, 4);
+    struct sotto_train_options options = options_of(set, 5);
     struct sotto_train_facts facts;
     (void)state;
     must(encoder_train(encoder_registry, "codebook",
@@ -117,6 +186,12 @@ test_refused(void **state)
     refused("people", "needs a label", SET("people", "9"), none, NULL);
     refused("classes", "needs a label", SET("classes", "9"), none, NULL);
     refused("l", "eps-pre", SET("l", "3"), none, "kind"); /* its base's check */
+    refused("candidates", "is for training an encoder", encoder,
+            SET("candidates", "pca"), "kind");
+    refused("candidates", "neither a kind", SET("candidates", "pca,direct"),
+            none, "kind");
+    refused("whiten", "is not for vlm", SET("candidates", "vlm:whiten"), none,
+            "kind");
 #undef SET
 }
 
@@ -126,6 +201,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_both_ways),
+        TEST(test_candidates),
         TEST(test_choice),
         TEST(test_refused),
     };

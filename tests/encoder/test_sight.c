@@ -49,7 +49,7 @@ test_score(void **state)
     float *z[4] = {points(N, D, GROUPS, 2), points(N, D, GROUPS, 3),
                    fog(N, D, 3), fog(N, 1, 4)};
     struct sight sight[4];
-    double score[4], alone;
+    struct sight_marks score[4], alone;
     (void)state;
     for (size_t i = 0; i < N; i++) {
         z[3][i] = (float)((i / 300) * 10) + z[3][i];
@@ -64,10 +64,13 @@ test_score(void **state)
     assert_true(sight[0].halves > 0.98 && sight[3].halves > 0.98);
     assert_true(sight[2].halves < 0.6);
     must(sight_score(sight, 4, score, &err));
-    assert_true(score[0] > score[2] && score[1] > score[2]);
-    assert_true(score[0] > 2 * score[3] && score[1] > 2 * score[3]);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(score[i].score > 2 * score[2].score);
+        assert_true(score[i].score > 2 * score[3].score);
+        assert_true(score[i].sees > score[2].sees);
+    }
     must(sight_score(sight + 2, 1, &alone, &err));
-    assert_true(fabs(alone - sight[2].halves) < 1e-12);
+    assert_true(fabs(alone.score - sight[2].halves) < 1e-12);
     for (size_t i = 0; i < 4; i++) {
         sight_clear(&sight[i]);
         assert_null(sight[i].cell);
@@ -112,7 +115,7 @@ test_refused(void **state)
     struct sotto_watch watch = {.tick = stop};
     float *z = points(N, D, GROUPS, 9);
     struct sight sight[2] = {{0}, {0}};
-    double score[2];
+    struct sight_marks score[2];
     (void)state;
     must_fail(SOTTO_STATUS_STOPPED, "stopped",
               look_at(1, z, N, D, &watch, &sight[0]));
@@ -135,7 +138,7 @@ test_memory(void **state)
     struct tensor_backend *backend = backend_over(NULL);
     struct clustering clustering;
     struct sight sight = {0};
-    double score[2];
+    struct sight_marks score[2];
     enum sotto_status status;
     long n = 0;
     (void)state;
