@@ -126,6 +126,13 @@ void sotto_model_free(struct sotto_model *model);
 size_t sotto_model_classes(const struct sotto_model *model);
 /* A class's text: the mechanism's own. */
 const char *sotto_model_class(const struct sotto_model *model, size_t i);
+/*
+ * The probability, given the reports it was learnt from, that what the model
+ * calls class y should be called `other`: where reports say little, two classes
+ * may have each other's place. NAN: its learner does not say.
+ */
+double sotto_model_exchanged(const struct sotto_model *model, size_t y,
+                             size_t other);
 /* The mechanism it holds. */
 struct sotto_mechanism *sotto_model_mechanism(const struct sotto_model *model);
 

@@ -189,8 +189,15 @@ struct cli_program {
     const char *start; /* the arguments to try first */
     const struct cli_verb *verb[CLI_VERBS_MAX];
     size_t verbs;
+    /* Tells of a model: what it classifies, and which classes may be
+       exchanged; prints nothing where the file is none, and returns
+       CLI_EXIT_BAD. NULL: the program takes no models. */
+    int (*inspect_model)(const char *path, bool json);
 };
 extern const struct cli_program cli_program;
+
+/* verb/inspect_model.c */
+int cmd_inspect_model(const char *path, bool json);
 
 extern const struct cli_verb cmd_demo;
 extern const struct cli_verb cmd_data;

@@ -14,4 +14,5 @@ const struct cli_program cli_program = {
              &cmd_ledger, &cmd_account, &cmd_audit,    &cmd_experiment,
              &cmd_bench},
     .verbs = 21,
+    .inspect_model = cmd_inspect_model,
 };

@@ -77,6 +77,10 @@ struct learner {
                                 struct device_net *ret_net,
                                 struct sotto_error *err);
 
+    /* Row y, column y': the probability that what is called y should be called
+       y'; NULL, or a NULL function: it does not say. */
+    const double *(*exchanged)(const struct sotto_model *model);
+
     void (*write)(const struct sotto_model *model, struct model_tensors *to);
     /* Fills a model that has its mechanism. Statuses: any; it is told as
        FORMAT, but for MEMORY. */

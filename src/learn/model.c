@@ -3,6 +3,7 @@
  */
 #include "learn/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "host/error.h"
@@ -59,6 +60,17 @@ sotto_model_class(const struct sotto_model *model, size_t i)
     return model->column != SIZE_MAX
                ? sotto_mechanism_category(model->mechanism, model->column, i)
                : "(combined)";
+}
+
+double
+sotto_model_exchanged(const struct sotto_model *model, size_t y, size_t other)
+{
+    const double *p = model->learner->exchanged != NULL
+                          ? model->learner->exchanged(model)
+                          : NULL;
+    return p != NULL && y < model->classes && other < model->classes
+               ? p[y * model->classes + other]
+               : NAN;
 }
 
 struct sotto_mechanism *

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "verb/confidence.h"
+#include "verb/exchanged.h"
 #include "verb/learning.h"
 #include "verb/records.h"
 
@@ -190,6 +191,7 @@ run_evaluate(const struct cli_args *args)
         } else {
             tell_evaluate(model, &evaluation, private_records);
         }
+        exchanged_tell(model, cli_given(args, "json"));
         tell_left_out(sotto_table_rows(table) - evaluation.rows);
     }
     sotto_table_free(table);
@@ -222,7 +224,9 @@ const struct cli_verb cmd_evaluate = {
         "Prints how often the model names the true label, with an interval "
         "(Wilson's) for\nwhat it would be on all records like these, and how "
         "often which class is taken\nfor which. With --private the model sees "
-        "a simulated report of each record.\n",
+        "a simulated report of each record. Where\nthe reports it was learnt "
+        "from leave open which of two classes is which, it says\nso, with a "
+        "probability.\n",
     .example = "sotto evaluate wdbc.model --data data/wdbc.csv\n",
     .wanted = wanted,
     .options = options,

@@ -33,6 +33,19 @@ tell_refused(const struct sotto_mechanism *mechanism)
                : CLI_EXIT_DONE;
 }
 
+/* A model, if this program takes any; else what was wrong with the
+   mechanism. */
+static int
+inspect_other(const struct cli_args *args, const struct sotto_error *err)
+{
+    return err->status == SOTTO_STATUS_FORMAT &&
+                   cli_program.inspect_model != NULL &&
+                   cli_program.inspect_model(
+                       args->word[0], cli_given(args, "json")) == CLI_EXIT_DONE
+               ? CLI_EXIT_DONE
+               : cli_fail(err);
+}
+
 static int
 run_inspect(const struct cli_args *args)
 {
@@ -41,9 +54,10 @@ run_inspect(const struct cli_args *args)
     struct sotto_error err = {0};
     int status = CLI_EXIT_DONE;
     if (sotto_mechanism_read(args->word[0], &mechanism, &err) !=
-            SOTTO_STATUS_OK ||
-        sotto_mechanism_describe(mechanism, cli_given(args, "json"), &text,
-                                 &err) != SOTTO_STATUS_OK) {
+        SOTTO_STATUS_OK) {
+        status = inspect_other(args, &err);
+    } else if (sotto_mechanism_describe(mechanism, cli_given(args, "json"),
+                                        &text, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {
         put_lines(text);
@@ -54,7 +68,7 @@ run_inspect(const struct cli_args *args)
     return status;
 }
 
-static const char *const wanted[] = {"M (a mechanism)", NULL};
+static const char *const wanted[] = {"M (a mechanism, or a model)", NULL};
 
 static const struct cli_option options[] = {
     CLI_OPTION_END,
@@ -67,7 +81,10 @@ const struct cli_verb cmd_inspect = {
     .about = "Opens M as a device would, checking every byte, and describes "
              "it. What devices\nrefuse for the size of its numbers is described"
              ", too: the page and a message say\nso, and the exit status is 2. "
-             "Who signed M is another question: sotto verify.\n",
+             "Who signed M is another question: sotto verify.\nOf a model of "
+             "sotto fit "
+             "it says which classes it tells apart, and which of them the\n"
+             "reports it was learnt from leave in doubt.\n",
     .example = "sotto inspect wdbc.sotto\n",
     .wanted = wanted,
     .options = options,

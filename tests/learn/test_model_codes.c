@@ -7,7 +7,7 @@
 #include "fail_alloc.h"
 #include "host/file.h"
 #include "host/safetensors.h"
-#include "learn/codes/classifier.h"
+#include "learn/codes/codes_model.h"
 #include "learn_codebook.h"
 
 #define ROWS 40u
@@ -64,7 +64,34 @@ static void
 write_small(const char *path)
 {
     struct sotto_model *model = small_model();
+    double *exchanged = calloc((size_t)CLASSES * CLASSES, sizeof *exchanged);
+    assert_non_null(exchanged);
+    assert_true(isnan(sotto_model_exchanged(model, 0, 0)));
+    for (size_t y = 0; y < CLASSES; y++) {
+        exchanged[y * CLASSES + y] = 0.75;
+        exchanged[y * CLASSES + (y + 1) % CLASSES] = 0.25;
+    }
+    codes_of(model)->classifier->exchanged = exchanged;
     must(sotto_model_write(model, path, &err));
+    sotto_model_free(model);
+}
+
+/* Doubt about classes is kept, and a model without any opens as ever. */
+static void
+test_exchanged(void **state)
+{
+    struct sotto_model *model = NULL, *without = small_model();
+    (void)state;
+    write_small(in_folder("m.model"));
+    must(sotto_model_read(in_folder("m.model"), &model, &err));
+    assert_true(fabs(sotto_model_exchanged(model, 1, 1) - 0.75) < 1e-12);
+    assert_true(fabs(sotto_model_exchanged(model, 0, 1) - 0.25) < 1e-12);
+    assert_true(isnan(sotto_model_exchanged(model, 0, CLASSES)));
+    sotto_model_free(model);
+    must(sotto_model_write(without, in_folder("m.model"), &err));
+    sotto_model_free(without);
+    must(sotto_model_read(in_folder("m.model"), &model, &err));
+    assert_true(isnan(sotto_model_exchanged(model, 1, 1)));
     sotto_model_free(model);
 }
 
@@ -163,6 +190,8 @@ test_numbers(void **state)
         {"codes.tau", 5, INFINITY, "\"codes.tau\""},
         {"codes.tau_bar", 3, 2, "\"codes.tau_bar\""},
         {"codes.tau_bar", 5, -1, "\"codes.tau_bar\""},
+        {"codes.exchanged", 0, 0.5, "\"codes.exchanged\""},
+        {"codes.exchanged", 1, -0.25, "\"codes.exchanged\""},
     };
     const char *path = in_folder("m.model");
     (void)state;
@@ -381,10 +410,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),   cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_cut),     cmocka_unit_test(test_clean),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_apart),     cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_exchanged), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_clean),     cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

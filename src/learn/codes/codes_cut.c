@@ -79,6 +79,23 @@ choose_cut(struct sotto_model *model, struct sotto_codebook *codebook,
     return status;
 }
 
+/* The doubt about classes is the networks', whatever the cells are. */
+static enum sotto_status
+copy_exchanged(const struct classifier *from, struct classifier *to,
+               struct sotto_error *err)
+{
+    size_t size = from->classes * from->classes * sizeof *from->exchanged;
+    if (from->exchanged == NULL) {
+        return SOTTO_STATUS_OK;
+    }
+    to->exchanged = malloc(size);
+    if (to->exchanged == NULL) {
+        return host_fail_memory(err);
+    }
+    memcpy(to->exchanged, from->exchanged, size);
+    return SOTTO_STATUS_OK;
+}
+
 /* Copies the networks, and sets the tables to the cells'. */
 static enum sotto_status
 fill_model(struct sotto_model *cut, const struct classifier *from,
@@ -108,7 +125,7 @@ fill_model(struct sotto_model *cut, const struct classifier *from,
     memcpy(own->classifier->pi, cells->pi, cells->cells * sizeof *cells->pi);
     memcpy(own->classifier->tau, cells->tau, pairs * sizeof *cells->tau);
     memcpy(own->classifier->tau_bar, cells->tau, pairs * sizeof *cells->tau);
-    return SOTTO_STATUS_OK;
+    return copy_exchanged(from, own->classifier, err);
 }
 
 static enum sotto_status

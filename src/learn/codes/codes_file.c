@@ -5,14 +5,18 @@
  *     codes.pi           F64  shares of the cells
  *     codes.tau          F64  labels in cells, as reports say
  *     codes.tau_bar      F64  likewise, as the network says
+ *     codes.exchanged    F64  classes by classes: which may have each other's
+ *                             place; where labels were learnt by leaves
  */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
 #include "learn/codes/codes_model.h"
 
+#define EXCHANGED "codes.exchanged"
 #define SUM_ERROR 1e-3 /* of a row of probabilities, from 1 */
 
 void
@@ -27,6 +31,10 @@ codes_write(const struct sotto_model *model, struct model_tensors *to)
                       classifier->tau);
     model_tensors_add(to, "codes.tau_bar", SAFETENSORS_F64, cells, classes,
                       classifier->tau_bar);
+    if (classifier->exchanged != NULL) {
+        model_tensors_add(to, EXCHANGED, SAFETENSORS_F64, classes, classes,
+                          classifier->exchanged);
+    }
 }
 
 /* Reads a table whose rows are of probabilities, none below `least`. Rows of 0
@@ -71,11 +79,24 @@ read_tables(const struct safetensors *file, struct classifier *classifier,
     return status;
 }
 
+static enum sotto_status
+read_exchanged(const struct safetensors *file, struct classifier *classifier,
+               struct sotto_error *err)
+{
+    size_t classes = classifier->classes;
+    classifier->exchanged = calloc(classes * classes, sizeof(double));
+    return classifier->exchanged != NULL
+               ? read_table(file, EXCHANGED, classes, classes, 0,
+                            classifier->exchanged, err)
+               : host_fail_memory(err);
+}
+
 enum sotto_status
 codes_read(struct sotto_model *model, const struct safetensors *file,
            struct sotto_error *err)
 {
     const struct safetensors_entry *entry = NULL;
+    bool exchanged = safetensors_find(file, EXCHANGED) != NULL;
     struct networks_plan plan;
     struct codes_model *own;
     enum sotto_status status =
@@ -86,7 +107,8 @@ codes_read(struct sotto_model *model, const struct safetensors *file,
         return status;
     }
     own = codes_of(model);
-    status = networks_check(file, &plan, own->in, model->classes, 3, err);
+    status = networks_check(file, &plan, own->in, model->classes,
+                            exchanged ? 4 : 3, err);
     if (status == SOTTO_STATUS_OK) { /* before room is made for it */
         status =
             safetensors_want(file, "codes.tau", SAFETENSORS_F64, 2,
@@ -98,5 +120,8 @@ codes_read(struct sotto_model *model, const struct safetensors *file,
     status =
         HOST_THEN(status, networks_read(file, &own->classifier->networks, err));
     status = HOST_THEN(status, read_tables(file, own->classifier, err));
+    if (status == SOTTO_STATUS_OK && exchanged) {
+        status = read_exchanged(file, own->classifier, err);
+    }
     return status;
 }

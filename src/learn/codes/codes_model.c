@@ -152,6 +152,12 @@ get_networks(const struct sotto_model *model)
     return &codes_of(model)->classifier->networks;
 }
 
+static const double *
+get_exchanged(const struct sotto_model *model)
+{
+    return codes_of(model)->classifier->exchanged;
+}
+
 static enum sotto_status
 keep_network(struct sotto_model *model, size_t network, struct sotto_error *err)
 {
@@ -185,6 +191,7 @@ const struct learner learner_codes = {
     .networks = get_networks,
     .keep = keep_network,
     .device = codes_device,
+    .exchanged = get_exchanged,
     .write = codes_write,
     .read = codes_read,
     .free = free_own,

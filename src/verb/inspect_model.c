@@ -1,0 +1,61 @@
+/*
+ * inspect_model.c: what sotto inspect says of a model. It is apart from
+ * cmd_inspect.c, as a collector's program has nothing that opens models.
+ */
+#include "cli/cli.h"
+#include "cli/json_print.h"
+#include "verb/exchanged.h"
+
+/* Whether the learner says how sure it is of the classes' names. */
+static bool
+is_doubt_known(const struct sotto_model *model)
+{
+    double p = sotto_model_exchanged(model, 0, 0);
+    return p >= 0;
+}
+
+static void
+tell_json_model(const struct sotto_model *model)
+{
+    json_begin(stdout);
+    json_text(stdout, "kind", "model");
+    json_size(stdout, "classes", sotto_model_classes(model));
+    json_size(stdout, "networks", sotto_model_networks(model));
+    json_bool(stdout, "doubt_known", is_doubt_known(model));
+    json_end(stdout);
+}
+
+static void
+tell_model(const struct sotto_model *model)
+{
+    size_t classes = sotto_model_classes(model);
+    (void)printf("A model: it tells %zu classes apart:", classes);
+    for (size_t y = 0; y < classes; y++) {
+        (void)printf("%s \"%s\"", y > 0 ? "," : "",
+                     cli_shown(sotto_model_class(model, y)));
+    }
+    (void)printf(
+        ".\n%s\n",
+        is_doubt_known(model)
+            ? "Classes that the reports leave in doubt are named below,"
+              " if there are any."
+            : "It does not say how sure it is which class is which.");
+}
+
+int
+cmd_inspect_model(const char *path, bool json)
+{
+    struct sotto_model *model = NULL;
+    struct sotto_error err = {0};
+    if (sotto_model_read(path, &model, &err) != SOTTO_STATUS_OK) {
+        return CLI_EXIT_BAD;
+    }
+    if (json) {
+        tell_json_model(model);
+    } else {
+        tell_model(model);
+    }
+    exchanged_tell(model, json);
+    sotto_model_free(model);
+    return CLI_EXIT_DONE;
+}
