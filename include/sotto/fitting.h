@@ -68,6 +68,9 @@ struct sotto_fit_info {
     double validation; /* of the validation reports */
     uint64_t epochs;
     double memory; /* bytes of posterior weights */
+    double gap;    /* codebooks whose labels were learnt by leaves: how far the
+                      likelihood is from its second order, in nats; above 1 the
+                      answer is rough (docs/codebook.md); 0 otherwise */
 };
 
 /* A classifier, with the mechanism whose records it takes. */

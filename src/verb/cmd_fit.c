@@ -14,6 +14,8 @@
 #include "verb/records.h"
 #include "verb/report_source.h"
 
+#define GAP_MOST 1.0 /* nats; more is said */
+
 #define PATH_SIZE 4200u
 
 struct fit_job {
@@ -275,6 +277,7 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
     json_number(to, "memory", info->memory);
     json_number(to, "log_p", info->log_p);
     json_number(to, "validation", info->validation);
+    json_number(to, "gap", info->gap);
     json_size(to, "epochs", (size_t)info->epochs);
     json_size(to, "classes", sotto_model_classes(job->model));
     json_end(to);
@@ -310,6 +313,12 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
         (void)fprintf(to, "; none was held out\n");
     } else {
         (void)fprintf(to, ", held out %.5f\n", info->validation);
+    }
+    if (info->gap > GAP_MOST) {
+        cli_note("the likelihood of these reports differs from its second "
+                 "order by %.1f nats: the labels of codes are rough; more "
+                 "reports, or fewer codes (--k), make it better",
+                 info->gap);
     }
     if (job->labels != NULL) {
         cli_note("%zu of %zu reports have a label in the clear: nothing "

@@ -217,7 +217,8 @@ tell_info(struct sotto_fit_info *info, const struct classifier_info *found,
                                     .log_p = found->log_p,
                                     .validation = found->validation,
                                     .epochs = found->epochs,
-                                    .memory = found->memory};
+                                    .memory = found->memory,
+                                    .gap = found->smooth.gap};
 }
 
 /* Whether the layer of the codes has no bias: then the code is that of z's
