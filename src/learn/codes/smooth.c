@@ -217,7 +217,9 @@ draw_task(void *context, size_t p, unsigned worker)
 static void
 draw_all(struct sampler *sampler, float *e, float *u)
 {
-    struct drawing drawing = {sampler, e, u};
+    struct drawing drawing = {.sampler = sampler};
+    drawing.e = e;
+    drawing.u = u;
     host_pool_run(sampler->problem->pool, sampler->particles, draw_task,
                   &drawing);
 }

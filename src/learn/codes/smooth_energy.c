@@ -76,7 +76,8 @@ smooth_energy_init(struct smooth_energy *energy,
         energy->pi == NULL || energy->scaled == NULL || energy->tau == NULL ||
         energy->dtau == NULL || energy->table == NULL || energy->x == NULL ||
         energy->y == NULL || energy->held == NULL) {
-        status = host_fail_memory(err);
+        smooth_energy_clear(energy);
+        return host_fail_memory(err);
     }
     for (size_t b = 0; b < problem->books && status == SOTTO_STATUS_OK; b++) {
         status = init_book(energy, b, err);

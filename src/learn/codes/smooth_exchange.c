@@ -44,9 +44,11 @@ smooth_exchanged(const float *tau, const double *mean, const double *pi,
     size_t size = classes * classes;
     double *overlap = calloc(2 * size, sizeof *overlap);
     uint32_t *name = calloc(classes, sizeof *name);
-    enum sotto_status status = overlap != NULL && name != NULL
-                                   ? SOTTO_STATUS_OK
-                                   : host_fail_memory(err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (overlap == NULL || name == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
     for (size_t t = 0; t < particles && status == SOTTO_STATUS_OK; t++) {
         set_overlap(tau + t * classes, mean, pi, leaves, particles * classes,
                     classes, overlap);
@@ -58,6 +60,7 @@ smooth_exchanged(const float *tau, const double *mean, const double *pi,
     if (status == SOTTO_STATUS_OK) {
         memcpy(ret_exchanged, overlap + size, size * sizeof *overlap);
     }
+done:
     free(overlap);
     free(name);
     return status;
