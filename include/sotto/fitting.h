@@ -118,6 +118,22 @@ SOTTO_CHECKED enum sotto_status sotto_fit_labelled(
     const struct sotto_fit_options *options, struct sotto_model **ret_model,
     struct sotto_fit_info *ret_info, struct sotto_error *err);
 
+/*
+ * The same from reports about the label alone (a mechanism for the label only),
+ * beside the records that they are about, in the clear: a network on the record
+ * itself. `keys` has the columns "id", of the reports, and one that the records
+ * have too; NULL: row i is report i's. `from`, unless NULL, is a mechanism
+ * whose encoder it begins with. The records are not protected, and the model
+ * tells of them. Statuses: those of sotto_fit; INPUT about "records" or "keys"
+ * (no record for a report, or two reports for one); USAGE (another mechanism).
+ */
+SOTTO_CHECKED enum sotto_status sotto_fit_records(
+    struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,
+    const struct sotto_table *records, const struct sotto_table *keys,
+    const struct sotto_mechanism *from, const struct sotto_fit_options *options,
+    struct sotto_model **ret_model, struct sotto_fit_info *ret_info,
+    struct sotto_error *err);
+
 /* One safetensors file with all it needs. Statuses: IO, MEMORY; FORMAT. */
 SOTTO_CHECKED enum sotto_status
 sotto_model_write(const struct sotto_model *model, const char *path,

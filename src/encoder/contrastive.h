@@ -107,6 +107,14 @@ double contrastive_loss(struct tensor_backend *backend, size_t n, size_t m,
 #define CONTRASTIVE_HEAD 64u /* units of the head's layer */
 #define CONTRASTIVE_OUT 32u  /* m */
 
+#define CONTRASTIVE_LAYERS_ROOM (LEARNT_LAYERS_MAX + 3u)
+
+/* The encoder's layers, of which more than LEARNT_LAYERS_MAX are too many.
+   Returns how many there are. */
+size_t contrastive_layers(const struct contrastive_settings *set,
+                          struct sotto_image image, size_t d,
+                          struct layer ret_layer[CONTRASTIVE_LAYERS_ROOM]);
+
 struct contrastive_net {
     struct host_pool *pool; /* makes the views */
     struct tensor_backend *backend;

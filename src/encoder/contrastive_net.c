@@ -26,7 +26,7 @@
 /* Layers as they are put one behind the other, and the image that comes out of
    the last. */
 struct plan {
-    struct layer layer[LEARNT_LAYERS_MAX + 3];
+    struct layer layer[CONTRASTIVE_LAYERS_ROOM];
     size_t layers;
     struct sotto_image image;
 };
@@ -100,15 +100,12 @@ plan_images(struct plan *plan, const struct contrastive_settings *set)
         (plan->image.height > SIDE_ENOUGH || plan->image.width > SIDE_ENOUGH));
 }
 
-static enum sotto_status
-plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
-            const struct contrastive_settings *set, struct sotto_error *err)
+size_t
+contrastive_layers(const struct contrastive_settings *set,
+                   struct sotto_image image, size_t d,
+                   struct layer ret_layer[CONTRASTIVE_LAYERS_ROOM])
 {
-    static const struct layer head[] = {
-        {.out = CONTRASTIVE_HEAD, .activation = ACTIVATION_RELU},
-        {.out = CONTRASTIVE_OUT}};
-    struct plan plan = {.image = contrastive_image(learnt)};
-    enum sotto_status status;
+    struct plan plan = {.image = image};
     if (strcmp(set->network, "cnn") == 0) {
         plan_images(&plan, set);
     } else {
@@ -120,14 +117,29 @@ plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
         }
     }
     plan.layer[plan.layers++] =
-        (struct layer){.out = (uint32_t)net->d, .norm = true};
-    if (plan.layers > LEARNT_LAYERS_MAX) {
+        (struct layer){.out = (uint32_t)d, .norm = true};
+    memcpy(ret_layer, plan.layer, plan.layers * sizeof *ret_layer);
+    return plan.layers;
+}
+
+static enum sotto_status
+plan_graphs(struct contrastive_net *net, const struct learnt *learnt,
+            const struct contrastive_settings *set, struct sotto_error *err)
+{
+    static const struct layer head[] = {
+        {.out = CONTRASTIVE_HEAD, .activation = ACTIVATION_RELU},
+        {.out = CONTRASTIVE_OUT}};
+    struct layer layer[CONTRASTIVE_LAYERS_ROOM];
+    size_t layers =
+        contrastive_layers(set, contrastive_image(learnt), net->d, layer);
+    enum sotto_status status;
+    if (layers > LEARNT_LAYERS_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "'encoder' has %zu layers: from 1 to %u are possible",
-                         plan.layers, LEARNT_LAYERS_MAX);
+                         layers, LEARNT_LAYERS_MAX);
     }
     status = nn_graph_plan(&net->encoder, &net->arena, "encoder", net->width,
-                           plan.layer, plan.layers, err);
+                           layer, layers, err);
     status = HOST_THEN(status, nn_graph_plan(&net->head, &net->arena, "head",
                                              net->d, head, 2, err));
     return HOST_THEN(status, nn_arena_allocate(&net->arena, err));

@@ -165,6 +165,28 @@ sotto_fit_clean(struct sotto_mechanism *mechanism,
 }
 
 enum sotto_status
+sotto_fit_records(struct sotto_mechanism *mechanism,
+                  const struct sotto_report_reader *reader,
+                  const struct sotto_table *records,
+                  const struct sotto_table *keys,
+                  const struct sotto_mechanism *from,
+                  const struct sotto_fit_options *options,
+                  struct sotto_model **ret_model,
+                  struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    struct learn_job job = {
+        .reader = reader, .table = records, .keys = keys, .from = from};
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(mechanism, &info);
+    if (!info.label_only) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "records go with a mechanism for the label only; "
+                         "this one protects them");
+    }
+    return read_and_fit(mechanism, job, options, ret_model, ret_info, err);
+}
+
+enum sotto_status
 sotto_fit_labelled(struct sotto_mechanism *mechanism,
                    const struct sotto_report_reader *reader,
                    const struct sotto_table *labels, const char *column,

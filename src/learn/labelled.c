@@ -148,11 +148,10 @@ read_ids(const struct sotto_table *labels, size_t column, struct id_row *ret_id,
     return SOTTO_STATUS_OK;
 }
 
-/* Finds every report's row by its id, SIZE_MAX where there is none. */
-static enum sotto_status
-match_ids(const struct sotto_report_reader *reader,
-          const struct sotto_table *labels, size_t column, size_t *ret_row,
-          struct sotto_error *err)
+enum sotto_status
+labelled_match(const struct sotto_report_reader *reader,
+               const struct sotto_table *labels, size_t column, size_t *ret_row,
+               struct sotto_error *err)
 {
     size_t n = sotto_table_rows(labels), matched = 0;
     struct id_row *id = calloc(n + 1, sizeof *id), key;
@@ -286,9 +285,9 @@ read_labels(const struct learn_job *job, struct schema *schema, size_t *ret_at,
     const struct sotto_report_reader *reader = job->reader;
     const struct sotto_table *labels = job->labels;
     size_t id = sotto_table_find(labels, LABELLED_ID);
-    enum sotto_status status = id != SIZE_MAX
-                                   ? match_ids(reader, labels, id, ret_row, err)
-                                   : match_order(reader, labels, ret_row, err);
+    enum sotto_status status =
+        id != SIZE_MAX ? labelled_match(reader, labels, id, ret_row, err)
+                       : match_order(reader, labels, ret_row, err);
     status = HOST_THEN(
         status, schema_fit_find(labels, "label", job->column, ret_at, err));
     status = HOST_THEN(status, schema_fit_label(schema, labels, *ret_at, err));

@@ -23,6 +23,14 @@ struct learn_job;
     ((uint64_t)20) /* less, if the total would be above the                    \
                       most that a mechanism can have */
 
+/* Finds the row of a table that has each report's id in a column, SIZE_MAX
+   where there is none. Statuses: INPUT (ids that are none, or twice; no report
+   has one), MEMORY. */
+SOTTO_CHECKED enum sotto_status
+labelled_match(const struct sotto_report_reader *reader,
+               const struct sotto_table *table, size_t column, size_t *ret_row,
+               struct sotto_error *err);
+
 /* Gives a mechanism a label. Statuses: INPUT (it has one), MEMORY and those of
    compose_open. */
 SOTTO_CHECKED enum sotto_status labelled_mechanism(

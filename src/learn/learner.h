@@ -27,6 +27,10 @@ struct learn_job {
     const struct sotto_analyst *analyst; /* may be NULL */
     const struct sotto_table *table;     /* auxiliary records, or NULL; for
                                             fit_clean the records */
+    /* Label only: the table is the records that the reports are about. */
+    const struct sotto_table *keys; /* ids of reports beside keys of records;
+                                       NULL: they have one order */
+    const struct sotto_mechanism *from; /* whose encoder it begins with; NULL */
     const struct learn_options *options;
 };
 

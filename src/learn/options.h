@@ -45,6 +45,7 @@ struct learn_options {
     double bootstrap;  /* all networks but the first weigh the reports by lot:
                           1 + bootstrap (e - 1), e exponential with mean 1:
                           candidates to choose from; 0 to 1, 0: all alike */
+    double views;      /* record alone: strength of the images' distortions */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;

@@ -3,6 +3,7 @@
  */
 #include "learn/codes/codes_model.h"
 #include "learn/lattice/lattice.h"
+#include "learn/record/record.h"
 
-const struct learner *const learner_table[] = {&learner_codes, &learner_lattice,
-                                               NULL};
+const struct learner *const learner_table[] = {&learner_codes, &learner_record,
+                                               &learner_lattice, NULL};

@@ -97,6 +97,7 @@ sending_write(const struct sotto_model *model, const struct sending_plan *plan,
     if (status == SOTTO_STATUS_OK) {
         part.factor[0].column = (uint32_t)keep_columns(model, plan, &copy);
         copy.spec.name = plan->name;
+        copy.spec.label_only = false; /* it stays on the device from here on */
         copy.spec.eps = part.eps;
         copy.spec.part = &part;
         copy.spec.parts = 1;

@@ -25,7 +25,9 @@ struct fit_job {
     struct sotto_table *aux;
     struct sotto_table *labels; /* in the clear; NULL: reports have them */
     const char *column;         /* theirs */
-    char beside[PATH_SIZE];     /* M with .analyst for .sotto */
+    struct sotto_table *records, *keys; /* label only; NULL: none */
+    struct sotto_mechanism *from;       /* whose encoder it begins with */
+    char beside[PATH_SIZE];             /* M with .analyst for .sotto */
     struct sotto_fit_options options;
     struct sotto_setting *set;
     struct sotto_model *model;
@@ -161,6 +163,49 @@ read_labels(const struct cli_args *args, struct fit_job *job)
     return records_read_labels(args, path, &job->labels, &job->column);
 }
 
+/* --records, --keys and --from: of a mechanism for the label only. */
+static int
+read_records(const struct cli_args *args, struct fit_job *job)
+{
+    const char *records = cli_value(args, "records");
+    const char *keys = cli_value(args, "keys"), *from = cli_value(args, "from");
+    struct sotto_mechanism_info info;
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    sotto_mechanism_info(job->mechanism, &info);
+    if (info.label_only != (records != NULL)) {
+        return info.label_only
+                   ? cli_bad("'%.240s' is for the label only: give the records "
+                             "that the reports are about, --records F",
+                             args->word[0])
+                   : cli_bad("--records goes with a mechanism for the label "
+                             "only (train direct --label-only), and '%.240s' "
+                             "protects the records",
+                             args->word[0]);
+    }
+    if (records == NULL) {
+        return keys == NULL && from == NULL
+                   ? CLI_EXIT_DONE
+                   : cli_bad("--%s belongs to --records",
+                             keys != NULL ? "keys" : "from");
+    }
+    if (cli_given(args, "aux") || cli_given(args, "known-labels") ||
+        sotto_store_named(args->word[1])) {
+        return cli_bad("--records takes a file of reports, in the order of the "
+                       "records or with --keys, and neither --aux nor "
+                       "--known-labels");
+    }
+    status = records_read(args, records, NULL, &job->records);
+    if (keys != NULL) {
+        status = CLI_THEN(status, records_read(args, keys, NULL, &job->keys));
+    }
+    if (status == CLI_EXIT_DONE && from != NULL &&
+        sotto_mechanism_read(from, &job->from, &err) != SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    }
+    return status;
+}
+
 static int
 read_inputs(const struct cli_args *args, struct fit_job *job)
 {
@@ -192,6 +237,7 @@ read_inputs(const struct cli_args *args, struct fit_job *job)
         status = records_read(args, aux, cli_value(args, "labels"), &job->aux);
     }
     status = CLI_THEN(status, read_labels(args, job));
+    status = CLI_THEN(status, read_records(args, job));
     return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
 }
 
@@ -219,6 +265,9 @@ fail_fit(const struct cli_args *args, const struct sotto_error *err)
         path = cli_value(args, "aux");
     } else if (strcmp(err->subject, "labels") == 0) {
         path = cli_value(args, "known-labels");
+    } else if (strcmp(err->subject, "records") == 0 ||
+               strcmp(err->subject, "keys") == 0) {
+        path = cli_value(args, err->subject);
     }
     return learning_fail(err, path);
 }
@@ -232,7 +281,11 @@ fit_reports(const struct cli_args *args, struct fit_job *job)
     watch_start(&watch);
     job->options.watch = watch_port(&watch);
     enum sotto_status status =
-        job->labels != NULL
+        job->records != NULL
+            ? sotto_fit_records(job->mechanism, job->reader, job->records,
+                                job->keys, job->from, &job->options,
+                                &job->model, &job->info, &err)
+        : job->labels != NULL
             ? sotto_fit_labelled(job->mechanism, job->reader, job->labels,
                                  job->column, job->analyst, job->aux,
                                  &job->options, &job->model, &job->info, &err)
@@ -266,8 +319,12 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
     const struct sotto_fit_info *info = &job->info;
     json_begin(to);
     json_text(to, "model_file", path);
-    json_text(to, "objective", setting_of(job, "objective", "marginal"));
-    json_text(to, "level", setting_of(job, "level", "latent"));
+    json_text(to, "objective",
+              job->records != NULL ? "label"
+                                   : setting_of(job, "objective", "marginal"));
+    json_text(to, "level",
+              job->records != NULL ? "feature"
+                                   : setting_of(job, "level", "latent"));
     json_size(to, "reports", info->reports);
     json_size(to, "simulated", job->simulated);
     json_bool(to, "known_labels", job->labels != NULL);
@@ -325,6 +382,11 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
                  "protects it, and the model tells of it",
                  info->reports, sotto_report_reader_count(job->reader));
     }
+    if (job->records != NULL) {
+        cli_note("the record is not protected: the model tells of the %zu "
+                 "records, and of their labels what the reports tell",
+                 info->reports);
+    }
     if (job->simulated > 0) {
         cli_note("the reports are simulated: for experiments only");
     }
@@ -339,6 +401,9 @@ run_fit(const struct cli_args *args)
                                   cli_value(args, "aux"),
                                   cli_value(args, "labels"),
                                   cli_value(args, "known-labels"),
+                                  cli_value(args, "records"),
+                                  cli_value(args, "keys"),
+                                  cli_value(args, "from"),
                                   find_analyst(args, &job)};
     int status = read_options(args, &job);
     status =
@@ -359,6 +424,9 @@ run_fit(const struct cli_args *args)
     sotto_model_free(job.model);
     sotto_table_free(job.aux);
     sotto_table_free(job.labels);
+    sotto_table_free(job.records);
+    sotto_table_free(job.keys);
+    sotto_mechanism_free(job.from);
     sotto_analyst_free(job.analyst);
     sotto_report_reader_free(job.reader);
     sotto_mechanism_free(job.mechanism);
@@ -379,10 +447,19 @@ static const struct cli_option options[] = {
      "M has no label, and these are known in the clear: a\n"
      "column of labels in the order of R, or one beside\n"
      "the column id of the reports' ids"},
+    {0, false, false, "records", "F",
+     "M is for the label only: the records, in the clear,\n"
+     "that the reports are about, in their order"},
+    {0, false, false, "keys", "F",
+     "with --records: whose each report is, as privatise\n"
+     "--keys wrote it; then the order does not matter"},
+    {0, false, false, "from", "E.sotto",
+     "with --records: begin with the encoder of this\n"
+     "mechanism, trained without labels"},
     {0, false, false, "header", "yes|no",
      "whether the first rows of these files name columns"},
     {0, false, false, "learner", "L",
-     "codes or lattice (the one that takes M): each has\n"
+     "codes, record or lattice (the one that takes M): each has\n"
      "settings of its own, see sotto fit L --help"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
@@ -404,7 +481,8 @@ const struct cli_verb cmd_fit = {
         "and the\nauxiliary records show what the records of each code look "
         "like. What is done to\nreports costs no more privacy. Where "
         "records alone are private and their labels\nare known, "
-        "--known-labels gives them.\n",
+        "--known-labels gives them. Where\nyou hold the records and only the "
+        "label is private, --records fits a network on\nthe record itself.\n",
     .example =
         "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
         "-o wdbc.model\n"
@@ -413,7 +491,13 @@ const struct cli_verb cmd_fit = {
         "sotto privatise radius.sotto data/wdbc.csv -o radius.reports\n"
         "cut -d, -f 1 data/wdbc.csv >known.csv\n"
         "sotto fit radius.sotto radius.reports --aux data/wdbc.csv \\\n"
-        "    --known-labels known.csv -o radius.model\n",
+        "    --known-labels known.csv -o radius.model\n"
+        "sotto train direct --data data/wdbc.csv --label diagnosis "
+        "--label-only "
+        "\\\n    --eps 1 -o only.sotto\n"
+        "sotto privatise only.sotto data/wdbc.csv -o only.reports\n"
+        "sotto fit only.sotto only.reports --records data/wdbc.csv "
+        "-o only.model\n",
     .wanted = wanted,
     .options = options,
     .words = &learners,

@@ -10,6 +10,7 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/seal.h"
+#include "host/csv_field.h"
 #include "verb/inquiry.h"
 
 struct privatise_job {
@@ -18,6 +19,8 @@ struct privatise_job {
     size_t reports; /* written */
     bool simulated;
     uint64_t seed;
+    struct output_file keys; /* whose each report is */
+    size_t key;              /* the column that says it; SIZE_MAX: none */
 };
 
 /* Opens the mechanism; with --pub, only if the signature is right; with --pin,
@@ -66,6 +69,66 @@ make_report(struct privatise_job *job, size_t row, uint8_t *report,
     return status;
 }
 
+/* ---- Whose each report is ------------------------------------------------ */
+
+static int
+open_keys(const struct cli_args *args, struct privatise_job *job)
+{
+    const char *path = cli_value(args, "keys"), *name = cli_value(args, "key");
+    const struct sotto_table *table = job->inquiry.table;
+    job->key = SIZE_MAX;
+    if ((path == NULL) != (name == NULL)) {
+        return cli_bad("--keys FILE and --key COL go together");
+    }
+    if (path == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    if (!job->inquiry.info.label_only) {
+        return cli_bad("--keys is for a mechanism for the label only (train "
+                       "direct --label-only): a report of any other must not "
+                       "be tied to a person");
+    }
+    job->key = sotto_table_find(table, name);
+    if (job->key == SIZE_MAX || sotto_table_width(table, job->key) > 0) {
+        return cli_bad("'%.240s' has no column \"%.80s\" of keys",
+                       args->word[1], name);
+    }
+    if (!output_file_open(&job->keys, path)) {
+        return CLI_EXIT_FAILED;
+    }
+    (void)fputs("id,", job->keys.stream);
+    csv_field_print(job->keys.stream, name);
+    (void)fputs("\n", job->keys.stream);
+    return CLI_EXIT_DONE;
+}
+
+/* Adds the id of a report, and the key of its row. */
+static enum sotto_status
+add_key(struct privatise_job *job, size_t row, const uint8_t *report,
+        struct sotto_error *err)
+{
+    struct sotto_value cell =
+        sotto_table_cell(job->inquiry.table, row, job->key);
+    const uint8_t *id = sotto_report_id(report);
+    char *text = cell.data != NULL && cell.size > 0
+                     ? strndup(cell.data, cell.size)
+                     : NULL;
+    if (text == NULL) {
+        err->status = SOTTO_STATUS_INPUT;
+        (void)snprintf(err->message, sizeof err->message, "it has no key");
+        inquiry_name_row(&job->inquiry, row, err);
+        return SOTTO_STATUS_INPUT;
+    }
+    for (size_t i = 0; i < SOTTO_ID_SIZE; i++) {
+        (void)fprintf(job->keys.stream, "%02x", id[i]);
+    }
+    (void)fputs(",", job->keys.stream);
+    csv_field_print(job->keys.stream, text);
+    (void)fputs("\n", job->keys.stream);
+    free(text);
+    return SOTTO_STATUS_OK;
+}
+
 /* The report of one row into the file; none if it was refused. */
 static enum sotto_status
 add_row(struct privatise_job *job, size_t row, uint8_t *report,
@@ -78,6 +141,9 @@ add_row(struct privatise_job *job, size_t row, uint8_t *report,
             : make_report(job, row, report, err);
     if (status == SOTTO_STATUS_OK && given) {
         status = sotto_report_writer_add(writer, report, err);
+        if (status == SOTTO_STATUS_OK && job->key != SIZE_MAX) {
+            status = add_key(job, row, report, err);
+        }
     }
     job->reports += status == SOTTO_STATUS_OK && given ? 1 : 0;
     return status;
@@ -108,6 +174,11 @@ write_reports(struct privatise_job *job, size_t rows, const char *path)
     }
     sotto_report_writer_free(writer);
     free(report);
+    if (job->key != SIZE_MAX && status != SOTTO_STATUS_OK) {
+        output_file_drop(&job->keys);
+    } else if (job->key != SIZE_MAX && !output_file_commit(&job->keys)) {
+        return CLI_EXIT_FAILED;
+    }
     return cli_exit(status, &err);
 }
 
@@ -176,7 +247,8 @@ check_output(const struct cli_args *args)
                                   cli_value(args, "pub"),
                                   ledger,
                                   secret,
-                                  mark};
+                                  mark,
+                                  cli_value(args, "keys")};
     if (ledger != NULL) {
         (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
         (void)snprintf(mark, sizeof mark, "%s.mark", ledger);
@@ -210,6 +282,7 @@ run_privatise(const struct cli_args *args)
     if (status == CLI_EXIT_DONE && sotto_table_rows(job.inquiry.table) == 0) {
         status = cli_bad("'%.240s' names columns and nobody", args->word[1]);
     }
+    status = CLI_THEN(status, open_keys(args, &job));
     status = CLI_THEN(
         status, write_reports(&job, sotto_table_rows(job.inquiry.table), path));
     if (status == CLI_EXIT_DONE) {
@@ -252,6 +325,11 @@ static const struct cli_option options[] = {
     {0, false, false, "seed", "S",
      "simulate: the same seed gives the same reports;\n"
      "NOT private"},
+    {0, false, false, "key", "COL",
+     "label only: the column of F that tells records apart"},
+    {0, false, false, "keys", "FILE",
+     "with --key: a table of the reports' ids and the keys,\n"
+     "for whoever holds the records: sotto fit --keys"},
     {'o', true, false, "output", "R",
      "the reports to write; JSON Lines if it ends in .jsonl"},
     CLI_OPTION_END,

@@ -37,4 +37,51 @@ run 3 serve --mechanism only.sotto --pub k.pub --store sqlite:s.db \
 says "for the label only" "neither sent nor collected"
 absent s.db
 
+# ---- Learning beside the records ---------------------------------------------
+python3 - <<'END'
+rows = [(f"p{i}", (i * 37 % 200 - 99.5) / 100) for i in range(200)]
+with open("all.csv", "w") as to:
+    print("person,a,colour", file=to)
+    for name, a in rows:
+        print(f"{name},{a},{'red' if a > 0 else 'blue'}", file=to)
+with open("held.csv", "w") as to:  # other people's order, and no label
+    print("a,person", file=to)
+    for name, a in sorted(rows, key=lambda row: row[1]):
+        print(f"{a},{name}", file=to)
+END
+run 0 privatise only.sotto all.csv --key person --keys keys.csv -o r.jsonl
+[ "$(wc -l <keys.csv)" -eq 201 ] || fail "keys.csv has not a row a report"
+[ "$(head -1 keys.csv)" = "id,person" ] || fail "the keys' header"
+run 0 fit only.sotto r.jsonl --records held.csv --keys keys.csv -o a.model
+says "the record is not protected"
+run 0 evaluate a.model --data all.csv --json
+python3 -c 'import json; assert json.loads(open("out").readline())["accuracy"] > 0.85' ||
+    fail "it did not learn"
+run 0 predict a.model held.csv -o p.csv
+run 2 evaluate a.model --data all.csv --private
+says "records in the clear"
+run 2 fit only.sotto r.jsonl -o b.model
+says "--records F"
+run 2 fit only.sotto r.jsonl --records small.csv -o b.model
+says "small.csv" "3 records and 200 reports"
+run 2 fit only.sotto r.jsonl --records small.csv --keys keys.csv -o b.model
+says "small.csv" 'no column "person"'
+run 2 fit only.sotto r.jsonl --records all.csv --keys all.csv -o b.model
+says "all.csv" "keys have two"
+run 2 fit m.sotto r.jsonl --records all.csv -o b.model
+says "protects the records"
+run 2 fit only.sotto r.jsonl --records all.csv --aux all.csv -o b.model
+says "neither --aux"
+run 2 fit m.sotto r.jsonl --keys keys.csv -o b.model
+says "belongs to --records"
+absent b.model
+run 2 privatise m.sotto small.csv --key age --keys k.csv -o r2
+says "must not be tied to a person"
+run 2 privatise only.sotto all.csv --keys k.csv -o r2
+says "go together"
+run 2 privatise only.sotto all.csv --key nobody --keys k.csv -o r2
+says "nobody"
+absent k.csv
+absent r2
+
 finish

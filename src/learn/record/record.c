@@ -1,0 +1,202 @@
+/*
+ * record.c: the learner for reports about the label alone, of records that the
+ * collector holds.
+ */
+#include "learn/record/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "host/error.h"
+#include "host/wipe.h"
+#include "mechanism/crew.h"
+
+#define OWN_FIELDS 1u
+
+static bool
+takes_label(const struct sotto_mechanism *mechanism)
+{
+    return mechanism->device.terms->label_only &&
+           mechanism->shape.label_part != SIZE_MAX;
+}
+
+static enum sotto_status
+fit_clean(struct sotto_model *model, const struct learn_job *job,
+          struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    (void)model;
+    (void)job;
+    (void)ret_info;
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     "a mechanism for the label only is learnt from by its "
+                     "reports");
+}
+
+/* ---- Records ------------------------------------------------------------- */
+
+struct asking {
+    const struct sotto_model *model;
+    float *logits; /* of a row, for each thread */
+    double *p;
+};
+
+static void
+ask_row(void *context, struct rows *rows, size_t row, unsigned worker)
+{
+    const struct asking *asking = context;
+    size_t classes = asking->model->classes;
+    float *logits = asking->logits + worker * classes;
+    double *p = asking->p + row * classes, most, sum = 0;
+    rows_encode(rows, row, NULL, logits);
+    most = (double)logits[0];
+    for (size_t y = 1; y < classes; y++) {
+        most = (double)logits[y] > most ? (double)logits[y] : most;
+    }
+    for (size_t y = 0; y < classes; y++) {
+        p[y] = exp((double)logits[y] - most);
+        sum += p[y];
+    }
+    for (size_t y = 0; y < classes; y++) {
+        p[y] /= sum;
+    }
+}
+
+static enum sotto_status
+predict_records(struct sotto_model *model, const struct sotto_table *table,
+                double *ret_p, struct sotto_error *err)
+{
+    struct asking asking = {.model = model, .p = ret_p};
+    struct crew crew;
+    size_t size;
+    enum sotto_status status = model_backend(model, err);
+    status = HOST_THEN(
+        status, crew_init(&crew, model->mechanism, table, model->pool, err));
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    size = crew.devices * model->classes * sizeof *asking.logits;
+    asking.logits = malloc(size);
+    if (asking.logits != NULL) {
+        crew_run(&crew, 0, sotto_table_rows(table), ask_row, &asking);
+    } else {
+        status = host_fail_memory(err);
+    }
+    host_wipe_free(asking.logits, size);
+    crew_clear(&crew);
+    return status;
+}
+
+/* ---- Reports ------------------------------------------------------------- */
+
+static enum sotto_status
+check_reports(const struct sotto_model *model,
+              const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    (void)model;
+    (void)mechanism;
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     "the model takes records in the clear: reports about the "
+                     "label alone say nothing of a record");
+}
+
+static enum sotto_status
+predict_private(struct sotto_model *model,
+                const struct sotto_mechanism *mechanism, const uint8_t *reports,
+                size_t n, double *ret_p, struct sotto_error *err)
+{
+    (void)reports;
+    (void)n;
+    (void)ret_p;
+    return check_reports(model, mechanism, err);
+}
+
+/* ---- Files and devices --------------------------------------------------- */
+
+static enum sotto_status
+get_device(const struct sotto_model *model, size_t network,
+           struct device_net *ret_net, struct sotto_error *err)
+{
+    size_t layers = model->mechanism->shape.layers;
+    enum sotto_status status = device_net_init(ret_net, layers, 0, err);
+    (void)network;
+    if (status == SOTTO_STATUS_OK) {
+        device_net_add_encoder(ret_net, model->mechanism, layers);
+    }
+    return status;
+}
+
+static void
+write_model(const struct sotto_model *model, struct model_tensors *to)
+{
+    bool other = model->classes == record_classes(model->mechanism, true);
+    model_tensors_say(to, "other", json_boolean(other));
+}
+
+static enum sotto_status
+read_model(struct sotto_model *model, const struct safetensors *file,
+           struct sotto_error *err)
+{
+    const json_t *metadata = safetensors_metadata(file);
+    const json_t *other = json_object_get(metadata, "other");
+    const struct shape *shape = &model->mechanism->shape;
+    if (!json_is_boolean(other) || safetensors_count(file) != 1 ||
+        json_object_size(metadata) != model_fields(metadata) + OWN_FIELDS) {
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "what it says of itself is not a model's");
+    }
+    model->classes = record_classes(model->mechanism, json_is_true(other));
+    model->column = shape->label;
+    return shape->layers > 0 && shape->z == model->classes
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "its network has %zu outputs for %zu classes",
+                           shape->z, model->classes);
+}
+
+static void
+free_nothing(void *own)
+{
+    (void)own;
+}
+
+static const struct setting settings[] = {
+    LEARN_SETTING("hidden", SETTING_LIST, hidden_list, 1, 65536, NULL,
+                  "units of the hidden layers, where records are no\n"
+                  "images (50)"),
+    LEARN_SETTING("linear", SETTING_FLAG, linear, 0, 0, NULL,
+                  "no hidden layer"),
+    LEARN_SETTING("other", SETTING_FLAG, other, 0, 0, NULL,
+                  "labels may be missing or new: a class of its own,\n"
+                  "as it is anyway beside a single category"),
+    LEARN_SETTING("epochs", SETTING_WHOLE, epochs, 1, 100000, NULL,
+                  "at most; else chosen (30 for images; 16 from an\n"
+                  "encoder's weights)"),
+    LEARN_SETTING("rate", SETTING_NUMBER, rate, 1e-9, 10, NULL,
+                  "Adam's; else chosen"),
+    LEARN_SETTING("decay", SETTING_NUMBER, decay, 0, 1000, NULL,
+                  "weight decay; else chosen"),
+    LEARN_SETTING("views", SETTING_NUMBER, views, 0, 1, "0.5",
+                  "strength of the images' distortions; 0: none"),
+    LEARN_SETTING("validation", SETTING_NUMBER, validation, 0, 0.8, "0.05",
+                  "share of the reports that only score, 0: none"),
+    LEARN_SETTING("seed", SETTING_SEED, seed, 0, 0, "0",
+                  "the same seed, the same model"),
+    SETTING_END};
+
+const struct learner learner_record = {
+    .name = "record",
+    .about =
+        "for a label alone, of records that you hold: fits a network on the\n"
+        "record itself to what the reports say of its label (Eq. 12).",
+    .settings = settings,
+    .takes = takes_label,
+    .fit = record_fit,
+    .fit_clean = fit_clean,
+    .predict = predict_records,
+    .check_reports = check_reports,
+    .predict_private = predict_private,
+    .device = get_device,
+    .write = write_model,
+    .read = read_model,
+    .free = free_nothing,
+};
