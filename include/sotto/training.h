@@ -199,6 +199,8 @@ struct sotto_codebook_wanted {
     const char *eps;     /* per report, decimal text */
     size_t people;       /* who will report; 0: as many as auxiliary records */
     size_t classes;      /* of the label; 0: those of its column */
+    bool balanced;       /* classes are equally frequent, and the learner will
+                            know it: signs says nothing of their shares */
     size_t k;            /* 0: to be chosen */
     const char *channel; /* NULL: to be chosen */
 };
@@ -207,7 +209,8 @@ struct sotto_codebook_wanted {
  * Chooses k and channel by what so many reports can tell apart at this epsilon
  * (docs/codebook.md): no label is looked at. k is at least 1.2 to a class and
  * at most one to 45 auxiliary records, which holds where both cannot; the
- * channel is signs below an epsilon of 0.7, else subset. Statuses: USAGE (fewer
+ * channel is subset, but for balanced classes below an epsilon of 0.7 signs.
+ * Statuses: USAGE (fewer
  * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.
  */

@@ -23,7 +23,7 @@ struct settings {
     const char *candidates; /* of which; NULL: by the kind of data */
     const char *channel;    /* NULL: chosen */
     uint32_t k, classes, people, cells; /* 0: not given */
-    bool unit;
+    bool unit, balanced;
     uint64_t seed;
 };
 
@@ -45,13 +45,16 @@ static const struct setting settings[] = {
             "how many codes (what reports can tell apart;\n"
             "without a label 32)"),
     SETTING("channel", TEXT, AT(channel), 0, 0, NULL, "CHANNEL",
-            "subset, flip, or with a label signs (with a\n"
-            "label below an epsilon of 0.7 signs, else subset)"),
+            "subset, flip, or with a label signs (subset; with\n"
+            "balanced, below an epsilon of 0.7 signs)"),
     SETTING("classes", WHOLE, AT(classes), 2, 65535, NULL, NULL,
             "classes to choose for (the label's)"),
     SETTING("people", WHOLE, AT(people), 1, 1000000000, NULL, NULL,
             "how many will report, to choose k for (as many\n"
             "as there are auxiliary records)"),
+    SETTING("balanced", FLAG, AT(balanced), 0, 0, NULL, NULL,
+            "classes are equally frequent, and fit will be\n"
+            "told so: what signs needs"),
     SETTING("cells", WHOLE, AT(cells), 2, 65536, NULL, NULL,
             "cells that codes are put together from (500, or\n"
             "one for every 20 records if that is fewer)"),
@@ -118,8 +121,11 @@ check_codebook(const struct encoder_job *job, void *own,
                              "signs is about a code and a label together: name "
                              "a label, or take subset or flip");
     }
-    if (!label && (set->classes > 0 || set->people > 0)) {
-        return settings_fail(err, set->classes > 0 ? "classes" : "people",
+    if (!label && (set->classes > 0 || set->people > 0 || set->balanced)) {
+        return settings_fail(err,
+                             set->classes > 0  ? "classes"
+                             : set->people > 0 ? "people"
+                                               : "balanced",
                              "is for choosing the number of codes, which needs "
                              "a label: name it, or leave this out");
     }
@@ -218,6 +224,7 @@ wanted_of(const struct encoder_job *job, const struct settings *set)
     return (struct sotto_codebook_wanted){.eps = job->options->eps,
                                           .people = set->people,
                                           .classes = set->classes,
+                                          .balanced = set->balanced,
                                           .k = set->k,
                                           .channel = set->channel};
 }

@@ -90,7 +90,8 @@ make(struct trial *trial, const struct experiment_run *run,
         struct sotto_codebook_wanted wanted = {
             .eps = eps,
             .people = sotto_table_rows(trial->split.people),
-            .classes = code->classes};
+            .classes = code->classes,
+            .balanced = true};
         status = sotto_codebook_choose(codebook, &wanted, &choice, err);
     }
     status = HOST_THEN(status, sotto_codebook_write(codebook, &choice, eps,

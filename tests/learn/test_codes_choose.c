@@ -48,7 +48,8 @@ static struct sotto_codebook_choice
 choose(size_t records, size_t classes, size_t people, const char *eps)
 {
     struct sotto_codebook *codebook = book(records, records / 20, classes);
-    struct sotto_codebook_wanted wanted = {.eps = eps, .people = people};
+    struct sotto_codebook_wanted wanted = {
+        .eps = eps, .people = people, .balanced = true};
     struct sotto_codebook_choice choice = {0};
     must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
     sotto_codebook_free(codebook);
@@ -142,6 +143,12 @@ test_given(void **state)
     assert_int_equal(choice.k, 9);
     assert_string_equal(choice.channel, "subset");
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_GIVEN);
+    wanted.eps = "0.5"; /* shares are not known: no signs */
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_string_equal(choice.channel, "subset");
+    wanted.balanced = true;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_string_equal(choice.channel, "signs");
     wanted.channel = "flip";
     must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
     assert_int_equal(choice.k, 9);

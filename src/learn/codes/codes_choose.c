@@ -15,6 +15,9 @@
  *
  * Two bounds hold: codes must be more than the K classes, and every code must
  * have auxiliary records to be learnt from. Where they cross, the latter holds.
+ *
+ * signs is worth more than subset at a small epsilon, but says nothing of the
+ * labels' shares: it is taken where these are known to be even.
  */
 #include "learn/codes/codes_choose.h"
 
@@ -77,12 +80,13 @@ smaller(size_t a, size_t b)
 }
 
 static enum sotto_status
-find_channel(struct code_choosing *choosing, const char *given,
+find_channel(struct code_choosing *choosing,
+             const struct sotto_codebook_wanted *wanted,
              struct sotto_error *err)
 {
-    const char *name =
-        choosing->eps < CODES_CHOOSE_EPS_SIGNS ? "signs" : "subset";
-    name = given != NULL ? given : name;
+    bool signs = wanted->balanced && choosing->eps < CODES_CHOOSE_EPS_SIGNS;
+    const char *name = signs ? "signs" : "subset";
+    name = wanted->channel != NULL ? wanted->channel : name;
     choosing->channel = channel_find(channel_exact, name, strlen(name));
     return choosing->channel != NULL &&
                    choosing->channel->domain == CHANNEL_DOMAIN_SYMBOLS
@@ -122,7 +126,7 @@ prepare_choice(struct code_choosing *choosing,
     }
     status =
         decimal_read_eps(wanted->eps, strlen(wanted->eps), &choosing->eps, err);
-    return HOST_THEN(status, find_channel(choosing, wanted->channel, err));
+    return HOST_THEN(status, find_channel(choosing, wanted, err));
 }
 
 /* Takes what information allows, within the bounds. */

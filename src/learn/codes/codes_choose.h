@@ -12,8 +12,9 @@
 #define CODES_CHOOSE_SIGNAL 25.0          /* n g / k^2 of a code */
 #define CODES_CHOOSE_CLASSES 1.2          /* codes to a class, at least */
 #define CODES_CHOOSE_RECORDS ((size_t)45) /* to a code, at least */
-#define CODES_CHOOSE_EPS_SIGNS (7 * (DECIMAL_UNIT / 10)) /* below: signs */
-#define CODES_CHOOSE_K_DEFAULT ((size_t)32)              /* without a label */
+#define CODES_CHOOSE_EPS_SIGNS                                                 \
+    (7 * (DECIMAL_UNIT / 10))               /* below, for even shares: signs */
+#define CODES_CHOOSE_K_DEFAULT ((size_t)32) /* without a label */
 
 /* One collection to simulate. */
 struct codes_trial {
