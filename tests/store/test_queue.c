@@ -297,6 +297,7 @@ test_memory(void **state)
     for (long n = 1;; n++) {
         struct queue *queue = NULL;
         struct queue_batch batch = {0};
+        struct queue_count count = {0};
         struct sotto_error err = {0};
         uint8_t report[REPORT_SIZE];
         fake_report(mechanism[0], 1, report);
@@ -312,6 +313,12 @@ test_memory(void **state)
         }
         if (status == SOTTO_STATUS_OK) {
             status = queue_settle(queue, &batch, none, &err);
+        }
+        if (status == SOTTO_STATUS_OK) {
+            status = queue_count(queue, TO, NOW, &count, &err);
+        }
+        if (status == SOTTO_STATUS_OK) {
+            status = queue_drop(queue, TO, NOW, &err);
         }
         bool done = fail_alloc_count() < n;
         fail_alloc_at(0);
