@@ -152,6 +152,8 @@ struct sotto_codebook_options {
     bool unit;    /* cells of z / |z|, for encoders that learnt directions
                      (clm); else of z. So, too, if the encoder is that of a
                      codebook with such cells */
+    size_t books; /* codebooks of which a device asks one by lot: other cells
+                     each; 0: one */
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;

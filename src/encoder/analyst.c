@@ -188,6 +188,17 @@ read_decoder(struct sotto_analyst *analyst, const json_t *decoder,
     return status;
 }
 
+/* Whether they are codes: one of each book. */
+static bool
+are_codes(const struct sotto_analyst *analyst, const int32_t *q)
+{
+    bool are = true;
+    for (size_t j = 0; j < analyst->width; j++) {
+        are = are && q[j] >= 0 && (size_t)q[j] < analyst->codes;
+    }
+    return are;
+}
+
 /* Every point must lie in the lattice: a learner looks nowhere else. */
 static enum sotto_status
 read_prior(struct sotto_analyst *analyst, struct sotto_error *err)
@@ -207,7 +218,7 @@ read_prior(struct sotto_analyst *analyst, struct sotto_error *err)
         for (size_t j = 0; j < analyst->width; j++) {
             sum += (uint64_t)llabs((long long)q[j]);
         }
-        if (sum > analyst->l || (analyst->codes > 0 && q[0] < 0)) {
+        if (analyst->codes > 0 ? !are_codes(analyst, q) : sum > analyst->l) {
             return fail_metadata(analyst->codes > 0
                                      ? "a point of the prior is no code"
                                      : "a point of the prior is not in the "
@@ -218,8 +229,8 @@ read_prior(struct sotto_analyst *analyst, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Of a codebook: how many codes, and with how many symbols of a label they make
-   pairs. l is the largest code. */
+/* Of a codebook: how many codes in each of its books (d), and with how many
+   symbols of a label they make pairs. l is the largest code. */
 static enum sotto_status
 read_codebook(struct sotto_analyst *analyst, json_t *json,
               struct sotto_error *err)
@@ -236,7 +247,7 @@ read_codebook(struct sotto_analyst *analyst, json_t *json,
     analyst->symbols = count_of(symbols, CHANNEL_K_MAX);
     if (analyst->codes < 2 || analyst->symbols == 0 ||
         analyst->codes * analyst->symbols > CHANNEL_K_MAX ||
-        analyst->l != analyst->codes - 1 || analyst->width != 1 ||
+        analyst->l != analyst->codes - 1 || analyst->width > REPORT_BOOKS_MAX ||
         !json_is_integer(layers) || json_integer_value(layers) < 0 ||
         json_integer_value(layers) > (json_int_t)DEVICE_LAYERS_MAX) {
         return fail_metadata("the codebook's numbers", err);
@@ -415,7 +426,7 @@ sotto_analyst_prior(const struct sotto_analyst *analyst)
 size_t
 sotto_analyst_z_width(const struct sotto_analyst *analyst)
 {
-    return analyst->codes > 0 ? analyst->codes : analyst->width;
+    return (analyst->codes > 0 ? analyst->codes : 1) * analyst->width;
 }
 
 const float *
@@ -552,8 +563,10 @@ sotto_analyst_estimate(const struct sotto_analyst *analyst,
             continue;
         }
         if (analyst->codes > 0 && !part->numbers &&
+            part->books == analyst->width &&
             instance->size == analyst->codes * analyst->symbols) {
-            estimate_code(analyst, own, wire, ret_z);
+            size_t book = sotto_report_book(mechanism, report);
+            estimate_code(analyst, own, wire, ret_z + book * analyst->codes);
             return;
         }
         for (size_t b = 0; part->numbers && b < part->blocks &&

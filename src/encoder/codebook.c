@@ -258,6 +258,8 @@ fill_codebook(struct sotto_codebook *codebook,
                         codebook->backend, codebook->place, codebook->n,
                         codebook->d, count_cells(codebook),
                         codebook->options.seed, &codebook->options.watch, err));
+    status = HOST_THEN(
+        status, codebook_books_init(codebook, count_cells(codebook), err));
     return status;
 }
 
@@ -301,6 +303,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     if (codebook == NULL) {
         return;
     }
+    codebook_books_clear(codebook);
     codebook_cuts_free(codebook->cut);
     clustering_clear(&codebook->clustering);
     if (codebook->place != codebook->z) {

@@ -6,6 +6,9 @@
  *                              or: z / |z|
  *     the tree, cut into k --one dense layer--> the code of every record
  *
+ * Several books are as many clusterings of the same places, by other seeds,
+ * with a run of k scores each; a device asks one of them, by lot.
+ *
  * The representations and codes are the device's own, bit for bit.
  */
 #ifndef SOTTO_ENCODER_CODEBOOK_H
@@ -26,6 +29,13 @@ struct codebook_cut {
 
 struct candidates;
 
+/* Another book: other cells of the same places, and cuts of their tree. */
+struct codebook_book {
+    struct clustering clustering;
+    struct codebook_cut *cut; /* those asked for so far */
+    uint64_t seed;
+};
+
 struct sotto_codebook {
     const struct sotto_table *table;
     struct sotto_codebook_options options;
@@ -45,6 +55,9 @@ struct sotto_codebook {
     struct codebook_cut *cut;            /* those asked for so far */
     const struct candidates *candidates; /* that the encoder was chosen from;
                                             NULL: it was not */
+    struct codebook_book *more; /* books but the first, whose cells and cuts are
+                                   those above */
+    size_t books;               /* all of them */
 };
 
 /* sotto_codebook_new from `most` of the records, by lot, if there are more: for
@@ -60,7 +73,23 @@ SOTTO_CHECKED enum sotto_status codebook_cut(struct sotto_codebook *codebook,
                                              size_t k,
                                              const struct codebook_cut **ret,
                                              struct sotto_error *err);
+/* The same of one of the books; 0 is the first. */
+SOTTO_CHECKED enum sotto_status
+codebook_cut_book(struct sotto_codebook *codebook, size_t book, size_t k,
+                  const struct codebook_cut **ret, struct sotto_error *err);
 void codebook_cuts_free(struct codebook_cut *cut);
+
+/* codebook_books.c: makes the cells of all books but the first. Statuses:
+   MEMORY, STOPPED. */
+SOTTO_CHECKED enum sotto_status
+codebook_books_init(struct sotto_codebook *codebook, size_t cells,
+                    struct sotto_error *err);
+void codebook_books_clear(struct sotto_codebook *codebook);
+/* The layer of all books' scores, and each book's codes of all records, the
+   book fastest; to clear. Statuses: codebook_cut's. */
+SOTTO_CHECKED enum sotto_status
+codebook_books_join(struct sotto_codebook *codebook, size_t k,
+                    struct codebook_cut *ret_all, struct sotto_error *err);
 
 /* Symbols of the label, "other" included; 1 without a label. */
 size_t codebook_symbols(const struct sotto_codebook *codebook);

@@ -82,7 +82,16 @@ enum sotto_status
 codebook_cut(struct sotto_codebook *codebook, size_t k,
              const struct codebook_cut **ret, struct sotto_error *err)
 {
-    struct codebook_cut *cut = codebook->cut;
+    return codebook_cut_book(codebook, 0, k, ret, err);
+}
+
+enum sotto_status
+codebook_cut_book(struct sotto_codebook *codebook, size_t book, size_t k,
+                  const struct codebook_cut **ret, struct sotto_error *err)
+{
+    struct codebook_book *other = book > 0 ? &codebook->more[book - 1] : NULL;
+    struct codebook_cut **list = other != NULL ? &other->cut : &codebook->cut;
+    struct codebook_cut *cut = *list;
     enum sotto_status status;
     while (cut != NULL && cut->head.k != k) {
         cut = cut->next;
@@ -97,16 +106,17 @@ codebook_cut(struct sotto_codebook *codebook, size_t k,
     }
     cut->n = codebook->n;
     status = codebook_head_init(
-        &cut->head, &codebook->clustering, k, codebook->pool, codebook->backend,
-        codebook->place, codebook->n, !codebook->unit, codebook->options.seed,
+        &cut->head, other != NULL ? &other->clustering : &codebook->clustering,
+        k, codebook->pool, codebook->backend, codebook->place, codebook->n,
+        !codebook->unit, other != NULL ? other->seed : codebook->options.seed,
         &codebook->options.watch, err);
     status = HOST_THEN(status, find_codes(codebook, cut, err));
     if (status != SOTTO_STATUS_OK) {
         codebook_cuts_free(cut);
         return status;
     }
-    cut->next = codebook->cut;
-    codebook->cut = cut;
+    cut->next = *list;
+    *list = cut;
     *ret = cut;
     return SOTTO_STATUS_OK;
 }

@@ -23,6 +23,7 @@ struct settings {
     const char *candidates; /* of which; NULL: by the kind of data */
     const char *channel;    /* NULL: chosen */
     uint32_t k, classes, people, cells; /* 0: not given */
+    uint32_t books;
     bool unit, balanced;
     uint64_t seed;
 };
@@ -63,6 +64,9 @@ static const struct setting settings[] = {
             "whatever the length (so where one is trained\n"
             "first with d of 8 or more, or is taken from\n"
             "such a codebook)"),
+    SETTING("books", WHOLE, AT(books), 1, 16, "1", NULL,
+            "codebooks, of which each person answers with\n"
+            "one, by lot"),
     SETTING("seed", SEED, AT(seed), 0, 0, "0", NULL,
             "the same seed, the same file"),
     SETTING_END};
@@ -240,6 +244,7 @@ make_codes(const struct encoder_job *job, const struct settings *set,
     struct sotto_codebook_wanted wanted = wanted_of(job, set);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
+    with.books = set->books;
     enum sotto_status status =
         sotto_codebook_new(job->table, encoder, &with, &codebook, err);
     if (status == SOTTO_STATUS_OK) {

@@ -5,6 +5,8 @@
  *     part 1   symbols   (code, label)   both       eps      with a label
  *     part 1   symbols   code            features   eps      without
  *
+ * With several books there are k scores for each, and the part asks one by lot.
+ *
  * One channel for the pair, at all of epsilon: nothing is shared out.
  */
 #include <stdlib.h>
@@ -51,7 +53,7 @@ check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
 
 static enum sotto_status
 compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
-        const char *channel, uint64_t eps,
+        size_t k, const char *channel, uint64_t eps,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     const struct sotto_codebook_options *options = &codebook->options;
@@ -63,9 +65,10 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
         .channel = channel,
         .eps = eps,
         .blocks = 1,
-        .factor = {{.k = (uint32_t)head->k},
+        .factor = {{.k = (uint32_t)k},
                    {.is_column = true, .at = (uint32_t)codebook->label}},
-        .factors = label ? 2 : 1};
+        .factors = label ? 2 : 1,
+        .books = (uint32_t)codebook->books};
     struct compose_spec spec = {
         .name = name,
         .campaign = options->campaign != NULL ? options->campaign : name,
@@ -96,13 +99,14 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
 
 /* ---- The analyst file ---------------------------------------------------- */
 
-/* The mean of x in every cell, as a layer: column c is cell c's. */
+/* The mean of x in every cell, as a layer: column b k + c is that of cell c of
+   book b. */
 static enum sotto_status
 find_means(const struct sotto_codebook *codebook,
            const struct codebook_cut *cut, size_t width, float *ret_weight,
            struct sotto_error *err)
 {
-    size_t k = cut->head.k;
+    size_t k = cut->head.k, books = codebook->books;
     struct rows rows = {0};
     double *sum = calloc(k * width + k, sizeof *sum);
     float *x = calloc(width + 1, sizeof *x);
@@ -113,12 +117,14 @@ find_means(const struct sotto_codebook *codebook,
     }
     status = rows_init(&rows, codebook->encoder, codebook->table, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < codebook->n; i++) {
-        double *to = sum + (size_t)cut->code[i] * width;
         rows_encode(&rows, i, x, NULL);
-        for (size_t j = 0; j < width; j++) {
-            to[j] += (double)x[j];
+        for (size_t b = 0; b < books; b++) {
+            size_t c = b * (k / books) + (size_t)cut->code[i * books + b];
+            for (size_t j = 0; j < width; j++) {
+                sum[c * width + j] += (double)x[j];
+            }
+            sum[k * width + c]++;
         }
-        sum[k * width + (size_t)cut->code[i]]++;
     }
     for (size_t c = 0; status == SOTTO_STATUS_OK && c < k; c++) {
         double count = sum[k * width + c];
@@ -180,8 +186,8 @@ write_analyst(const struct sotto_codebook *codebook,
                                   .blocks = 1,
                                   .prior = cut->code,
                                   .points = codebook->n,
-                                  .width = 1,
-                                  .l = (uint32_t)k - 1,
+                                  .width = codebook->books,
+                                  .l = (uint32_t)choice->k - 1,
                                   .facts = facts,
                                   .representation = codebook->z,
                                   .z_width = codebook->d,
@@ -210,19 +216,23 @@ sotto_codebook_write(struct sotto_codebook *codebook,
                      struct sotto_mechanism **ret_mechanism,
                      struct sotto_error *err)
 {
-    const struct codebook_cut *cut = NULL;
+    struct codebook_cut all = {.n = 0};
     struct sotto_mechanism *mechanism = NULL;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
     status = HOST_THEN(
         status, check_channel(codebook, choice->channel, choice->k, err));
-    status = HOST_THEN(status, codebook_cut(codebook, choice->k, &cut, err));
-    status = HOST_THEN(status, compose(codebook, &cut->head, choice->channel,
-                                       units, &mechanism, err));
+    status =
+        HOST_THEN(status, codebook_books_join(codebook, choice->k, &all, err));
+    status =
+        HOST_THEN(status, compose(codebook, &all.head, choice->k,
+                                  choice->channel, units, &mechanism, err));
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status =
-            write_analyst(codebook, cut, choice, mechanism, analyst_path, err);
+            write_analyst(codebook, &all, choice, mechanism, analyst_path, err);
     }
+    codebook_head_clear(&all.head);
+    host_wipe_free(all.code, all.n * sizeof *all.code);
     if (status == SOTTO_STATUS_OK) {
         return mechanism_publish(mechanism, path, ret_mechanism, err);
     }
