@@ -91,6 +91,7 @@ same_code(const struct sotto_mechanism *a, const struct sotto_mechanism *b)
     return x->code != SIZE_MAX && y->code != SIZE_MAX &&
            x->part[x->code].from == y->part[y->code].from &&
            x->part[x->code].cells == y->part[y->code].cells &&
-           x->part[x->code].books == y->part[y->code].books &&
+           (y->part[y->code].books == 1 ||
+            x->part[x->code].books == y->part[y->code].books) &&
            x->layers == y->layers && same_layers(a, b, x->layers);
 }

@@ -14,7 +14,8 @@ bool same_layer(const struct layer *x, const struct layer *y);
    the same layers behind the same inputs. */
 bool same_layers(const struct sotto_mechanism *a,
                  const struct sotto_mechanism *b, size_t layers);
-/* Whether both give a record the same representation and code. Budgets,
+/* Whether both give a record the same representation and code, or code in each
+   of their books; b may also have the first of a's books alone. Budgets,
    channels and labels may differ. */
 bool same_code(const struct sotto_mechanism *a,
                const struct sotto_mechanism *b);

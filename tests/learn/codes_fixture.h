@@ -116,6 +116,7 @@ crowd_report(struct crowd *crowd, const char *channel, double eps,
     must(likelihood_init(&crowd->code, &crowd->instance));
     wire = crowd->instance.wire_size;
     crowd->shape = (struct codes_shape){.code = &crowd->code,
+                                        .books = 1,
                                         .cells = cells,
                                         .symbols = symbols,
                                         .classes = classes};

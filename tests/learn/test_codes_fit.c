@@ -50,19 +50,26 @@ ring(size_t n, uint64_t seed)
     return table;
 }
 
-/* The mechanism of a codebook of k codes, and its analyst file. */
+/* The mechanism of so many codebooks of 8 codes, and its analyst file. */
 static void
-make_codebook(const char *label, const char *eps, const char *path,
-              const char *analyst_path, struct sotto_mechanism **ret)
+make_books(size_t books, const char *label, const char *eps, const char *path,
+           const char *analyst_path, struct sotto_mechanism **ret)
 {
     const struct sotto_codebook_options options = {
-        .label = label, .cells = 24, .seed = 3, .threads = 1};
+        .label = label, .cells = 24, .books = books, .seed = 3, .threads = 1};
     const struct sotto_codebook_choice choice = {.k = 8, .channel = "subset"};
     struct sotto_codebook *codebook = NULL;
     must(sotto_codebook_new(aux, encoder, &options, &codebook, &err));
     must(sotto_codebook_write(codebook, &choice, eps, path, analyst_path, ret,
                               &err));
     sotto_codebook_free(codebook);
+}
+
+static void
+make_codebook(const char *label, const char *eps, const char *path,
+              const char *analyst_path, struct sotto_mechanism **ret)
+{
+    make_books(1, label, eps, path, analyst_path, ret);
 }
 
 static int
@@ -216,6 +223,79 @@ test_options(void **state)
     print_message("linear %.3f\n", accuracy(model, false));
     assert_true(accuracy(model, false) > 0.9);
     sotto_model_free(model);
+}
+
+/* ---- Several codebooks ----------------------------------------------------
+ */
+
+static struct sotto_model *
+fit_books(struct sotto_mechanism *asked, struct learn_job job,
+          struct sotto_fit_info *info)
+{
+    struct sotto_model *model = NULL;
+    must(learn_fit(asked, &job, &model, info, &err));
+    return model;
+}
+
+/* Reports about one of three codebooks each: what all of them say together is
+   learnt, from the file or the table alike, at any number of threads; such
+   reports are not classified, and other shares are not estimated. */
+static void
+test_books(void **state)
+{
+    struct learn_options options = plain_options();
+    struct sotto_mechanism *asked = NULL, *first = NULL;
+    struct sotto_analyst *known = NULL;
+    struct sotto_model *model = NULL, *other;
+    struct sotto_report_reader *answers;
+    struct sotto_evaluation evaluation;
+    struct sotto_fit_info info;
+    double one[1000 * GROUPS], two[1000 * GROUPS];
+    (void)state;
+    make_books(3, "place", "2", NULL, in_folder("three.analyst"), &asked);
+    must(sotto_analyst_read(in_folder("three.analyst"), &known, &err));
+    answers = read_back(asked, people, 7);
+    model =
+        fit_books(asked,
+                  (struct learn_job){
+                      .reader = answers, .analyst = known, .options = &options},
+                  &info);
+    print_message("three books %.3f\n", accuracy(model, false));
+    assert_int_equal(info.reports, PEOPLE);
+    assert_true(accuracy(model, false) > 0.95);
+    must(sotto_model_predict(model, test, one, &err));
+    options.threads = 2;
+    other = fit_books(asked,
+                      (struct learn_job){
+                          .reader = answers, .table = aux, .options = &options},
+                      NULL);
+    must(sotto_model_predict(other, test, two, &err));
+    assert_memory_equal(one, two, sizeof one);
+    sotto_model_free(other);
+    assert_int_equal(
+        sotto_model_evaluate(model, test, true, 11, &evaluation, &err),
+        SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "several codebooks"));
+    /* asked about its code in the first book, a person is classified */
+    must(sotto_model_mechanism_code(model, "5", NULL, NULL, &first, &err));
+    assert_int_equal(first->shape.books, 1);
+    must(sotto_model_evaluate_private_with(model, first, test, 11, &evaluation,
+                                           &err));
+    assert_true(evaluation.accuracy > 0.9);
+    sotto_mechanism_free(first);
+    options.shifted = true;
+    other = NULL;
+    assert_int_equal(learn_fit(asked,
+                               &(struct learn_job){.reader = answers,
+                                                   .analyst = known,
+                                                   .options = &options},
+                               &other, NULL, &err),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "one codebook"));
+    sotto_model_free(model);
+    sotto_report_reader_free(answers);
+    sotto_analyst_free(known);
+    sotto_mechanism_free(asked);
 }
 
 static void
@@ -631,6 +711,7 @@ main(void)
         cmocka_unit_test(test_learns),
         cmocka_unit_test(test_aux),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_books),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_clean),
         cmocka_unit_test(test_other_mechanism),

@@ -251,6 +251,7 @@ static void
 test_other_budget(void **state)
 {
     struct sotto_mechanism *mechanism = open_books(), *other = NULL, *fewer;
+    struct sotto_mechanism *first;
     uint8_t digest[3][REBUDGET_DIGEST_SIZE];
     struct compose_part own = part;
     struct compose_spec two = spec;
@@ -272,6 +273,11 @@ test_other_budget(void **state)
     assert_memory_not_equal(digest[0], digest[2], sizeof digest[0]);
     assert_true(same_code(mechanism, other));
     assert_false(same_code(mechanism, fewer));
+    own.books = 0; /* the first of its books alone */
+    first = fixture_open(&two);
+    assert_true(same_code(mechanism, first));
+    assert_false(same_code(first, mechanism));
+    sotto_mechanism_free(first);
     sotto_mechanism_free(mechanism);
     sotto_mechanism_free(other);
     sotto_mechanism_free(fewer);

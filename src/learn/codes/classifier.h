@@ -22,11 +22,12 @@
     1.0 /* codes_error below which reports say enough                          \
          */
 
-/* Auxiliary records: representations, n rows of d, and their codes; and, where
-   labels were learnt by leaves, which of these each is in and their tau. */
+/* Auxiliary records: representations, n rows of d, and their codes, of one book
+   behind those of the other; and, where labels were learnt by leaves, which of
+   these each is in and their tau. */
 struct classifier_aux {
     const float *z;
-    const uint32_t *code;
+    const uint32_t *code; /* books runs of n, as many as the shape has */
     size_t n, d;
     bool unit;            /* codes depend on z's direction alone */
     const uint32_t *leaf; /* NULL: the network is fitted to tau of the code */
@@ -91,8 +92,11 @@ double classifier_gradient(struct codes *codes,
  * hiddens, linear, other, balanced, shifted (the people's cells have other
  * shares than the auxiliary records', and those are estimated too), epochs,
  * rate, decay, validation, seed and watch. `ret_info` may be NULL.
- * Statuses: INPUT (no label; no reports, no auxiliary records, a code that is
- * none), USAGE, MEMORY, LIMIT, STOPPED.
+ * Where the shape has several books, labels are always learnt by leaves, which
+ * are what the books have in common; pi, tau and tau_bar are the first book's.
+ * Statuses: INPUT (no label; no reports, or none about one of the books; no
+ * auxiliary records, a code that is none), USAGE (shifted, with several books),
+ * MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/settings.h"
 #include "learn/codes/classifier.h"
 #include "learn/codes/smooth_leaves.h"
 #include "learn/labels.h"
@@ -40,6 +41,8 @@ struct fit {
     double *share; /* of the classes, where known; else NULL */
     double *pi;    /* among the auxiliary records */
     struct codes codes, held;
+    struct codes *more; /* of the books but the first */
+    size_t *first;      /* where a book's reports begin; their end, too */
     struct host_pool *pool;
     struct tensor_backend *backend;
     struct classifier *classifier;
@@ -54,6 +57,11 @@ fit_clear(struct fit *fit)
     free(fit->pi);
     codes_clear(&fit->codes);
     codes_clear(&fit->held);
+    for (size_t b = 1; fit->more != NULL && b < fit->shape->books; b++) {
+        codes_clear(&fit->more[b - 1]);
+    }
+    free(fit->more);
+    free(fit->first);
     smooth_leaves_clear(&fit->leaves);
     classifier_free(fit->classifier);
 }
@@ -73,13 +81,19 @@ check_classifier(const struct fit *fit, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "learning from codes needs auxiliary records");
     }
-    for (size_t m = 0; m < aux->n; m++) {
+    for (size_t m = 0; m < aux->n * fit->shape->books; m++) {
         if (aux->code[m] >= fit->shape->cells) {
-            return host_fail(err, SOTTO_STATUS_INPUT, m,
+            return host_fail(err, SOTTO_STATUS_INPUT, m % aux->n,
                              "auxiliary record %zu has code %u, and there are "
                              "%zu codes",
-                             m + 1, aux->code[m], fit->shape->cells);
+                             m % aux->n + 1, aux->code[m], fit->shape->cells);
         }
+    }
+    if (fit->shape->books > 1 && fit->options->shifted) {
+        return settings_fail(err, "shifted",
+                             "is for one codebook, and reports are about one "
+                             "of %zu: leave it out",
+                             fit->shape->books);
     }
     return SOTTO_STATUS_OK;
 }
@@ -133,6 +147,63 @@ set_reports(struct fit *fit, const uint8_t *const *report,
     return SOTTO_STATUS_OK;
 }
 
+/* ---- Books --------------------------------------------------------------- */
+
+/* Puts the reports in the order of their books, and notes where each begins. */
+static enum sotto_status
+sort_books(struct fit *fit, struct sotto_error *err)
+{
+    size_t books = fit->shape->books, at = 0;
+    const uint8_t **sorted = malloc((fit->reports + 1) * sizeof *sorted);
+    fit->first = calloc(books + 1, sizeof *fit->first);
+    if (sorted == NULL || fit->first == NULL) {
+        free(sorted);
+        return host_fail_memory(err);
+    }
+    for (size_t b = 0; b < books; b++) {
+        for (size_t i = 0; i < fit->reports; i++) {
+            if (codes_book(fit->shape, fit->report[i]) == b) {
+                sorted[at++] = fit->report[i];
+            }
+        }
+        fit->first[b + 1] = at;
+    }
+    free(fit->report);
+    fit->report = sorted;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+read_book(struct fit *fit, size_t book, struct codes *codes,
+          struct sotto_error *err)
+{
+    size_t first = fit->first[book], end = fit->first[book + 1];
+    if (end == first) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "no report is about codebook %zu: there are too few",
+                         book);
+    }
+    return codes_init(codes, fit->shape, fit->report + first, end - first,
+                      fit->pool, err);
+}
+
+/* What the reports of each book say. */
+static enum sotto_status
+read_books(struct fit *fit, struct sotto_error *err)
+{
+    enum sotto_status status = sort_books(fit, err);
+    status = HOST_THEN(status, read_book(fit, 0, &fit->codes, err));
+    if (status == SOTTO_STATUS_OK) {
+        fit->more = calloc(fit->shape->books, sizeof *fit->more);
+        status = fit->more != NULL ? status : host_fail_memory(err);
+    }
+    for (size_t b = 1; status == SOTTO_STATUS_OK && b < fit->shape->books;
+         b++) {
+        status = read_book(fit, b, &fit->more[b - 1], err);
+    }
+    return status;
+}
+
 /* ---- Cells --------------------------------------------------------------- */
 
 /* Even, where it is not known. */
@@ -161,8 +232,9 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     error = codes_error(&fit->codes, information);
     free(information);
     fit->info.cells.error = error;
-    if (classifier->classes < 2 || cells < 2 || error < CELLS_ERROR_TABLE ||
-        cells > CLASSIFIER_SMOOTH_CELLS) {
+    if (fit->shape->books == 1 &&
+        (classifier->classes < 2 || cells < 2 || error < CELLS_ERROR_TABLE ||
+         cells > CLASSIFIER_SMOOTH_CELLS)) {
         return SOTTO_STATUS_OK;
     }
     wanted = smooth_leaves_wanted(cells, error, fit->aux->n);
@@ -172,17 +244,40 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
         fit->backend, &fit->options->watch, err);
 }
 
+/* What each book says of leaves; the caller frees it, and the joints. */
+static struct smooth_book *
+list_books(struct fit *fit)
+{
+    size_t books = fit->shape->books, n = fit->aux->n;
+    struct smooth_book *book = calloc(books, sizeof *book);
+    for (size_t b = 0; book != NULL && b < books; b++) {
+        book[b].codes = b > 0 ? &fit->more[b - 1] : &fit->codes;
+        book[b].joint = smooth_leaves_joint(
+            &fit->leaves, fit->aux->code + b * n, n, fit->shape->cells,
+            b > 0 ? NULL : fit->classifier->pi);
+    }
+    return book;
+}
+
+static void
+free_books(struct smooth_book *book, size_t books)
+{
+    for (size_t b = 0; book != NULL && b < books; b++) {
+        free((void *)(uintptr_t)book[b].joint);
+    }
+    free(book);
+}
+
 /* tau of leaves, and of codes from it. */
 static enum sotto_status
 label_leaves(struct fit *fit, struct sotto_error *err)
 {
     struct classifier *classifier = fit->classifier;
-    size_t cells = classifier->cells, classes = classifier->classes;
-    double *joint = smooth_leaves_joint(&fit->leaves, fit->aux->code,
-                                        fit->aux->n, cells, classifier->pi);
-    const struct smooth_book book = {&fit->codes, joint};
-    const struct smooth_problem problem = {.book = &book,
-                                           .books = 1,
+    size_t classes = classifier->classes, books = fit->shape->books;
+    struct smooth_book *book = list_books(fit);
+    bool room = book != NULL;
+    const struct smooth_problem problem = {.book = book,
+                                           .books = books,
                                            .leaves = fit->leaves.count,
                                            .classes = classes,
                                            .features = &fit->leaves.features,
@@ -196,17 +291,20 @@ label_leaves(struct fit *fit, struct sotto_error *err)
         classifier->exchanged =
             calloc(classes * classes, sizeof *classifier->exchanged);
     }
-    status = joint != NULL && classifier->exchanged != NULL
+    for (size_t b = 0; room && b < books; b++) {
+        room = book[b].joint != NULL;
+    }
+    status = room && classifier->exchanged != NULL
                  ? smooth_fit(&problem, &options, fit->leaves.tau,
                               classifier->exchanged, &fit->info.smooth, err)
                  : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
-        smooth_leaves_codes(&fit->leaves, joint, cells, classifier->tau,
-                            classifier->share);
+        smooth_leaves_codes(&fit->leaves, book[0].joint, classifier->cells,
+                            classifier->tau, classifier->share);
         fit->known.leaf = fit->leaves.leaf;
         fit->known.leaf_tau = fit->leaves.tau;
     }
-    free(joint);
+    free_books(book, books);
     return status;
 }
 
@@ -370,14 +468,17 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
     enum sotto_status status;
     fit.aux = &fit.known;
     status = fit_init(&fit, report, err);
-    status = HOST_THEN(
-        status, codes_init(&fit.codes, shape, fit.report, reports, pool, err));
+    status = HOST_THEN(status, read_books(&fit, err));
     status = HOST_THEN(status, choose_leaves(&fit, err));
     status = HOST_THEN(status, label_cells(&fit, err));
     status = HOST_THEN(status, train_classifier(&fit, err));
     if (status == SOTTO_STATUS_OK) {
-        fit.info.memory = (double)fit.codes.blocks * CODES_BLOCK *
-                          (double)(fit.codes.pairs * fit.codes.kept->size);
+        fit.info.memory = 0;
+        for (size_t b = 0; b < shape->books; b++) {
+            const struct codes *codes = b > 0 ? &fit.more[b - 1] : &fit.codes;
+            fit.info.memory += (double)codes->blocks * CODES_BLOCK *
+                               (double)(codes->pairs * codes->kept->size);
+        }
         *ret_classifier = fit.classifier;
         fit.classifier = NULL;
         if (ret_info != NULL) {

@@ -53,6 +53,12 @@ codes_shape_init(struct codes_shape *shape,
     return SOTTO_STATUS_OK;
 }
 
+size_t
+codes_book(const struct codes_shape *shape, const uint8_t *report)
+{
+    return shape->books > 1 ? report[REPORT_HEADER_SIZE] : 0;
+}
+
 int32_t *
 codes_points(const struct codes_shape *shape)
 {

@@ -49,6 +49,8 @@ codes_shape_init(struct codes_shape *shape,
                  const struct sotto_mechanism *mechanism, bool other,
                  struct sotto_error *err);
 
+/* The book that a report is about; 0 where there is one. */
+size_t codes_book(const struct codes_shape *shape, const uint8_t *report);
 /* ln p(report | c, y) of all cells * classes pairs. `q` is codes_points';
    `room` for cells + classes numbers. */
 void codes_log_p(const struct codes_shape *shape, const uint8_t *report,

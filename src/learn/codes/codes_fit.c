@@ -29,7 +29,7 @@ struct source {
     struct sotto_model *model;
     const struct learn_job *job;
     float *z;
-    uint32_t *code;
+    uint32_t *code; /* n of each book */
     size_t n;
 };
 
@@ -39,18 +39,24 @@ source_clear(struct source *source)
     size_t n = source->n;
     host_wipe_free(source->z,
                    (n * codes_of(source->model)->in + 1) * sizeof(float));
-    host_wipe_free(source->code, (n + 1) * sizeof *source->code);
+    host_wipe_free(source->code,
+                   (n * codes_of(source->model)->shape.books + 1) *
+                       sizeof *source->code);
 }
 
-/* Sets z and returns the device's own code of a row. `scores` has room for the
-   outputs. */
-static uint32_t
-encode_code(const struct sotto_model *model, struct rows *rows, size_t row,
-            float *scores, float *ret_z)
+/* Sets z and the device's own code of record m in each book. `scores` has room
+   for the outputs. */
+static void
+encode_code(struct source *source, struct rows *rows, size_t row, size_t m,
+            float *scores)
 {
-    const struct codes_shape *shape = &codes_of(model)->shape;
-    rows_scores(rows, row, ret_z, scores);
-    return (uint32_t)domain_largest(scores + shape->at, (uint32_t)shape->cells);
+    const struct codes_model *own = codes_of(source->model);
+    const struct codes_shape *shape = &own->shape;
+    rows_scores(rows, row, source->z + m * own->in, scores);
+    for (size_t b = 0; b < shape->books; b++) {
+        source->code[b * source->n + m] = (uint32_t)domain_largest(
+            scores + shape->at + b * shape->cells, (uint32_t)shape->cells);
+    }
 }
 
 /* Rows of a table, and room for a thread's scores. */
@@ -65,10 +71,8 @@ static void
 take_row(void *context, struct rows *rows, size_t m, unsigned worker)
 {
     const struct code_taking *taking = context;
-    struct source *source = taking->source;
-    source->code[m] = encode_code(source->model, rows, taking->row[m],
-                                  taking->scores + worker * taking->width,
-                                  source->z + m * codes_of(source->model)->in);
+    encode_code(taking->source, rows, taking->row[m], m,
+                taking->scores + worker * taking->width);
 }
 
 static enum sotto_status
@@ -108,18 +112,22 @@ take_analyst(struct source *source, const size_t *row, struct sotto_error *err)
 {
     const struct sotto_analyst *analyst = source->job->analyst;
     size_t in = codes_of(source->model)->in, width = 0;
+    size_t books = codes_of(source->model)->shape.books;
     uint32_t layers = 0;
     const int32_t *code = sotto_analyst_prior(analyst);
     const float *z = analyst_representation(analyst, &width, &layers);
     if (z == NULL || width != in || layers != codes_of(source->model)->layers ||
-        sotto_analyst_width(analyst) != 1) {
+        sotto_analyst_width(analyst) != books) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "the analyst file is not a codebook's, or its "
                          "representations are not the mechanism's");
     }
     for (size_t m = 0; m < source->n; m++) {
         memcpy(source->z + m * in, z + row[m] * in, in * sizeof *z);
-        source->code[m] = (uint32_t)code[row[m]];
+        for (size_t b = 0; b < books; b++) {
+            source->code[b * source->n + m] =
+                (uint32_t)code[row[m] * books + b];
+        }
     }
     return SOTTO_STATUS_OK;
 }
@@ -158,7 +166,8 @@ take_source(struct source *source, struct sotto_error *err)
         source->n < SIZE_MAX / sizeof(float) / (codes_of(source->model)->in + 1)
             ? calloc(source->n * codes_of(source->model)->in + 1, sizeof(float))
             : NULL;
-    source->code = calloc(source->n + 1, sizeof *source->code);
+    source->code = calloc(source->n * codes_of(source->model)->shape.books + 1,
+                          sizeof *source->code);
     if (row == NULL || source->z == NULL || source->code == NULL) {
         status = host_fail_memory(err);
     } else {
@@ -334,7 +343,8 @@ take_records(struct supervision *learnt, struct source *source,
     if (status == SOTTO_STATUS_OK) {
         source->n = records.count;
         source->z = learnt->x;
-        source->code = code = calloc(records.count + 1, sizeof *code);
+        source->code = code =
+            calloc(records.count * own->shape.books + 1, sizeof *code);
         status = code != NULL ? take_rows(source, crew, records.row, err)
                               : host_fail_memory(err);
         source->z = NULL; /* it is not the source's to clear */

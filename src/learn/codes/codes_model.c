@@ -25,12 +25,6 @@ check_shape(const struct codes_shape *shape, enum sotto_level level,
                          "the mechanism has no label: nothing to learn to "
                          "tell from its reports");
     }
-    if (shape->books > 1) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "this learner knows one codebook, and the mechanism "
-                         "asks one of %zu by lot",
-                         shape->books);
-    }
     if (level != SOTTO_LEVEL_LATENT) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a codebook's classifier sees representations, not "
@@ -132,6 +126,14 @@ predict_private(struct sotto_model *model,
     bool other = codes_of(model)->classifier->networks.plan.other;
     struct expected_cells cells = codes_model_cells(model);
     enum sotto_status status;
+    if (mechanism->shape.books > 1) {
+        return host_about(
+            host_fail(err, SOTTO_STATUS_USAGE, 0,
+                      "a report about one of several codebooks is to learn "
+                      "from, not to be classified: make a mechanism for that "
+                      "with sotto train class or code"),
+            err, SOTTO_ABOUT_PARAMETER, "mechanism");
+    }
     if (mechanism == model->mechanism || !codes_sends_class(model, mechanism)) {
         return predict_cells(&cells, mechanism, other, reports, n, ret_p, err);
     }

@@ -173,6 +173,7 @@ learn_labels(const struct collection *collection, double *room, double *ret_tau,
     const struct codes_trial *trial = collection->trial;
     double *pi = room, *share = room + trial->k;
     const struct codes_shape shape = {.code = &collection->likelihood,
+                                      .books = 1,
                                       .cells = trial->k,
                                       .symbols = trial->classes + 1,
                                       .classes = trial->classes,
