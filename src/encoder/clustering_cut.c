@@ -193,20 +193,24 @@ clustering_cut(const struct clustering *clustering, size_t parts,
                       .node = malloc(2 * cells * sizeof(struct node)),
                       .of = malloc(2 * cells * sizeof(uint32_t)),
                       .mean = calloc(width + parts, sizeof(double))};
-    double least = 0;
-    enum sotto_status status =
-        cut.node != NULL && cut.of != NULL && cut.mean != NULL
-            ? grow_nodes(&cut, err)
-            : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
-        cut.count = cut.mean + width;
-        least = cut.node[cut.nodes - 1].weight / (SHARE * (double)parts);
-        while (split_groups(&cut, parts, least) < parts) {
-            least /= 2;
-        }
-        fill_parts(&cut);
-        number_parts(&cut, parts, ret_part);
+    double least;
+    enum sotto_status status;
+    if (cut.node == NULL || cut.of == NULL || cut.mean == NULL) {
+        status = host_fail_memory(err);
+        goto done;
     }
+    status = grow_nodes(&cut, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
+    cut.count = cut.mean + width;
+    least = cut.node[cut.nodes - 1].weight / (SHARE * (double)parts);
+    while (split_groups(&cut, parts, least) < parts) {
+        least /= 2;
+    }
+    fill_parts(&cut);
+    number_parts(&cut, parts, ret_part);
+done:
     host_wipe_free(cut.mean, (width + parts) * sizeof *cut.mean);
     free(cut.node);
     free(cut.of);

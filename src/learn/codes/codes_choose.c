@@ -184,7 +184,7 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
         return SOTTO_STATUS_OK;
     }
     status = prepare_choice(&choosing, codebook, wanted, err);
-    if (status != SOTTO_STATUS_OK) {
+    if (status != SOTTO_STATUS_OK || choosing.channel == NULL) {
         return status;
     }
     choosing.own = calloc(choosing.channel->own_size / 8 + 1, sizeof(uint64_t));
