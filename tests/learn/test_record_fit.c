@@ -84,7 +84,8 @@ test_images(void **state)
     must(fit_with(reader, images, NULL, "12", 2, &two, NULL));
     assert_int_equal(info.reports, IMAGES);
     assert_int_equal(info.epochs, 12);
-    assert_true(info.log_p < 0 && info.validation < 0);
+    assert_true(info.log_p < 0);
+    assert_true(info.validation >= 0); /* too few to hold any out */
     assert_true(accuracy_of(one, images) > 0.9);
     assert_true(one->mechanism->shape.layers > 3);
     assert_int_equal(one->mechanism->size, two->mechanism->size);

@@ -169,8 +169,8 @@ static const struct setting settings[] = {
                   "labels may be missing or new: a class of its own,\n"
                   "as it is anyway beside a single category"),
     LEARN_SETTING("epochs", SETTING_WHOLE, epochs, 1, 100000, NULL,
-                  "at most; else chosen (30 for images; 16 from an\n"
-                  "encoder's weights)"),
+                  "passes over the reports; else chosen (30 for images;\n"
+                  "16 from an encoder's weights)"),
     LEARN_SETTING("rate", SETTING_NUMBER, rate, 1e-9, 10, NULL,
                   "Adam's; else chosen"),
     LEARN_SETTING("decay", SETTING_NUMBER, decay, 0, 1000, NULL,
@@ -178,7 +178,8 @@ static const struct setting settings[] = {
     LEARN_SETTING("views", SETTING_NUMBER, views, 0, 1, "0.5",
                   "strength of the images' distortions; 0: none"),
     LEARN_SETTING("validation", SETTING_NUMBER, validation, 0, 0.8, "0.05",
-                  "share of the reports that only score, 0: none"),
+                  "share of the reports that only score; none do where\n"
+                  "they would be fewer than 500"),
     LEARN_SETTING("seed", SETTING_SEED, seed, 0, 0, "0",
                   "the same seed, the same model"),
     SETTING_END};

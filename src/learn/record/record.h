@@ -58,8 +58,7 @@ struct record_plan {
     double views; /* strength of the images' distortions; 0: none */
     uint32_t epochs, batch;
     uint64_t stream; /* of the rows' order and the first weights */
-    uint64_t patience;
-    bool even; /* the inputs are made even first; of dense layers alone */
+    bool even;       /* the inputs are made even first; of dense layers alone */
     struct host_pool *pool;
     struct tensor_backend *backend;
     const struct sotto_watch *watch;

@@ -21,8 +21,6 @@
 #include "mechanism/crew.h"
 #include "schema/schema_fit.h"
 
-#define VALIDATION 0.05
-#define VIEWS 0.5
 #define RATE 2e-3
 #define DECAY 1e-2
 #define EPOCHS 30u
@@ -30,6 +28,14 @@
 #define RATE_BEGUN 1e-3 /* from an encoder's weights */
 #define EPOCHS_BEGUN 16u
 #define EPOCHS_HEAD 4u
+#define RATE_DENSE 3e-3 /* where records are no images */
+#define DECAY_DENSE 3.0
+#define EPS_DENSE 2.5 /* above it weights decay more slowly */
+#define DECAY_DENSE_LARGE 1.0
+#define STEPS_DENSE 1500u
+#define EPOCHS_DENSE_LEAST 12u
+#define EPOCHS_DENSE_MOST 100u
+#define HELD_LEAST 500.0 /* reports that can tell which weights are better */
 
 struct fit {
     struct sotto_model *model;
@@ -262,15 +268,14 @@ get_eps(const struct fit *fit)
     return (double)fit->model->mechanism->shape.eps / (double)SOTTO_UNIT;
 }
 
-/* How to train: an image's network as it was tried, others as the settings of
-   Eq. 12 have it. */
+/* How to train: an image's network with few and long passes, others with many
+   short ones, and weights that decay the more the less a report says. */
 static struct record_plan
 plan_training(const struct fit *fit, bool image)
 {
-    struct learn_options asked = *fit->job->options, all;
     struct record_plan plan = {.rate = RATE,
                                .decay = DECAY,
-                               .views = asked.views,
+                               .views = fit->job->options->views,
                                .epochs = EPOCHS,
                                .batch = BATCH,
                                .even = !image,
@@ -278,14 +283,13 @@ plan_training(const struct fit *fit, bool image)
                                .backend = fit->model->backend,
                                .watch = &fit->job->options->watch,
                                .what = "learning"};
-    asked.objective = SOTTO_OBJECTIVE_LABEL;
-    all = learn_options_settle(&asked, get_eps(fit));
     if (!image) {
-        plan.rate = all.rate;
-        plan.decay = all.decay;
-        plan.epochs = all.epochs;
-        plan.batch = all.batch;
-        plan.patience = all.patience;
+        size_t epochs = STEPS_DENSE / (fit->n / BATCH + 1) + 1;
+        epochs = epochs < EPOCHS_DENSE_LEAST ? EPOCHS_DENSE_LEAST : epochs;
+        plan.epochs =
+            (uint32_t)(epochs > EPOCHS_DENSE_MOST ? EPOCHS_DENSE_MOST : epochs);
+        plan.rate = RATE_DENSE;
+        plan.decay = get_eps(fit) > EPS_DENSE ? DECAY_DENSE_LARGE : DECAY_DENSE;
     }
     return plan;
 }
@@ -410,7 +414,9 @@ run_fit(struct fit *fit, const struct decompose *own,
     status = HOST_THEN(status, take_x(fit, err));
     fit->data.labels = &fit->labels;
     fit->data.seed = options->seed;
-    fit->data.validation = options->validation > 0 ? options->validation : 0;
+    fit->data.validation = options->validation * (double)fit->n < HELD_LEAST
+                               ? 0
+                               : options->validation;
     return HOST_THEN(status, train_network(fit, fitted, err));
 }
 

@@ -322,7 +322,6 @@ run_training(struct training *training, struct record_fitted *fitted,
                           .epochs = plan->epochs,
                           .seed = training->data->seed,
                           .stream = plan->stream << 32,
-                          .patience = plan->patience,
                           .what = plan->what,
                           .watch = plan->watch};
     struct nn_trained trained = {0};
