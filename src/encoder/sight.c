@@ -71,9 +71,11 @@ find_parts(const struct look *look, const struct clustering *clustering,
 {
     size_t parts = smaller(look->k, clustering->cells);
     uint32_t *of = calloc(clustering->cells, sizeof *of);
-    enum sotto_status status = of != NULL
-                                   ? clustering_cut(clustering, parts, of, err)
-                                   : host_fail_memory(err);
+    enum sotto_status status;
+    if (of == NULL) {
+        return host_fail_memory(err);
+    }
+    status = clustering_cut(clustering, parts, of, err);
     status = HOST_THEN(status,
                        clustering_assign(clustering, look->pool, look->backend,
                                          look->z, look->n, ret_part, err));
