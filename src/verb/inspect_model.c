@@ -14,6 +14,15 @@ is_doubt_known(const struct sotto_model *model)
     return p >= 0;
 }
 
+/* Whether it was learnt from records in the clear. */
+static bool
+is_of_records(const struct sotto_model *model)
+{
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(sotto_model_mechanism(model), &info);
+    return info.label_only;
+}
+
 static void
 tell_json_model(const struct sotto_model *model)
 {
@@ -22,6 +31,9 @@ tell_json_model(const struct sotto_model *model)
     json_size(stdout, "classes", sotto_model_classes(model));
     json_size(stdout, "networks", sotto_model_networks(model));
     json_bool(stdout, "doubt_known", is_doubt_known(model));
+    if (is_of_records(model)) {
+        json_bool(stdout, "label_only", true);
+    }
     json_end(stdout);
 }
 
@@ -29,6 +41,11 @@ static void
 tell_model(const struct sotto_model *model)
 {
     size_t classes = sotto_model_classes(model);
+    if (is_of_records(model)) {
+        (void)printf("The record is not protected. The model was learnt from "
+                     "records in the clear, beside\nreports about their labels "
+                     "alone, and tells of the records.\n");
+    }
     (void)printf("A model: it tells %zu classes apart:", classes);
     for (size_t y = 0; y < classes; y++) {
         (void)printf("%s \"%s\"", y > 0 ? "," : "",

@@ -57,6 +57,11 @@ says "the record is not protected"
 run 0 evaluate a.model --data all.csv --json
 python3 -c 'import json; assert json.loads(open("out").readline())["accuracy"] > 0.85' ||
     fail "it did not learn"
+run 0 inspect a.model
+[ "$(head -c 28 out)" = "The record is not protected." ] ||
+    fail "inspect of a model begins '$(head -1 out)'"
+run 0 inspect a.model --json
+grep -q '"label_only": true' out || fail "inspect --json of a model"
 run 0 predict a.model held.csv -o p.csv
 run 2 evaluate a.model --data all.csv --private
 says "records in the clear"
