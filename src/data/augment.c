@@ -29,18 +29,20 @@ struct job {
 
 /* ---- Parameters --------------------------------------------------------- */
 
+/* Of pixels twice as wide each stands for four, whose noise is half as large on
+   average. */
 struct data_augment
 data_augment_line(uint32_t height, uint32_t width)
 {
+    double side = (height < width ? height : width) / 28.0;
     struct data_augment augment = {.kind = DATA_AUGMENT_LINE,
                                    .rotate = 15,
                                    .scale = 0.3,
                                    .shear = 0.3,
-                                   .shift = 3.0 / 28 *
-                                            (height < width ? height : width),
+                                   .shift = 3 * side,
                                    .thickness = 0.5,
                                    .gamma = 0.5,
-                                   .noise = 0.3,
+                                   .noise = 0.3 * (side < 1 ? side : 1),
                                    .jitter = 0.8,
                                    .brightness = 0.4,
                                    .contrast = 0.4};

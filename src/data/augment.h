@@ -83,8 +83,8 @@ struct data_augment {
 };
 
 /* Rotation 15 degrees, scale 0.3, shear 0.3, shift 3/28 of the shorter side,
-   thickness 0.5, gamma 0.5, noise 0.3, jitter 0.8 of brightness 0.4 and
-   contrast 0.4. */
+   thickness 0.5, gamma 0.5, noise 0.3, or 0.3/28 of a shorter side below 28,
+   jitter 0.8 of brightness 0.4 and contrast 0.4. */
 struct data_augment data_augment_line(uint32_t height, uint32_t width);
 /* Crop 0.2, flip 0.5, jitter 0.8 of brightness 0.4, contrast 0.4, saturation
    0.4 and hue 0.1; grey 0.2. */

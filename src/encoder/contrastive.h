@@ -152,7 +152,7 @@ void contrastive_encode(struct contrastive_net *net, const float *x, size_t n,
 
 /* Goes up with every change after which the same settings give other
    weights. */
-#define CONTRASTIVE_ALGORITHM 4u
+#define CONTRASTIVE_ALGORITHM 5u
 
 /* Trains, or goes on from the job's checkpoint. `ret_info` is filled but for
    `clipped`. Statuses: IO, FORMAT, MEMORY, STOPPED, INPUT. */

@@ -379,6 +379,8 @@ test_check(void **state)
     struct data_augment photo = data_augment_photo();
     (void)state;
     assert_true(fabs(line.shift - 1.5) < 1e-12);
+    assert_true(fabs(line.noise - 0.15) < 1e-12);
+    assert_true(data_augment_line(56, 80).noise == 0.3);
     assert_int_equal(data_augment_check(&line, 28, 28, 1, &err),
                      SOTTO_STATUS_OK);
     assert_int_equal(data_augment_check(&photo, 4096, 256, 16, &err),

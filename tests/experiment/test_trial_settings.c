@@ -164,7 +164,7 @@ test_codes(void **state)
     assert_string_equal(text, other);
     assert_non_null(strstr(text, "vlm d=8 l=10 eps_pre=200 "));
     trial_codes_setting_text(encoder, &code, 0, text);
-    assert_non_null(strstr(text, "clm d=64 epochs=12 batch=256 rate=0.003; "
+    assert_non_null(strstr(text, "clm d=64 epochs=36 batch=256 rate=0.003; "
                                  "codebook of code and label k=chosen "
                                  "classes=10 "));
     code.k = 30;

@@ -77,7 +77,7 @@ static const struct trial_encoder encoders[] = {
     {"clm",           4,      0.45, "flip",   "clm", CLM "26" CLM_STEPS},
     {"clm",           2,      0.45, "subset", "clm", CLM "13" CLM_STEPS},
     {"clm",           1,      0.5,  "subset", "clm", CLM "7" CLM_STEPS},
-    {"clm",          INFINITY, 0.7, "flip",   "clm", "d=64" CLM_STEPS},
+    {"clm",          INFINITY, 0.7, "flip",   "clm", "d=64 epochs=36 batch=256 rate=0.003"},
     {.eps = 0}};
 
 /* mechanism, eps, level, epochs, rate, decay, prior_most, batches, restarts,
