@@ -12,8 +12,8 @@ sotto keygen -o mine --no-password
 {{#budgets}}
 # Epsilon {{eps}}: codes.
 sotto train codebook --data train-images.idx.gz --labels train-labels.idx.gz \
-    --encoder mine-encoder.sotto --eps {{eps}} --people {{simulated}} --channel {{channel}} --seed {{seed}} \
-    --name '{{name}}' --campaign demo -o mine-codes-{{eps}}.sotto
+    --encoder mine-encoder.sotto --unit --eps {{eps}} --people {{simulated}} --channel {{channel}} \
+    --seed {{seed}} --name '{{name}}' --campaign demo -o mine-codes-{{eps}}.sotto
 sotto sign mine-codes-{{eps}}.sotto --key mine.key
 sotto privatise mine-codes-{{eps}}.sotto people-images.idx.gz --labels people-labels.idx.gz \
     --pub mine.pub --seed {{seed}} -o mine-codes-{{eps}}.reports
