@@ -55,8 +55,9 @@ static enum sotto_status
 begin_clm(struct clm_step *step, struct sotto_error *err)
 {
     enum sotto_status status = make_table(step, err);
-    step->job =
-        (struct encoder_job){.table = step->table, .options = &step->options};
+    step->job = (struct encoder_job){.encoder = &encoder_clm,
+                                     .table = step->table,
+                                     .options = &step->options};
     status = HOST_THEN(status, learnt_begin(&step->learnt, &step->job,
                                             &step->set.common, err));
     status = HOST_THEN(

@@ -224,8 +224,8 @@ const struct cli_verb cmd_evaluate = {
         "Prints how often the model names the true label, with an interval "
         "(Wilson's) for\nwhat it would be on all records like these, and how "
         "often which class is taken\nfor which. With --private the model sees "
-        "a simulated report of each record. Where\nthe reports it was learnt "
-        "from leave open which of two classes is which, it says\nso, with a "
+        "a simulated report of each record.\nWhere the reports it was learnt "
+        "from leave open which of two classes is which,\nit says so, with a "
         "probability.\n",
     .example = "sotto evaluate wdbc.model --data data/wdbc.csv\n",
     .wanted = wanted,

@@ -459,8 +459,9 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first rows of these files name columns"},
     {0, false, false, "learner", "L",
-     "codes, record or lattice (the one that takes M): each has\n"
-     "settings of its own, see sotto fit L --help"},
+     "codes, record or lattice (the one that takes M):\n"
+     "each has settings of its own, see sotto fit L\n"
+     "--help"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
     {'o', true, false, "output", "MODEL", "the model to write"},

@@ -82,9 +82,8 @@ const struct cli_verb cmd_inspect = {
              "it. What devices\nrefuse for the size of its numbers is described"
              ", too: the page and a message say\nso, and the exit status is 2. "
              "Who signed M is another question: sotto verify.\nOf a model of "
-             "sotto fit "
-             "it says which classes it tells apart, and which of them the\n"
-             "reports it was learnt from leave in doubt.\n",
+             "sotto fit it says which classes it tells apart, and which of\n"
+             "them the reports it was learnt from leave in doubt.\n",
     .example = "sotto inspect wdbc.sotto\n",
     .wanted = wanted,
     .options = options,

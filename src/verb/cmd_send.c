@@ -515,9 +515,9 @@ const struct cli_verb cmd_send = {
         "terminal only what went wrong is told. The\nexit status is 0 when "
         "nothing is left to send, 1 when something is, or was\nrefused by the "
         "collector, or is of a mechanism that has expired, or a file\ncannot "
-        "be read, or another run has the queue, 2 for bad usage or input, "
-        "and 3 when\nthe ledger refused somebody, or the mechanism or the "
-        "queue is not the right one.\n",
+        "be read, or another run has the queue, 2 for bad usage or input,\n"
+        "and 3 when the ledger refused somebody, or the mechanism or the "
+        "queue is not the\nright one.\n",
     .example = "awk '{ print (NR > 1 ? \"p\" NR : \"name\") \",\" $0 }' "
                "data/wdbc.csv >people.csv\n"
                "sotto ledger new l --lifetime-eps 4\n"

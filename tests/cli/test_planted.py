@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """test_planted.py: the program is linked with a fault planted in what makes a
 channel's tables; inspect must find each from the tables alone, say so and end
-with status 3, and describe the same mechanisms without a fault. Skipped (77)
-where there is no ninja or compiler to build with."""
+with status 3, and describe the same mechanisms without a fault. The commands
+that built the program are CMake's own, of a build by make or by ninja."""
+import json
 import os
 import pathlib
 import re
@@ -46,6 +47,13 @@ def shell(command):
     return done.stdout
 
 
+def link_command():
+    """What links the program."""
+    if (BUILD / "build.ninja").exists():
+        return shell("ninja -t commands sotto").splitlines()[-1]
+    return (BUILD / "CMakeFiles/sotto.dir/link.txt").read_text().strip()
+
+
 def plant(folder, number, source, before, after, commands):
     """The program with one source changed."""
     text = (ROOT / source).read_text()
@@ -72,10 +80,9 @@ def inspect(program, mechanism):
 
 
 def main():
-    if not (BUILD / "build.ninja").exists() or shutil.which("ninja") is None:
-        print("skipped: this is not a build by ninja")
-        sys.exit(77)
-    commands = shell("ninja -t commands sotto").splitlines()
+    commands = [row["command"] for row in json.loads(
+        (BUILD / "compile_commands.json").read_text())]
+    commands.append(link_command())
     wrong = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -104,7 +104,7 @@ test_from(void **state)
 {
     struct sotto_table *images = make_images();
     struct sotto_report_reader *reader = read_back(mechanism, images, 1);
-    const struct sotto_setting set[] = {{"epochs", "2"}, {"d", "8"}};
+    const struct sotto_setting set[] = {{"epochs", "12"}, {"d", "8"}};
     const char *const drop[] = {"label"};
     const struct sotto_train_options options = {.eps = "1",
                                                 .set = set,

@@ -181,31 +181,6 @@ counter_fill(void *context, void *buffer, size_t size)
     return 0;
 }
 
-/* The id begins with what the person said. */
-static int
-telling_fill(void *context, void *buffer, size_t size)
-{
-    const struct sotto_client *client = context;
-    if (sotto_entropy(buffer, size) != 0) {
-        return -1;
-    }
-    *(uint8_t *)buffer = (uint8_t)client->encoder.symbol[0];
-    return 0;
-}
-
-/* A flag in the id: "no valid answer was given". */
-static int
-flagging_fill(void *context, void *buffer, size_t size)
-{
-    const struct sotto_client *client = context;
-    uint8_t *id = buffer;
-    if (sotto_entropy(buffer, size) != 0) {
-        return -1;
-    }
-    id[0] = (uint8_t)((id[0] & 0xfe) | (client->encoder.symbol[0] == 4));
-    return 0;
-}
-
 /* "Consistent answers": noise from a hash of the record, no entropy at all. */
 static int
 hashed_fill(void *context, void *buffer, size_t size)

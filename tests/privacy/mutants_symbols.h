@@ -100,6 +100,30 @@ watched_sample(const struct channel_instance *instance, const int32_t *q,
     }
 }
 
+/* The id, which lies in front of the answer, begins with what the person said.
+   It is drawn before the record is read, so only what comes later can tell. */
+static void
+telling_sample(const struct channel_instance *instance, const int32_t *q,
+               struct random *random, uint8_t *ret_wire)
+{
+    channel_flip.sample(instance, q, random, ret_wire);
+    if (random->tape == NULL) {
+        *(ret_wire - SOTTO_ID_SIZE) = (uint8_t)q[0];
+    }
+}
+
+/* A flag in the id: "no valid answer was given". */
+static void
+flagging_sample(const struct channel_instance *instance, const int32_t *q,
+                struct random *random, uint8_t *ret_wire)
+{
+    channel_flip.sample(instance, q, random, ret_wire);
+    if (random->tape == NULL) {
+        uint8_t *id = ret_wire - SOTTO_ID_SIZE;
+        id[0] = (uint8_t)((id[0] & 0xfe) | (q[0] == 4));
+    }
+}
+
 /* ---- Subset -------------------------------------------------------------- */
 
 static uint32_t
