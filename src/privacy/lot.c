@@ -22,6 +22,7 @@
 
 #define POINTS 16u
 #define SEED 16u
+#define LOTS_MOST (POINTS * REPORT_BOOKS_MAX)
 #define BRANCHES_MOST 400000u /* of all points, with what the channels send */
 
 struct enumerating {
@@ -209,6 +210,11 @@ judge_lot(struct sotto_audit *audit, const struct lot_result *lot)
     size_t books = audit->mechanism->shape.books;
     if (lot->fault[0] != '\0') {
         audit_note(audit, "enumerate", true, "the lot: %s", lot->fault);
+    } else if (!lot->whole) {
+        audit_skip(audit, "enumerate",
+                   "the lot among %zu codebooks has too many branches to take "
+                   "all of them",
+                   books);
     } else if (!lot->uniform) {
         audit_note(audit, "enumerate", true,
                    "the lot among %zu codebooks is not uniform, or depends on "
@@ -252,8 +258,9 @@ is_small(const struct sotto_audit *audit)
     return small;
 }
 
-/* The lot alone always; with what the channels send where that is little. Else
-   what the channels send is enumerated without it. */
+/* The lot alone always, whatever limit the caller has for the channels; with
+   what the channels send where that is little. Else what the channels send is
+   enumerated without it. */
 enum sotto_status
 audit_lot(struct sotto_audit *audit, struct sotto_error *err)
 {
@@ -262,7 +269,7 @@ audit_lot(struct sotto_audit *audit, struct sotto_error *err)
                                   .make = report_begin,
                                   .bytes = 1,
                                   .points = POINTS,
-                                  .branches_most = audit->options.branches};
+                                  .branches_most = LOTS_MOST};
     struct lot_result result;
     enum sotto_status status;
     if (shape->books == 1) {

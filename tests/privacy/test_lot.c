@@ -308,6 +308,33 @@ test_audit_holds(void **state)
     check_audit("signs", "with their lot, one is at most e^1 times");
 }
 
+/* A small limit for the channels leaves the lot whole, and is no violation: one
+   that is far below the lot's branches, and one that just is. */
+static void
+test_audit_few_branches(void **state)
+{
+    (void)state;
+    for (uint64_t most = 1; most <= 46; most += 45) {
+        struct sotto_mechanism *mechanism = open_books("flip", UNITS(1), BOOKS);
+        struct sotto_audit_options options = {.samples = 2000,
+                                              .branches = most};
+        struct sotto_audit *audit = NULL;
+        struct sotto_audit_info info;
+        bool lot = false;
+        assert_int_equal(sotto_audit_run(mechanism, &options, &audit, &err),
+                         SOTTO_STATUS_OK);
+        sotto_audit_info(audit, &info);
+        assert_false(info.violated);
+        for (size_t i = 0; i < info.findings; i++) {
+            const char *text = sotto_audit_finding(audit, i)->text;
+            lot = lot || strstr(text, "probability exactly 1/3") != NULL;
+        }
+        assert_true(lot);
+        sotto_audit_free(audit);
+        sotto_mechanism_free(mechanism);
+    }
+}
+
 static void
 test_memory(void **state)
 {
@@ -337,6 +364,7 @@ main(void)
         cmocka_unit_test(test_not_whole),
         cmocka_unit_test(test_planted_faults),
         cmocka_unit_test(test_audit_holds),
+        cmocka_unit_test(test_audit_few_branches),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
