@@ -294,8 +294,9 @@ void sotto_sender_know(struct sotto_sender *sender,
 
 /* Queues a report of the mechanism that the sender knows, with its end, durably
    unless something is begun; one that is queued or was acknowledged is left as
-   it is. Statuses: REFUSED (simulated, or not), USAGE (look; another
-   mechanism's, or none is known), IO, MEMORY, FORMAT, ENTROPY. */
+   it is. Statuses: REFUSED (simulated, or not; of a mechanism for the label
+   only), USAGE (look; another mechanism's, or none is known), IO, MEMORY,
+   FORMAT, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sotto_sender_queue(struct sotto_sender *sender,
                                                    const uint8_t *report,
                                                    size_t size,

@@ -233,11 +233,16 @@ campaigns_from(const char *name, struct sotto_mechanism *mechanism,
                const char *signature, struct campaigns **ret_campaigns,
                struct sotto_error *err)
 {
-    struct campaigns *campaigns = make_campaigns(1);
+    struct campaigns *campaigns = NULL;
     struct campaign *campaign;
-    if (campaigns == NULL) {
+    enum sotto_status status = sotto_mechanism_check_sent(mechanism, err);
+    if (status == SOTTO_STATUS_OK) {
+        campaigns = make_campaigns(1);
+        status = campaigns != NULL ? status : host_fail_memory(err);
+    }
+    if (status != SOTTO_STATUS_OK) {
         sotto_mechanism_free(mechanism);
-        return host_fail_memory(err);
+        return status;
     }
     campaign = campaigns->campaign;
     campaigns->count = 1;

@@ -55,7 +55,8 @@ SOTTO_CHECKED enum sotto_status campaigns_read(const char *path,
                                                struct campaigns **ret_campaigns,
                                                struct sotto_error *err);
 /* The same from an opened mechanism, which is taken over also on failure, and
-   any signature: where there are no files. Statuses: MEMORY. */
+   any signature: where there are no files. Statuses: REFUSED (it is for the
+   label only), MEMORY. */
 SOTTO_CHECKED enum sotto_status
 campaigns_from(const char *name, struct sotto_mechanism *mechanism,
                const char *signature, struct campaigns **ret_campaigns,

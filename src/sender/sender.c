@@ -283,6 +283,10 @@ sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
                          "this sender knows no mechanism of that report, and "
                          "so not when it ends");
     }
+    enum sotto_status status = sotto_mechanism_check_sent(sender->known, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     sender->made++;
     return queue_put(sender->queue, sender->address.url, report, size,
                      sender->known->device.terms->expires, err);

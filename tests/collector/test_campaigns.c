@@ -121,10 +121,15 @@ static void
 test_label_only(void **state)
 {
     struct compose_spec spec = fixture_plain;
+    struct campaigns *none = NULL;
     (void)state;
     spec.label_only = true;
     put(&spec, "one");
     expect_fail(mechanisms, SOTTO_STATUS_REFUSED, "for the label only");
+    assert_int_equal(
+        campaigns_from("one", fixture_open(&spec), "", &none, &err),
+        SOTTO_STATUS_REFUSED);
+    assert_null(none);
 }
 
 /* One name, one mechanism, for as long as the collector runs. */
@@ -345,7 +350,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_folder, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_file, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_bad, set_up, scratch_tear_down),
-        cmocka_unit_test_setup_teardown(test_label_only, set_up, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_label_only, set_up,
+                                        scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_next, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_past, set_up, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_channel, set_up,

@@ -97,6 +97,28 @@ test_simulated(void **state)
     }
 }
 
+/* What is for the label only goes from curator to curator: the sender does not
+   take it, whoever says of which mechanism it is. */
+static void
+test_label_only(void **state)
+{
+    uint8_t report[SIZE];
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    (void)state;
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.tries = 1});
+    make(REPORT_MAGIC, 1, report);
+    terms.label_only = true;
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_REFUSED);
+    assert_non_null(strstr(err.message, "for the label only"));
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_OK);
+    assert_int_equal(sent.requests, 0);
+    terms.label_only = false;
+    sotto_sender_free(sender);
+}
+
 static void
 test_options(void **state)
 {
@@ -307,8 +329,8 @@ test_end_between_tries(void **state)
     struct sotto_error err = {0};
     struct sotto_sent sent;
     (void)state;
-    struct sotto_sender *sender = open_sender(
-        (struct sotto_sender_options){.tries = 8, .wait_ms = 200});
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.tries = 8, .wait_ms = 200});
     sotto_sender_know(sender, mechanism_until((uint64_t)time(NULL) + 1));
     make(REPORT_MAGIC, 1, report);
     assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
@@ -473,6 +495,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_work, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_jitter, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_kind, setup, scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_label_only, setup,
+                                        scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_end, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_end_between_tries, setup,
                                         scratch_tear_down),
