@@ -16,6 +16,13 @@ host_seconds(void)
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
+uint64_t
+host_utc_now(void)
+{
+    time_t now = time(NULL);
+    return now > 0 ? (uint64_t)now : 0;
+}
+
 void
 host_utc_write(uint64_t second, char text[HOST_UTC_SIZE])
 {

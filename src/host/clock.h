@@ -11,6 +11,9 @@
    differences mean something, and they are never negative. */
 double host_seconds(void);
 
+/* The second of UTC since 1970 that it is; 0 on a clock that is before that. */
+uint64_t host_utc_now(void);
+
 #define HOST_UTC_SIZE 40u
 /* Writes a second since 1970 as "2030-01-31 00:00:00 UTC". */
 void host_utc_write(uint64_t second, char text[HOST_UTC_SIZE]);

@@ -11,8 +11,8 @@
 #include "sender/exchange.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "host/clock.h"
 #include "host/error.h"
 #include "sender/backoff.h"
 
@@ -112,7 +112,7 @@ exchange_run(struct exchange *exchange, const struct transport_request *request,
     for (unsigned next = 1;; next++) {
         struct transport_answer answer;
         bool again = false;
-        if (exchange->ends > 0 && (uint64_t)time(NULL) >= exchange->ends) {
+        if (exchange->ends > 0 && host_utc_now() >= exchange->ends) {
             return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                              "the mechanism of what is queued has expired");
         }

@@ -23,7 +23,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/clock.h"
@@ -292,20 +291,13 @@ sotto_sender_queue(struct sotto_sender *sender, const uint8_t *report,
                      sender->known->device.terms->expires, err);
 }
 
-/* The second of UTC that it is. */
-static uint64_t
-find_now(void)
-{
-    return (uint64_t)time(NULL);
-}
-
 enum sotto_status
 sotto_sender_count(struct sotto_sender *sender, struct sotto_queued *ret_count,
                    struct sotto_error *err)
 {
     struct queue_count count = {0};
     enum sotto_status status = queue_count(sender->queue, sender->address.url,
-                                           find_now(), &count, err);
+                                           host_utc_now(), &count, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_count =
             (struct sotto_queued){count.waiting, count.refused, count.ended};
@@ -316,7 +308,7 @@ sotto_sender_count(struct sotto_sender *sender, struct sotto_queued *ret_count,
 enum sotto_status
 sotto_sender_drop(struct sotto_sender *sender, struct sotto_error *err)
 {
-    return queue_drop(sender->queue, sender->address.url, find_now(), err);
+    return queue_drop(sender->queue, sender->address.url, host_utc_now(), err);
 }
 
 enum sotto_status
@@ -376,7 +368,7 @@ take_batch(const struct sotto_sender *sender,
 {
     struct queue_batch batch = {0};
     enum sotto_status status =
-        queue_next(sender->queue, sender->address.url, find_now(),
+        queue_next(sender->queue, sender->address.url, host_utc_now(),
                    sender->batch, &batch, err);
     if (status == SOTTO_STATUS_OK && batch.count > 0) {
         status = check_batch(sender, &batch, mechanism, err);
@@ -466,23 +458,31 @@ send_batch(struct sotto_sender *sender, struct exchange *exchange,
 }
 
 /* One batch after the other until none waits. A batch whose end comes before it
-   was answered is none any more: what is taken next leaves it out. */
+   was answered is none any more: what is taken next leaves it out, unless the
+   clock is set back, and then nothing more is sent. */
 static enum sotto_status
 send_all(struct sotto_sender *sender, struct exchange *exchange, uint64_t total,
          struct sotto_sent *sent, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
+    uint64_t ended = 0; /* the latest end that was found to have come */
     bool more = true;
     while (status == SOTTO_STATUS_OK && more) {
         struct queue_batch batch = {0};
         status = take_batch(sender, sender->mechanism, &batch, err);
         more = batch.count > 0;
-        if (status == SOTTO_STATUS_OK && more) {
+        if (status == SOTTO_STATUS_OK && batch.ends > 0 &&
+            batch.ends <= ended) {
+            status = host_fail(err, SOTTO_STATUS_IO, 0,
+                               "the clock was set back behind the end of a "
+                               "mechanism; what is queued stays for another "
+                               "time");
+        } else if (status == SOTTO_STATUS_OK && more) {
             exchange->ends = batch.ends;
             status = send_batch(sender, exchange, &batch, total, sent, err);
         }
-        if (status == SOTTO_STATUS_REFUSED && batch.ends > 0 &&
-            batch.ends <= find_now()) {
+        if (status == SOTTO_STATUS_REFUSED && batch.ends > 0) {
+            ended = batch.ends > ended ? batch.ends : ended;
             status = SOTTO_STATUS_OK;
         }
         queue_batch_clear(&batch);

@@ -29,6 +29,14 @@ test_seconds(void **state)
 }
 
 static void
+test_utc_now(void **state)
+{
+    uint64_t before = (uint64_t)time(NULL);
+    (void)state;
+    assert_true(host_utc_now() >= before && host_utc_now() < before + 60);
+}
+
+static void
 test_utc(void **state)
 {
     static const char *const wrong[] = {"",
@@ -65,6 +73,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_seconds),
         cmocka_unit_test(test_utc),
+        cmocka_unit_test(test_utc_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -20,10 +21,33 @@
 #define SIZE ((size_t)REPORT_HEADER_SIZE + 4)
 #define NOBODY "http://127.0.0.1:1/v1/campaigns/c" /* no service is there */
 
+/* The clock that the sender looks at: the system's, or if it is set, this
+   one. */
+static struct {
+    bool set;
+    time_t now;
+    time_t step; /* added at every second look */
+    unsigned looks;
+} utc;
+
+time_t
+time(time_t *ret_time)
+{
+    struct timespec at = {0};
+    time_t now = utc.now + (utc.looks++ % 2 != 0 ? utc.step : 0);
+    (void)clock_gettime(CLOCK_REALTIME, &at);
+    now = utc.set ? now : at.tv_sec;
+    if (ret_time != NULL) {
+        *ret_time = now;
+    }
+    return now;
+}
+
 static int
 setup(void **state)
 {
     (void)state;
+    utc.set = false;
     fail_alloc_at(0);
     return scratch_make();
 }
@@ -342,6 +366,38 @@ test_end_between_tries(void **state)
     sotto_sender_free(sender);
 }
 
+/* A clock before 1970 is one at 1970, and one that is set back and forth around
+   an end sends nothing: either way there is an answer, and soon. */
+static void
+test_odd_clocks(void **state)
+{
+    uint8_t report[SIZE];
+    struct sotto_error err = {0};
+    struct sotto_sent sent;
+    (void)state;
+    (void)alarm(60);
+    struct sotto_sender *sender =
+        open_sender((struct sotto_sender_options){.tries = 1});
+    sotto_sender_know(sender, mechanism_until(1001));
+    make(REPORT_MAGIC, 1, report);
+    assert_int_equal(sotto_sender_queue(sender, report, SIZE, &err),
+                     SOTTO_STATUS_OK);
+    utc.set = true;
+    utc.now = -5;
+    utc.step = 0;
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_IO);
+    assert_int_equal(sent.requests, 1);
+    assert_int_equal(sent.left, 1);
+    utc.now = 1000;
+    utc.step = 1;
+    utc.looks = 1; /* counted, then taken, then found to have ended */
+    assert_int_equal(sotto_sender_flush(sender, &sent, &err), SOTTO_STATUS_IO);
+    assert_non_null(strstr(err.message, "set back"));
+    assert_int_equal(sent.requests, 0);
+    (void)alarm(0);
+    sotto_sender_free(sender);
+}
+
 /* What a look would show of a queue that somebody wrote to is what would be
    sent: neither is done. */
 static void
@@ -499,6 +555,8 @@ main(void)
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_end, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_end_between_tries, setup,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_odd_clocks, setup,
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_memory, setup, scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_backup, setup, scratch_tear_down),
