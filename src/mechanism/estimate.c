@@ -40,6 +40,7 @@
 #include "mechanism/mechanism.h"
 
 #define ROWS_MOST ((size_t)1 << 22)
+#define BOOK_ROWS_MOST (16 * (size_t)CHANNEL_K_MAX) /* of a part with books */
 #define TEXT_MOST ((size_t)1 << 20) /* of one name or category */
 #define CHARACTERS_MOST ((size_t)1 << 16)
 
@@ -231,6 +232,31 @@ count_rows(const struct report_plan *report, size_t *ret_entries)
     return rows;
 }
 
+/* Refuses what a small file would make large: a part's symbols are limited when
+   it is read, but its books multiply their rows, and parts add up. */
+static enum sotto_status
+check_rows(const struct report_plan *report, size_t rows,
+           struct sotto_error *err)
+{
+    for (uint32_t i = 0; i < report->parts; i++) {
+        const struct report_part *part = &report->part[i];
+        if (part->books > 0 && rows_of(part) > BOOK_ROWS_MOST) {
+            return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                             "part %u of this mechanism has %u codebooks of "
+                             "%u symbols: more than %zu estimates of a part "
+                             "with codebooks are not computed",
+                             i + 1, part->books, part->instance.size,
+                             BOOK_ROWS_MOST);
+        }
+    }
+    return rows <= ROWS_MOST
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                           "this mechanism would give %zu estimates: more than "
+                           "%zu are not computed",
+                           rows, ROWS_MOST);
+}
+
 enum sotto_status
 sotto_estimate_new(const struct sotto_mechanism *mechanism,
                    struct sotto_estimate **ret_estimate,
@@ -239,12 +265,10 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
     const struct report_plan *report = mechanism->device.report;
     struct sotto_estimate *estimate;
     size_t entries, at = 0, rows = count_rows(report, &entries);
+    enum sotto_status status = check_rows(report, rows, err);
     bool good;
-    if (rows > ROWS_MOST) {
-        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                         "this mechanism would give %zu estimates: more than "
-                         "%zu are not computed",
-                         rows, ROWS_MOST);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
     estimate = calloc(1, sizeof *estimate);
     if (estimate == NULL) {

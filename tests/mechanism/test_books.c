@@ -224,6 +224,50 @@ test_estimate(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* A small file with as many symbols as a part may have, in so many books. */
+static struct sotto_mechanism *
+open_many(uint32_t books)
+{
+    static const char *values[32767];
+    static char text[32767][8];
+    struct schema_column many[] = {
+        {"pixels", SOTTO_COLUMN_BYTES, books * K, NULL, false, 0, 1},
+        {"label", SOTTO_COLUMN_CATEGORY, 32768, values, false, 0, 0}};
+    struct compose_part own = part;
+    struct compose_spec other = spec;
+    for (size_t i = 0; i < 32767; i++) { /* sorted */
+        (void)snprintf(text[i], sizeof text[i], "%05zu", i);
+        values[i] = text[i];
+    }
+    own.books = books;
+    own.channel = "flip";
+    other.column = many;
+    other.part = &own;
+    return fixture_open(&other);
+}
+
+/* Sixteen books of 65,536 symbols are estimated, and no more. */
+static void
+test_too_many(void **state)
+{
+    struct sotto_mechanism *mechanism = open_many(17);
+    struct sotto_estimate *estimate = NULL;
+    (void)state;
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_LIMIT);
+    assert_int_equal(err.status, SOTTO_STATUS_LIMIT);
+    assert_non_null(strstr(err.message, "17 codebooks of 65536 symbols"));
+    assert_null(estimate);
+    sotto_mechanism_free(mechanism);
+    mechanism = open_many(16);
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_estimate_rows(estimate), 1u << 20);
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
+}
+
 /* ---- The file ------------------------------------------------------------ */
 
 /* The page says that one of three is asked, and that the number shows. */
@@ -292,6 +336,7 @@ main(void)
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_page),
         cmocka_unit_test(test_other_budget),
     };
