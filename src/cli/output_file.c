@@ -4,9 +4,57 @@
  */
 #include "cli/output_file.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "host/text.h"
+
+static bool
+same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Finds what holds the last name of a path. */
+static bool
+stat_folder(const char *path, size_t size, struct stat *ret_about)
+{
+    char *folder = host_text_path("%.*s.", (int)size, path);
+    bool there = folder != NULL && stat(folder, ret_about) == 0;
+    free(folder);
+    return there;
+}
+
+/* Compares names that are not there yet: the last names, then the folders. */
+static bool
+same_new_name(const char *a, const char *b)
+{
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    size_t size_a = slash_a != NULL ? (size_t)(slash_a - a) + 1 : 0;
+    size_t size_b = slash_b != NULL ? (size_t)(slash_b - b) + 1 : 0;
+    struct stat folder_a, folder_b;
+    return a[size_a] != '\0' && strcmp(a + size_a, b + size_b) == 0 &&
+           stat_folder(a, size_a, &folder_a) &&
+           stat_folder(b, size_b, &folder_b) &&
+           same_inode(&folder_a, &folder_b);
+}
+
+bool
+output_file_same(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+    if (a == NULL || b == NULL) {
+        return false;
+    }
+    bool there_a = stat(a, &about_a) == 0, there_b = stat(b, &about_b) == 0;
+    if (!there_a && !there_b) {
+        return same_new_name(a, b);
+    }
+    return there_a && there_b && S_ISREG(about_a.st_mode) &&
+           same_inode(&about_a, &about_b);
+}
 
 /* Begins to write and gives up. Not with a pipe, whose reader would see it
    end. */
@@ -28,19 +76,23 @@ try_to_write(const char *path)
 }
 
 int
-output_file_check(const char *path, const char *const *inputs, size_t count)
+output_file_check_option(const char *option, const char *path,
+                         const char *const *inputs, size_t count)
 {
-    struct stat output, input;
-    bool there = path != NULL && stat(path, &output) == 0;
-    for (size_t i = 0; i < count && there && S_ISREG(output.st_mode); i++) {
-        if (inputs[i] != NULL && stat(inputs[i], &input) == 0 &&
-            input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
-            return cli_bad("-o names an input itself ('%.240s'): choose "
+    for (size_t i = 0; i < count; i++) {
+        if (output_file_same(path, inputs[i])) {
+            return cli_bad("%s names an input itself ('%.240s'): choose "
                            "another name",
-                           inputs[i]);
+                           option, inputs[i]);
         }
     }
     return path != NULL ? try_to_write(path) : CLI_EXIT_DONE;
+}
+
+int
+output_file_check(const char *path, const char *const *inputs, size_t count)
+{
+    return output_file_check_option("-o", path, inputs, count);
 }
 
 static ssize_t

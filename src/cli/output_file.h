@@ -20,6 +20,13 @@ struct output_file {
 };
 
 /*
+ * Whether two names, of which each may be NULL, lead to one file: also by a
+ * link's other name, and where neither is there yet, by the same name in the
+ * same folder. Pipes and devices are no files.
+ */
+bool output_file_same(const char *a, const char *b);
+
+/*
  * Whether `path`, which may be NULL, can be written, to be asked before long
  * work, and is none of the inputs, of which some may be NULL: writing it would
  * destroy them, also by a link's other name. A file that is there stays as it
@@ -27,6 +34,9 @@ struct output_file {
  */
 int output_file_check(const char *path, const char *const *inputs,
                       size_t count);
+/* The same of the path of another option than -o, which messages name. */
+int output_file_check_option(const char *option, const char *path,
+                             const char *const *inputs, size_t count);
 
 /* False, with the message printed, if it cannot be written. */
 bool output_file_open(struct output_file *file, const char *path);

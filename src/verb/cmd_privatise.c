@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/seal.h"
 #include "host/csv_field.h"
+#include "host/error.h"
 #include "verb/inquiry.h"
 
 struct privatise_job {
@@ -19,7 +20,7 @@ struct privatise_job {
     size_t reports; /* written */
     bool simulated;
     uint64_t seed;
-    struct output_file keys; /* whose each report is */
+    struct output_file keys; /* whose each report is; open if it has a stream */
     size_t key;              /* the column that says it; SIZE_MAX: none */
 };
 
@@ -71,12 +72,37 @@ make_report(struct privatise_job *job, size_t row, uint8_t *report,
 
 /* ---- Whose each report is ------------------------------------------------ */
 
+/* Finds the column of keys. The keys go in clear to whoever gets the reports,
+   so none may be what a report protects: neither a column that the mechanism
+   asks for nor one of --labels, which is the table's last. */
+static int
+find_key(const struct cli_args *args, const char *name,
+         struct privatise_job *job)
+{
+    const struct sotto_table *table = job->inquiry.table;
+    size_t key = sotto_table_find(table, name);
+    if (sotto_mechanism_find(job->mechanism, name) != SIZE_MAX) {
+        return cli_bad("--key: the mechanism asks for \"%.80s\": the keys "
+                       "would tell in clear what the reports protect",
+                       name);
+    }
+    if (key == SIZE_MAX || sotto_table_width(table, key) > 0) {
+        return cli_bad("'%.240s' has no column \"%.80s\" of keys",
+                       args->word[1], name);
+    }
+    if (cli_given(args, "labels") && key + 1 == sotto_table_columns(table)) {
+        return cli_bad("--key: \"%.80s\" is the column of --labels: the keys "
+                       "would tell labels in clear",
+                       name);
+    }
+    job->key = key;
+    return CLI_EXIT_DONE;
+}
+
 static int
 open_keys(const struct cli_args *args, struct privatise_job *job)
 {
     const char *path = cli_value(args, "keys"), *name = cli_value(args, "key");
-    const struct sotto_table *table = job->inquiry.table;
-    job->key = SIZE_MAX;
     if ((path == NULL) != (name == NULL)) {
         return cli_bad("--keys FILE and --key COL go together");
     }
@@ -88,10 +114,9 @@ open_keys(const struct cli_args *args, struct privatise_job *job)
                        "direct --label-only): a report of any other must not "
                        "be tied to a person");
     }
-    job->key = sotto_table_find(table, name);
-    if (job->key == SIZE_MAX || sotto_table_width(table, job->key) > 0) {
-        return cli_bad("'%.240s' has no column \"%.80s\" of keys",
-                       args->word[1], name);
+    int status = find_key(args, name, job);
+    if (status != CLI_EXIT_DONE) {
+        return status;
     }
     if (!output_file_open(&job->keys, path)) {
         return CLI_EXIT_FAILED;
@@ -110,14 +135,15 @@ add_key(struct privatise_job *job, size_t row, const uint8_t *report,
     struct sotto_value cell =
         sotto_table_cell(job->inquiry.table, row, job->key);
     const uint8_t *id = sotto_report_id(report);
-    char *text = cell.data != NULL && cell.size > 0
-                     ? strndup(cell.data, cell.size)
-                     : NULL;
-    if (text == NULL) {
+    if (cell.data == NULL || cell.size == 0) {
         err->status = SOTTO_STATUS_INPUT;
         (void)snprintf(err->message, sizeof err->message, "it has no key");
         inquiry_name_row(&job->inquiry, row, err);
         return SOTTO_STATUS_INPUT;
+    }
+    char *text = strndup(cell.data, cell.size);
+    if (text == NULL) {
+        return host_fail_memory(err);
     }
     for (size_t i = 0; i < SOTTO_ID_SIZE; i++) {
         (void)fprintf(job->keys.stream, "%02x", id[i]);
@@ -149,6 +175,21 @@ add_row(struct privatise_job *job, size_t row, uint8_t *report,
     return status;
 }
 
+/* Completes the keys, then the reports, and frees the writer: keys without
+   reports tell nothing and cost nobody, reports without keys are spent. */
+static int
+commit_files(struct privatise_job *job, struct sotto_report_writer *writer)
+{
+    struct output_file keys = job->keys;
+    struct sotto_error err = {0};
+    job->keys = (struct output_file){0};
+    if (keys.stream != NULL && !output_file_commit(&keys)) {
+        sotto_report_writer_free(writer);
+        return CLI_EXIT_FAILED;
+    }
+    return cli_exit(sotto_report_writer_commit(writer, &err), &err);
+}
+
 /* All rows, in order, into the file at `path`. */
 static int
 write_reports(struct privatise_job *job, size_t rows, const char *path)
@@ -168,17 +209,11 @@ write_reports(struct privatise_job *job, size_t rows, const char *path)
         progress_step(&bar, row + 1);
     }
     progress_end(&bar);
+    free(report);
     if (status == SOTTO_STATUS_OK) {
-        status = sotto_report_writer_commit(writer, &err);
-        writer = NULL;
+        return commit_files(job, writer);
     }
     sotto_report_writer_free(writer);
-    free(report);
-    if (job->key != SIZE_MAX && status != SOTTO_STATUS_OK) {
-        output_file_drop(&job->keys);
-    } else if (job->key != SIZE_MAX && !output_file_commit(&job->keys)) {
-        return CLI_EXIT_FAILED;
-    }
     return cli_exit(status, &err);
 }
 
@@ -234,9 +269,10 @@ tell_privatise(const struct cli_args *args, const struct privatise_job *job,
     }
 }
 
-/* What must not be written over: every input, and the ledger's files. */
+/* Checks that what an option names is writable, and neither an input nor a file
+   of the ledger. */
 static int
-check_output(const struct cli_args *args)
+check_output(const struct cli_args *args, const char *option, const char *shown)
 {
     const char *ledger = cli_value(args, "ledger");
     char secret[4200] = "", mark[4200] = "";
@@ -247,24 +283,38 @@ check_output(const struct cli_args *args)
                                   cli_value(args, "pub"),
                                   ledger,
                                   secret,
-                                  mark,
-                                  cli_value(args, "keys")};
+                                  mark};
     if (ledger != NULL) {
         (void)snprintf(secret, sizeof secret, "%s.secret", ledger);
         (void)snprintf(mark, sizeof mark, "%s.mark", ledger);
     }
-    int status = people_check_output(args, "output");
+    int status = people_check_output(args, option);
     return status != CLI_EXIT_DONE
                ? status
-               : output_file_check(cli_value(args, "output"), inputs,
-                                   sizeof inputs / sizeof *inputs);
+               : output_file_check_option(shown, cli_value(args, option),
+                                          inputs,
+                                          sizeof inputs / sizeof *inputs);
+}
+
+static int
+check_outputs(const struct cli_args *args)
+{
+    const char *keys = cli_value(args, "keys");
+    if (output_file_same(cli_value(args, "output"), keys)) {
+        return cli_bad("-o and --keys name one file ('%.240s'): the reports "
+                       "and their keys are two",
+                       keys);
+    }
+    int status = check_output(args, "output", "-o");
+    return CLI_THEN(status, check_output(args, "keys", "--keys"));
 }
 
 static int
 run_privatise(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
-    struct privatise_job job = {.simulated = cli_given(args, "seed")};
+    struct privatise_job job = {.simulated = cli_given(args, "seed"),
+                                .key = SIZE_MAX};
     if (!cli_whole(args, "seed", 0, UINT64_MAX, &job.seed)) {
         return CLI_EXIT_BAD;
     }
@@ -272,7 +322,7 @@ run_privatise(const struct cli_args *args)
     if (status == CLI_EXIT_DONE && cli_given(args, "ledger")) {
         status = seal_process(args);
     }
-    status = CLI_THEN(status, check_output(args));
+    status = CLI_THEN(status, check_outputs(args));
     status = CLI_THEN(status, open_mechanism(args, &job));
     if (!job.simulated) {
         status = CLI_THEN(status, inquiry_check_work(args, job.mechanism));
@@ -288,6 +338,9 @@ run_privatise(const struct cli_args *args)
     if (status == CLI_EXIT_DONE) {
         tell_privatise(args, &job, path);
         status = people_exit(&job.inquiry.people);
+    }
+    if (job.keys.stream != NULL) {
+        output_file_drop(&job.keys);
     }
     inquiry_clear(&job.inquiry);
     sotto_mechanism_free(job.mechanism);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_label_only.sh: reports about the label alone, where whoever gets them
 # holds the records: what is said of them, who refuses them, and learning.
+# shellcheck disable=SC2086 # files and pairs are lists
 # shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 
@@ -86,7 +87,75 @@ run 2 privatise only.sotto all.csv --keys k.csv -o r2
 says "go together"
 run 2 privatise only.sotto all.csv --key nobody --keys k.csv -o r2
 says "nobody"
+
+# A key is never what the reports protect.
+run 2 privatise only.sotto all.csv --key colour --keys k.csv -o r2
+says "--key" '"colour"' "in clear"
+printf 'person,colour\np1,red\np2,blue\n' >two.csv
+printf 'second\nred\nblue\n' >second.csv
+run 2 privatise only.sotto two.csv --labels second.csv --header yes \
+    --key second --keys k.csv -o r2
+says "--key" '"second"' "--labels"
+run 0 privatise only.sotto two.csv --labels second.csv --header yes \
+    --key person --keys labelled.csv -o labelled
+run 2 privatise only.sotto people.csv --ledger l --person name \
+    --key colour --keys k.csv -o r2
+says "--key" '"colour"' "in clear"
+
+# A row without a key leaves neither file.
+printf 'person,colour\np1,red\n,blue\n' >gap.csv
+run 2 privatise only.sotto gap.csv --header yes --key person --keys k.csv -o r2
+says "gap.csv" "row 2" "no key"
 absent k.csv
+absent r2
+
+# ---- --keys beside other files -------------------------------------------------
+run 0 privatise only.sotto people.csv --ledger l --person name -o charged
+printf 'name\nann\nbob\n' >list.csv
+mkdir before
+files="only.sotto people.csv list.csv k.pub l l.secret l.mark"
+cp $files before
+ln people.csv hard.csv
+ln -s people.csv soft.csv
+for file in $files ./people.csv hard.csv soft.csv; do
+    run 2 privatise only.sotto people.csv --ledger l --person name \
+        --people list.csv --pub k.pub --key name --keys $file -o r2
+    says "--keys names an input itself" "choose another name"
+done
+run 2 privatise only.sotto two.csv --labels second.csv --header yes \
+    --key person --keys second.csv -o r2
+says "--keys names an input itself ('second.csv')"
+for file in l-journal l-wal ./l-shm; do
+    run 2 privatise only.sotto people.csv --ledger l --person name --key name \
+        --keys $file -o r2
+    says "--keys" "ledger needs for itself"
+    absent $file
+done
+for file in $files; do
+    cmp -s $file before/$file || fail "$file was overwritten"
+done
+mkdir folder
+ln -s folder other
+cp charged old
+for pair in "x x" "x ./x" "folder/x other/../folder/x" "folder/x other/x" \
+    "old ./old"; do
+    set -- $pair
+    run 2 privatise only.sotto all.csv --key person --keys "$1" -o "$2"
+    says "-o and --keys name one file"
+done
+absent x
+absent folder/x
+cmp -s charged old || fail "reports were overwritten"
+run 0 privatise only.sotto all.csv --key person --keys x -o folder/x
+
+# The keys are complete before there are reports.
+if [ -c /dev/full ]; then
+    run 1 privatise only.sotto all.csv --key person --keys /dev/full -o r2
+    says "/dev/full"
+fi
+absent r2
+run 1 privatise only.sotto all.csv --key person --keys none/k.csv -o r2
+says "none/k.csv"
 absent r2
 
 finish
