@@ -20,7 +20,7 @@ struct direct_settings {
     const char *numbers, *categories, *label_channel; /* NULL: not given */
     const char *delta;                                /* likewise */
     bool label_only; /* the label's column alone, and the mark that says so */
-    uint32_t l; /* steps from a range's middle to its end; 0: not given */
+    uint32_t l;      /* steps from a range's middle to its end; 0: not given */
 };
 
 struct direct {

@@ -178,9 +178,8 @@ test_label_only(void **state)
             SOTTO_STATUS_OK);
         assert_int_equal(sotto_mechanism_describe(mechanism, true, &line, &err),
                          SOTTO_STATUS_OK);
-        assert_int_equal(strncmp(page, "The record is not protected. ", 29) ==
-                             0,
-                         only);
+        assert_int_equal(
+            strncmp(page, "The record is not protected. ", 29) == 0, only);
         assert_int_equal(strstr(line, "\"label_only\":true") != NULL, only);
         free(page);
         free(line);
