@@ -56,6 +56,12 @@ tick_watch(void *context, const char *what, uint64_t done, uint64_t total)
     return asked == 0;
 }
 
+bool
+watch_asked(void)
+{
+    return asked != 0;
+}
+
 struct sotto_watch
 watch_port(struct watch *watch)
 {

@@ -31,6 +31,8 @@ struct watch {
    One watch at a time. */
 void watch_start(struct watch *watch);
 struct sotto_watch watch_port(struct watch *watch);
+/* Whether one of them asked since the last start. */
+bool watch_asked(void);
 /* Clears the bar's line; the signals do what they did before. */
 void watch_end(struct watch *watch);
 

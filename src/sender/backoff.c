@@ -24,7 +24,8 @@
 #define REPORT_S 0.03                  /* to charge a report */
 #define ENCODER_S 0.04                 /* to start a process for a record */
 #define STOP_S 0.01                    /* and to end it */
-#define SPARE_PART 0.25                /* of what is left that encoders get */
+#define SPARE_PART 0.25                /* of what is left that encoders get, */
+#define ENCODER_MOST 4                 /* up to so many times their least */
 #define WORK_PER_S ((double)(1 << 28)) /* multiply-adds of a slow device */
 
 int64_t
@@ -87,9 +88,11 @@ backoff_schedule(double asked, double aside, uint64_t work, uint64_t reports)
 {
     double once = (double)work / WORK_PER_S;
     double spare = aside - backoff_allowance(work, reports);
+    double least = ENCODER_S + once;
     struct sotto_schedule schedule = {
         .first = asked + START_S,
-        .encoder = ENCODER_S + once + SPARE_PART * spare / (double)reports,
+        .encoder = fmin(least + SPARE_PART * spare / (double)reports,
+                        ENCODER_MOST * least),
         .stop = STOP_S};
     schedule.turn = once + schedule.encoder + schedule.stop + REPORT_S;
     return schedule;

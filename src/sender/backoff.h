@@ -38,8 +38,9 @@ double backoff_allowance(uint64_t work, uint64_t reports);
  * When the encoder works for whom, of `reports` (at least one), within `aside`
  * seconds from `asked` on, which are at least what backoff_allowance says:
  * everybody gets what that counts for the encoder, and all together a quarter
- * of what is left. The rest of it is for a disk that is slower than that. The
- * same public function of public facts.
+ * of what is left, but nobody more than four times that: the ledger is locked
+ * for so long. The rest of it is for a disk that is slower than that. The same
+ * public function of public facts.
  */
 struct sotto_schedule backoff_schedule(double asked, double aside,
                                        uint64_t work, uint64_t reports);

@@ -267,8 +267,9 @@ queue_rows(struct send_job *job)
     for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
          row++) {
         status = queue_row(job, row, report, &err);
-        going = is_going(job, row + 1, rows);
+        going = status != SOTTO_STATUS_STOPPED && is_going(job, row + 1, rows);
     }
+    status = status == SOTTO_STATUS_STOPPED ? SOTTO_STATUS_OK : status;
     free(report);
     /* After a failure, too: whoever was asked before it is queued. */
     struct sotto_error late = {0};
@@ -333,7 +334,8 @@ tell_send(const struct send_job *job)
     }
     if (job->inquiry.people.late.count > 0 && isatty(STDERR_FILENO) == 1) {
         cli_note("the encoder took too long for %zu of the records: they count "
-                 "as if nothing was known; a larger --grid gives it more time",
+                 "as if nothing was known; a larger --grid gives it more time, "
+                 "up to four times what is set aside for it",
                  job->inquiry.people.late.count);
     }
     if (sent->refused > 0) {

@@ -14,9 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/watch.h"
 #include "host/clock.h"
 
 #define NS_PER_S 1e9
+#define LOOK_S 0.1 /* between two looks whether to stop */
 
 struct late_made {
     volatile sig_atomic_t whole; /* set last */
@@ -36,26 +38,25 @@ find_turn(const struct late *late, double now)
     return fmax(plan, late->schedule.first + ticks * LATE_TICK_S);
 }
 
-static void
+/* Returns whether the moment has come: else somebody asks to stop, which is no
+   record's doing. */
+static bool
 sleep_until(double moment)
 {
-    for (;;) {
-        double left = moment - host_seconds();
-        if (left <= 0) {
-            return;
-        }
-        double whole = floor(left);
-        const struct timespec time = {(time_t)whole,
-                                      (long)(NS_PER_S * (left - whole))};
+    double left = moment - host_seconds();
+    while (left > 0 && !watch_asked()) {
+        const struct timespec time = {0, (long)(NS_PER_S * fmin(left, LOOK_S))};
         (void)nanosleep(&time, NULL);
+        left = moment - host_seconds();
     }
+    return left <= 0;
 }
 
 void
 late_rest(struct late *late)
 {
     late->turns++;
-    sleep_until(find_turn(late, host_seconds()));
+    (void)sleep_until(find_turn(late, host_seconds()));
 }
 
 /* ---- The child ----------------------------------------------------------- */
@@ -118,11 +119,14 @@ start_child(struct late *late, struct sotto_client *client,
     return true;
 }
 
-/* Takes what the child has made by the end of its time, if it has ended. */
-static void
+/* Takes what the child has made by the end of its time, if it has ended.
+   Returns whether that time has come. */
+static bool
 take_report(struct late *late, uint8_t *report)
 {
-    sleep_until(late->until);
+    if (!sleep_until(late->until)) {
+        return false;
+    }
     if (waitpid(late->child, NULL, WNOHANG) == late->child) {
         late->child = 0;
     }
@@ -131,21 +135,23 @@ take_report(struct late *late, uint8_t *report)
     } else {
         late->count++;
     }
+    return true;
 }
 
-bool
+enum sotto_status
 late_make(struct late *late, struct sotto_client *client,
           const struct sotto_value *values, size_t count, uint8_t *report,
           size_t size)
 {
-    if (late->turns == 0) {
-        sleep_until(find_turn(late, host_seconds()));
+    if (late->turns == 0 && !sleep_until(find_turn(late, host_seconds()))) {
+        return SOTTO_STATUS_STOPPED;
     }
     if (!start_child(late, client, values, count, size)) {
-        return false;
+        return SOTTO_STATUS_MEMORY;
     }
-    take_report(late, report);
+    bool taken = take_report(late, report);
     end_child(late);
-    sleep_until(late->until + late->schedule.stop);
-    return true;
+    return taken && sleep_until(late->until + late->schedule.stop)
+               ? SOTTO_STATUS_OK
+               : SOTTO_STATUS_STOPPED;
 }

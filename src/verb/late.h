@@ -67,13 +67,16 @@ struct late {
 /*
  * Writes the record's report over `report`, of `size` bytes, if it is made in
  * time, and leaves that as it is if not; takes the schedule's `encoder` and
- * `stop` in either case. Returns whether it could be tried: else the system has
- * no process or memory for it.
+ * `stop` in either case. Statuses: MEMORY (the system has no process or memory
+ * for it), STOPPED (watch_asked, at any time: nobody is to be charged).
  */
-bool late_make(struct late *late, struct sotto_client *client,
-               const struct sotto_value *values, size_t count, uint8_t *report,
-               size_t size);
-/* Ends a turn, behind the charge: waits until the next one begins. */
+SOTTO_CHECKED enum sotto_status late_make(struct late *late,
+                                          struct sotto_client *client,
+                                          const struct sotto_value *values,
+                                          size_t count, uint8_t *report,
+                                          size_t size);
+/* Ends a turn, behind the charge: waits until the next one begins, or somebody
+   asks to stop. */
 void late_rest(struct late *late);
 
 #endif

@@ -194,11 +194,14 @@ watch_commit(void *context, const struct sotto_charge *charge,
 {
     struct people *people = context;
     const struct people_task *task = people->task;
-    if (has_schedule(people) &&
-        !late_make(&people->late, task->client, task->values, task->count,
-                   task->report /* which `report` is */, size)) {
+    enum sotto_status status =
+        has_schedule(people)
+            ? late_make(&people->late, task->client, task->values, task->count,
+                        task->report /* which `report` is */, size)
+            : SOTTO_STATUS_OK;
+    if (status != SOTTO_STATUS_OK) {
         people->inner.cancel(people->inner.context);
-        return host_fail_memory(err);
+        return host_fail(err, status, 0, "%s", sotto_status_message(status));
     }
     return people->inner.commit(people->inner.context, charge, report, size,
                                 err);

@@ -47,7 +47,8 @@ bool people_named(const struct people *people, size_t row);
 int people_exit(const struct people *people);
 
 /* The report of the person in a row, as sotto_client_report makes it, and
-   counted. A refusal is REFUSED: the next row may be asked all the same. */
+   counted. A refusal is REFUSED: the next row may be asked all the same. With a
+   schedule also STOPPED: nobody was charged. */
 enum sotto_status people_report(struct people *people,
                                 struct sotto_client *client, size_t row,
                                 const struct sotto_value *values, size_t count,

@@ -145,23 +145,24 @@ test_allowance(void **state)
 
 /* The turns of all fit into what is set aside, with the time to read before
    them, that to keep what is queued behind them, and three quarters of what is
-   left over; an encoder never gets less than the allowance counts. */
+   left over; an encoder never gets less than the allowance counts, nor more
+   than four times that, however much is left. */
 static void
 test_schedule(void **state)
 {
     (void)state;
     for (uint64_t n = 1; n < 1000; n += n / 3 + 1) {
-        for (double spare = 0; spare < 60; spare += 7.5) {
+        for (double spare = 0; spare < 3600; spare = 2 * spare + 0.5) {
             double least = backoff_allowance(1 << 24, n);
             struct sotto_schedule made =
                 backoff_schedule(100, least + spare, 1 << 24, n);
             double end = made.first + (double)n * made.turn;
+            double more = fmin(spare / 4 / (double)n, 3 * (0.04 + 0.0625));
             assert_true(made.first == 100.25);
-            assert_true(fabs(made.encoder - 0.04 - 0.0625 -
-                             spare / 4 / (double)n) < 1e-9);
+            assert_true(fabs(made.encoder - 0.04 - 0.0625 - more) < 1e-9);
             assert_true(fabs(made.turn - made.encoder - made.stop - 0.0625 -
                              0.03) < 1e-9);
-            assert_true(fabs(end + 0.1 + 0.75 * spare - (100 + least + spare)) <
+            assert_true(fabs(end + 0.1 - (double)n * more - (100 + least)) <
                         1e-6);
         }
     }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "cli/watch.h"
 #include "host/clock.h"
 
 /* A world of the test's own, for which late.c is compiled: its clock stands
@@ -24,12 +25,19 @@ static struct {
     double child;    /* seconds that the next child takes */
     double ends;     /* when the child at hand has ended */
     double teardown; /* seconds that it takes to end one that runs */
+    double asked;    /* when somebody asks to stop; 0: nobody does */
 } world;
 
 static double
 world_seconds(void)
 {
     return world.on ? world.now : host_seconds();
+}
+
+static bool
+world_asked(void)
+{
+    return world.on && world.asked > 0 && world.now >= world.asked;
 }
 
 static int
@@ -66,12 +74,14 @@ world_kill(pid_t child, int number)
 }
 
 #define host_seconds world_seconds
+#define watch_asked world_asked
 #define nanosleep world_sleep
 #define fork world_fork
 #define waitpid world_wait
 #define kill world_kill
 #include "verb/late.c"
 #undef host_seconds
+#undef watch_asked
 #undef nanosleep
 #undef fork
 #undef waitpid
@@ -203,7 +213,8 @@ run_schedule(const struct costs *costs, double read, double slowest,
         world.now += costs->begin[i] + costs->missing[i];
         world.child = draw_up_to(slowest);
         world.teardown = draw_up_to(0.009);
-        assert_true(late_make(&late, NULL, NULL, 0, report, sizeof report));
+        assert_int_equal(late_make(&late, NULL, NULL, 0, report, sizeof report),
+                         SOTTO_STATUS_OK);
         ret_times[i] = world.now;
         world.now += costs->charge[i];
         late_rest(&late);
@@ -244,11 +255,40 @@ test_schedule(void **state)
     }
 }
 
+/* Whoever asks to stop before the first turn, while the encoder works, while it
+   is ended or between two turns waits for none of that, and no child is left;
+   but for the last, STOPPED says that nobody is to be charged. */
+static void
+test_stop(void **state)
+{
+    static const double asked[] = {50, 500, 1000.5, 2000};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct late late = {.schedule = {100, 10000, 900, 1}};
+        uint8_t report[1];
+        world.on = true;
+        world.now = 10;
+        world.child = 1e6;
+        world.teardown = 0;
+        world.asked = asked[i];
+        assert_int_equal(late_make(&late, NULL, NULL, 0, report, sizeof report),
+                         i < 3 ? SOTTO_STATUS_STOPPED : SOTTO_STATUS_OK);
+        if (i == 3) {
+            late_rest(&late);
+        }
+        assert_true(world.now >= asked[i] && world.now < asked[i] + 0.11);
+        assert_true(late.child == 0 && late.made == NULL);
+        world.on = false;
+        world.asked = 0;
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_stop),
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_slow),
     };
