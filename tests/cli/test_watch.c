@@ -42,7 +42,9 @@ test_signals(void **state)
         port = watch_port(&watch);
         assert_true(port.tick(port.context, "training", 0, 9));
         assert_true(port.tick(port.context, "training", 1, 9));
+        assert_false(watch_asked());
         assert_int_equal(raise(signals[i]), 0);
+        assert_true(watch_asked());
         assert_false(port.tick(port.context, "training", 2, 9));
         assert_false(port.tick(port.context, "encoding", 0, 5));
         assert_true(handler_of(signals[i]) == SIG_DFL);
