@@ -248,11 +248,14 @@ struct sotto_schedule {
 
 /*
  * Says, behind sotto_sender_check and before a record is encoded, how many
- * reports will be queued at most: the deadline allows for them. Returns when
- * they are to be made; nothing (encoder 0) if the grid is 0.
+ * reports will be queued at most: the deadline allows for them. Gives when they
+ * are to be made; nothing (encoder 0) if the grid is 0. Statuses: REFUSED (by
+ * the deadline the mechanism has ended: charge nobody).
  */
-struct sotto_schedule sotto_sender_expect(struct sotto_sender *sender,
-                                          uint64_t reports);
+SOTTO_CHECKED enum sotto_status
+sotto_sender_expect(struct sotto_sender *sender, uint64_t reports,
+                    struct sotto_schedule *ret_schedule,
+                    struct sotto_error *err);
 
 /*
  * Fetches the campaign's mechanism and its signature, to PATH and

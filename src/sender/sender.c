@@ -498,17 +498,6 @@ set_aside(const struct sotto_sender *sender, uint64_t reports)
     return sender->grid * ceil(least / sender->grid);
 }
 
-struct sotto_schedule
-sotto_sender_expect(struct sotto_sender *sender, uint64_t reports)
-{
-    const struct sotto_schedule none = {0};
-    sender->expected = reports;
-    return sender->mechanism != NULL && sender->grid > 0 && reports > 0
-               ? backoff_schedule(sender->asked, set_aside(sender, reports),
-                                  sender->mechanism->shape.work, reports)
-               : none;
-}
-
 /*
  * When the first report leaves. Everything in it is public and was fixed before
  * a record was read: the time that was drawn, when the collector was asked, and
@@ -523,6 +512,44 @@ find_deadline(const struct sotto_sender *sender)
         return sender->due;
     }
     return fmax(sender->due, sender->asked + set_aside(sender, reports));
+}
+
+/* Refuses people whose reports could leave only once the mechanism has ended:
+   they would be charged for nothing. */
+static enum sotto_status
+check_deadline(const struct sotto_sender *sender, struct sotto_error *err)
+{
+    uint64_t ends = sender->mechanism->device.terms->expires;
+    double left = fmax(find_deadline(sender) - host_seconds(), 0);
+    return ends > 0 && (double)host_utc_now() + left >= (double)ends
+               ? host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                           "the mechanism \"%s\" has expired when reports "
+                           "leave, in %.0f s: nobody is asked; a smaller "
+                           "spread or grid would be earlier",
+                           host_shown(sender->mechanism->name), left)
+               : SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sotto_sender_expect(struct sotto_sender *sender, uint64_t reports,
+                    struct sotto_schedule *ret_schedule,
+                    struct sotto_error *err)
+{
+    struct sotto_schedule schedule = {0};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    sender->expected = reports;
+    if (sender->mechanism != NULL && reports > 0) {
+        status = check_deadline(sender, err);
+        if (sender->grid > 0) {
+            schedule =
+                backoff_schedule(sender->asked, set_aside(sender, reports),
+                                 sender->mechanism->shape.work, reports);
+        }
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_schedule = schedule;
+    }
+    return status;
 }
 
 /* Until the deadline; where that has passed, until the next step of the grid

@@ -227,13 +227,15 @@ is_going(struct send_job *job, size_t done, size_t total)
     return port.tick(port.context, "privatising", done, total);
 }
 
+/* Charges nobody once the mechanism has ended. */
 static enum sotto_status
 queue_row(struct send_job *job, size_t row, uint8_t *report,
           struct sotto_error *err)
 {
     bool given = false;
-    enum sotto_status status =
-        inquiry_report(&job->inquiry, row, report, &given, err);
+    enum sotto_status status = check_end(job, err);
+    status = HOST_THEN(status,
+                       inquiry_report(&job->inquiry, row, report, &given, err));
     return status == SOTTO_STATUS_OK && given
                ? sotto_sender_queue(job->sender, report,
                                     job->inquiry.info.report_size, err)
@@ -241,15 +243,16 @@ queue_row(struct send_job *job, size_t row, uint8_t *report,
 }
 
 /* When each record is encoded, by their number. */
-static void
-set_schedule(struct send_job *job, size_t rows)
+static enum sotto_status
+set_schedule(struct send_job *job, size_t rows, struct sotto_error *err)
 {
     struct people *people = &job->inquiry.people;
     size_t reports = 0;
     for (size_t row = 0; row < rows; row++) {
         reports += people_named(people, row) ? 1 : 0;
     }
-    people->late.schedule = sotto_sender_expect(job->sender, reports);
+    return sotto_sender_expect(job->sender, reports, &people->late.schedule,
+                               err);
 }
 
 static int
@@ -262,8 +265,8 @@ queue_rows(struct send_job *job)
     if (report == NULL) {
         return cli_no_memory();
     }
-    set_schedule(job, rows);
-    enum sotto_status status = sotto_sender_begin(job->sender, &err);
+    enum sotto_status status = set_schedule(job, rows, &err);
+    status = HOST_THEN(status, sotto_sender_begin(job->sender, &err));
     for (size_t row = 0; status == SOTTO_STATUS_OK && going && row < rows;
          row++) {
         status = queue_row(job, row, report, &err);

@@ -136,6 +136,18 @@ def check_tries(device, stub):
     expect((say["ended"], say["left"]) == (PEOPLE, 0), f"{say}")
 
 
+def check_deadline(device, stub):
+    """Reports could leave only behind the end: nobody is charged for them."""
+    device.new_ledger()
+    use(stub, "ending")
+    stub.act, stub.requests = None, []
+    words = device.words(stub.url("later"), mechanism="ending.sotto")
+    words[words.index("--grid") + 1] = "3600"
+    says(run(3, *words, **at("@2099-01-30 23:30:00")), "has expired when",
+         "nobody is asked")
+    expect(not posts(stub) and not device.charged(), "charged for nothing")
+
+
 def main():
     library()
     device = Device(PEOPLE)
@@ -144,6 +156,7 @@ def main():
     stub = Stub(device.size)
     check_later(device, stub, ending)
     check_tries(device, stub)
+    check_deadline(device, stub)
     stub.close()
     check_collector(device, Stub(device.size))
     finish()

@@ -2,7 +2,8 @@
 """test_schedule.py: on a slow disk, where the deadline cannot be kept, the step
 of the grid at which reports leave is the same for an encoder that takes no time
 as for one that takes long, here for every record: a hostile one could do either.
-A library that is loaded before makes flushes slow, and the encoder's process.
+And a mechanism that ends in between charges nobody any more. A library that is
+loaded before makes flushes slow, and the encoder's process, and has a clock.
 Skipped (77) without a compiler for it, or with a sanitizer that wants its
 place."""
 import os
@@ -12,17 +13,19 @@ import subprocess
 import sys
 import time
 
-from stub import SOTTO, Device, Stub, expect, finish, run
+from stub import SOTTO, Device, Stub, expect, finish, run, says
 
 PEOPLE = 10
 FLUSH_US = 20000  # of one flush, of which a charge takes some six
 ENCODER_US = 100000  # above what the schedule gives each, 61 ms
+END = 4073500800  # 2099-01-31
 PAIRS = 3  # on a busy machine either run may be a step later
 
 SLOW = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 static void pause_for(const char *name)
 {
@@ -41,10 +44,21 @@ int fdatasync(int fd)
     pause_for("FLUSH_US");
     return next(fd);
 }
+static int forks;
+time_t time(time_t *ret)
+{
+    const char *end = getenv("END"), *after = getenv("END_AFTER");
+    struct timespec at;
+    clock_gettime(CLOCK_REALTIME, &at);
+    if (end != NULL) at.tv_sec = atol(end) - (forks < atoi(after) ? 1000 : 0);
+    if (ret != NULL) *ret = at.tv_sec;
+    return at.tv_sec;
+}
 pid_t fork(void)
 {
     pid_t (*next)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
     pid_t child = next();
+    forks++;
     if (child == 0) pause_for("ENCODER_US");
     return child;
 }
@@ -79,6 +93,25 @@ def seconds(device, library, encoder_us):
     return round(times[-1] - times[0])
 
 
+def check_end(device, library):
+    """The mechanism ends in the third person's turn, who has begun: nobody
+    behind them is charged, and nothing is sent."""
+    run(0, "train", "direct", "--data", "small.csv", "--eps", "2", "--name",
+        "ending", "--expires", "2099-01-31", "-o", "ending.sotto")
+    run(0, "sign", "ending.sotto", "--key", "k.key")
+    device.new_ledger()
+    stub = Stub(device.size)
+    stub.signature = pathlib.Path("ending.sotto.minisig").read_bytes()
+    words = device.words(stub.url(), mechanism="ending.sotto")
+    words[words.index("--grid") + 1] = "1"
+    done = run(3, *words, env=os.environ | {
+        "LD_PRELOAD": library, "END": str(END), "END_AFTER": "3"})
+    stub.close()
+    says(done, "has expired", "3 reports in the queue")
+    expect(len(device.charged()) == 3 and not stub.seen,
+           f"charged: {len(device.charged())}, sent: {len(stub.seen)}")
+
+
 def main():
     device = Device(PEOPLE)
     library = build()
@@ -88,6 +121,7 @@ def main():
         if quick == slow:
             break
     expect(quick == slow, "the encoder's time shows by when reports leave")
+    check_end(device, library)
     finish()
 
 
