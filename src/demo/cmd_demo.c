@@ -428,7 +428,7 @@ static const struct cli_option options[] = {
      "the folder for all files (sotto-demo)"},
     {0, false, false, "eps", "E,E,...",
      "privacy budgets of a report, record and label\n"
-     "together (8,4,2,1; with --quick 4)"},
+     "together (4,2,1; with --quick 4)"},
     {0, false, false, "quick", NULL,
      "train little: to see it run, not to see it work"},
     {0, false, false, "seed", "S",

@@ -11,7 +11,7 @@ const char *const demo_kind_name[2] = {"codes", "numbers"};
 
 /* A hundred people suffice for a quick choice of the number of codes. */
 static const struct demo_effort efforts[] = {
-    {.eps = "8,4,2,1",
+    {.eps = "4,2,1",
      .epochs = 60,
      .simulated = 3000,
      .numbers_epochs = 60,
