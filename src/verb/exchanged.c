@@ -31,7 +31,7 @@ tell_pair(const struct sotto_model *model, size_t y, size_t other, bool json)
         json_end(stdout);
     } else {
         (void)printf("\"%s\" and \"%s\" may be exchanged: the reports leave a "
-                     "probability of %.2f that each is the other\n",
+                     "probability of %.2f that one is the other\n",
                      cli_shown(name), cli_shown(second), p);
     }
 }

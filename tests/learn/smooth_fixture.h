@@ -65,7 +65,8 @@ line_init(struct line *line, size_t leaves, size_t cells, size_t classes,
     must(tensor_new(backend, line->pool, &line->backend, &err));
     must(codes_init(&line->codes, &line->crowd.shape, line->crowd.report,
                     reports, line->pool, &err));
-    must(smooth_features_init(&line->features, line->centre, leaves, 1, &err));
+    must(smooth_features_init(&line->features, line->centre, leaves, 1, NULL,
+                              &err));
     line->book = (struct smooth_book){&line->codes, line->joint};
     line->problem = (struct smooth_problem){.book = &line->book,
                                             .books = 1,
@@ -84,6 +85,16 @@ line_clear(struct line *line)
     tensor_backend_free(line->backend);
     host_pool_free(line->pool);
     crowd_clear(&line->crowd);
+}
+
+static inline bool
+stop_at_once(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)what;
+    (void)done;
+    (void)total;
+    return false;
 }
 
 /* A standard normal number (Box and Muller, one of the two). */

@@ -236,6 +236,19 @@ test_shapes(void **state)
                      SOTTO_STATUS_FORMAT);
     assert_non_null(strstr(err.message, "codes.tau"));
     assert_null(model);
+    for (size_t i = 0; i < count; i++) {
+        entry[i] = *safetensors_at(file, i);
+        if (strcmp(entry[i].name, "codes.exchanged") == 0) {
+            entry[i].shape[0] *= CLASSES;
+            entry[i].shape[1] = 1;
+        }
+    }
+    must(safetensors_write(in_folder("bad.model"), 0644,
+                           safetensors_metadata(file), entry, count, &err));
+    assert_int_equal(sotto_model_read(in_folder("bad.model"), &model, &err),
+                     SOTTO_STATUS_FORMAT);
+    assert_non_null(strstr(err.message, "codes.exchanged"));
+    assert_null(model);
     safetensors_free(file);
 }
 

@@ -39,8 +39,8 @@ test_exchanged(void **state)
         const double right[] = {1,     0, 0,     0,        1 - share,
                                 share, 0, share, 1 - share};
         set_tau(n, tau, mean);
-        must(smooth_exchanged(tau, mean, pi, LEAVES, PARTICLES, CLASSES, found,
-                              &err));
+        must(smooth_exchanged(tau, mean, pi, LEAVES, PARTICLES, CLASSES, NULL,
+                              found, &err));
         for (size_t i = 0; i < CLASSES * CLASSES; i++) {
             assert_true(fabs(found[i] - right[i]) < 1e-9);
         }
@@ -60,11 +60,24 @@ test_even(void **state)
     for (size_t i = 0; i < LEAVES * CLASSES; i++) {
         mean[i] = 1 / 3.0;
     }
-    must(smooth_exchanged(tau, mean, pi, LEAVES, PARTICLES, CLASSES, found,
-                          &err));
+    must(smooth_exchanged(tau, mean, pi, LEAVES, PARTICLES, CLASSES, NULL,
+                          found, &err));
     for (size_t y = 0; y < CLASSES; y++) {
         assert_true(fabs(found[y * CLASSES + y] - 1) < 1e-9);
     }
+}
+
+static void
+test_watch(void **state)
+{
+    const struct sotto_watch watch = {.tick = stop_at_once};
+    float tau[LEAVES * PARTICLES * CLASSES];
+    double mean[LEAVES * CLASSES], found[CLASSES * CLASSES];
+    (void)state;
+    set_tau(1, tau, mean);
+    assert_int_equal(smooth_exchanged(tau, mean, pi, LEAVES, PARTICLES, CLASSES,
+                                      &watch, found, &err),
+                     SOTTO_STATUS_STOPPED);
 }
 
 static void
@@ -80,7 +93,7 @@ test_memory(void **state)
         double found[CLASSES * CLASSES] = {7};
         fail_alloc_at(++n);
         status = smooth_exchanged(tau, mean, pi, LEAVES, PARTICLES, CLASSES,
-                                  found, &err);
+                                  NULL, found, &err);
         assert_true(status == SOTTO_STATUS_OK ||
                     (status == SOTTO_STATUS_MEMORY && found[0] == 7));
     } while (fail_alloc_count() >= n);
@@ -94,6 +107,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exchanged),
         cmocka_unit_test(test_even),
+        cmocka_unit_test(test_watch),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ test_slopes(void **state)
     }
     must(smooth_expansion_init(&expansion, &line.codes, &err));
     must(smooth_expansion_set(&expansion, &line.codes, at, true, line.backend,
-                              &err));
+                              NULL, &err));
     assert_true(expansion.dense);
     assert_true(fabs(expansion.log_p - codes_pass(&line.codes, at, NULL)) <
                 1e-6);
@@ -56,6 +56,25 @@ test_slopes(void **state)
 }
 
 static void
+test_watch(void **state)
+{
+    const struct sotto_watch watch = {.tick = stop_at_once};
+    struct smooth_expansion expansion;
+    double at[64];
+    (void)state;
+    line_init(&line, 9, 5, 3, 0.9, "subset", 2, 100, "plain", 1, 4);
+    for (size_t p = 0; p < line.codes.pairs; p++) {
+        at[p] = line.crowd.pi[p / 3] / 3;
+    }
+    must(smooth_expansion_init(&expansion, &line.codes, &err));
+    assert_int_equal(smooth_expansion_set(&expansion, &line.codes, at, true,
+                                          line.backend, &watch, &err),
+                     SOTTO_STATUS_STOPPED);
+    smooth_expansion_clear(&expansion);
+    line_clear(&line);
+}
+
+static void
 test_memory(void **state)
 {
     double at[64];
@@ -72,7 +91,7 @@ test_memory(void **state)
         status = smooth_expansion_init(&expansion, &line.codes, &err);
         if (status == SOTTO_STATUS_OK) {
             status = smooth_expansion_set(&expansion, &line.codes, at, true,
-                                          line.backend, &err);
+                                          line.backend, NULL, &err);
             smooth_expansion_clear(&expansion);
         }
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
@@ -88,6 +107,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_watch),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

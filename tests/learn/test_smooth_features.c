@@ -30,7 +30,7 @@ test_kernels(void **state)
     for (size_t l = 0; l < 20; l++) {
         centre[l] = (float)l;
     }
-    must(smooth_features_init(&features, centre, 20, 1, &err));
+    must(smooth_features_init(&features, centre, 20, 1, NULL, &err));
     assert_int_equal(features.first[0], 0);
     assert_int_equal(features.first[1], 1);
     assert_int_equal(features.first[SMOOTH_SCALES], features.count);
@@ -58,15 +58,47 @@ test_edges(void **state)
     struct smooth_features features;
     float same[8] = {1, 2, 1, 2, 1, 2, 1, 2}, one[2] = {3, 4};
     (void)state;
-    must(smooth_features_init(&features, same, 4, 2, &err));
+    must(smooth_features_init(&features, same, 4, 2, NULL, &err));
     assert_true(fabs(product(&features, 1, 0, 3) - 1) < 1e-5);
     smooth_features_clear(&features);
-    must(smooth_features_init(&features, one, 1, 2, &err));
+    must(smooth_features_init(&features, one, 1, 2, NULL, &err));
     assert_int_equal(features.count, 4);
     smooth_features_clear(&features);
     one[0] = NAN;
-    assert_int_not_equal(smooth_features_init(&features, one, 1, 2, &err),
+    assert_int_not_equal(smooth_features_init(&features, one, 1, 2, NULL, &err),
                          SOTTO_STATUS_OK);
+    smooth_features_clear(&features);
+}
+
+/* Fifteen places with four leaves each have all features of the shortest
+   length; a leaf near one of them, e^-20 like it, has none. */
+static void
+test_noise(void **state)
+{
+    struct smooth_features features;
+    float centre[61];
+    (void)state;
+    for (size_t l = 0; l < 60; l++) {
+        centre[l] = (float)(l / 4);
+    }
+    centre[60] = 4e-5F;
+    must(smooth_features_init(&features, centre, 61, 1, NULL, &err));
+    assert_int_equal(features.first[2] - features.first[1], 15);
+    assert_true(fabs(product(&features, 1, 0, 0) - 1) < 1e-5);
+    assert_true(product(&features, 1, 60, 60) == 0);
+    smooth_features_clear(&features);
+}
+
+static void
+test_watch(void **state)
+{
+    const struct sotto_watch watch = {.tick = stop_at_once};
+    const float centre[] = {0, 1, 3, 4, 8};
+    struct smooth_features features;
+    (void)state;
+    assert_int_equal(
+        smooth_features_init(&features, centre, 5, 1, &watch, &err),
+        SOTTO_STATUS_STOPPED);
     smooth_features_clear(&features);
 }
 
@@ -80,7 +112,7 @@ test_memory(void **state)
     do {
         struct smooth_features features;
         fail_alloc_at(++n);
-        status = smooth_features_init(&features, centre, 5, 1, &err);
+        status = smooth_features_init(&features, centre, 5, 1, NULL, &err);
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         smooth_features_clear(&features);
     } while (fail_alloc_count() >= n);
@@ -93,8 +125,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_noise),   cmocka_unit_test(test_watch),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,10 +43,23 @@ test_wanted(void **state)
     assert_in_range(smooth_leaves_wanted(15, 0.24, 45000), 170, 200);
     assert_in_range(smooth_leaves_wanted(30, 0.21, 45000), 280, 320);
     assert_int_equal(smooth_leaves_wanted(100, 0.22, 45000), 400);
-    assert_int_equal(smooth_leaves_wanted(250, 0.3, 45000), 500);
+    assert_int_equal(smooth_leaves_wanted(150, 2, 45000), 300);
+    assert_int_equal(smooth_leaves_wanted(2000, 0.3, 45000), 400);
     assert_int_equal(smooth_leaves_wanted(10, 5, 45000), 60);
     assert_int_equal(smooth_leaves_wanted(10, 0.3, 80), 10);
     assert_int_equal(smooth_leaves_wanted(10, 0.3, 3), 1);
+}
+
+/* Products with 400 leaves and hundreds of classes would take hours. */
+static void
+test_cheap(void **state)
+{
+    (void)state;
+    assert_true(smooth_leaves_are_cheap(400, 100, 100));
+    assert_false(smooth_leaves_are_cheap(400, 100, 110));
+    assert_true(smooth_leaves_are_cheap(60, 10, 1000));
+    assert_false(smooth_leaves_are_cheap(120, 10, 1000));
+    assert_false(smooth_leaves_are_cheap(400, 2000, 100));
 }
 
 static void
@@ -132,9 +145,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wanted),
-        cmocka_unit_test(test_joint),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_wanted), cmocka_unit_test(test_cheap),
+        cmocka_unit_test(test_joint),  cmocka_unit_test(test_empty),
         cmocka_unit_test(test_memory),
     };
     int failed;

@@ -216,8 +216,20 @@ set_known_share(const struct fit *fit, double *ret_share)
     }
 }
 
-/* Whether labels are learnt by leaves, and these are made. A code's labels must
-   be in doubt, and codes coarser than leaves. */
+/* Whether labels are learnt by leaves. A code's labels must be in doubt, codes
+   coarser than leaves, and classes not too many. */
+static bool
+is_for_leaves(const struct fit *fit, size_t wanted)
+{
+    size_t cells = fit->classifier->cells, classes = fit->classifier->classes;
+    return classes >= 2 && cells >= 2 &&
+           fit->info.cells.error >= CELLS_ERROR_TABLE &&
+           cells <= CLASSIFIER_SMOOTH_CELLS &&
+           smooth_leaves_are_cheap(wanted, cells, classes);
+}
+
+/* Makes the leaves, where labels are learnt by them: with several books always,
+   since these have nothing else in common. */
 static enum sotto_status
 choose_leaves(struct fit *fit, struct sotto_error *err)
 {
@@ -232,12 +244,16 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     error = codes_error(&fit->codes, information);
     free(information);
     fit->info.cells.error = error;
-    if (fit->shape->books == 1 &&
-        (classifier->classes < 2 || cells < 2 || error < CELLS_ERROR_TABLE ||
-         cells > CLASSIFIER_SMOOTH_CELLS)) {
+    wanted = smooth_leaves_wanted(cells, error, fit->aux->n);
+    if (fit->shape->books == 1 && !is_for_leaves(fit, wanted)) {
         return SOTTO_STATUS_OK;
     }
-    wanted = smooth_leaves_wanted(cells, error, fit->aux->n);
+    if (!smooth_leaves_are_cheap(wanted, cells, classifier->classes)) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "%zu codes and %zu classes are too many to learn from "
+                         "several codebooks: train a mechanism with one",
+                         cells, classifier->classes);
+    }
     return smooth_leaves_init(
         &fit->leaves, fit->aux->z, fit->aux->n, fit->aux->d, fit->aux->unit,
         wanted, classifier->classes, fit->options->seed, fit->pool,
@@ -287,17 +303,17 @@ label_leaves(struct fit *fit, struct sotto_error *err)
     const struct smooth_options options = {.seed = fit->options->seed,
                                            .watch = &fit->options->watch};
     enum sotto_status status;
-    if (classifier->exchanged == NULL) {
+    if (classifier->exchanged == NULL && classes <= SMOOTH_EXCHANGED_MOST) {
         classifier->exchanged =
             calloc(classes * classes, sizeof *classifier->exchanged);
+        room = room && classifier->exchanged != NULL;
     }
     for (size_t b = 0; room && b < books; b++) {
         room = book[b].joint != NULL;
     }
-    status = room && classifier->exchanged != NULL
-                 ? smooth_fit(&problem, &options, fit->leaves.tau,
-                              classifier->exchanged, &fit->info.smooth, err)
-                 : host_fail_memory(err);
+    status = room ? smooth_fit(&problem, &options, fit->leaves.tau,
+                               classifier->exchanged, &fit->info.smooth, err)
+                  : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         smooth_leaves_codes(&fit->leaves, book[0].joint, classifier->cells,
                             classifier->tau, classifier->share);

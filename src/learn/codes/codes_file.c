@@ -83,7 +83,14 @@ static enum sotto_status
 read_exchanged(const struct safetensors *file, struct classifier *classifier,
                struct sotto_error *err)
 {
+    const struct safetensors_entry *entry = NULL;
     size_t classes = classifier->classes;
+    enum sotto_status status = /* before room is made for it */
+        safetensors_want(file, EXCHANGED, SAFETENSORS_F64, 2, classes, classes,
+                         &entry, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     classifier->exchanged = calloc(classes * classes, sizeof(double));
     return classifier->exchanged != NULL
                ? read_table(file, EXCHANGED, classes, classes, 0,

@@ -44,7 +44,6 @@
     4e9               /* reports * pairs^2 up to which H is set anew at        \
                          every stage; else at the last ones */
 #define COST_MOST 4e8 /* leaves * features * columns, of a product */
-#define PARTICLES_LEAST 64u
 #define GAP_PARTICLES 32u
 #define STREAM UINT64_C(0x736d6f6f74680100)
 
@@ -71,6 +70,8 @@ struct sampler {
     struct seeded *seeded; /* particles, and one for all */
     double beta, length, acceptance;
     size_t stage;
+    double done;              /* of all the work, about */
+    struct sotto_watch watch; /* tells the caller's how much is done */
 };
 
 /* ---- Making and freeing ---------------------------------------------------
@@ -145,6 +146,19 @@ sampler_init(struct sampler *sampler, struct sotto_error *err)
     return smooth_energy_init(&sampler->energy, problem, particles, err);
 }
 
+/* Tells the caller's watch how far the whole is, whichever part ticks. */
+static bool
+tick_whole(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    const struct sampler *sampler = context;
+    const struct sotto_watch *watch = sampler->options->watch;
+    (void)done;
+    (void)total;
+    return watch == NULL || watch->tick == NULL ||
+           watch->tick(watch->context, what, (uint64_t)(1000 * sampler->done),
+                       1000);
+}
+
 /* Fewer where a product with them would cost too much. */
 static size_t
 count_particles(const struct smooth_problem *problem,
@@ -156,9 +170,9 @@ count_particles(const struct smooth_problem *problem,
     if (options->particles > 0) {
         return options->particles;
     }
-    return most >= SMOOTH_PARTICLES  ? SMOOTH_PARTICLES
-           : most <= PARTICLES_LEAST ? PARTICLES_LEAST
-                                     : (size_t)most;
+    return most >= SMOOTH_PARTICLES         ? SMOOTH_PARTICLES
+           : most <= SMOOTH_PARTICLES_LEAST ? SMOOTH_PARTICLES_LEAST
+                                            : (size_t)most;
 }
 
 /* ---- Drawing --------------------------------------------------------------
@@ -471,8 +485,9 @@ move_some(struct sampler *sampler, size_t moves, double done,
           struct sotto_error *err)
 {
     for (size_t i = 0; i < moves; i++) {
-        enum sotto_status status = cells_tick(sampler->options->watch,
-                                              (size_t)(1000 * done), 1000, err);
+        enum sotto_status status;
+        sampler->done = done;
+        status = cells_tick(&sampler->watch, i, moves, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }
@@ -554,6 +569,7 @@ find_gap(struct sampler *sampler, double *ret_gap, struct sotto_error *err)
         sampler->particles < GAP_PARTICLES ? sampler->particles : GAP_PARTICLES;
     size_t pairs = 0;
     double sum = 0, squares = 0, *room;
+    enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t b = 0; b < problem->books; b++) {
         size_t own = problem->book[b].codes->pairs;
         pairs = own > pairs ? own : pairs;
@@ -563,15 +579,16 @@ find_gap(struct sampler *sampler, double *ret_gap, struct sotto_error *err)
         return host_fail_memory(err);
     }
     smooth_energy_likely(&sampler->energy, sampler->next.value);
-    for (size_t p = 0; p < count; p++) {
+    for (size_t p = 0; p < count && status == SOTTO_STATUS_OK; p++) {
         double off = smooth_energy_exact(&sampler->energy, p, room) -
                      sampler->next.value[p];
+        status = cells_tick(&sampler->watch, p, count, err);
         sum += off / (double)count;
         squares += off * off / (double)count;
     }
     *ret_gap = sqrt(fmax(squares - sum * sum, 0));
     free(room);
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 static enum sotto_status
@@ -588,9 +605,10 @@ finish(struct sampler *sampler, double *ret_tau, double *ret_exchanged,
         sampler->sum[i] /= (double)sampler->kept;
     }
     if (status == SOTTO_STATUS_OK && ret_exchanged != NULL) {
-        status = smooth_exchanged(
-            sampler->energy.tau, sampler->sum, sampler->energy.pi,
-            problem->leaves, sampler->particles, classes, ret_exchanged, err);
+        status = smooth_exchanged(sampler->energy.tau, sampler->sum,
+                                  sampler->energy.pi, problem->leaves,
+                                  sampler->particles, classes, &sampler->watch,
+                                  ret_exchanged, err);
     }
     if (status == SOTTO_STATUS_OK) {
         memcpy(ret_tau, sampler->sum, size * sizeof *ret_tau);
@@ -611,7 +629,10 @@ smooth_fit(const struct smooth_problem *problem,
     sampler.particles = count_particles(problem, options);
     sampler.columns = sampler.particles * problem->classes;
     sampler.features = problem->features->count;
+    sampler.watch.tick = tick_whole;
+    sampler.watch.context = &sampler;
     status = sampler_init(&sampler, err);
+    sampler.energy.watch = &sampler.watch;
     status = HOST_THEN(status, temper(&sampler, err));
     status = HOST_THEN(status, sample_last(&sampler, err));
     status = HOST_THEN(status,

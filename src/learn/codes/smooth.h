@@ -23,19 +23,23 @@
 
 /* A: leaves rows of `count` features, those of scale m in
    [first[m], first[m + 1]). The features of a scale have the length 1 at every
-   leaf, so that a scale's factor is the deviation of f. */
+   leaf, so that a scale's factor is the deviation of f; or 0 where the scale
+   says nothing of the leaf. */
 struct smooth_features {
     size_t leaves, count;
     size_t first[SMOOTH_SCALES + 1];
     float *a;
 };
 
-/* Makes features from the leaves' centres, rows of d. Statuses: MEMORY, INPUT
-   (not finite). */
+/* Makes features from the leaves' centres, rows of d. `watch` may be NULL.
+   Statuses: MEMORY, STOPPED, INPUT (not finite). */
 SOTTO_CHECKED enum sotto_status
 smooth_features_init(struct smooth_features *features, const float *centre,
-                     size_t leaves, size_t d, struct sotto_error *err);
+                     size_t leaves, size_t d, const struct sotto_watch *watch,
+                     struct sotto_error *err);
 void smooth_features_clear(struct smooth_features *features);
+/* The most features that so many leaves can have. */
+size_t smooth_features_most(size_t leaves);
 
 /* ---- smooth_expand.c: the likelihood to second order ----------------------
  */
@@ -58,12 +62,13 @@ SOTTO_CHECKED enum sotto_status
 smooth_expansion_init(struct smooth_expansion *expansion,
                       const struct codes *codes, struct sotto_error *err);
 void smooth_expansion_clear(struct smooth_expansion *expansion);
-/* Expands about `at`; with `curved` H as well, else H stays. Statuses: MEMORY.
- */
+/* Expands about `at`; with `curved` H as well, else H stays. `watch` may be
+   NULL. Statuses: MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status
 smooth_expansion_set(struct smooth_expansion *expansion, struct codes *codes,
                      const double *at, bool curved,
-                     struct tensor_backend *backend, struct sotto_error *err);
+                     struct tensor_backend *backend,
+                     const struct sotto_watch *watch, struct sotto_error *err);
 
 /* ---- smooth_energy.c: all particles at a time -----------------------------
  */
@@ -111,6 +116,7 @@ struct smooth_energy {
     float *table;  /* most cells * columns */
     float *x, *y;  /* particles rows of most pairs */
     double *held;  /* particles rows of classes: the shares that tau implies */
+    const struct sotto_watch *watch; /* of an expansion; NULL: nobody */
 };
 
 SOTTO_CHECKED enum sotto_status
@@ -119,7 +125,7 @@ smooth_energy_init(struct smooth_energy *energy,
                    struct sotto_error *err);
 void smooth_energy_clear(struct smooth_energy *energy);
 /* Expands about the particles' mean tau, which energy->tau holds. Statuses:
-   MEMORY. */
+   MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status
 smooth_energy_expand(struct smooth_energy *energy, bool curved,
                      struct sotto_error *err);
@@ -142,6 +148,7 @@ double smooth_energy_exact(struct smooth_energy *energy, size_t particle,
  */
 
 #define SMOOTH_PARTICLES 256u
+#define SMOOTH_PARTICLES_LEAST 64u
 
 struct smooth_options {
     uint32_t particles; /* 0: SMOOTH_PARTICLES, fewer where they cost much */
@@ -173,12 +180,13 @@ SOTTO_CHECKED enum sotto_status smooth_fit(const struct smooth_problem *problem,
 /*
  * smooth_exchange.c: how particles differ from their mean by a permutation of
  * the classes. Row y of the result has the share of particles in which what the
- * mean calls y is called y'; 1 on the diagonal: nobody doubts. Statuses:
- * MEMORY.
+ * mean calls y is called y'; 1 on the diagonal: nobody doubts. A permutation
+ * takes classes^3. `watch` may be NULL. Statuses: MEMORY, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 smooth_exchanged(const float *tau, const double *mean, const double *pi,
                  size_t leaves, size_t particles, size_t classes,
-                 double *ret_exchanged, struct sotto_error *err);
+                 const struct sotto_watch *watch, double *ret_exchanged,
+                 struct sotto_error *err);
 
 #endif

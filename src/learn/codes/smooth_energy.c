@@ -417,9 +417,9 @@ smooth_energy_expand(struct smooth_energy *energy, bool curved,
     }
     for (size_t b = 0; b < problem->books && status == SOTTO_STATUS_OK; b++) {
         set_table(problem, b, mean, mean + size);
-        status =
-            smooth_expansion_set(&energy->expansion[b], problem->book[b].codes,
-                                 mean + size, curved, problem->backend, err);
+        status = smooth_expansion_set(
+            &energy->expansion[b], problem->book[b].codes, mean + size, curved,
+            problem->backend, energy->watch, err);
     }
     free(mean);
     return status;

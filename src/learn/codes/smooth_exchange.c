@@ -39,7 +39,8 @@ set_overlap(const float *tau, const double *mean, const double *pi,
 enum sotto_status
 smooth_exchanged(const float *tau, const double *mean, const double *pi,
                  size_t leaves, size_t particles, size_t classes,
-                 double *ret_exchanged, struct sotto_error *err)
+                 const struct sotto_watch *watch, double *ret_exchanged,
+                 struct sotto_error *err)
 {
     size_t size = classes * classes;
     double *overlap = calloc(2 * size, sizeof *overlap);
@@ -50,6 +51,10 @@ smooth_exchanged(const float *tau, const double *mean, const double *pi,
         goto done;
     }
     for (size_t t = 0; t < particles && status == SOTTO_STATUS_OK; t++) {
+        status = cells_tick(watch, t, particles, err);
+        if (status != SOTTO_STATUS_OK) {
+            goto done;
+        }
         set_overlap(tau + t * classes, mean, pi, leaves, particles * classes,
                     classes, overlap);
         status = cells_assign(overlap, NULL, NULL, classes, classes, name, err);

@@ -7,14 +7,18 @@
  *
  * The sum of a table is 1, so the -1 changes nothing, and keeps numbers small.
  * For the same reason the mean of a row of G may be taken off: rows of J keep
- * their sums. Beyond SMOOTH_DENSE pairs only the diagonal is kept: what two
- * pairs have in common is small beside it where each is in few reports.
+ * their sums. Beyond SMOOTH_DENSE pairs only the diagonal is kept. Through one
+ * channel on pairs any two of these have nearly the same covariance, and a
+ * constant off the diagonal adds nothing, since J - at adds up to 0. Code and
+ * label in parts of their own have no such symmetry: the gap shows what it
+ * costs.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
+#include "learn/codes/cells.h"
 #include "learn/codes/smooth.h"
 
 #define S_LEAST 1e-9F
@@ -78,16 +82,22 @@ set_block(const struct codes *codes, size_t block, const double *at, float *v)
 
 static enum sotto_status
 set_curvature(struct smooth_expansion *expansion, const struct codes *codes,
-              struct tensor_backend *backend, struct sotto_error *err)
+              struct tensor_backend *backend, const struct sotto_watch *watch,
+              struct sotto_error *err)
 {
     size_t pairs = codes->pairs;
     float *v = malloc(pairs * CODES_BLOCK * sizeof *v);
+    enum sotto_status status = SOTTO_STATUS_OK;
     if (v == NULL) {
         return host_fail_memory(err);
     }
     memset(expansion->h, 0,
            (expansion->dense ? pairs * pairs : pairs) * sizeof *v);
     for (size_t block = 0; block < codes->blocks; block++) {
+        status = cells_tick(watch, block, codes->blocks, err);
+        if (status != SOTTO_STATUS_OK) {
+            break;
+        }
         set_block(codes, block, expansion->at, v);
         if (expansion->dense) {
             backend->ops->multiply(backend, false, true, pairs, pairs,
@@ -103,13 +113,14 @@ set_curvature(struct smooth_expansion *expansion, const struct codes *codes,
         }
     }
     free(v);
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 enum sotto_status
 smooth_expansion_set(struct smooth_expansion *expansion, struct codes *codes,
                      const double *at, bool curved,
-                     struct tensor_backend *backend, struct sotto_error *err)
+                     struct tensor_backend *backend,
+                     const struct sotto_watch *watch, struct sotto_error *err)
 {
     size_t pairs = codes->pairs, classes = codes->classes;
     double *g = malloc(pairs * sizeof *g);
@@ -128,6 +139,6 @@ smooth_expansion_set(struct smooth_expansion *expansion, struct codes *codes,
         }
     }
     free(g);
-    return curved ? set_curvature(expansion, codes, backend, err)
+    return curved ? set_curvature(expansion, codes, backend, watch, err)
                   : SOTTO_STATUS_OK;
 }

@@ -5,14 +5,16 @@
  *
  * d_l is the squared distance from leaf l to its third nearest: lengths are
  * longer where leaves lie far apart. A_m are the largest eigenvectors of K_m,
- * each times the root of its eigenvalue, rows brought to length 1 again. Before
- * them stands a constant: classes may be rarer than others everywhere.
+ * each times the root of its eigenvalue, rows brought to length 1 again; a row
+ * that none of them is about stays 0. Before them stands a constant: classes
+ * may be rarer than others everywhere.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
+#include "learn/codes/cells.h"
 #include "learn/codes/smooth.h"
 #include "tensor/symmetric.h"
 
@@ -20,6 +22,7 @@
 #define FEATURES_MOST 150u /* of a length */
 #define KEPT 0.95          /* of the eigenvalues' sum */
 #define LEAST 1e-12        /* squared distance: leaves may coincide */
+#define NOISE 1e-12        /* squared length of a row that is rounding's */
 
 static const double length[SMOOTH_SCALES] = {0, 1, 3, 9};
 
@@ -93,6 +96,13 @@ count_kept(const double *value, size_t leaves)
     return count;
 }
 
+size_t
+smooth_features_most(size_t leaves)
+{
+    return 1 + (SMOOTH_SCALES - 1) *
+                   (leaves < FEATURES_MOST ? leaves : FEATURES_MOST);
+}
+
 /* Vectors are rows; leaf l's features begin at to[l * FEATURES_MOST]. */
 static void
 set_features(const double *vector, const double *value, size_t leaves,
@@ -104,8 +114,8 @@ set_features(const double *vector, const double *value, size_t leaves,
             to[i] = vector[i * leaves + l] * sqrt(value[i]);
             sum += to[i] * to[i];
         }
-        for (size_t i = 0; i < count && sum > 0; i++) {
-            to[i] /= sqrt(sum);
+        for (size_t i = 0; i < count; i++) {
+            to[i] = sum > NOISE ? to[i] / sqrt(sum) : 0;
         }
     }
 }
@@ -117,15 +127,16 @@ struct making {
 
 static enum sotto_status
 make_scales(struct smooth_features *features, const struct making *making,
-            struct sotto_error *err)
+            const struct sotto_watch *watch, struct sotto_error *err)
 {
     size_t leaves = features->leaves;
     features->first[1] = 1;
     for (size_t m = 1; m < SMOOTH_SCALES; m++) {
-        enum sotto_status status;
+        enum sotto_status status = cells_tick(watch, 0, 1, err);
         size_t count;
         set_kernel(making->d2, making->local, leaves, length[m], making->k);
-        status = tensor_symmetric(leaves, making->k, making->value, err);
+        status = HOST_THEN(
+            status, tensor_symmetric(leaves, making->k, making->value, err));
         if (status != SOTTO_STATUS_OK) {
             return status;
         }
@@ -162,7 +173,8 @@ copy_scales(struct smooth_features *features, const struct making *making,
 
 enum sotto_status
 smooth_features_init(struct smooth_features *features, const float *centre,
-                     size_t leaves, size_t d, struct sotto_error *err)
+                     size_t leaves, size_t d, const struct sotto_watch *watch,
+                     struct sotto_error *err)
 {
     size_t found = leaves * FEATURES_MOST;
     double *room = malloc(
@@ -185,7 +197,7 @@ smooth_features_init(struct smooth_features *features, const float *centre,
     for (size_t l = 0; l < leaves; l++) {
         making.local[l] = find_local(making.d2, leaves, l);
     }
-    status = make_scales(features, &making, err);
+    status = make_scales(features, &making, watch, err);
     status = HOST_THEN(status, copy_scales(features, &making, err));
     free(room);
     return status;

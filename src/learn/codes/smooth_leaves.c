@@ -16,6 +16,7 @@
 #define LEAVES_AT 120.0 /* leaves ... */
 #define WORTH_AT 1000.0 /* where reports are worth so many clean ones */
 #define POWER 0.3
+#define COST_MOST 1.2e9 /* multiply-adds of a product, fewest particles */
 #define SEED_OF_LEAVES UINT64_C(0x6c6561766573)
 
 /* An entry of tau has the error sqrt(tau (1 - tau) / (m / cells)) from m clean
@@ -28,12 +29,22 @@ smooth_leaves_wanted(size_t cells, double error, size_t records)
     size_t least = LEAVES_A_CODE * cells, most = records / RECORDS_EACH;
     size_t count;
     wanted = LEAVES_AT * pow(worth * worth / WORTH_AT, POWER);
-    count = wanted < SMOOTH_LEAVES_LEAST  ? SMOOTH_LEAVES_LEAST
-            : wanted > SMOOTH_LEAVES_MOST ? SMOOTH_LEAVES_MOST
-                                          : (size_t)wanted;
+    least = least < SMOOTH_LEAVES_LEAST ? SMOOTH_LEAVES_LEAST : least;
+    count = wanted > SMOOTH_LEAVES_MOST ? SMOOTH_LEAVES_MOST : (size_t)wanted;
     count = count < least ? least : count;
+    count = count > SMOOTH_LEAVES_MOST ? SMOOTH_LEAVES_MOST : count;
     count = count > most ? most : count;
     return count > 1 ? count : 1;
+}
+
+bool
+smooth_leaves_are_cheap(size_t leaves, size_t cells, size_t classes)
+{
+    size_t features = smooth_features_most(leaves);
+    size_t most = features > cells ? features : cells;
+    return (double)leaves * (double)most * (double)classes *
+               SMOOTH_PARTICLES_LEAST <=
+           COST_MOST;
 }
 
 /* Rows of length 1; a row of zeros stays. */
@@ -57,7 +68,8 @@ copy_directions(const float *z, size_t n, size_t d)
 static enum sotto_status
 set_leaves(struct smooth_leaves *leaves, const struct clustering *clustering,
            const float *z, size_t n, struct host_pool *pool,
-           struct tensor_backend *backend, struct sotto_error *err)
+           struct tensor_backend *backend, const struct sotto_watch *watch,
+           struct sotto_error *err)
 {
     enum sotto_status status;
     leaves->count = clustering->cells;
@@ -67,9 +79,9 @@ set_leaves(struct smooth_leaves *leaves, const struct clustering *clustering,
                  ? clustering_assign(clustering, pool, backend, z, n,
                                      leaves->leaf, err)
                  : host_fail_memory(err);
-    return HOST_THEN(status,
-                     smooth_features_init(&leaves->features, clustering->centre,
-                                          leaves->count, clustering->d, err));
+    return HOST_THEN(
+        status, smooth_features_init(&leaves->features, clustering->centre,
+                                     leaves->count, clustering->d, watch, err));
 }
 
 enum sotto_status
@@ -89,7 +101,8 @@ smooth_leaves_init(struct smooth_leaves *leaves, const float *z, size_t n,
             : host_fail_memory(err);
     *leaves = (struct smooth_leaves){.classes = classes};
     if (status == SOTTO_STATUS_OK) {
-        status = set_leaves(leaves, &clustering, from, n, pool, backend, err);
+        status =
+            set_leaves(leaves, &clustering, from, n, pool, backend, watch, err);
         clustering_clear(&clustering);
     }
     host_wipe_free(direction, (n * d + 1) * sizeof *direction);

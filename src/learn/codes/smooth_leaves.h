@@ -9,6 +9,7 @@
 
 #define SMOOTH_LEAVES_LEAST 60u
 #define SMOOTH_LEAVES_MOST 400u
+#define SMOOTH_EXCHANGED_MOST 200u /* classes: an exchange takes their cube */
 
 struct smooth_leaves {
     size_t count, classes;
@@ -20,6 +21,9 @@ struct smooth_leaves {
 /* How many leaves reports are worth that tell an entry of tau of one of `cells`
    codes with this error (codes_error): more of them, the more they say. */
 size_t smooth_leaves_wanted(size_t cells, double error, size_t records);
+/* Whether labels by so many leaves are worth their time and memory: with many
+   classes they are not. */
+bool smooth_leaves_are_cheap(size_t leaves, size_t cells, size_t classes);
 
 /* Cuts z, n rows of d, into `wanted` leaves at most; with `unit` the directions
    of its rows. Statuses: MEMORY, STOPPED, INPUT. */
