@@ -65,6 +65,14 @@ add_seed(struct asked *asked, const struct candidates *candidates,
     }
 }
 
+/* Whether a candidate's training writes a checkpoint. */
+static bool
+has_checkpoint(const struct candidate *candidate)
+{
+    return candidate->kind != NULL &&
+           encoder_find(encoder_registry, candidate->kind)->kind.trains;
+}
+
 /* PATH of the first, PATH.1 of the next. */
 static char *
 name_checkpoint(const char *checkpoint, size_t place)
@@ -107,8 +115,7 @@ asked_init(struct asked *asked, const struct candidates *candidates,
         asked->set[asked->options.sets++] = candidate->set[i];
     }
     add_seed(asked, candidates, candidate);
-    if (options->checkpoint != NULL &&
-        encoder_find(encoder_registry, candidate->kind)->kind.trains) {
+    if (options->checkpoint != NULL && has_checkpoint(candidate)) {
         asked->checkpoint =
             name_checkpoint(options->checkpoint, candidate->place);
         asked->options.checkpoint = asked->checkpoint;
@@ -206,10 +213,12 @@ candidates_forget(const struct candidates *candidates, const char *checkpoint)
 {
     for (size_t i = 0; checkpoint != NULL && i < candidates->count; i++) {
         const struct candidate *at = &candidates->candidate[i];
-        char *name = name_checkpoint(checkpoint, at->place);
-        if (name != NULL && at->kind != NULL) {
-            (void)unlink(name); /* served its turn; may not exist */
+        if (has_checkpoint(at)) {
+            char *name = name_checkpoint(checkpoint, at->place);
+            if (name != NULL) {
+                (void)unlink(name); /* served its turn; may not exist */
+            }
+            free(name);
         }
-        free(name);
     }
 }

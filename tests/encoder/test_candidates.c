@@ -95,6 +95,27 @@ test_check(void **state)
     candidates_clear(&list);
 }
 
+/* Only checkpoints are removed: a candidate that has none names no file. */
+static void
+test_forget(void **state)
+{
+    struct candidates list;
+    char checkpoint[512];
+    (void)state;
+    (void)snprintf(checkpoint, sizeof checkpoint, "%s", in_folder("c"));
+    must(host_file_write(checkpoint, 0600, false, "a", 1, &err));
+    must(host_file_write(in_folder("c.1"), 0600, false, "b", 1, &err));
+    must(host_file_write(in_folder("c.2"), 0600, false, "c", 1, &err));
+    must(read_list(&list, "clm,e.sotto,clm,pca:d=4,pca:d=16"));
+    candidates_forget(&list, NULL);
+    assert_int_equal(access(checkpoint, F_OK), 0);
+    candidates_forget(&list, checkpoint);
+    assert_int_equal(access(checkpoint, F_OK), -1);
+    assert_int_equal(access(in_folder("c.1"), F_OK), -1);
+    assert_int_equal(access(in_folder("c.2"), F_OK), 0);
+    candidates_clear(&list);
+}
+
 /* Ones that the table does not allow are left out, if that is allowed. */
 static void
 test_left_out(void **state)
@@ -155,10 +176,8 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_list),
-        TEST(test_refused),
-        TEST(test_check),
-        TEST(test_left_out),
+        TEST(test_list),   TEST(test_refused),  TEST(test_check),
+        TEST(test_forget), TEST(test_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
