@@ -12,7 +12,7 @@ sotto keygen -o mine --no-password
 {{#budgets}}
 # Epsilon {{eps}}: codes.
 sotto train codebook --data train-images.idx.gz --labels train-labels.idx.gz \
-    --encoder mine-encoder.sotto --unit --eps {{eps}} --people {{simulated}} --channel {{channel}} \
+    --encoder mine-encoder.sotto --unit --eps {{eps}} --people {{people}} --channel {{channel}} \
     --seed {{seed}} --name '{{name}}' --campaign demo -o mine-codes-{{eps}}.sotto
 sotto sign mine-codes-{{eps}}.sotto --key mine.key
 sotto privatise mine-codes-{{eps}}.sotto people-images.idx.gz --labels people-labels.idx.gz \

@@ -68,10 +68,9 @@ struct demo_setting {
 
 /* How much work it is; less of it in a quick demo. */
 struct demo_effort {
-    const char *eps;         /* the list */
-    uint32_t epochs;         /* of the contrastive encoder */
-    size_t simulated;        /* people, to choose the number of codes for */
-    uint32_t numbers_epochs; /* of the variational one */
+    const char *eps;               /* the list */
+    uint32_t epochs;               /* of the contrastive encoder */
+    uint32_t numbers_epochs;       /* of the variational one */
     uint32_t fit_epochs, restarts; /* of what learns from its reports */
     size_t prior;                  /* points */
     size_t devices;                /* that people's reports are sent from */

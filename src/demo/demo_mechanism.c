@@ -167,8 +167,7 @@ make_codes(struct demo_story *story, struct demo_budget *budget,
     char analyst[DEMO_PATH_SIZE], name[DEMO_NAME_SIZE];
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook_wanted wanted = {.eps = budget->text,
-                                           .people =
-                                               story->demo.effort->simulated,
+                                           .people = story->demo.people,
                                            .channel = DEMO_CHANNEL};
     (void)demo_place(
         &story->demo,

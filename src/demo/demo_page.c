@@ -308,7 +308,6 @@ set_settings(json_t *values, const struct demo *demo)
         set_text(values, constants[i][0], "%s", constants[i][1]);
     }
     set_size(values, "epochs", effort->epochs);
-    set_size(values, "simulated", effort->simulated);
     set_size(values, "numbers_epochs", effort->numbers_epochs);
     set_size(values, "fit_epochs", effort->fit_epochs);
     set_size(values, "restarts", effort->restarts);

@@ -9,11 +9,9 @@ const char *const demo_learner_name[DEMO_LEARNERS] = {"codes", "numbers",
                                                       "plain"};
 const char *const demo_kind_name[2] = {"codes", "numbers"};
 
-/* A hundred people suffice for a quick choice of the number of codes. */
 static const struct demo_effort efforts[] = {
     {.eps = "4,2,1",
      .epochs = 60,
-     .simulated = 3000,
      .numbers_epochs = 60,
      .fit_epochs = 30,
      .restarts = 2,
@@ -21,7 +19,6 @@ static const struct demo_effort efforts[] = {
      .devices = 3000},
     {.eps = "4",
      .epochs = 1,
-     .simulated = 100,
      .numbers_epochs = 2,
      .fit_epochs = 5,
      .restarts = 1,
