@@ -129,6 +129,33 @@ test_from(void **state)
     sotto_table_free(images);
 }
 
+/* An encoder that reads the label is of no use for records without one. */
+static void
+test_from_label(void **state)
+{
+    struct sotto_table *people = record_people();
+    struct sotto_report_reader *reader = read_back(mechanism, people, 1);
+    const struct sotto_setting set[] = {{"d", "2"}};
+    const char *const drop[] = {"key"};
+    const struct sotto_train_options options = {.eps = "1",
+                                                .set = set,
+                                                .sets = 1,
+                                                .drop = drop,
+                                                .drops = 1,
+                                                .threads = 1};
+    struct sotto_mechanism *from = NULL;
+    struct sotto_model *model = NULL;
+    (void)state;
+    must(sotto_train(people, "pca", &options, NULL, NULL, NULL, &from, &err));
+    assert_int_equal(fit_with(reader, people, from, "1", 1, &model, NULL),
+                     SOTTO_STATUS_USAGE);
+    assert_non_null(strstr(err.message, "goes into the encoder"));
+    assert_null(model);
+    sotto_mechanism_free(from);
+    sotto_report_reader_free(reader);
+    sotto_table_free(people);
+}
+
 static void
 test_refused(void **state)
 {
@@ -189,9 +216,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_images),
-        cmocka_unit_test(test_from),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_images),     cmocka_unit_test(test_from),
+        cmocka_unit_test(test_from_label), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, tear_down);

@@ -111,9 +111,10 @@ fit_columns(struct fit *fit, const char *label, struct sotto_error *err)
     return fail_records(status, err);
 }
 
-/* Takes the encoder's columns, without those that it does not read. */
+/* Takes the encoder's columns, without those that it does not read. One that
+   reads the label would be asked for what nobody knows of a new record. */
 static enum sotto_status
-take_columns(struct fit *fit, struct sotto_error *err)
+take_columns(struct fit *fit, const char *label, struct sotto_error *err)
 {
     const struct sotto_mechanism *from = fit->job->from;
     enum sotto_status status = decompose_init(&fit->from, from, err);
@@ -122,6 +123,13 @@ take_columns(struct fit *fit, struct sotto_error *err)
     }
     for (size_t i = 0; i < from->shape.schema.columns; i++) {
         if (from->shape.schema.column[i].inputs > 0) {
+            if (strcmp(fit->from.column[i].name, label) == 0) {
+                return schema_column_fail(
+                    SOTTO_STATUS_USAGE, "the label ", label,
+                    " goes into the encoder: take one that was trained "
+                    "without it",
+                    err);
+            }
             fit->from.column[fit->columns++] = fit->from.column[i];
         }
     }
@@ -144,10 +152,11 @@ set_columns(struct fit *fit, const struct decompose *own,
             struct sotto_error *err)
 {
     size_t label = fit->model->mechanism->shape.label;
+    const char *name = own->column[label].name;
     const struct schema_column *columns;
-    enum sotto_status status =
-        fit->job->from != NULL ? take_columns(fit, err)
-                               : fit_columns(fit, own->column[label].name, err);
+    enum sotto_status status = fit->job->from != NULL
+                                   ? take_columns(fit, name, err)
+                                   : fit_columns(fit, name, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
