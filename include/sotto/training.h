@@ -171,8 +171,9 @@ SOTTO_CHECKED enum sotto_status sotto_codebook_new(
     const struct sotto_codebook_options *options,
     struct sotto_codebook **ret_codebook, struct sotto_error *err);
 void sotto_codebook_free(struct sotto_codebook *codebook);
-/* Cells, the most codes there can be; auxiliary records; and classes of the
-   label, without "other": 0 if there is no label. */
+/* Cells, of the book that has fewest: the most codes there can be; auxiliary
+   records; and classes of the label, without "other": 0 if there is no label.
+ */
 size_t sotto_codebook_cells(const struct sotto_codebook *codebook);
 size_t sotto_codebook_records(const struct sotto_codebook *codebook);
 size_t sotto_codebook_classes(const struct sotto_codebook *codebook);
@@ -182,7 +183,9 @@ enum sotto_codebook_bound {
     SOTTO_CODEBOOK_GIVEN = 0,       /* it was given, or there is no label */
     SOTTO_CODEBOOK_INFORMATION = 1, /* what the reports can tell apart */
     SOTTO_CODEBOOK_CLASSES = 2,     /* that is less than the classes need */
-    SOTTO_CODEBOOK_RECORDS = 3      /* the auxiliary records are too few */
+    SOTTO_CODEBOOK_RECORDS = 3,     /* the auxiliary records are too few */
+    SOTTO_CODEBOOK_CELLS = 4,       /* the cells are too few */
+    SOTTO_CODEBOOK_PAIRS = 5        /* a channel has no more pairs */
 };
 
 /* What to report: k codes by a channel ("subset", "flip", or with a label
@@ -210,9 +213,9 @@ struct sotto_codebook_wanted {
 /*
  * Chooses k and channel by what so many reports can tell apart at this epsilon
  * (docs/codebook.md): no label is looked at. k is at least 1.2 to a class and
- * at most one to 45 auxiliary records, which holds where both cannot; the
- * channel is subset, but for balanced classes below an epsilon of 0.7 signs.
- * Statuses: USAGE (fewer
+ * at most one to 45 auxiliary records, one to a cell, and what the channel's
+ * pairs allow, which holds where both cannot; the channel is subset, but for
+ * balanced classes below an epsilon of 0.7 signs. Statuses: USAGE (fewer
  * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.
  */

@@ -161,6 +161,9 @@ candidates_for(const struct sotto_table *table,
                const struct sotto_train_options *options)
 {
     size_t inputs = 0, images = 0;
+    if (sotto_table_rows(table) < SIGHT_RECORDS_LEAST) {
+        return ENCODER_BASE;
+    }
     for (size_t i = 0; i < sotto_table_columns(table); i++) {
         if (is_input(options, sotto_table_name(table, i))) {
             inputs++;

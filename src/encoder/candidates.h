@@ -52,7 +52,8 @@ SOTTO_CHECKED enum sotto_status candidates_init(struct candidates *candidates,
                                                 struct sotto_error *err);
 void candidates_clear(struct candidates *candidates);
 
-/* The list for a table, where none is given. */
+/* The list for a table, where none is given: the base alone where records are
+   too few to compare encoders by. */
 const char *candidates_for(const struct sotto_table *table,
                            const struct sotto_train_options *options);
 

@@ -176,7 +176,8 @@ static enum sotto_status
 measure_codebook(struct sotto_codebook *codebook, struct sotto_error *err)
 {
     const struct shape *shape = &codebook->encoder->shape;
-    codebook->n = sotto_table_rows(codebook->table);
+    codebook->records = sotto_table_rows(codebook->table);
+    codebook->n = codebook->records;
     codebook->layers = (uint32_t)shape->z_layers;
     codebook->unit =
         codebook->options.unit || has_directions(codebook->encoder);
@@ -326,7 +327,12 @@ sotto_codebook_free(struct sotto_codebook *codebook)
 size_t
 sotto_codebook_cells(const struct sotto_codebook *codebook)
 {
-    return codebook->clustering.cells;
+    size_t cells = codebook->clustering.cells;
+    for (size_t i = 1; i < codebook->books; i++) {
+        size_t other = codebook->more[i - 1].clustering.cells;
+        cells = other < cells ? other : cells;
+    }
+    return cells;
 }
 
 size_t

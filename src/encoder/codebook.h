@@ -51,6 +51,8 @@ struct sotto_codebook {
     uint32_t layers; /* of the encoder, that give it */
     uint32_t *row;   /* of the table, of each of the n; NULL: all, in order */
     size_t n, d;
+    size_t records; /* of the table: more than n where only some are looked
+                       at */
     struct clustering clustering;
     struct codebook_cut *cut;            /* those asked for so far */
     const struct candidates *candidates; /* that the encoder was chosen from;

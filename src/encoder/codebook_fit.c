@@ -139,6 +139,24 @@ check_codebook(const struct encoder_job *job, void *own,
 
 /* ---- Facts --------------------------------------------------------------- */
 
+/* Says what there is too little of for as many codes as reports can tell
+   apart, and what to do if the classes need more. */
+static void
+say_shortage(const struct sotto_codebook_choice *choice, const char *advice,
+             struct sotto_train_facts *facts)
+{
+    fact_say(facts,
+             " allow: reports of %zu people\ncan tell %zu apart at this "
+             "epsilon",
+             choice->people, choice->informed);
+    if (choice->k < choice->least) {
+        fact_say(facts, ", and the classes need %zu.\n%s\n", choice->least,
+                 advice);
+    } else {
+        fact_say(facts, ".\n");
+    }
+}
+
 /* Says what decided the number of codes. */
 static void
 say_choice(const struct sotto_codebook *codebook,
@@ -160,16 +178,19 @@ say_choice(const struct sotto_codebook *codebook,
                  choice->people, choice->informed);
         break;
     case SOTTO_CODEBOOK_RECORDS:
+        fact_say(facts, "As many as %zu auxiliary records",
+                 sotto_codebook_records(codebook));
+        say_shortage(choice, "Take more auxiliary records.", facts);
+        break;
+    case SOTTO_CODEBOOK_CELLS:
+        fact_say(facts, "As many as %zu cells", sotto_codebook_cells(codebook));
+        say_shortage(choice, "Ask for more cells.", facts);
+        break;
+    case SOTTO_CODEBOOK_PAIRS:
         fact_say(facts,
-                 "As many as %zu auxiliary records allow: reports of %zu "
-                 "people\ncan tell %zu apart at this epsilon",
-                 sotto_codebook_records(codebook), choice->people,
-                 choice->informed);
-        fact_say(facts,
-                 choice->k < choice->least ? ", and the classes need %zu.\n"
-                                             "Take more auxiliary records.\n"
-                                           : ".\n",
-                 choice->least);
+                 "As many as a report can name with a label: at most %u "
+                 "pairs.\n",
+                 CHANNEL_K_MAX);
         break;
     case SOTTO_CODEBOOK_GIVEN:
     default:
@@ -185,6 +206,10 @@ tell_codes(const struct sotto_codebook *codebook,
     fact_whole(facts, "cells", sotto_codebook_cells(codebook));
     fact_whole(facts, "k", choice->k);
     fact_text(facts, "channel", choice->channel);
+    fact_whole(facts, "books", codebook->books);
+    if (codebook->books > 1) {
+        fact_say(facts, "%zu books of ", codebook->books);
+    }
     fact_say(facts, "%zu codes, from %zu cells of %zu records, by %s.\n",
              choice->k, sotto_codebook_cells(codebook),
              sotto_codebook_records(codebook), choice->channel);
@@ -271,11 +296,8 @@ look_at(struct candidate *candidate, const struct encoder_job *job,
     struct sotto_codebook_wanted wanted = wanted_of(job, set);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
-    enum sotto_status status;
-    wanted.people =
-        wanted.people > 0 ? wanted.people : sotto_table_rows(job->table);
-    status = codebook_new_some(job->table, candidate->encoder, &with,
-                               SIGHT_RECORDS, &codebook, err);
+    enum sotto_status status = codebook_new_some(
+        job->table, candidate->encoder, &with, SIGHT_RECORDS, &codebook, err);
     status = HOST_THEN(status, job->choose(codebook, &wanted, &choice, err));
     status = HOST_THEN(
         status,
@@ -306,8 +328,17 @@ find_encoder(const struct encoder_job *job, const struct settings *set,
     const char *list = set->candidates != NULL
                            ? set->candidates
                            : candidates_for(job->table, job->options);
+    size_t rows = sotto_table_rows(job->table);
     enum sotto_status status =
         candidates_init(candidates, list, settings, set->seed, err);
+    if (status == SOTTO_STATUS_OK && candidates->count > 1 &&
+        rows < SIGHT_RECORDS_LEAST) {
+        return settings_fail(err, "candidates",
+                             "are compared by %zu records at least, and there "
+                             "%s %zu: name one",
+                             SIGHT_RECORDS_LEAST, rows == 1 ? "is" : "are",
+                             rows);
+    }
     status = HOST_THEN(status, candidates_train(candidates, job,
                                                 set->candidates == NULL, err));
     if (status != SOTTO_STATUS_OK || candidates->count == 1) {

@@ -205,6 +205,17 @@ find_parts(const struct clustering *clustering, size_t k,
 }
 
 enum sotto_status
+codebook_head_check(size_t k, size_t cells, struct sotto_error *err)
+{
+    return k >= 2 && k <= cells
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "%zu codes cannot be had: from 2 to %zu, the cells "
+                           "that the records fill",
+                           k, cells);
+}
+
+enum sotto_status
 codebook_head_init(struct codebook_head *head,
                    const struct clustering *clustering, size_t k,
                    struct host_pool *pool, struct tensor_backend *backend,
@@ -220,11 +231,9 @@ codebook_head_init(struct codebook_head *head,
     uint32_t *part;
     enum sotto_status status;
     *head = (struct codebook_head){.k = k, .d = clustering->d};
-    if (k < 2 || k > clustering->cells) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "%zu codes cannot be had: from 2 to %zu, the cells "
-                         "that the records fill",
-                         k, clustering->cells);
+    status = codebook_head_check(k, clustering->cells, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
     part = malloc(n * sizeof *part);
     if (part == NULL) {

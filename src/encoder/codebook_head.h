@@ -24,6 +24,10 @@ struct codebook_head {
     float *bias;   /* k, all 0 if there is none */
 };
 
+/* Checks that k codes can be had from so many cells. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status codebook_head_check(size_t k, size_t cells,
+                                                    struct sotto_error *err);
+
 /* The head, with a bias or without, for a cut into k parts. Statuses: MEMORY,
    LIMIT, STOPPED, USAGE (k below 2 or above the cells). */
 SOTTO_CHECKED enum sotto_status

@@ -23,9 +23,10 @@
 
 /* ---- The mechanism ------------------------------------------------------- */
 
+/* Finds what is wrong before the layer of codes is trained, book by book. */
 static enum sotto_status
-check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
-              struct sotto_error *err)
+check_choice(const struct sotto_codebook *codebook, const char *name, size_t k,
+             struct sotto_error *err)
 {
     const struct channel *channel =
         name != NULL ? channel_find(channel_exact, name, strlen(name)) : NULL;
@@ -48,7 +49,7 @@ check_channel(const struct sotto_codebook *codebook, const char *name, size_t k,
                          "pairs: at most %u",
                          k, symbols, CHANNEL_K_MAX);
     }
-    return SOTTO_STATUS_OK;
+    return codebook_head_check(k, sotto_codebook_cells(codebook), err);
 }
 
 static enum sotto_status
@@ -148,7 +149,7 @@ pack_facts(const struct sotto_codebook *codebook,
     const struct candidates *candidates = codebook->candidates;
     json_t *facts = json_pack(
         "{s:I, s:I, s:f, s:I, s:s, s:I}", "rows", (json_int_t)codebook->n,
-        "cells", (json_int_t)codebook->clustering.cells, "spread",
+        "cells", (json_int_t)sotto_codebook_cells(codebook), "spread",
         codebook->clustering.spread, "k", (json_int_t)choice->k, "channel",
         choice->channel, "seed",
         (json_int_t)(codebook->options.seed & INT64_MAX));
@@ -220,8 +221,8 @@ sotto_codebook_write(struct sotto_codebook *codebook,
     struct sotto_mechanism *mechanism = NULL;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    status = HOST_THEN(
-        status, check_channel(codebook, choice->channel, choice->k, err));
+    status = HOST_THEN(status,
+                       check_choice(codebook, choice->channel, choice->k, err));
     status =
         HOST_THEN(status, codebook_books_join(codebook, choice->k, &all, err));
     status =

@@ -148,7 +148,7 @@ sight_init(struct sight *sight, const struct clustering *clustering,
                         .seed = seed};
     enum sotto_status status = SOTTO_STATUS_OK;
     *sight = (struct sight){.n = look.n, .cells = clustering->cells};
-    if (n < 4 || n > UINT32_MAX || k == 0) {
+    if (n < SIGHT_RECORDS_LEAST || n > UINT32_MAX || k == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "%zu records are too few to compare encoders by", n);
     }

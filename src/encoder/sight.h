@@ -12,6 +12,7 @@
 #include "encoder/clustering.h"
 
 #define SIGHT_RECORDS ((size_t)6000) /* at most: what is looked at */
+#define SIGHT_RECORDS_LEAST ((size_t)4)
 
 /* The records looked at are the same for every encoder of as many. */
 struct sight {
@@ -24,7 +25,7 @@ struct sight {
 /*
  * Looks at n rows of z, of `d` numbers each, with their clustering cut into k
  * (or into as many parts as there are cells). The same whatever the threads.
- * Statuses: USAGE (fewer than 4 rows), MEMORY, STOPPED.
+ * Statuses: USAGE (fewer than SIGHT_RECORDS_LEAST rows), MEMORY, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 sight_init(struct sight *sight, const struct clustering *clustering,

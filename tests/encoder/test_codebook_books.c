@@ -149,6 +149,29 @@ test_estimate(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* More codes than the cells of any book are refused before a layer is trained
+   for the others. */
+static void
+test_fewest(void **state)
+{
+    const struct sotto_codebook_options options = {
+        .label = "kind", .cells = 20, .books = 2, .threads = 1};
+    const struct sotto_codebook_choice choice = {.k = K, .channel = "subset"};
+    struct sotto_codebook *codebook = NULL;
+    size_t cells;
+    (void)state;
+    must(sotto_codebook_new(table, encoder, &options, &codebook, &err));
+    cells = codebook->more[0].clustering.cells;
+    codebook->more[0].clustering.cells = K - 1;
+    assert_int_equal(sotto_codebook_cells(codebook), K - 1);
+    must_fail(
+        SOTTO_STATUS_USAGE, "from 2 to 4",
+        sotto_codebook_write(codebook, &choice, "1", NULL, NULL, NULL, &err));
+    assert_null(codebook->cut);
+    codebook->more[0].clustering.cells = cells;
+    sotto_codebook_free(codebook);
+}
+
 /* The same seed gives the same file at one thread and at two. */
 static void
 test_threads(void **state)
@@ -200,10 +223,8 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, setup_encoder, teardown_encoder)
     const struct CMUnitTest tests[] = {
-        TEST(test_books),
-        TEST(test_estimate),
-        TEST(test_threads),
-        TEST(test_memory),
+        TEST(test_books),   TEST(test_estimate), TEST(test_fewest),
+        TEST(test_threads), TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,104 @@ test_choice(void **state)
     assert_true(sotto_train_fact(&facts, "k") == 3);
     assert_non_null(strstr(facts.said, "3 codes, from "));
     assert_non_null(strstr(facts.said, ", by flip."));
+    assert_true(sotto_train_fact(&facts, "books") == 1);
+    assert_null(strstr(facts.said, "books"));
+    sotto_table_free(table);
+}
+
+/* The books are told, in words and by name. */
+static void
+test_books(void **state)
+{
+    struct sotto_table *table = people(200);
+    const struct sotto_setting set[] = {
+        own[0], own[1], own[2], {"candidates", "pca:d=2"}, {"books", "3"}};
+    struct sotto_train_options options = options_of(set, 5);
+    struct sotto_train_facts facts;
+    (void)state;
+    must(sotto_train(table, "codebook", &options, NULL, NULL, &facts, NULL,
+                     &err));
+    assert_true(sotto_train_fact(&facts, "books") == 3);
+    assert_non_null(strstr(facts.said, "3 books of 4 codes, from 8 cells"));
+    sotto_table_free(table);
+}
+
+/* Says whether cells, or pairs, or records decided. */
+static enum sotto_status
+choose_short(struct sotto_codebook *codebook,
+             const struct sotto_codebook_wanted *wanted,
+             struct sotto_codebook_choice *ret_choice, struct sotto_error *to)
+{
+    (void)codebook;
+    (void)to;
+    *ret_choice = (struct sotto_codebook_choice){
+        .k = 3,
+        .channel = "flip",
+        .bound = (enum sotto_codebook_bound)wanted->people,
+        .people = 70,
+        .informed = 9,
+        .least = wanted->classes};
+    return SOTTO_STATUS_OK;
+}
+
+static void
+test_bounds(void **state)
+{
+    static const struct {
+        const char *bound, *classes, *said;
+    } row[] = {
+        {"3", "4", "As many as 100 auxiliary records allow: reports of 70"},
+        {"3", "4", "the classes need 4.\nTake more auxiliary records.\n"},
+        {"4", "2",
+         "As many as 8 cells allow: reports of 70 people\ncan tell 9 "
+         "apart at this epsilon.\n"},
+        {"4", "4", "the classes need 4.\nAsk for more cells.\n"},
+        {"5", "2", "at most 65536 pairs.\n"}};
+    struct sotto_table *table = people(100);
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct sotto_setting set[] = {own[2],
+                                            {"candidates", "pca:d=2"},
+                                            {"people", row[i].bound},
+                                            {"classes", row[i].classes}};
+        struct sotto_train_options options = options_of(set, 4);
+        struct sotto_train_facts facts;
+        must(encoder_train(encoder_registry, "codebook",
+                           (struct encoder_job){.table = table,
+                                                .options = &options,
+                                                .choose = choose_short,
+                                                .facts = &facts},
+                           &err));
+        assert_non_null(strstr(facts.said, row[i].said));
+    }
+    sotto_table_free(table);
+}
+
+/* Records that are too few to compare encoders by are told before one is
+   trained; without a list, there is only one. */
+static void
+test_few(void **state)
+{
+    struct sotto_table *table = people(3);
+    const struct sotto_setting set[] = {{"k", "2"},
+                                        {"channel", "subset"},
+                                        {"epochs", "1"},
+                                        {"candidates", "clm,clm"}};
+    struct sotto_train_options options = options_of(set, 4);
+    struct sotto_train_facts facts;
+    char checkpoint[512];
+    (void)state;
+    (void)snprintf(checkpoint, sizeof checkpoint, "%s", in_folder("c"));
+    options.checkpoint = checkpoint;
+    must_fail(
+        SOTTO_STATUS_USAGE, "4 records at least, and there are 3",
+        sotto_train(table, "codebook", &options, NULL, NULL, NULL, NULL, &err));
+    assert_string_equal(err.subject, "candidates");
+    assert_int_equal(access(checkpoint, F_OK), -1);
+    options.sets = 3;
+    must(sotto_train(table, "codebook", &options, NULL, NULL, &facts, NULL,
+                     &err));
+    assert_true(isnan(sotto_train_fact(&facts, "candidate_kept")));
     sotto_table_free(table);
 }
 
@@ -200,9 +298,8 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_both_ways),
-        TEST(test_candidates),
-        TEST(test_choice),
+        TEST(test_both_ways), TEST(test_candidates), TEST(test_choice),
+        TEST(test_books),     TEST(test_bounds),     TEST(test_few),
         TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

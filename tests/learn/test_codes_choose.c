@@ -35,7 +35,7 @@ book(size_t records, size_t cells, size_t classes)
                                          .count = (uint32_t)classes + 1};
     struct sotto_codebook *codebook = calloc(1, sizeof *codebook);
     assert_non_null(codebook);
-    codebook->n = records;
+    codebook->n = codebook->records = records;
     codebook->d = 1;
     codebook->label = 0;
     codebook->clustering.cells = cells;
@@ -126,8 +126,43 @@ test_bounds(void **state)
     assert_int_equal(choice.k, 2);
     choice = choose(20000, 300, 100000, "12"); /* as many pairs as there are */
     assert_true(choice.k == CHANNEL_K_MAX / 301);
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_PAIRS);
+    choice = choose(45000, 400, 10, "1"); /* fewer than the classes need */
+    assert_true(choice.k == CHANNEL_K_MAX / 401);
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_PAIRS);
     choice = choose(4000, 2, 0, "4"); /* as many people as records */
     assert_int_equal(choice.people, 4000);
+}
+
+/* Cells are fewer than records allow, in one of the books at least. */
+static void
+test_cells(void **state)
+{
+    struct sotto_codebook *codebook = book(45000, 500, 10);
+    struct sotto_codebook_wanted wanted = {.eps = "10", .people = 15000};
+    struct sotto_codebook_choice choice = {0};
+    (void)state;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 500);
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_CELLS);
+    codebook->books = 3;
+    codebook->more = calloc(3, sizeof *codebook->more);
+    assert_non_null(codebook->more);
+    codebook->more[0].clustering.cells = 499;
+    codebook->more[1].clustering.cells = 498;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 498);
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_CELLS);
+    codebook->n = 6000; /* a look: bounds are those of all records */
+    codebook->more[0].clustering.cells = 1200;
+    codebook->more[1].clustering.cells = 1200;
+    codebook->clustering.cells = 1200;
+    wanted.people = 0;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 1000);
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_RECORDS);
+    assert_int_equal(choice.people, 45000);
+    sotto_codebook_free(codebook);
 }
 
 /* What is given is not chosen. */
@@ -208,7 +243,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),  cmocka_unit_test(test_root),
         cmocka_unit_test(test_monotone), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_given),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cells),    cmocka_unit_test(test_given),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,9 @@
  * a little, as the channel's pairs are k (K + 1); g / k^2 falls with k, so k is
  * found by halving. No label is looked at, and none made up.
  *
- * Two bounds hold: codes must be more than the K classes, and every code must
- * have auxiliary records to be learnt from. Where they cross, the latter holds.
+ * Two bounds hold: codes must be more than the K classes, and no more than
+ * there are auxiliary records to learn each from, cells to put together, and
+ * pairs in a channel. Where they cross, the latter holds.
  *
  * signs is worth more than subset at a small epsilon, but says nothing of the
  * labels' shares: it is taken where these are known to be even.
@@ -106,7 +107,7 @@ prepare_choice(struct code_choosing *choosing,
     enum sotto_status status;
     choosing->classes = wanted->classes > 0 ? wanted->classes
                                             : sotto_codebook_classes(codebook);
-    choosing->people = wanted->people > 0 ? wanted->people : codebook->n;
+    choosing->people = wanted->people > 0 ? wanted->people : codebook->records;
     if (choosing->classes < 2) {
         return host_remedy(
             host_fail(err, SOTTO_STATUS_USAGE, 0,
@@ -129,6 +130,24 @@ prepare_choice(struct code_choosing *choosing,
     return HOST_THEN(status, find_channel(choosing, wanted, err));
 }
 
+/* Finds the most codes that there may be, and why. */
+static size_t
+count_most(const struct sotto_codebook *codebook, size_t pairs,
+           enum sotto_codebook_bound *ret_bound)
+{
+    size_t most = codebook->records / CODES_CHOOSE_RECORDS;
+    *ret_bound = SOTTO_CODEBOOK_RECORDS;
+    if (most > sotto_codebook_cells(codebook)) {
+        most = sotto_codebook_cells(codebook);
+        *ret_bound = SOTTO_CODEBOOK_CELLS;
+    }
+    if (most > pairs) {
+        most = pairs;
+        *ret_bound = SOTTO_CODEBOOK_PAIRS;
+    }
+    return most > 2 ? most : 2;
+}
+
 /* Takes what information allows, within the bounds. */
 static void
 choose_number(const struct code_choosing *choosing,
@@ -136,21 +155,21 @@ choose_number(const struct code_choosing *choosing,
               struct sotto_codebook_choice *choice)
 {
     size_t pairs = CHANNEL_K_MAX / (choosing->classes + 1);
-    size_t most = codebook->n / CODES_CHOOSE_RECORDS;
+    enum sotto_codebook_bound above;
+    size_t most = count_most(codebook, pairs, &above);
     size_t least =
         (size_t)ceil(CODES_CHOOSE_CLASSES * (double)choosing->classes);
-    most = smaller(smaller(most, codebook->clustering.cells), pairs);
-    most = most > 2 ? most : 2;
     choice->informed = count_informed(choosing, pairs);
     choice->k = choice->informed;
-    choice->bound = SOTTO_CODEBOOK_INFORMATION;
+    choice->bound = choice->informed < pairs ? SOTTO_CODEBOOK_INFORMATION
+                                             : SOTTO_CODEBOOK_PAIRS;
     if (choice->k < least) {
         choice->k = least;
         choice->bound = SOTTO_CODEBOOK_CLASSES;
     }
     if (choice->k > most) {
         choice->k = most;
-        choice->bound = SOTTO_CODEBOOK_RECORDS;
+        choice->bound = above;
     }
     choice->least = least;
     choice->people = choosing->people;
@@ -163,7 +182,7 @@ choose_unlabelled(const struct sotto_codebook *codebook,
                   struct sotto_codebook_choice *choice)
 {
     choice->k = wanted->k > 0 ? wanted->k
-                              : smaller(codebook->clustering.cells,
+                              : smaller(sotto_codebook_cells(codebook),
                                         CODES_CHOOSE_K_DEFAULT);
     choice->channel = wanted->channel != NULL ? wanted->channel : "subset";
 }
