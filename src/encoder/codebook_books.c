@@ -79,7 +79,8 @@ codebook_books_join(struct sotto_codebook *codebook, size_t k,
     if (all.head.weight == NULL || all.head.bias == NULL || all.code == NULL) {
         status = host_fail_memory(err);
     }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < books; i++) {
+    for (size_t i = 0;
+         status == SOTTO_STATUS_OK && all.code != NULL && i < books; i++) {
         const struct codebook_cut *cut = NULL;
         status = codebook_cut_book(codebook, i, k, &cut, err);
         if (status == SOTTO_STATUS_OK) {

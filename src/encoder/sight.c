@@ -72,7 +72,8 @@ find_parts(const struct look *look, const struct clustering *clustering,
     size_t parts = smaller(look->k, clustering->cells);
     uint32_t *of = calloc(clustering->cells, sizeof *of);
     enum sotto_status status;
-    if (of == NULL) {
+    if (of == NULL || ret_part == NULL) {
+        free(of);
         return host_fail_memory(err);
     }
     status = clustering_cut(clustering, parts, of, err);

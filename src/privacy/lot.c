@@ -22,7 +22,7 @@
 
 #define POINTS 16u
 #define SEED 16u
-#define LOTS_MOST (POINTS * REPORT_BOOKS_MAX)
+#define LOTS_MOST (POINTS * (uint64_t)REPORT_BOOKS_MAX)
 #define BRANCHES_MOST 400000u /* of all points, with what the channels send */
 
 struct enumerating {

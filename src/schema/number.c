@@ -95,7 +95,7 @@ find_bulk(const struct sotto_table *table, size_t column, double *ret_low,
     if (status == SOTTO_STATUS_OK && count == 0) {
         status = schema_column_missing(table, column, err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && value != NULL) {
         tail = count / TAIL;
         if (value[tail] >= value[count - 1 - tail]) {
             tail = 0;

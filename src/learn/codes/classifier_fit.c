@@ -314,7 +314,7 @@ label_leaves(struct fit *fit, struct sotto_error *err)
     status = room ? smooth_fit(&problem, &options, fit->leaves.tau,
                                classifier->exchanged, &fit->info.smooth, err)
                   : host_fail_memory(err);
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && book != NULL) {
         smooth_leaves_codes(&fit->leaves, book[0].joint, classifier->cells,
                             classifier->tau, classifier->share);
         fit->known.leaf = fit->leaves.leaf;

@@ -65,7 +65,7 @@ static enum sotto_status
 predict_records(struct sotto_model *model, const struct sotto_table *table,
                 double *ret_p, struct sotto_error *err)
 {
-    struct asking asking = {.model = model, .p = ret_p};
+    struct asking asking = {.model = model};
     struct crew crew;
     size_t size;
     enum sotto_status status = model_backend(model, err);
@@ -75,6 +75,7 @@ predict_records(struct sotto_model *model, const struct sotto_table *table,
         return status;
     }
     size = crew.devices * model->classes * sizeof *asking.logits;
+    asking.p = ret_p;
     asking.logits = malloc(size);
     if (asking.logits != NULL) {
         crew_run(&crew, 0, sotto_table_rows(table), ask_row, &asking);
@@ -102,7 +103,8 @@ check_reports(const struct sotto_model *model,
 static enum sotto_status
 predict_private(struct sotto_model *model,
                 const struct sotto_mechanism *mechanism, const uint8_t *reports,
-                size_t n, double *ret_p, struct sotto_error *err)
+                size_t n, /* a learner's. NOLINTNEXTLINE(*-non-const-*) */
+                double *ret_p, struct sotto_error *err)
 {
     (void)reports;
     (void)n;

@@ -162,7 +162,7 @@ set_columns(struct fit *fit, const struct decompose *own,
     }
     columns = fit->job->from != NULL ? fit->from.column : fit->schema.column;
     fit->column = calloc(fit->columns + 1, sizeof *fit->column);
-    if (fit->column == NULL) {
+    if (fit->column == NULL || columns == NULL) {
         return host_fail_memory(err);
     }
     memcpy(fit->column, columns, fit->columns * sizeof *fit->column);

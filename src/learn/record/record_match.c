@@ -154,6 +154,7 @@ match_keys(const struct sotto_report_reader *reader,
     enum sotto_status status = record_match_key(keys, &column, err);
     if (key == NULL || used == NULL) {
         status = host_fail_memory(err);
+        goto done;
     }
     if (status != SOTTO_STATUS_OK) {
         goto done;

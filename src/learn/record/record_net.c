@@ -365,7 +365,7 @@ record_net_train(struct record_net *net, const struct record_data *data,
     enum sotto_status status = shift != NULL
                                    ? init_training(&training, net, err)
                                    : host_fail_memory(err);
-    if (status != SOTTO_STATUS_OK) {
+    if (status != SOTTO_STATUS_OK || shift == NULL) {
         goto done;
     }
     if (plan->even) {
