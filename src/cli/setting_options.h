@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 #define SETTING_OPTIONS_MAX 64u
-#define SETTING_HELP_SIZE 256u
+#define SETTING_HELP_SIZE 512u
 
 /* Options as the command line has them, ended as its tables are. */
 struct setting_options {
