@@ -605,7 +605,9 @@ test_end(void **state)
         queue_batch_clear(&batch);
         assert_int_equal(queue_drop(queue, TO, NOW, &err),
                          look ? SOTTO_STATUS_USAGE : SOTTO_STATUS_OK);
+        queue_free(queue);
     }
+    queue = open_queue(in_folder("q"), true);
     assert_int_equal(count_at(queue, TO, 0).waiting, 1);
     assert_int_equal(count_at(queue, ELSEWHERE, 0).waiting, 1);
     queue_free(queue);
