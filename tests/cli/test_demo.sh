@@ -64,7 +64,6 @@ run 0 verify sotto-demo/codes-4.sotto --pub sotto-demo/collector.pub
 cp sotto-demo/report.html first.html
 if [ -n "$SOTTO_SANITIZE" ]; then
     finish # a sanitizer has seen all of it; more of the same takes minutes
-    exit
 fi
 
 # ---- One seed, one story; again into the same folder -------------------------
