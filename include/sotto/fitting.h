@@ -71,6 +71,9 @@ struct sotto_fit_info {
     double gap;    /* codebooks whose labels were learnt by leaves: how far the
                       likelihood is from its second order, in nats; above 1 the
                       answer is rough (docs/codebook.md); 0 otherwise */
+    double right;  /* likewise: the share of people whose class the model is
+                      expected to get right; 0 otherwise */
+    double right_low, right_high; /* 90% of the posterior lies between */
 };
 
 /* A classifier, with the mechanism whose records it takes. */

@@ -335,6 +335,11 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
     json_number(to, "log_p", info->log_p);
     json_number(to, "validation", info->validation);
     json_number(to, "gap", info->gap);
+    if (info->right > 0) {
+        json_number(to, "right", info->right);
+        json_number(to, "right_low", info->right_low);
+        json_number(to, "right_high", info->right_high);
+    }
     json_size(to, "epochs", (size_t)info->epochs);
     json_size(to, "classes", sotto_model_classes(job->model));
     json_end(to);

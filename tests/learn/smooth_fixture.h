@@ -67,6 +67,7 @@ line_init(struct line *line, size_t leaves, size_t cells, size_t classes,
                     reports, line->pool, &err));
     must(smooth_features_init(&line->features, line->centre, leaves, 1, NULL,
                               &err));
+    must(smooth_features_add_codes(&line->features, line->joint, cells, &err));
     line->book = (struct smooth_book){&line->codes, line->joint};
     line->problem = (struct smooth_problem){.book = &line->book,
                                             .books = 1,

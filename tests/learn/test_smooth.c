@@ -45,7 +45,7 @@ log_shares(const double *held, const double *share, size_t classes)
 static void
 draw_prior(struct seeded *seeded, double *ret_tau)
 {
-    static const double scale[SMOOTH_SCALES] = {1, 3, 3, 2};
+    static const double scale[SMOOTH_SCALES] = {1, 2, 2, 2, 4};
     const struct smooth_features *features = &line.features;
     size_t classes = line.problem.classes;
     double s[SMOOTH_SCALES], e[512];
@@ -198,16 +198,23 @@ test_books(void **state)
     const struct smooth_options options = {.seed = 3, .particles = 128};
     struct smooth_book book[2];
     struct smooth_info info;
-    double tau[80], one = 0, two = 0;
+    double tau[80], share[240], one = 0, two = 0;
     (void)state;
     line_init(&line, 20, 5, 4, 0.95, "subset", 1, 1500, "cpu", 1, 9);
-    line_init(&other, 20, 7, 4, 0.95, "subset", 1, 6000, "cpu", 1, 10);
+    line_init(&other, 20, 7, 4, 0.95, "subset", 1, 9000, "cpu", 1, 10);
     must(smooth_fit(&line.problem, &options, tau, NULL, &info, &err));
     for (size_t i = 0; i < 80; i++) {
         one += fabs(tau[i] - line.truth[i]) / 80;
     }
     book[0] = line.book;
     book[1] = other.book;
+    for (size_t l = 0; l < 20; l++) {
+        memcpy(share + 12 * l, line.joint + 5 * l, 5 * sizeof *share);
+        memcpy(share + 12 * l + 5, other.joint + 7 * l, 7 * sizeof *share);
+    }
+    smooth_features_clear(&line.features);
+    must(smooth_features_init(&line.features, line.centre, 20, 1, NULL, &err));
+    must(smooth_features_add_codes(&line.features, share, 12, &err));
     line.problem.book = book;
     line.problem.books = 2;
     must(smooth_fit(&line.problem, &options, tau, NULL, &info, &err));

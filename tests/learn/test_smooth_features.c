@@ -34,7 +34,8 @@ test_kernels(void **state)
     assert_int_equal(features.first[0], 0);
     assert_int_equal(features.first[1], 1);
     assert_int_equal(features.first[SMOOTH_SCALES], features.count);
-    for (size_t m = 1; m < SMOOTH_SCALES; m++) {
+    assert_int_equal(features.first[SMOOTH_SCALES - 1], features.count);
+    for (size_t m = 1; m < SMOOTH_SCALES - 1; m++) {
         assert_true(features.first[m + 1] > features.first[m]);
         for (size_t l = 0; l < 20; l++) {
             assert_true(fabs(product(&features, m, l, l) - 1) < 1e-5);
@@ -49,6 +50,37 @@ test_kernels(void **state)
     assert_true(features.first[4] - features.first[3] <
                 features.first[2] - features.first[1]);
     smooth_features_clear(&features);
+}
+
+/* Leaves of one code have all in common at the last scale, those of two codes
+   nothing, and a leaf that is half in each is like both; one in none stays 0.
+   The other scales are as they were. */
+static void
+test_codes(void **state)
+{
+    const double share[] = {5, 0, 9, 0, 3, 3, 0, 2, 0, 0};
+    const float centre[] = {0, 1, 2, 3, 4};
+    struct smooth_features features, before;
+    const size_t m = SMOOTH_SCALES - 1;
+    (void)state;
+    must(smooth_features_init(&before, centre, 5, 1, NULL, &err));
+    must(smooth_features_init(&features, centre, 5, 1, NULL, &err));
+    must(smooth_features_add_codes(&features, share, 2, &err));
+    assert_int_equal(features.count, before.count + 2);
+    assert_int_equal(features.first[m + 1], features.count);
+    assert_int_equal(features.first[m], before.count);
+    assert_true(fabs(product(&features, m, 0, 1) - 1) < 1e-6);
+    assert_true(fabs(product(&features, m, 0, 3)) < 1e-6);
+    assert_true(fabs(product(&features, m, 1, 2) - sqrt(0.5)) < 1e-6);
+    assert_true(fabs(product(&features, m, 2, 2) - 1) < 1e-6);
+    assert_true(fabs(product(&features, m, 4, 4)) < 1e-6);
+    for (size_t l = 0; l < 5; l++) {
+        assert_memory_equal(features.a + l * features.count,
+                            before.a + l * before.count,
+                            before.count * sizeof *before.a);
+    }
+    smooth_features_clear(&features);
+    smooth_features_clear(&before);
 }
 
 /* Leaves that coincide, one leaf alone, and numbers that are none. */
@@ -106,6 +138,7 @@ static void
 test_memory(void **state)
 {
     const float centre[] = {0, 1, 3, 4, 8};
+    const double share[] = {1, 1, 1, 1, 1};
     enum sotto_status status;
     long n = 0;
     (void)state;
@@ -113,6 +146,9 @@ test_memory(void **state)
         struct smooth_features features;
         fail_alloc_at(++n);
         status = smooth_features_init(&features, centre, 5, 1, NULL, &err);
+        if (status == SOTTO_STATUS_OK) {
+            status = smooth_features_add_codes(&features, share, 1, &err);
+        }
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         smooth_features_clear(&features);
     } while (fail_alloc_count() >= n);
@@ -125,7 +161,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_codes), cmocka_unit_test(test_edges),
         cmocka_unit_test(test_noise),   cmocka_unit_test(test_watch),
         cmocka_unit_test(test_memory),
     };

@@ -234,7 +234,8 @@ static enum sotto_status
 choose_leaves(struct fit *fit, struct sotto_error *err)
 {
     struct classifier *classifier = fit->classifier;
-    size_t cells = classifier->cells, wanted;
+    size_t cells = classifier->cells, books = fit->shape->books, wanted;
+    enum sotto_status status;
     double *information = calloc(fit->codes.pairs, sizeof *information), error;
     if (information == NULL) {
         return host_fail_memory(err);
@@ -245,19 +246,22 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     free(information);
     fit->info.cells.error = error;
     wanted = smooth_leaves_wanted(cells, error, fit->aux->n);
-    if (fit->shape->books == 1 && !is_for_leaves(fit, wanted)) {
+    if (books == 1 && !is_for_leaves(fit, wanted)) {
         return SOTTO_STATUS_OK;
     }
-    if (!smooth_leaves_are_cheap(wanted, cells, classifier->classes)) {
+    if (!smooth_leaves_are_cheap(wanted, books * cells, classifier->classes)) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "%zu codes and %zu classes are too many to learn from "
                          "several codebooks: train a mechanism with one",
                          cells, classifier->classes);
     }
-    return smooth_leaves_init(
+    status = smooth_leaves_init(
         &fit->leaves, fit->aux->z, fit->aux->n, fit->aux->d, fit->aux->unit,
         wanted, classifier->classes, fit->options->seed, fit->pool,
         fit->backend, &fit->options->watch, err);
+    return HOST_THEN(status,
+                     smooth_leaves_add_codes(&fit->leaves, fit->aux->code,
+                                             fit->aux->n, books, cells, err));
 }
 
 /* What each book says of leaves; the caller frees it, and the joints. */

@@ -227,7 +227,10 @@ tell_info(struct sotto_fit_info *info, const struct classifier_info *found,
                                     .validation = found->validation,
                                     .epochs = found->epochs,
                                     .memory = found->memory,
-                                    .gap = found->smooth.gap};
+                                    .gap = found->smooth.gap,
+                                    .right = found->smooth.right.mean,
+                                    .right_low = found->smooth.right.low,
+                                    .right_high = found->smooth.right.high};
 }
 
 /* Whether the layer of the codes has no bias: then the code is that of z's

@@ -19,7 +19,7 @@
 /* ---- smooth_features.c: the process --------------------------------------
  */
 
-#define SMOOTH_SCALES 4u /* a constant, and three lengths */
+#define SMOOTH_SCALES 5u /* a constant, three lengths, and codes */
 
 /* A: leaves rows of `count` features, those of scale m in
    [first[m], first[m + 1]). The features of a scale have the length 1 at every
@@ -38,8 +38,14 @@ smooth_features_init(struct smooth_features *features, const float *centre,
                      size_t leaves, size_t d, const struct sotto_watch *watch,
                      struct sotto_error *err);
 void smooth_features_clear(struct smooth_features *features);
-/* The most features that so many leaves can have. */
-size_t smooth_features_most(size_t leaves);
+/* Adds features of codes, once: what the leaves of a code have in common.
+   `share` has leaves rows of `codes` numbers, 0 or more: how much of a leaf each
+   code has, of one book behind the other. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+smooth_features_add_codes(struct smooth_features *features, const double *share,
+                          size_t codes, struct sotto_error *err);
+/* The most features that so many leaves can have, with so many codes. */
+size_t smooth_features_most(size_t leaves, size_t codes);
 
 /* ---- smooth_expand.c: the likelihood to second order ----------------------
  */
@@ -156,7 +162,14 @@ struct smooth_options {
     const struct sotto_watch *watch; /* NULL: nobody */
 };
 
+/* How often the answer is right, of all people; 90% of the posterior lies
+   between low and high. */
+struct smooth_expectation {
+    double mean, low, high;
+};
+
 struct smooth_info {
+    struct smooth_expectation right;
     size_t particles;
     size_t stages;     /* of tempering */
     double acceptance; /* of the last moves */
@@ -176,6 +189,14 @@ SOTTO_CHECKED enum sotto_status smooth_fit(const struct smooth_problem *problem,
                                            double *ret_exchanged,
                                            struct smooth_info *ret_info,
                                            struct sotto_error *err);
+
+/* smooth_expected.c: what the particles say of the answer that their mean gives.
+   Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+smooth_expected(const float *tau, const double *mean, const double *pi,
+                size_t leaves, size_t particles, size_t classes,
+                struct smooth_expectation *ret_expectation,
+                struct sotto_error *err);
 
 /*
  * smooth_exchange.c: how particles differ from their mean by a permutation of

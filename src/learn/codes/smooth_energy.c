@@ -27,7 +27,7 @@
 #define HELD_LEAST 1e-6 /* of a share, for its logarithm */
 
 /* exp of the mean of ln s_m. */
-static const double scale[SMOOTH_SCALES] = {1, 3, 3, 2};
+static const double scale[SMOOTH_SCALES] = {1, 2, 2, 2, 4};
 
 /* ---- Making and freeing ---------------------------------------------------
  */

@@ -7,7 +7,9 @@
  * longer where leaves lie far apart. A_m are the largest eigenvectors of K_m,
  * each times the root of its eigenvalue, rows brought to length 1 again; a row
  * that none of them is about stays 0. Before them stands a constant: classes
- * may be rarer than others everywhere.
+ * may be rarer than others everywhere. Behind them stand the codes, a feature
+ * each: a cut of the tree keeps together what is alike, so the leaves of a code
+ * have more in common than their distance says.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +26,9 @@
 #define LEAST 1e-12        /* squared distance: leaves may coincide */
 #define NOISE 1e-12        /* squared length of a row that is rounding's */
 
-static const double length[SMOOTH_SCALES] = {0, 1, 3, 9};
+#define LENGTHS 3u
+
+static const double length[LENGTHS + 1] = {0, 1, 3, 9};
 
 /* |x_l - x_l'|^2 of all pairs. */
 static void
@@ -97,10 +101,10 @@ count_kept(const double *value, size_t leaves)
 }
 
 size_t
-smooth_features_most(size_t leaves)
+smooth_features_most(size_t leaves, size_t codes)
 {
-    return 1 + (SMOOTH_SCALES - 1) *
-                   (leaves < FEATURES_MOST ? leaves : FEATURES_MOST);
+    return 1 + LENGTHS * (leaves < FEATURES_MOST ? leaves : FEATURES_MOST) +
+           codes;
 }
 
 /* Vectors are rows; leaf l's features begin at to[l * FEATURES_MOST]. */
@@ -122,7 +126,7 @@ set_features(const double *vector, const double *value, size_t leaves,
 
 struct making {
     double *d2, *k, *value, *local;
-    double *found[SMOOTH_SCALES]; /* leaves rows of FEATURES_MOST */
+    double *found[LENGTHS + 1]; /* leaves rows of FEATURES_MOST */
 };
 
 static enum sotto_status
@@ -131,7 +135,7 @@ make_scales(struct smooth_features *features, const struct making *making,
 {
     size_t leaves = features->leaves;
     features->first[1] = 1;
-    for (size_t m = 1; m < SMOOTH_SCALES; m++) {
+    for (size_t m = 1; m <= LENGTHS; m++) {
         enum sotto_status status = cells_tick(watch, 0, 1, err);
         size_t count;
         set_kernel(making->d2, making->local, leaves, length[m], making->k);
@@ -144,7 +148,8 @@ make_scales(struct smooth_features *features, const struct making *making,
         set_features(making->k, making->value, leaves, count, making->found[m]);
         features->first[m + 1] = features->first[m] + count;
     }
-    features->count = features->first[SMOOTH_SCALES];
+    features->count = features->first[LENGTHS + 1];
+    features->first[SMOOTH_SCALES] = features->count;
     return SOTTO_STATUS_OK;
 }
 
@@ -159,7 +164,7 @@ copy_scales(struct smooth_features *features, const struct making *making,
     }
     for (size_t l = 0; l < leaves; l++) {
         features->a[l * count] = 1;
-        for (size_t m = 1; m < SMOOTH_SCALES; m++) {
+        for (size_t m = 1; m <= LENGTHS; m++) {
             for (size_t i = features->first[m]; i < features->first[m + 1];
                  i++) {
                 features->a[l * count + i] =
@@ -178,7 +183,7 @@ smooth_features_init(struct smooth_features *features, const float *centre,
 {
     size_t found = leaves * FEATURES_MOST;
     double *room = malloc(
-        (2 * leaves * leaves + 2 * leaves + (SMOOTH_SCALES - 1) * found) *
+        (2 * leaves * leaves + 2 * leaves + LENGTHS * found) *
         sizeof *room);
     struct making making = {.d2 = room};
     enum sotto_status status;
@@ -189,7 +194,7 @@ smooth_features_init(struct smooth_features *features, const float *centre,
     making.k = making.d2 + leaves * leaves;
     making.value = making.k + leaves * leaves;
     making.local = making.value + leaves;
-    for (size_t m = 1; m < SMOOTH_SCALES; m++) {
+    for (size_t m = 1; m <= LENGTHS; m++) {
         making.found[m] = making.local + leaves + (m - 1) * found;
     }
     features->leaves = leaves;
@@ -201,6 +206,33 @@ smooth_features_init(struct smooth_features *features, const float *centre,
     status = HOST_THEN(status, copy_scales(features, &making, err));
     free(room);
     return status;
+}
+
+enum sotto_status
+smooth_features_add_codes(struct smooth_features *features, const double *share,
+                          size_t codes, struct sotto_error *err)
+{
+    size_t count = features->count, width = count + codes;
+    float *a = calloc(features->leaves * width, sizeof *a);
+    if (a == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t l = 0; l < features->leaves; l++) {
+        const double *from = share + l * codes;
+        float *to = a + l * width;
+        double sum = 0;
+        memcpy(to, features->a + l * count, count * sizeof *to);
+        for (size_t c = 0; c < codes; c++) {
+            sum += from[c] * from[c];
+        }
+        for (size_t c = 0; c < codes && sum > 0; c++) {
+            to[count + c] = (float)(from[c] / sqrt(sum));
+        }
+    }
+    free(features->a);
+    features->a = a;
+    features->count = features->first[SMOOTH_SCALES] = width;
+    return SOTTO_STATUS_OK;
 }
 
 void

@@ -16,7 +16,7 @@
 #define LEAVES_AT 120.0 /* leaves ... */
 #define WORTH_AT 1000.0 /* where reports are worth so many clean ones */
 #define POWER 0.3
-#define COST_MOST 1.2e9 /* multiply-adds of a product, fewest particles */
+#define COST_MOST 1.5e9 /* multiply-adds of a product, fewest particles */
 #define SEED_OF_LEAVES UINT64_C(0x6c6561766573)
 
 /* An entry of tau has the error sqrt(tau (1 - tau) / (m / cells)) from m clean
@@ -38,12 +38,10 @@ smooth_leaves_wanted(size_t cells, double error, size_t records)
 }
 
 bool
-smooth_leaves_are_cheap(size_t leaves, size_t cells, size_t classes)
+smooth_leaves_are_cheap(size_t leaves, size_t codes, size_t classes)
 {
-    size_t features = smooth_features_most(leaves);
-    size_t most = features > cells ? features : cells;
-    return (double)leaves * (double)most * (double)classes *
-               SMOOTH_PARTICLES_LEAST <=
+    return (double)leaves * (double)smooth_features_most(leaves, codes) *
+               (double)classes * SMOOTH_PARTICLES_LEAST <=
            COST_MOST;
 }
 
@@ -119,6 +117,27 @@ smooth_leaves_clear(struct smooth_leaves *leaves)
     free(leaves->tau);
     smooth_features_clear(&leaves->features);
     memset(leaves, 0, sizeof *leaves);
+}
+
+enum sotto_status
+smooth_leaves_add_codes(struct smooth_leaves *leaves, const uint32_t *code,
+                        size_t n, size_t books, size_t cells,
+                        struct sotto_error *err)
+{
+    size_t codes = books * cells;
+    double *share = calloc(leaves->count * codes, sizeof *share);
+    enum sotto_status status;
+    if (share == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t b = 0; b < books; b++) {
+        for (size_t m = 0; m < n; m++) {
+            share[leaves->leaf[m] * codes + b * cells + code[b * n + m]]++;
+        }
+    }
+    status = smooth_features_add_codes(&leaves->features, share, codes, err);
+    free(share);
+    return status;
 }
 
 double *

@@ -22,8 +22,8 @@ struct smooth_leaves {
    codes with this error (codes_error): more of them, the more they say. */
 size_t smooth_leaves_wanted(size_t cells, double error, size_t records);
 /* Whether labels by so many leaves are worth their time and memory: with many
-   classes they are not. */
-bool smooth_leaves_are_cheap(size_t leaves, size_t cells, size_t classes);
+   classes they are not. `codes` are those of all books. */
+bool smooth_leaves_are_cheap(size_t leaves, size_t codes, size_t classes);
 
 /* Cuts z, n rows of d, into `wanted` leaves at most; with `unit` the directions
    of its rows. Statuses: MEMORY, STOPPED, INPUT. */
@@ -33,6 +33,12 @@ smooth_leaves_init(struct smooth_leaves *leaves, const float *z, size_t n,
                    uint64_t seed, struct host_pool *pool,
                    struct tensor_backend *backend,
                    const struct sotto_watch *watch, struct sotto_error *err);
+/* Says what code the records have, runs of n of each book: leaves of a code may
+   have their label in common. To be called once. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+smooth_leaves_add_codes(struct smooth_leaves *leaves, const uint32_t *code,
+                        size_t n, size_t books, size_t cells,
+                        struct sotto_error *err);
 void smooth_leaves_clear(struct smooth_leaves *leaves);
 
 /*
