@@ -71,9 +71,11 @@ struct sotto_fit_info {
     double gap;    /* codebooks whose labels were learnt by leaves: how far the
                       likelihood is from its second order, in nats; above 1 the
                       answer is rough (docs/codebook.md); 0 otherwise */
-    double right;  /* likewise: the share of people whose class the model is
-                      expected to get right; 0 otherwise */
-    double right_low, right_high; /* 90% of the posterior lies between */
+    double right;  /* likewise: the share of people, of those with one of the
+                      classes, whose leaf has the right class by the reports'
+                      posterior; the model itself may differ a little. 0
+                      otherwise, and where the gap is above 1 */
+    double right_low, right_high; /* about 90% of the posterior is between */
 };
 
 /* A classifier, with the mechanism whose records it takes. */

@@ -212,7 +212,7 @@ struct sotto_codebook_wanted {
 
 /*
  * Chooses k and channel by what so many reports can tell apart at this epsilon
- * (docs/codebook.md): no label is looked at. k is at least 1.2 to a class and
+ * (docs/codebook.md): no label is looked at. k is at least one to a class and
  * at most one to 45 auxiliary records, one to a cell, and what the channel's
  * pairs allow, which holds where both cannot; the channel is subset, but for
  * balanced classes below an epsilon of 0.7 signs. Statuses: USAGE (fewer

@@ -376,6 +376,14 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
     } else {
         (void)fprintf(to, ", held out %.5f\n", info->validation);
     }
+    if (info->right > 0) {
+        (void)fprintf(to,
+                      "The model should be right about %.0f%% of people; as "
+                      "the reports have it, most likely\nbetween %.0f%% and "
+                      "%.0f%% (docs/codebook.md).\n",
+                      100 * info->right, 100 * info->right_low,
+                      100 * info->right_high);
+    }
     if (info->gap > GAP_MOST) {
         cli_note("the likelihood of these reports differs from its second "
                  "order by %.1f nats: the labels of codes are rough; more "
@@ -487,8 +495,9 @@ const struct cli_verb cmd_fit = {
         "and the\nauxiliary records show what the records of each code look "
         "like. What is done to\nreports costs no more privacy. Where "
         "records alone are private and their labels\nare known, "
-        "--known-labels gives them. Where\nyou hold the records and only the "
-        "label is private, --records fits a network on\nthe record itself.\n",
+        "--known-labels gives them. Where you hold the\nrecords and only the "
+        "label is private, --records fits a network on the record\n"
+        "itself.\n",
     .example =
         "sotto fit wdbc.sotto wdbc.reports --aux data/wdbc.csv "
         "-o wdbc.model\n"

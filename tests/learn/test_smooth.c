@@ -201,7 +201,7 @@ test_books(void **state)
     double tau[80], share[240], one = 0, two = 0;
     (void)state;
     line_init(&line, 20, 5, 4, 0.95, "subset", 1, 1500, "cpu", 1, 9);
-    line_init(&other, 20, 7, 4, 0.95, "subset", 1, 9000, "cpu", 1, 10);
+    line_init(&other, 20, 7, 4, 0.95, "subset", 1, 6000, "cpu", 1, 10);
     must(smooth_fit(&line.problem, &options, tau, NULL, &info, &err));
     for (size_t i = 0; i < 80; i++) {
         one += fabs(tau[i] - line.truth[i]) / 80;

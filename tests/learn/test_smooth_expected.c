@@ -13,9 +13,8 @@ static const double pi[LEAVES] = {0.75, 0.25};
 /* At leaf 0 the answer is 1, and particle t has t / 100 + 0.5 of it; at leaf 1
    it is 2, with 0.6. */
 static void
-set_tau(float *tau, double *mean)
+set_tau(float *tau)
 {
-    memset(mean, 0, LEAVES * CLASSES * sizeof *mean);
     for (size_t t = 0; t < PARTICLES; t++) {
         float *first = tau + t * CLASSES;
         float *second = tau + (PARTICLES + t) * CLASSES;
@@ -23,10 +22,6 @@ set_tau(float *tau, double *mean)
         first[0] = first[2] = (1 - first[1]) / 2;
         second[2] = 0.6F;
         second[0] = second[1] = 0.2F;
-        for (size_t y = 0; y < CLASSES; y++) {
-            mean[y] += (double)first[y] / PARTICLES;
-            mean[CLASSES + y] += (double)second[y] / PARTICLES;
-        }
     }
 }
 
@@ -34,33 +29,35 @@ static void
 test_by_hand(void **state)
 {
     float tau[LEAVES * PARTICLES * CLASSES];
-    double mean[LEAVES * CLASSES];
     struct smooth_expectation found;
     (void)state;
-    set_tau(tau, mean);
-    must(smooth_expected(tau, mean, pi, LEAVES, PARTICLES, CLASSES, &found,
-                         &err));
+    set_tau(tau);
+    must(smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &found, &err));
     /* Of 40 particles two are below, two above. */
-    assert_true(fabs(found.mean - (0.75 * 0.695 + 0.15)) < 1e-6);
+    assert_true(fabs(found.median - (0.75 * 0.7 + 0.15)) < 1e-6);
     assert_true(fabs(found.low - (0.75 * 0.52 + 0.15)) < 1e-6);
     assert_true(fabs(found.high - (0.75 * 0.87 + 0.15)) < 1e-6);
 }
 
-/* Labels that are runs of leaves: of 40 collections the true accuracy of the
-   answer is where it was said to be. */
+/* Labels that are runs of leaves, which end where codes do not: of 40
+   collections the true accuracy of the answer is where it was said to be, and
+   that is no wide place. Where labels are mixed at every leaf, which the prior
+   holds for rare, too much is said (docs/codebook.md). */
 static void
 test_forecast(void **state)
 {
-    const size_t leaves = 30, classes = 3;
+    const double purity = 0.9;
+    const size_t leaves = 30, classes = 4;
     size_t within = 0;
+    double width = 0, off = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         const struct smooth_options options = {.particles = 64, .seed = seed};
         double tau[LEAVES_MOST * 16], right = 0;
         struct smooth_info info;
-        struct line line;
-        line_init(&line, leaves, 6, classes, 0.85, "subset", 1, 1500, "cpu", 1,
-                  seed);
+        static struct line line;
+        line_init(&line, leaves, 7, classes, purity, "subset", 1, 3000, "cpu",
+                  1, seed);
         must(smooth_fit(&line.problem, &options, tau, NULL, &info, &err));
         for (size_t l = 0; l < leaves; l++) {
             size_t answer = 0;
@@ -71,27 +68,49 @@ test_forecast(void **state)
             }
             right += line.truth[l * classes + answer] / (double)leaves;
         }
-        assert_true(info.right.low <= info.right.mean);
-        assert_true(info.right.mean <= info.right.high);
+        assert_true(info.right.low <= info.right.median);
+        assert_true(info.right.median <= info.right.high);
         within += info.right.low <= right && right <= info.right.high;
+        width += (info.right.high - info.right.low) / 40;
+        off += (info.right.median - right) / 40;
         line_clear(&line);
     }
+    print_message("purity %.2f: %zu of 40 within, width %.2f, off by %.3f\n",
+                  purity, within, width, off);
     assert_in_range(within, 32, 40);
+    assert_true(width < 0.3);
+    assert_true(fabs(off) < 0.06);
+}
+
+/* Reports that say nothing: no better than by lot. */
+static void
+test_nothing(void **state)
+{
+    const struct smooth_options options = {.particles = 256, .seed = 1};
+    double tau[LEAVES_MOST * 16];
+    struct smooth_info info;
+    static struct line line;
+    (void)state;
+    line_init(&line, 30, 7, 10, 0.9, "subset", 0.001, 500, "cpu", 1, 3);
+    must(smooth_fit(&line.problem, &options, tau, NULL, &info, &err));
+    print_message("nothing: %.3f\n", info.right.median);
+    assert_true(info.right.median < 0.115);
+    line_clear(&line);
 }
 
 static void
 test_memory(void **state)
 {
     float tau[LEAVES * PARTICLES * CLASSES];
-    double mean[LEAVES * CLASSES];
-    struct smooth_expectation found;
+    struct smooth_expectation found = {7, 7, 7};
     (void)state;
-    set_tau(tau, mean);
+    set_tau(tau);
     fail_alloc_at(1);
-    assert_int_equal(smooth_expected(tau, mean, pi, LEAVES, PARTICLES, CLASSES,
-                                     &found, &err),
-                     SOTTO_STATUS_MEMORY);
+    assert_int_equal(
+        smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &found, &err),
+        SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
+    assert_true(found.low > 6 && found.median > 6 && found.high > 6);
 }
 
 int
@@ -100,6 +119,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

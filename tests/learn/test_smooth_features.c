@@ -161,10 +161,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_codes), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_noise),   cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_edges),   cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_watch),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

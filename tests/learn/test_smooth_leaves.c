@@ -62,6 +62,39 @@ test_cheap(void **state)
     assert_false(smooth_leaves_are_cheap(400, 2000, 100));
 }
 
+/* Two books: by thirds of the circle as `code` has it, and by odd groups. A
+   leaf is a group, so it has one code of each, of length 1 together; a code
+   that no record has is a feature of no leaf. */
+static void
+test_codes(void **state)
+{
+    uint32_t both[2 * RECORDS];
+    struct smooth_leaves leaves;
+    const struct smooth_features *features = &leaves.features;
+    size_t first;
+    (void)state;
+    make_records();
+    must(make_leaves(&leaves, true));
+    first = features->count;
+    memcpy(both, code, sizeof code);
+    for (size_t m = 0; m < RECORDS; m++) {
+        both[RECORDS + m] = (uint32_t)(m % 2);
+    }
+    must(smooth_leaves_add_codes(&leaves, both, RECORDS, 2, CELLS, &err));
+    assert_int_equal(features->count, first + 2 * CELLS);
+    for (size_t m = 0; m < RECORDS; m++) {
+        const float *row =
+            features->a + leaves.leaf[m] * features->count + first;
+        for (size_t c = 0; c < CELLS; c++) {
+            float of = c == code[m] ? sqrtf(0.5F) : 0;
+            float other = c == m % 2 ? sqrtf(0.5F) : 0;
+            assert_true(fabsf(row[c] - of) < 1e-6F);
+            assert_true(fabsf(row[CELLS + c] - other) < 1e-6F);
+        }
+    }
+    smooth_leaves_clear(&leaves);
+}
+
 static void
 test_joint(void **state)
 {
@@ -133,6 +166,10 @@ test_memory(void **state)
         struct smooth_leaves leaves;
         fail_alloc_at(++n);
         status = make_leaves(&leaves, true);
+        if (status == SOTTO_STATUS_OK) {
+            status =
+                smooth_leaves_add_codes(&leaves, code, RECORDS, 1, CELLS, &err);
+        }
         assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_MEMORY);
         smooth_leaves_clear(&leaves);
     } while (fail_alloc_count() >= n);
@@ -146,8 +183,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wanted), cmocka_unit_test(test_cheap),
-        cmocka_unit_test(test_joint),  cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_codes),  cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_empty),  cmocka_unit_test(test_memory),
     };
     int failed;
     must(host_pool_new(1, &pool, &err));

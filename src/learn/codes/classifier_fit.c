@@ -249,7 +249,7 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     if (books == 1 && !is_for_leaves(fit, wanted)) {
         return SOTTO_STATUS_OK;
     }
-    if (!smooth_leaves_are_cheap(wanted, books * cells, classifier->classes)) {
+    if (!smooth_leaves_are_cheap(wanted, cells, classifier->classes)) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                          "%zu codes and %zu classes are too many to learn from "
                          "several codebooks: train a mechanism with one",
@@ -259,9 +259,12 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
         &fit->leaves, fit->aux->z, fit->aux->n, fit->aux->d, fit->aux->unit,
         wanted, classifier->classes, fit->options->seed, fit->pool,
         fit->backend, &fit->options->watch, err);
-    return HOST_THEN(status,
-                     smooth_leaves_add_codes(&fit->leaves, fit->aux->code,
-                                             fit->aux->n, books, cells, err));
+    if (status == SOTTO_STATUS_OK &&
+        smooth_leaves_are_cheap(wanted, books * cells, classifier->classes)) {
+        status = smooth_leaves_add_codes(&fit->leaves, fit->aux->code,
+                                         fit->aux->n, books, cells, err);
+    }
+    return status;
 }
 
 /* What each book says of leaves; the caller frees it, and the joints. */

@@ -13,7 +13,7 @@
  * a little, as the channel's pairs are k (K + 1); g / k^2 falls with k, so k is
  * found by halving. No label is looked at, and none made up.
  *
- * Two bounds hold: codes must be more than the K classes, and no more than
+ * Two bounds hold: codes must be as many as the K classes, and no more than
  * there are auxiliary records to learn each from, cells to put together, and
  * pairs in a channel. Where they cross, the latter holds.
  *
@@ -22,7 +22,6 @@
  */
 #include "learn/codes/codes_choose.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +156,7 @@ choose_number(const struct code_choosing *choosing,
     size_t pairs = CHANNEL_K_MAX / (choosing->classes + 1);
     enum sotto_codebook_bound above;
     size_t most = count_most(codebook, pairs, &above);
-    size_t least =
-        (size_t)ceil(CODES_CHOOSE_CLASSES * (double)choosing->classes);
+    size_t least = choosing->classes;
     choice->informed = count_informed(choosing, pairs);
     choice->k = choice->informed;
     choice->bound = choice->informed < pairs ? SOTTO_CODEBOOK_INFORMATION

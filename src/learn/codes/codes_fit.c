@@ -20,6 +20,7 @@
 #include "learn/supervision.h"
 #include "mechanism/decompose.h"
 
+#define GAP_MOST 1.0   /* nats, up to which a forecast is told */
 #define CELL_COUNT 0.5 /* added to each cell's, as classifier_fit.c has it */
 
 /* ---- Auxiliary records ----------------------------------------------------
@@ -216,6 +217,14 @@ list_reports(const struct sotto_report_reader *reader,
     return SOTTO_STATUS_OK;
 }
 
+/* Where the likelihood is far from its expansion, the posterior is not to be
+   trusted. */
+static bool
+is_forecast(const struct smooth_info *smooth)
+{
+    return smooth->particles > 0 && smooth->gap <= GAP_MOST;
+}
+
 static void
 tell_info(struct sotto_fit_info *info, const struct classifier_info *found,
           size_t reports, size_t points)
@@ -227,10 +236,12 @@ tell_info(struct sotto_fit_info *info, const struct classifier_info *found,
                                     .validation = found->validation,
                                     .epochs = found->epochs,
                                     .memory = found->memory,
-                                    .gap = found->smooth.gap,
-                                    .right = found->smooth.right.mean,
-                                    .right_low = found->smooth.right.low,
-                                    .right_high = found->smooth.right.high};
+                                    .gap = found->smooth.gap};
+    if (is_forecast(&found->smooth)) {
+        info->right = found->smooth.right.median;
+        info->right_low = found->smooth.right.low;
+        info->right_high = found->smooth.right.high;
+    }
 }
 
 /* Whether the layer of the codes has no bias: then the code is that of z's

@@ -605,10 +605,9 @@ finish(struct sampler *sampler, double *ret_tau, double *ret_exchanged,
         sampler->sum[i] /= (double)sampler->kept;
     }
     status = HOST_THEN(status,
-                       smooth_expected(sampler->energy.tau, sampler->sum,
-                                       sampler->energy.pi, problem->leaves,
-                                       sampler->particles, classes, &info.right,
-                                       err));
+                       smooth_expected(sampler->energy.tau, sampler->energy.pi,
+                                       problem->leaves, sampler->particles,
+                                       classes, &info.right, err));
     if (status == SOTTO_STATUS_OK && ret_exchanged != NULL) {
         status = smooth_exchanged(sampler->energy.tau, sampler->sum,
                                   sampler->energy.pi, problem->leaves,

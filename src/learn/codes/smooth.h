@@ -39,8 +39,8 @@ smooth_features_init(struct smooth_features *features, const float *centre,
                      struct sotto_error *err);
 void smooth_features_clear(struct smooth_features *features);
 /* Adds features of codes, once: what the leaves of a code have in common.
-   `share` has leaves rows of `codes` numbers, 0 or more: how much of a leaf each
-   code has, of one book behind the other. Statuses: MEMORY. */
+   `share` has leaves rows of `codes` numbers, 0 or more: how much of a leaf
+   each code has, of one book behind the other. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status
 smooth_features_add_codes(struct smooth_features *features, const double *share,
                           size_t codes, struct sotto_error *err);
@@ -162,10 +162,10 @@ struct smooth_options {
     const struct sotto_watch *watch; /* NULL: nobody */
 };
 
-/* How often the answer is right, of all people; 90% of the posterior lies
-   between low and high. */
+/* The share of people whose class the leaves' answer gets right, of those with
+   one of the classes: about 90% of the posterior lies between low and high. */
 struct smooth_expectation {
-    double mean, low, high;
+    double median, low, high;
 };
 
 struct smooth_info {
@@ -190,11 +190,11 @@ SOTTO_CHECKED enum sotto_status smooth_fit(const struct smooth_problem *problem,
                                            struct smooth_info *ret_info,
                                            struct sotto_error *err);
 
-/* smooth_expected.c: what the particles say of the answer that their mean gives.
-   Statuses: MEMORY. */
+/* smooth_expected.c: what the particles, two or more, say of the answer that
+   their mean gives. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status
-smooth_expected(const float *tau, const double *mean, const double *pi,
-                size_t leaves, size_t particles, size_t classes,
+smooth_expected(const float *tau, const double *pi, size_t leaves,
+                size_t particles, size_t classes,
                 struct smooth_expectation *ret_expectation,
                 struct sotto_error *err);
 

@@ -182,9 +182,8 @@ smooth_features_init(struct smooth_features *features, const float *centre,
                      struct sotto_error *err)
 {
     size_t found = leaves * FEATURES_MOST;
-    double *room = malloc(
-        (2 * leaves * leaves + 2 * leaves + LENGTHS * found) *
-        sizeof *room);
+    double *room = malloc((2 * leaves * leaves + 2 * leaves + LENGTHS * found) *
+                          sizeof *room);
     struct making making = {.d2 = room};
     enum sotto_status status;
     memset(features, 0, sizeof *features);
@@ -213,7 +212,9 @@ smooth_features_add_codes(struct smooth_features *features, const double *share,
                           size_t codes, struct sotto_error *err)
 {
     size_t count = features->count, width = count + codes;
-    float *a = calloc(features->leaves * width, sizeof *a);
+    float *a = features->leaves < SIZE_MAX / sizeof *a / width
+                   ? calloc(features->leaves * width, sizeof *a)
+                   : NULL;
     if (a == NULL) {
         return host_fail_memory(err);
     }

@@ -125,7 +125,9 @@ smooth_leaves_add_codes(struct smooth_leaves *leaves, const uint32_t *code,
                         struct sotto_error *err)
 {
     size_t codes = books * cells;
-    double *share = calloc(leaves->count * codes, sizeof *share);
+    double *share = leaves->count < SIZE_MAX / sizeof *share / codes
+                        ? calloc(leaves->count * codes, sizeof *share)
+                        : NULL;
     enum sotto_status status;
     if (share == NULL) {
         return host_fail_memory(err);

@@ -21,8 +21,8 @@ struct smooth_leaves {
 /* How many leaves reports are worth that tell an entry of tau of one of `cells`
    codes with this error (codes_error): more of them, the more they say. */
 size_t smooth_leaves_wanted(size_t cells, double error, size_t records);
-/* Whether labels by so many leaves are worth their time and memory: with many
-   classes they are not. `codes` are those of all books. */
+/* Whether labels by so many leaves, with features of so many codes, are worth
+   their time and memory: with many classes they are not. */
 bool smooth_leaves_are_cheap(size_t leaves, size_t codes, size_t classes);
 
 /* Cuts z, n rows of d, into `wanted` leaves at most; with `unit` the directions

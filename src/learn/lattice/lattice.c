@@ -135,7 +135,7 @@ const struct learner learner_lattice = {
     .name = "lattice",
     .about =
         "for numbers or symbols beside a label: weighs each report over a\n"
-        "prior (Eq. 11), or classifies its estimate (Eq. 12).",
+        "prior, or classifies its estimate (docs/learning.md).",
     .settings = settings,
     .takes = takes_any,
     .fit = lattice_fit,

@@ -190,7 +190,7 @@ const struct learner learner_record = {
     .name = "record",
     .about =
         "for a label alone, of records that you hold: fits a network on the\n"
-        "record itself to what the reports say of its label (Eq. 12).",
+        "record itself to what the reports say of its label.",
     .settings = settings,
     .takes = takes_label,
     .fit = record_fit,
