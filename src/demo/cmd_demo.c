@@ -443,7 +443,7 @@ const struct cli_verb cmd_demo = {
     .about =
         "On handwritten digits that the program carries: learns an encoder "
         "from auxiliary\nimages without labels, cuts it into codes, signs the "
-        "mechanism, collects code\nand label of 6,000 people in one report "
+        "mechanism, collects code\nand label of 9,000 people in one report "
         "each at several epsilons, learns to read\ndigits from the reports, "
         "and compares with eight numbers and a label in place of\nthe code, "
         "with a learner that ignores their noise, and with the truth; on "

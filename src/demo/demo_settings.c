@@ -16,14 +16,14 @@ static const struct demo_effort efforts[] = {
      .fit_epochs = 30,
      .restarts = 2,
      .prior = 3000,
-     .devices = 6000},
+     .devices = 9000},
     {.eps = "4",
      .epochs = 1,
      .numbers_epochs = 2,
      .fit_epochs = 5,
      .restarts = 1,
      .prior = 300,
-     .devices = 60},
+     .devices = 90},
 };
 
 /* Shares, decay and entropy as the experiment on MNIST has them. */

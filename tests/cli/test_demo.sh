@@ -45,7 +45,7 @@ for which in train people test; do
 done
 cmp sotto-demo/codes-4.sotto sotto-demo/campaigns/codes-4.sotto ||
     fail "what was fetched is not what is served"
-grep -q "60 devices sent the reports in 60 requests" out ||
+grep -q "90 devices sent the reports in 90 requests" out ||
     fail "nothing of the collector"
 for word in "What is compared" "What a code does not keep" \
     "the contrastive one is told" "guarantee at all"; do
@@ -59,7 +59,7 @@ for which in encoder numbers codes-4; do
 done
 run 0 export sotto-demo/codes-4.sotto --store sqlite:sotto-demo/collected.db \
     --simulation -o released
-grep -q "6000 released" out || fail "not all is released"
+grep -q "9000 released" out || fail "not all is released"
 run 0 verify sotto-demo/codes-4.sotto --pub sotto-demo/collector.pub
 cp sotto-demo/report.html first.html
 if [ -n "$SOTTO_SANITIZE" ]; then
@@ -120,9 +120,9 @@ import sys
 found = []
 for path in sys.argv[1:]:
     data = open(path, "rb").read()
-    size = len(data) // 6000
+    size = len(data) // 9000
     rows = [data[i:i + size] for i in range(0, len(data), size)]
-    assert len(rows) == 6000 and all(r[:4] == b"SIM1" for r in rows), path
+    assert len(rows) == 9000 and all(r[:4] == b"SIM1" for r in rows), path
     found.append((sorted(r[52:] for r in rows), [r[36:52] for r in rows]))
 payloads, ids = zip(*found)
 assert payloads[0] == payloads[1] == payloads[2], "payloads"
