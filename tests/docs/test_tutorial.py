@@ -3,7 +3,7 @@
 that has what they need of the repository, and what it learns is worth having.
 
 Reports have real noise, so accuracies differ from run to run; the bounds are
-far below what is seen: 0.90 clean, 0.67 by code, 0.77 by class, 0.85 from PNG.
+far below what is seen: 0.90 clean, 0.6 by code, 0.77 by class, 0.85 from PNG.
 """
 import os
 import pathlib

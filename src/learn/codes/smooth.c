@@ -43,7 +43,7 @@
 #define CURVED_MOST                                                            \
     4e9               /* reports * pairs^2 up to which H is set anew at        \
                          every stage; else at the last ones */
-#define COST_MOST 4e8 /* leaves * features * columns, of a product */
+#define COST_MOST 2e8 /* leaves * features * columns, of a product */
 #define GAP_PARTICLES 32u
 #define STREAM UINT64_C(0x736d6f6f74680100)
 
