@@ -152,8 +152,8 @@ struct sotto_codebook_options {
     bool unit;    /* cells of z / |z|, for encoders that learnt directions
                      (clm); else of z. So, too, if the encoder is that of a
                      codebook with such cells */
-    size_t books; /* codebooks of which a device asks one by lot: other cells
-                     each; 0: one */
+    size_t books; /* codebooks to make, of which a device asks one by lot:
+                     other cells each; 0: one */
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;
@@ -198,6 +198,7 @@ struct sotto_codebook_choice {
     size_t people;   /* it was chosen for */
     size_t informed; /* codes that their reports can tell apart */
     size_t least;    /* codes that the classes need */
+    size_t books;    /* how many of the codebooks; 0: all */
 };
 
 struct sotto_codebook_wanted {
@@ -208,14 +209,17 @@ struct sotto_codebook_wanted {
                             know it: signs says nothing of their shares */
     size_t k;            /* 0: to be chosen */
     const char *channel; /* NULL: to be chosen */
+    size_t books;        /* 0: to be chosen */
 };
 
 /*
  * Chooses k and channel by what so many reports can tell apart at this epsilon
- * (docs/codebook.md): no label is looked at. k is at least one to a class and
- * at most one to 45 auxiliary records, one to a cell, and what the channel's
- * pairs allow, which holds where both cannot; the channel is subset, but for
- * balanced classes below an epsilon of 0.7 signs. Statuses: USAGE (fewer
+ * (docs/codebook.md): no label is looked at. k is at least one to a class,
+ * unless that is more than three times what reports can tell apart, and at
+ * most one to 45 auxiliary records, one to a cell, and what the channel's pairs
+ * allow, which holds where both cannot; the channel is subset, but for balanced
+ * classes below an epsilon of 0.7 signs; books are 3 up to an epsilon of 1, if
+ * the codebook has so many, else 1. Statuses: USAGE (fewer
  * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.
  */

@@ -93,10 +93,13 @@ SOTTO_CHECKED enum sotto_status
 codebook_books_init(struct sotto_codebook *codebook, size_t cells,
                     struct sotto_error *err);
 void codebook_books_clear(struct sotto_codebook *codebook);
-/* The layer of all books' scores, and each book's codes of all records, the
-   book fastest; to clear. Statuses: codebook_cut's. */
+/* How many books serve reports of a code and one of so many classes best; 0
+   classes: no label. */
+size_t codebook_books_for(uint64_t eps, size_t classes);
+/* The layer of the scores of the first so many books, and each book's codes of
+   all records, the book fastest; to clear. Statuses: codebook_cut's. */
 SOTTO_CHECKED enum sotto_status
-codebook_books_join(struct sotto_codebook *codebook, size_t k,
+codebook_books_join(struct sotto_codebook *codebook, size_t books, size_t k,
                     struct codebook_cut *ret_all, struct sotto_error *err);
 
 /* Symbols of the label, "other" included; 1 without a label. */

@@ -11,11 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
 #include "host/wipe.h"
 
 #define BOOK_SEED UINT64_C(0x9e3779b97f4a7c15) /* between books' seeds */
+#define BOOKS_MANY ((size_t)3)
+#define BOOKS_EPS DECIMAL_UNIT     /* up to which many serve better than one */
+#define BOOKS_CLASSES ((size_t)50) /* so many can be learnt from several */
+
+size_t
+codebook_books_for(uint64_t eps, size_t classes)
+{
+    return eps <= BOOKS_EPS && classes >= 2 && classes <= BOOKS_CLASSES
+               ? BOOKS_MANY
+               : 1;
+}
 
 enum sotto_status
 codebook_books_init(struct sotto_codebook *codebook, size_t cells,
@@ -66,10 +78,9 @@ copy_book(const struct codebook_cut *cut, size_t book, size_t books,
 }
 
 enum sotto_status
-codebook_books_join(struct sotto_codebook *codebook, size_t k,
+codebook_books_join(struct sotto_codebook *codebook, size_t books, size_t k,
                     struct codebook_cut *ret_all, struct sotto_error *err)
 {
-    size_t books = codebook->books > 0 ? codebook->books : 1;
     struct codebook_cut all = {.n = codebook->n * books,
                                .head = {.k = books * k, .d = codebook->d}};
     enum sotto_status status = SOTTO_STATUS_OK;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "encoder/candidates.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
@@ -23,8 +24,7 @@ struct settings {
                             trained */
     const char *candidates; /* of which; NULL: by the kind of data */
     const char *channel;    /* NULL: chosen */
-    uint32_t k, classes, people, cells; /* 0: not given */
-    uint32_t books;
+    uint32_t k, classes, people, cells, books; /* 0: not given */
     bool unit, balanced;
     uint64_t seed;
 };
@@ -66,9 +66,9 @@ static const struct setting settings[] = {
             "whatever the length (so where one is trained\n"
             "first with d of 8 or more, or is taken from\n"
             "such a codebook)"),
-    SETTING("books", WHOLE, AT(books), 1, 16, "1", NULL,
+    SETTING("books", WHOLE, AT(books), 1, 16, NULL, NULL,
             "codebooks, of which each person answers with\n"
-            "one, by lot"),
+            "one, by lot (3 up to an epsilon of 1, else 1)"),
     SETTING("seed", SEED, AT(seed), 0, 0, "0", NULL,
             "the same seed, the same file"),
     SETTING_END};
@@ -208,9 +208,9 @@ tell_codes(const struct sotto_codebook *codebook,
     fact_whole(facts, "cells", sotto_codebook_cells(codebook));
     fact_whole(facts, "k", choice->k);
     fact_text(facts, "channel", choice->channel);
-    fact_whole(facts, "books", codebook->books);
-    if (codebook->books > 1) {
-        fact_say(facts, "%zu books of ", codebook->books);
+    fact_whole(facts, "books", choice->books);
+    if (choice->books > 1) {
+        fact_say(facts, "%zu books of ", choice->books);
     }
     fact_say(facts, "%zu codes, from %zu cells of %zu records, by %s.\n",
              choice->k, sotto_codebook_cells(codebook),
@@ -257,7 +257,24 @@ wanted_of(const struct encoder_job *job, const struct settings *set)
                                           .classes = set->classes,
                                           .balanced = set->balanced,
                                           .k = set->k,
-                                          .channel = set->channel};
+                                          .channel = set->channel,
+                                          .books = set->books};
+}
+
+/* Makes cells of as many books as were asked for, or as there may be. */
+static enum sotto_status
+count_books(const struct encoder_job *job, const struct settings *set,
+            size_t *ret_books, struct sotto_error *err)
+{
+    const char *eps = job->options->eps;
+    uint64_t units = 0;
+    enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
+    bool label = job->options->label != NULL;
+    if (status == SOTTO_STATUS_OK) {
+        *ret_books = set->books > 0 ? set->books
+                                    : codebook_books_for(units, label ? 2 : 0);
+    }
+    return status;
 }
 
 /* Chooses k, with finer cells where these are too few to put k codes
@@ -287,9 +304,9 @@ make_codes(const struct encoder_job *job, const struct settings *set,
     struct sotto_codebook_options with = options_of(job, set, wide);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
-    with.books = set->books;
-    enum sotto_status status =
-        sotto_codebook_new(job->table, encoder, &with, &codebook, err);
+    enum sotto_status status = count_books(job, set, &with.books, err);
+    status = HOST_THEN(
+        status, sotto_codebook_new(job->table, encoder, &with, &codebook, err));
     if (status == SOTTO_STATUS_OK) {
         codebook->candidates = candidates;
         status = choose_codes(job, set, codebook, &choice, err);

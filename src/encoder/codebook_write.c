@@ -54,7 +54,7 @@ check_choice(const struct sotto_codebook *codebook, const char *name, size_t k,
 
 static enum sotto_status
 compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
-        size_t k, const char *channel, uint64_t eps,
+        const struct sotto_codebook_choice *choice, uint64_t eps,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     const struct sotto_codebook_options *options = &codebook->options;
@@ -63,13 +63,13 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
     struct layer *layer = calloc(codebook->layers + (size_t)1, sizeof *layer);
     struct compose_part part = {
         .covers = label ? "both" : "features",
-        .channel = channel,
+        .channel = choice->channel,
         .eps = eps,
         .blocks = 1,
-        .factor = {{.k = (uint32_t)k},
+        .factor = {{.k = (uint32_t)choice->k},
                    {.is_column = true, .at = (uint32_t)codebook->label}},
         .factors = label ? 2 : 1,
-        .books = (uint32_t)codebook->books};
+        .books = (uint32_t)choice->books};
     struct compose_spec spec = {
         .name = name,
         .campaign = options->campaign != NULL ? options->campaign : name,
@@ -104,10 +104,10 @@ compose(const struct sotto_codebook *codebook, const struct codebook_head *head,
    book b. */
 static enum sotto_status
 find_means(const struct sotto_codebook *codebook,
-           const struct codebook_cut *cut, size_t width, float *ret_weight,
-           struct sotto_error *err)
+           const struct codebook_cut *cut, size_t books, size_t width,
+           float *ret_weight, struct sotto_error *err)
 {
-    size_t k = cut->head.k, books = codebook->books;
+    size_t k = cut->head.k;
     struct rows rows = {0};
     double *sum = calloc(k * width + k, sizeof *sum);
     float *x = calloc(width + 1, sizeof *x);
@@ -187,7 +187,7 @@ write_analyst(const struct sotto_codebook *codebook,
                                   .blocks = 1,
                                   .prior = cut->code,
                                   .points = codebook->n,
-                                  .width = codebook->books,
+                                  .width = choice->books,
                                   .l = (uint32_t)choice->k - 1,
                                   .facts = facts,
                                   .representation = codebook->z,
@@ -196,7 +196,7 @@ write_analyst(const struct sotto_codebook *codebook,
                                   .symbols = codebook_symbols(codebook)};
     enum sotto_status status =
         weight != NULL && facts != NULL
-            ? find_means(codebook, cut, width, weight, err)
+            ? find_means(codebook, cut, choice->books, width, weight, err)
             : host_fail_memory(err);
     if (status == SOTTO_STATUS_OK) {
         decoder.bias = weight + width * k;
@@ -218,19 +218,21 @@ sotto_codebook_write(struct sotto_codebook *codebook,
                      struct sotto_error *err)
 {
     struct codebook_cut all = {.n = 0};
+    struct sotto_codebook_choice own = *choice;
     struct sotto_mechanism *mechanism = NULL;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    status = HOST_THEN(status,
-                       check_choice(codebook, choice->channel, choice->k, err));
-    status =
-        HOST_THEN(status, codebook_books_join(codebook, choice->k, &all, err));
-    status =
-        HOST_THEN(status, compose(codebook, &all.head, choice->k,
-                                  choice->channel, units, &mechanism, err));
+    if (own.books == 0 || own.books > codebook->books) {
+        own.books = codebook->books;
+    }
+    status = HOST_THEN(status, check_choice(codebook, own.channel, own.k, err));
+    status = HOST_THEN(
+        status, codebook_books_join(codebook, own.books, own.k, &all, err));
+    status = HOST_THEN(
+        status, compose(codebook, &all.head, &own, units, &mechanism, err));
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status =
-            write_analyst(codebook, &all, choice, mechanism, analyst_path, err);
+            write_analyst(codebook, &all, &own, mechanism, analyst_path, err);
     }
     codebook_head_clear(&all.head);
     host_wipe_free(all.code, all.n * sizeof *all.code);

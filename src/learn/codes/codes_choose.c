@@ -13,9 +13,11 @@
  * a little, as the channel's pairs are k (K + 1); g / k^2 falls with k, so k is
  * found by halving. No label is looked at, and none made up.
  *
- * Two bounds hold: codes must be as many as the K classes, and no more than
+ * Two bounds hold. Codes must be as many as the K classes, so that each may
+ * have its own; but where reports can tell so few apart that K is more than
+ * CODES_CHOOSE_STRETCH times as many, that many. And they must be no more than
  * there are auxiliary records to learn each from, cells to put together, and
- * pairs in a channel. Where they cross, the latter holds.
+ * pairs in a channel. Where these cross, the latter holds.
  *
  * signs is worth more than subset at a small epsilon, but says nothing of the
  * labels' shares: it is taken where these are known to be even.
@@ -77,6 +79,17 @@ static size_t
 smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* As many books as were asked for, or serve best, of those that there are. */
+static size_t
+choose_books(const struct sotto_codebook *codebook,
+             const struct sotto_codebook_wanted *wanted, uint64_t eps,
+             size_t classes)
+{
+    size_t books =
+        wanted->books > 0 ? wanted->books : codebook_books_for(eps, classes);
+    return smaller(books, codebook->books);
 }
 
 static enum sotto_status
@@ -158,6 +171,7 @@ choose_number(const struct code_choosing *choosing,
     size_t most = count_most(codebook, pairs, &above);
     size_t least = choosing->classes;
     choice->informed = count_informed(choosing, pairs);
+    least = smaller(least, CODES_CHOOSE_STRETCH * choice->informed);
     choice->k = choice->informed;
     choice->bound = choice->informed < pairs ? SOTTO_CODEBOOK_INFORMATION
                                              : SOTTO_CODEBOOK_PAIRS;
@@ -169,7 +183,7 @@ choose_number(const struct code_choosing *choosing,
         choice->k = most;
         choice->bound = above;
     }
-    choice->least = least;
+    choice->least = choosing->classes;
     choice->people = choosing->people;
 }
 
@@ -183,6 +197,7 @@ choose_unlabelled(const struct sotto_codebook *codebook,
                               : smaller(sotto_codebook_cells(codebook),
                                         CODES_CHOOSE_K_DEFAULT);
     choice->channel = wanted->channel != NULL ? wanted->channel : "subset";
+    choice->books = choose_books(codebook, wanted, 0, 0);
 }
 
 enum sotto_status
@@ -194,8 +209,7 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
     struct code_choosing choosing = {0};
     struct sotto_codebook_choice choice = {0};
     enum sotto_status status;
-    if (codebook->label == SIZE_MAX ||
-        (wanted->k > 0 && wanted->channel != NULL)) {
+    if (codebook->label == SIZE_MAX) {
         choose_unlabelled(codebook, wanted, &choice);
         *ret_choice = choice;
         return SOTTO_STATUS_OK;
@@ -209,6 +223,8 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
         return host_fail_memory(err);
     }
     choice.channel = choosing.channel->name;
+    choice.books =
+        choose_books(codebook, wanted, choosing.eps, choosing.classes);
     if (wanted->k > 0) {
         choice.k = wanted->k;
     } else {

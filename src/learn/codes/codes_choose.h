@@ -9,7 +9,10 @@
 #include "encoder/codebook.h"
 #include "learn/codes/cells.h"
 
-#define CODES_CHOOSE_SIGNAL 25.0          /* n g / k^2 of a code */
+#define CODES_CHOOSE_SIGNAL 25.0 /* n g / k^2 of a code */
+#define CODES_CHOOSE_STRETCH                                                   \
+    ((size_t)3) /* codes for each that can be told apart, at most, for classes \
+                 */
 #define CODES_CHOOSE_RECORDS ((size_t)45) /* to a code, at least */
 #define CODES_CHOOSE_EPS_SIGNS                                                 \
     (7 * (DECIMAL_UNIT / 10))               /* below, for even shares: signs */
