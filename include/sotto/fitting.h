@@ -76,6 +76,7 @@ struct sotto_fit_info {
                       posterior; the model itself may differ a little. 0
                       otherwise, and where the gap is above 1 */
     double right_low, right_high; /* about 90% of the posterior is between */
+    uint64_t last; /* epochs of a last fit, on the auxiliary records; 0: none */
 };
 
 /* A classifier, with the mechanism whose records it takes. */

@@ -1,0 +1,64 @@
+/*
+ * codes_last.h: the last fit: a network on the record itself, from the weights
+ * of the encoder and of the network on z (docs/codebook.md).
+ *
+ *     x --the encoder's layers--> z --the network--> p(y | x)      all trained
+ *
+ *     first half     t_m = tau of the record's leaf, or of its code
+ *     second half    t_my ~ p(y | x_m) r_cy, r such that the mean of t over the
+ *                    records of a code is its tau
+ *
+ * Codes stay what the mechanism's own encoder gives: reports are about those.
+ */
+#ifndef SOTTO_LEARN_CODES_LAST_H
+#define SOTTO_LEARN_CODES_LAST_H
+
+#include "learn/codes/codes_model.h"
+#include "mechanism/decompose.h"
+
+/* The auxiliary records that it is fitted to. */
+struct codes_last {
+    const size_t *row;    /* of the job's table */
+    const uint32_t *code; /* the first book's */
+    float *target;        /* rows of classes: tau of the leaf or code; it is
+                             overwritten */
+    size_t n;
+};
+
+/* Refuses a last fit that was asked for and cannot be made. Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status
+codes_last_check(const struct sotto_model *model, const struct learn_job *job,
+                 struct sotto_error *err);
+/* Whether there may be one: asked for, or left to be chosen. */
+bool codes_last_may(const struct sotto_model *model,
+                    const struct learn_job *job);
+/* How many epochs it has: as asked for; else CODES_LAST_EPOCHS for images whose
+   reports tell enough, by the error of codes_error, and none for others. */
+uint32_t codes_last_epochs(const struct sotto_model *model,
+                           const struct learn_job *job, double error);
+
+/* Sets the model's `last`, and tau_bar by it. Statuses: MEMORY, LIMIT, STOPPED,
+   INPUT. */
+SOTTO_CHECKED enum sotto_status codes_last_fit(struct sotto_model *model,
+                                               const struct learn_job *job,
+                                               const struct codes_last *records,
+                                               uint32_t epochs,
+                                               struct sotto_error *err);
+
+/* Makes the model's `last` of layers. Statuses: those of sending_write. */
+SOTTO_CHECKED enum sotto_status codes_last_set(struct sotto_model *model,
+                                               const struct device_net *net,
+                                               struct sotto_error *err);
+
+/*
+ * Turns the rows of p, n of classes, into p_my r_cy / sum, with r such that
+ * their mean over the records of code c is tau_c, as nearly as p allows: a
+ * label that no record of a code has, at all, stays without. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status codes_last_scale(const double *tau,
+                                                 size_t cells, size_t classes,
+                                                 const uint32_t *code, size_t n,
+                                                 float *p,
+                                                 struct sotto_error *err);
+
+#endif
