@@ -263,6 +263,130 @@ test_asked(void **state)
     assert_null(model);
 }
 
+/* ---- Images ----------------------------------------------------------------
+ */
+
+#define SIDE 8u
+#define IMAGES 200u
+
+/* A bar that lies or stands, bright on dark. */
+static struct sotto_table *
+make_images(void)
+{
+    static uint8_t sample[IMAGES * SIDE * SIDE];
+    static const char *label[IMAGES];
+    const struct sotto_image image = {SIDE, SIDE, 1};
+    struct sotto_table *table = NULL;
+    for (unsigned i = 0; i < IMAGES; i++) {
+        bool stands = i % 2 == 0;
+        unsigned at = 1 + i / 2 % (SIDE - 2);
+        label[i] = stands ? "yes" : "no";
+        for (unsigned j = 0; j < SIDE * SIDE; j++) {
+            bool on = (stands ? j % SIDE : j / SIDE) == at;
+            sample[i * SIDE * SIDE + j] = on ? 240 : (uint8_t)(i * j % 30);
+        }
+    }
+    must(sotto_table_new(IMAGES, &table, &err));
+    must(sotto_table_add_bytes(table, "pixels", sample, &image, &err));
+    must(sotto_table_add_texts(table, "label", label, &err));
+    return table;
+}
+
+/* A convolution and a pool, then two codes: more light in row 1, or in column
+   1. */
+static struct sotto_mechanism *
+open_images(void)
+{
+    static float kernel[4 * 9], code[2 * 4 * 16];
+    static const struct schema_column images[] = {
+        {"pixels", SOTTO_COLUMN_BYTES, SIDE * SIDE, NULL, false, 0, 1},
+        {"label", SOTTO_COLUMN_CATEGORY, 3, learn_labels, false, 0, 0},
+    };
+    struct layer layer[] = {{.kind = LAYER_CONV,
+                             .image = {SIDE, SIDE, 1},
+                             .filters = 4,
+                             .kernel = 3,
+                             .stride = 1,
+                             .pad = 1,
+                             .weight = kernel,
+                             .bias = no_bias,
+                             .activation = ACTIVATION_RELU},
+                            {.kind = LAYER_POOL_MEAN,
+                             .image = {SIDE, SIDE, 4},
+                             .filters = 4,
+                             .kernel = 2,
+                             .stride = 2},
+                            {.out = 2, .weight = code, .bias = no_bias}};
+    struct compose_part part = pairs;
+    struct compose_spec spec = {.name = "images",
+                                .campaign = "c",
+                                .auxiliary = "not used",
+                                .eps = 4 * DECIMAL_UNIT,
+                                .column = images,
+                                .columns = 2,
+                                .layer = layer,
+                                .layers = 3,
+                                .part = &part,
+                                .parts = 1};
+    for (size_t i = 0; i < 3; i++) { /* a line that lies; one that stands */
+        kernel[3 + i] = 1;
+        kernel[9 + 1 + 3 * i] = 1;
+        kernel[i] = kernel[6 + i] = -0.5F;
+        kernel[9 + 3 * i] = kernel[9 + 3 * i + 2] = -0.5F;
+        kernel[18 + 4 * i] = kernel[27 + 2 + 2 * i] = 1;
+    }
+    for (size_t i = 0; i < 16; i++) {
+        code[4 * i] = code[64 + 4 * i + 1] = 1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(layer_measure(&layer[i]));
+        layer[i].in = layer[i].height * layer[i].width * layer[i].channels;
+        layer[i].out =
+            layer[i].made_height * layer[i].made_width * layer[i].filters;
+    }
+    layer[2].in = layer[1].out;
+    part.factor[0].k = 2;
+    part.factor[1].at = 1;
+    return open_spec(&spec);
+}
+
+/* With views, where layers have no weights of their own; chosen by how much
+   reports tell; the same with two threads, and read back. */
+static void
+test_images(void **state)
+{
+    struct sotto_mechanism *of_images = open_images();
+    struct sotto_table *images = make_images();
+    struct sotto_report_reader *reports = read_back(of_images, images, 7);
+    struct learn_options options = options_of(2);
+    const struct learn_job job = {
+        .reader = reports, .table = images, .options = &options};
+    struct sotto_model *model = NULL, *other = NULL, *again = NULL;
+    double p[3][IMAGES * CLASSES];
+    (void)state;
+    must(learn_fit(of_images, &job, &model, NULL, &err));
+    options.threads = 2;
+    must(learn_fit(of_images, &job, &other, NULL, &err));
+    must(sotto_model_write(model, in_folder("i.model"), &err));
+    must(sotto_model_read(in_folder("i.model"), &again, &err));
+    must(sotto_model_predict(model, images, p[0], &err));
+    must(sotto_model_predict(other, images, p[1], &err));
+    must(sotto_model_predict(again, images, p[2], &err));
+    assert_memory_equal(p[0], p[1], sizeof p[0]);
+    assert_memory_equal(p[0], p[2], sizeof p[0]);
+    options.last = LEARN_LAST_CHOSEN;
+    assert_true(codes_last_epochs(model, &job, 1e-3) > 0);
+    assert_int_equal(codes_last_epochs(model, &job, 0.5), 0);
+    options.last = 0;
+    assert_int_equal(codes_last_epochs(model, &job, 1e-3), 0);
+    sotto_model_free(again);
+    sotto_model_free(other);
+    sotto_model_free(model);
+    sotto_report_reader_free(reports);
+    sotto_table_free(images);
+    sotto_mechanism_free(of_images);
+}
+
 /* ---- Files, devices, cuts -------------------------------------------------
  */
 
@@ -419,7 +543,8 @@ test_cut(void **state)
     sotto_model_free(model);
 }
 
-/* ---- Memory ---------------------------------------------------------------
+/* ---- Memory, and stopping
+ * ---------------------------------------------------------------
  */
 
 static enum sotto_status
@@ -474,6 +599,31 @@ test_memory(void **state)
     sotto_model_free(model);
 }
 
+static bool
+stop_last(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return strcmp(what, "last fit") != 0;
+}
+
+static void
+test_stopped(void **state)
+{
+    struct learn_options options = options_of(3);
+    struct sotto_model *model = NULL;
+    (void)state;
+    options.watch = (struct sotto_watch){stop_last, NULL};
+    assert_int_equal(learn_fit(mechanism,
+                               &(struct learn_job){.reader = reader,
+                                                   .table = aux,
+                                                   .options = &options},
+                               &model, NULL, &err),
+                     SOTTO_STATUS_STOPPED);
+    assert_null(model);
+}
+
 int
 main(void)
 {
@@ -482,7 +632,8 @@ main(void)
         cmocka_unit_test(test_fit),        cmocka_unit_test(test_asked),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
         cmocka_unit_test(test_device),     cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_images),
+        cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
