@@ -6,7 +6,7 @@
  *
  *     first half     t_m = tau of the record's leaf, or of its code
  *     second half    t_my ~ p(y | x_m) r_cy, r such that the mean of t over the
- *                    records of a code is its tau
+ *                    records of a code is its tau: scaled.h
  *
  * Codes stay what the mechanism's own encoder gives: reports are about those.
  */
@@ -49,16 +49,5 @@ SOTTO_CHECKED enum sotto_status codes_last_fit(struct sotto_model *model,
 SOTTO_CHECKED enum sotto_status codes_last_set(struct sotto_model *model,
                                                const struct device_net *net,
                                                struct sotto_error *err);
-
-/*
- * Turns the rows of p, n of classes, into p_my r_cy / sum, with r such that
- * their mean over the records of code c is tau_c, as nearly as p allows: a
- * label that no record of a code has, at all, stays without. Statuses: MEMORY.
- */
-SOTTO_CHECKED enum sotto_status codes_last_scale(const double *tau,
-                                                 size_t cells, size_t classes,
-                                                 const uint32_t *code, size_t n,
-                                                 float *p,
-                                                 struct sotto_error *err);
 
 #endif
