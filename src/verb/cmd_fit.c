@@ -459,7 +459,7 @@ static const struct cli_option options[] = {
      "if it is there"},
     {0, false, false, "aux", "F",
      "auxiliary records: the prior, in place of the\n"
-     "analyst file's"},
+     "analyst file's; a codebook's last fit needs them"},
     {0, false, false, "labels", "F", "a file with the labels of --aux"},
     {0, false, false, "known-labels", "F",
      "M has no label, and these are known in the clear: a\n"

@@ -292,19 +292,33 @@ fit_classifier(struct source *source, const uint8_t *const *report, size_t n,
                           source->target, found, err);
 }
 
+/* Fits the network on the record, where it pays; to the reports themselves
+   where labels were learnt by codes. */
 static enum sotto_status
-fit_last(struct source *source, double error, struct sotto_fit_info *info,
+fit_last(struct source *source, const uint8_t *const *report, size_t n,
+         const struct classifier_info *found, struct sotto_fit_info *info,
          struct sotto_error *err)
 {
-    const struct codes_last records = {.row = source->row,
-                                       .code = source->code,
-                                       .target = source->target,
-                                       .n = source->n};
-    uint32_t epochs = codes_last_epochs(source->model, source->job, error);
+    struct sotto_model *model = source->model;
+    struct codes codes = {0};
+    struct codes_last records = {.row = source->row,
+                                 .code = source->code,
+                                 .target = source->target,
+                                 .n = source->n};
+    uint32_t epochs = codes_last_epochs(model, source->job, found->cells.error);
+    enum sotto_status status = SOTTO_STATUS_OK;
     info->last = epochs;
-    return epochs > 0 ? codes_last_fit(source->model, source->job, &records,
-                                       epochs, err)
-                      : SOTTO_STATUS_OK;
+    if (epochs > 0 && found->smooth.particles == 0) {
+        records.codes = &codes;
+        status = codes_init(&codes, &codes_of(model)->shape, report, n,
+                            model->pool, err);
+    }
+    if (epochs > 0) {
+        status = HOST_THEN(
+            status, codes_last_fit(model, source->job, &records, epochs, err));
+    }
+    codes_clear(&codes);
+    return status;
 }
 
 enum sotto_status
@@ -328,7 +342,7 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
     status = HOST_THEN(status, fit_classifier(&source, report, n, &found, err));
     if (status == SOTTO_STATUS_OK) {
         tell_info(ret_info, &found, n, source.n);
-        status = fit_last(&source, found.cells.error, ret_info, err);
+        status = fit_last(&source, report, n, &found, ret_info, err);
     }
     free(report);
     source_clear(&source);

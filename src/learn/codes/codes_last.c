@@ -12,7 +12,7 @@
 
 #include "host/error.h"
 #include "host/wipe.h"
-#include "learn/codes/scaled.h"
+#include "learn/codes/targets.h"
 #include "learn/record_net.h"
 #include "mechanism/crew.h"
 
@@ -212,19 +212,34 @@ ask_records(const struct fit *fit, float *ret_p, struct sotto_error *err)
     return status;
 }
 
+/* Sets the targets by what the network says now. */
 static enum sotto_status
-train_halves(struct fit *fit, uint32_t epochs, struct sotto_error *err)
+set_targets(const struct fit *fit, struct sotto_error *err)
 {
     const struct classifier *classifier = codes_of(fit->model)->classifier;
     const struct codes_last *records = fit->records;
+    enum sotto_status status = ask_records(fit, records->target, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return records->codes != NULL
+               ? targets_weigh(classifier, records->codes, records->code,
+                               records->n, records->target, err)
+               : targets_scale(classifier, records->code, records->n,
+                               records->target, err);
+}
+
+static enum sotto_status
+train_halves(struct fit *fit, uint32_t epochs, struct sotto_error *err)
+{
     uint64_t seed = fit->job->options->seed;
     uint32_t second = epochs / 2;
-    enum sotto_status status = train_epochs(fit, epochs - second, seed, err);
-    status = HOST_THEN(status, ask_records(fit, records->target, err));
-    status =
-        HOST_THEN(status, scaled_targets(classifier->tau, classifier->cells,
-                                         classifier->classes, records->code,
-                                         records->n, records->target, err));
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (fit->records->codes != NULL) {
+        status = set_targets(fit, err);
+    }
+    status = HOST_THEN(status, train_epochs(fit, epochs - second, seed, err));
+    status = HOST_THEN(status, set_targets(fit, err));
     return HOST_THEN(status,
                      train_epochs(fit, second, seed ^ SEED_OF_SECOND, err));
 }

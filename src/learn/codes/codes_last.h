@@ -4,9 +4,10 @@
  *
  *     x --the encoder's layers--> z --the network--> p(y | x)      all trained
  *
- *     first half     t_m = tau of the record's leaf, or of its code
- *     second half    t_my ~ p(y | x_m) r_cy, r such that the mean of t over the
- *                    records of a code is its tau: scaled.h
+ *                    labels by leaves              labels by codes
+ *     first half     tau of the record's leaf      the network, weighed
+ *     second half    p(y | x), scaled              p(y | x), weighed
+ *                                                  (targets.h)
  *
  * Codes stay what the mechanism's own encoder gives: reports are about those.
  */
@@ -20,8 +21,8 @@
 struct codes_last {
     const size_t *row;    /* of the job's table */
     const uint32_t *code; /* the first book's */
-    float *target;        /* rows of classes: tau of the leaf or code; it is
-                             overwritten */
+    float *target;        /* rows of classes: tau of the leaf; overwritten */
+    struct codes *codes;  /* the reports; NULL: labels were learnt by leaves */
     size_t n;
 };
 

@@ -1,7 +1,7 @@
 /*
- * scaled.c: targets of records, scaled to what codes have of labels.
+ * targets.c: what a network is to say of records.
  */
-#include "learn/codes/scaled.h"
+#include "learn/codes/targets.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +23,19 @@ weigh_row(const float *p, const double *r, size_t classes, double *ret_t)
     }
     for (size_t y = 0; y < classes; y++) {
         ret_t[y] = sum > 0 ? ret_t[y] / sum : 1 / (double)classes;
+    }
+}
+
+/* Puts the targets in the place of p; `t` is room for those of a record. */
+static void
+weigh_rows(const double *r, size_t classes, const uint32_t *code, size_t n,
+           float *p, double *t)
+{
+    for (size_t m = 0; m < n; m++) {
+        weigh_row(p + m * classes, r + code[m] * classes, classes, t);
+        for (size_t y = 0; y < classes; y++) {
+            p[m * classes + y] = (float)t[y];
+        }
     }
 }
 
@@ -48,26 +61,43 @@ scale_round(const double *tau, size_t cells, size_t classes,
 }
 
 enum sotto_status
-scaled_targets(const double *tau, size_t cells, size_t classes,
-               const uint32_t *code, size_t n, float *p,
-               struct sotto_error *err)
+targets_scale(const struct classifier *classifier, const uint32_t *code,
+              size_t n, float *p, struct sotto_error *err)
 {
+    size_t cells = classifier->cells, classes = classifier->classes;
     size_t pairs = cells * classes;
     double *r = malloc((2 * pairs + cells + classes) * sizeof *r);
     double *sum = r + pairs, *t = sum + pairs + cells;
     if (r == NULL) {
         return host_fail_memory(err);
     }
-    memcpy(r, tau, pairs * sizeof *r);
+    memcpy(r, classifier->tau, pairs * sizeof *r);
     for (size_t i = 0; i < ROUNDS; i++) {
-        scale_round(tau, cells, classes, code, n, p, r, sum, t);
+        scale_round(classifier->tau, cells, classes, code, n, p, r, sum, t);
     }
-    for (size_t m = 0; m < n; m++) {
-        weigh_row(p + m * classes, r + code[m] * classes, classes, t);
-        for (size_t y = 0; y < classes; y++) {
-            p[m * classes + y] = (float)t[y];
-        }
-    }
+    weigh_rows(r, classes, code, n, p, t);
     free(r);
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+targets_weigh(const struct classifier *classifier, struct codes *codes,
+              const uint32_t *code, size_t n, float *p, struct sotto_error *err)
+{
+    size_t cells = classifier->cells, classes = classifier->classes;
+    size_t pairs = cells * classes;
+    const struct classifier_aux aux = {.code = code, .n = n};
+    double *j = malloc((2 * pairs + cells + classes) * sizeof *j);
+    double *g = j + pairs, *t = g + pairs + cells;
+    if (j == NULL) {
+        return host_fail_memory(err);
+    }
+    classifier_means(&aux, cells, classes, classifier->tau, p, j, g);
+    for (size_t i = 0; i < pairs; i++) {
+        j[i] *= classifier->pi[i / classes];
+    }
+    (void)codes_pass(codes, j, g);
+    weigh_rows(g, classes, code, n, p, t);
+    free(j);
     return SOTTO_STATUS_OK;
 }
