@@ -183,11 +183,11 @@ take_source(struct source *source, struct sotto_error *err)
     return aux != NULL ? take_table(source, err) : take_analyst(source, err);
 }
 
-/* Makes room for what a last fit is fitted to, if there may be one. */
+/* Makes room for what a last fit is fitted to, if there is to be one. */
 static enum sotto_status
 reserve_target(struct source *source, struct sotto_error *err)
 {
-    if (!codes_last_may(source->model, source->job)) {
+    if (codes_last_epochs(source->model, source->job) == 0) {
         return SOTTO_STATUS_OK;
     }
     source->target =
@@ -305,7 +305,7 @@ fit_last(struct source *source, const uint8_t *const *report, size_t n,
                                  .code = source->code,
                                  .target = source->target,
                                  .n = source->n};
-    uint32_t epochs = codes_last_epochs(model, source->job, found->cells.error);
+    uint32_t epochs = codes_last_epochs(model, source->job);
     enum sotto_status status = SOTTO_STATUS_OK;
     info->last = epochs;
     if (epochs > 0 && found->smooth.particles == 0) {

@@ -17,7 +17,7 @@
 #include "mechanism/crew.h"
 
 #define EPOCHS 8u
-#define WORTH_LEAST 1e4 /* (codes / error)^2 from which on it pays */
+#define WORTH_LEAST 1e4 /* n g from which on it pays */
 #define RATE 1e-3
 #define DECAY 1e-2
 #define VIEWS 0.5
@@ -66,12 +66,6 @@ codes_last_check(const struct sotto_model *model, const struct learn_job *job,
                                      : settings_fail(err, "last", "%s", why);
 }
 
-bool
-codes_last_may(const struct sotto_model *model, const struct learn_job *job)
-{
-    return job->options->last > 0 && find_obstacle(model, job) == NULL;
-}
-
 /* The image that the encoder takes, if it takes one and nothing else. */
 static struct sotto_image
 find_image(const struct sotto_model *model, const struct learn_job *job)
@@ -90,18 +84,25 @@ find_image(const struct sotto_model *model, const struct learn_job *job)
                : (struct sotto_image){0, 0, 0};
 }
 
-uint32_t
-codes_last_epochs(const struct sotto_model *model, const struct learn_job *job,
-                  double error)
+/* n g: what all reports together tell of codes (codes_choose.c). */
+static double
+get_worth(const struct sotto_model *model, const struct learn_job *job)
 {
-    double worth = (double)codes_of(model)->shape.cells / error;
-    if (!codes_last_may(model, job)) {
+    return (double)sotto_report_reader_count(job->reader) /
+           codes_of(model)->shape.code->variance_other;
+}
+
+uint32_t
+codes_last_epochs(const struct sotto_model *model, const struct learn_job *job)
+{
+    if (job->options->last == 0 || find_obstacle(model, job) != NULL) {
         return 0;
     }
     if (job->options->last != LEARN_LAST_CHOSEN) {
         return job->options->last;
     }
-    return worth * worth >= WORTH_LEAST && find_image(model, job).height > 0
+    return find_image(model, job).height > 0 &&
+                   get_worth(model, job) >= WORTH_LEAST
                ? EPOCHS
                : 0;
 }

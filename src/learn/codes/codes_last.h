@@ -30,13 +30,11 @@ struct codes_last {
 SOTTO_CHECKED enum sotto_status
 codes_last_check(const struct sotto_model *model, const struct learn_job *job,
                  struct sotto_error *err);
-/* Whether there may be one: asked for, or left to be chosen. */
-bool codes_last_may(const struct sotto_model *model,
-                    const struct learn_job *job);
-/* How many epochs it has: as asked for; else CODES_LAST_EPOCHS for images whose
-   reports tell enough, by the error of codes_error, and none for others. */
+/* How many epochs it has: as asked for; else 8 for images whose reports tell
+   enough, and none for others. Public facts decide: how many reports, by which
+   channel. */
 uint32_t codes_last_epochs(const struct sotto_model *model,
-                           const struct learn_job *job, double error);
+                           const struct learn_job *job);
 
 /* Sets the model's `last`, and tau_bar by it. Statuses: MEMORY, LIMIT, STOPPED,
    INPUT. */
