@@ -1,10 +1,9 @@
 /*
  * codes_last.c: the last fit: a network on the record itself.
  *
- * Inside a code the reports say nothing of which record has which label, and
- * inside a leaf neither: a network on x may say it, from what records look
- * like. It begins where the encoder and the network on z are, so it needs few
- * epochs. Images are distorted, as everywhere.
+ * Reports do not say which record of a code, or of a leaf, has which label: a
+ * network on x does, by what records look like. It begins where the encoder and
+ * the network on z are, so it needs few epochs. Images are distorted.
  */
 #include "learn/codes/codes_last.h"
 
