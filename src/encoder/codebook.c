@@ -224,16 +224,49 @@ draw_records(struct sotto_codebook *codebook, size_t most,
 
 /* How many cells are asked for: fine ones, but none of a few records. */
 static size_t
-count_cells(const struct sotto_codebook *codebook)
+count_cells(const struct sotto_codebook *codebook, size_t most)
 {
     size_t cells = codebook->n / CELL_ROWS;
     if (codebook->options.cells > 0) {
         return codebook->options.cells;
     }
-    if (cells > CELLS_DEFAULT) {
-        return CELLS_DEFAULT;
+    if (cells > most) {
+        return most;
     }
     return cells > 2 ? cells : 2;
+}
+
+/* Makes the cells of every book, at most so many of each. */
+static enum sotto_status
+find_cells(struct sotto_codebook *codebook, size_t most,
+           struct sotto_error *err)
+{
+    size_t cells = count_cells(codebook, most);
+    enum sotto_status status = clustering_init(
+        &codebook->clustering, codebook->pool, codebook->backend,
+        codebook->place, codebook->n, codebook->d, cells,
+        codebook->options.seed, &codebook->options.watch, err);
+    return HOST_THEN(status, codebook_books_init(codebook, cells, err));
+}
+
+static void
+clear_cells(struct sotto_codebook *codebook)
+{
+    codebook_books_clear(codebook);
+    codebook_cuts_free(codebook->cut);
+    codebook->cut = NULL;
+    clustering_clear(&codebook->clustering);
+}
+
+enum sotto_status
+codebook_refine(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    if (count_cells(codebook, SIZE_MAX) ==
+        count_cells(codebook, CELLS_DEFAULT)) {
+        return SOTTO_STATUS_OK;
+    }
+    clear_cells(codebook);
+    return find_cells(codebook, SIZE_MAX, err);
 }
 
 static enum sotto_status
@@ -253,15 +286,7 @@ fill_codebook(struct sotto_codebook *codebook,
         status, tensor_new("cpu", codebook->pool, &codebook->backend, err));
     status = HOST_THEN(status, find_representations(codebook, err));
     status = HOST_THEN(status, find_places(codebook, err));
-    status = HOST_THEN(
-        status,
-        clustering_init(&codebook->clustering, codebook->pool,
-                        codebook->backend, codebook->place, codebook->n,
-                        codebook->d, count_cells(codebook),
-                        codebook->options.seed, &codebook->options.watch, err));
-    status = HOST_THEN(
-        status, codebook_books_init(codebook, count_cells(codebook), err));
-    return status;
+    return HOST_THEN(status, find_cells(codebook, CELLS_DEFAULT, err));
 }
 
 enum sotto_status
@@ -304,9 +329,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     if (codebook == NULL) {
         return;
     }
-    codebook_books_clear(codebook);
-    codebook_cuts_free(codebook->cut);
-    clustering_clear(&codebook->clustering);
+    clear_cells(codebook);
     if (codebook->place != codebook->z) {
         host_wipe_free(codebook->place,
                        codebook->n * codebook->d * sizeof *codebook->place);

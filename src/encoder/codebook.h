@@ -69,6 +69,12 @@ SOTTO_CHECKED enum sotto_status codebook_new_some(
     const struct sotto_codebook_options *options, size_t most,
     struct sotto_codebook **ret_codebook, struct sotto_error *err);
 
+/* Makes as many cells as there are records for, unless the options say how
+   many: for codes that are nearly as many as the cells. The cuts made so far
+   are gone. Statuses: MEMORY, STOPPED. */
+SOTTO_CHECKED enum sotto_status codebook_refine(struct sotto_codebook *codebook,
+                                                struct sotto_error *err);
+
 /* The cut into k, made once and kept; the codebook's to free. Statuses: USAGE
    (k below 2 or above the cells), LIMIT, MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status codebook_cut(struct sotto_codebook *codebook,

@@ -15,6 +15,7 @@
 #include "host/error.h"
 #include "mechanism/mechanism.h"
 
+#define CELLS_A_CODE ((size_t)2) /* at least, where records allow it */
 #define UNIT_D 8u /* numbers of z, from which on only directions count */
 
 struct settings {
@@ -57,8 +58,9 @@ static const struct setting settings[] = {
             "classes are equally frequent, and fit will be\n"
             "told so: what signs needs"),
     SETTING("cells", WHOLE, AT(cells), 2, 65536, NULL, NULL,
-            "cells that codes are put together from (500, or\n"
-            "one for every 20 records if that is fewer)"),
+            "cells that codes are put together from (500; one\n"
+            "for every 20 records if that is fewer, or codes\n"
+            "are more than 250)"),
     SETTING("unit", FLAG, AT(unit), 0, 0, NULL, NULL,
             "with an encoder of clm: cells of directions,\n"
             "whatever the length (so where one is trained\n"
@@ -258,6 +260,23 @@ wanted_of(const struct encoder_job *job, const struct settings *set)
                                           .channel = set->channel};
 }
 
+/* Chooses k, with finer cells where these are too few to put k codes
+   together from. */
+static enum sotto_status
+choose_codes(const struct encoder_job *job, const struct settings *set,
+             struct sotto_codebook *codebook,
+             struct sotto_codebook_choice *choice, struct sotto_error *err)
+{
+    const struct sotto_codebook_wanted wanted = wanted_of(job, set);
+    enum sotto_status status = job->choose(codebook, &wanted, choice, err);
+    if (status == SOTTO_STATUS_OK && set->cells == 0 &&
+        CELLS_A_CODE * choice->k > sotto_codebook_cells(codebook)) {
+        status = codebook_refine(codebook, err);
+        status = HOST_THEN(status, job->choose(codebook, &wanted, choice, err));
+    }
+    return status;
+}
+
 /* Cells, choice, files. */
 static enum sotto_status
 make_codes(const struct encoder_job *job, const struct settings *set,
@@ -266,7 +285,6 @@ make_codes(const struct encoder_job *job, const struct settings *set,
 {
     const struct sotto_train_options *options = job->options;
     struct sotto_codebook_options with = options_of(job, set, wide);
-    struct sotto_codebook_wanted wanted = wanted_of(job, set);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
     with.books = set->books;
@@ -274,7 +292,7 @@ make_codes(const struct encoder_job *job, const struct settings *set,
         sotto_codebook_new(job->table, encoder, &with, &codebook, err);
     if (status == SOTTO_STATUS_OK) {
         codebook->candidates = candidates;
-        status = job->choose(codebook, &wanted, &choice, err);
+        status = choose_codes(job, set, codebook, &choice, err);
     }
     status = HOST_THEN(status, sotto_codebook_write(
                                    codebook, &choice, options->eps, job->path,

@@ -74,8 +74,10 @@ choose_method(const struct codes *codes, const struct cells_options *options,
     if (error < CELLS_ERROR_TABLE) {
         return CELLS_METHOD_TABLE;
     }
-    return cost_of(codes, options) > CELLS_COST_MOST ? CELLS_METHOD_FIELD
-                                                     : CELLS_METHOD_SAMPLE;
+    if (cost_of(codes, options) <= CELLS_COST_MOST) {
+        return CELLS_METHOD_SAMPLE;
+    }
+    return error < CELLS_ERROR_FIELD ? CELLS_METHOD_TABLE : CELLS_METHOD_FIELD;
 }
 
 static enum sotto_status

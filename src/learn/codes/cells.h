@@ -25,7 +25,8 @@ enum cells_method {
 #define CELLS_WIDTH 0.2           /* of a label's share, where it is known */
 #define CELLS_WIDTH_ESTIMATED 0.5 /* where it is not */
 #define CELLS_ERROR_TABLE 0.1     /* codes_error below which: the table */
-#define CELLS_COST_MOST 2.5e9     /* additions above which: the field */
+#define CELLS_ERROR_FIELD 0.3     /* above which: the field, if not sampled */
+#define CELLS_COST_MOST 2.5e9     /* additions above which: not sampled */
 
 struct cells_options {
     enum cells_method method;

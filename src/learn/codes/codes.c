@@ -428,13 +428,15 @@ codes_information(const struct codes *codes, const double *pi,
     }
 }
 
-/* The pi_c cancel. */
+/* The mean information stands for each pair's own: where pairs are many, most
+   are named by no report of the block, and that says nothing of how much
+   another collection would tell of them. The pi_c cancel. */
 double
 codes_error(const struct codes *codes, const double *information)
 {
     double sum = 0;
     for (size_t p = 0; p < codes->pairs; p++) {
-        sum += information[p] > 0 ? 1 / sqrt(information[p]) : INFINITY;
+        sum += information[p];
     }
-    return sum / (double)codes->classes;
+    return (double)codes->cells / sqrt(sum / (double)codes->pairs);
 }
