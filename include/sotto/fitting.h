@@ -76,6 +76,7 @@ struct sotto_fit_info {
                       posterior; the model itself may differ a little. 0
                       otherwise, and where the gap is above 1 */
     double right_low, right_high; /* about 90% of the posterior is between */
+    uint64_t last; /* epochs of a last fit, on the auxiliary records; 0: none */
 };
 
 /* A classifier, with the mechanism whose records it takes. */
@@ -90,7 +91,8 @@ struct sotto_model;
  *
  * For a codebook's mechanism the objective is MARGINAL, the level LATENT, and
  * the network one; docs/codebook.md says what is done. Of the info `epochs` are
- * those on what is known of codes then.
+ * those on what is known of codes then. With `aux` of images, and reports that
+ * tell enough, a network on the record itself is fitted last (setting "last").
  */
 SOTTO_CHECKED enum sotto_status sotto_fit(
     struct sotto_mechanism *mechanism, const struct sotto_report_reader *reader,

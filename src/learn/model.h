@@ -48,6 +48,11 @@ model_predict_rows(struct sotto_model *model, const struct networks *networks,
                    model_input *input, size_t room,
                    const struct sotto_table *table, double *ret_p,
                    struct sotto_error *err);
+/* Predicts every row of a table by a mechanism's encoder, whose outputs are the
+   logits of the classes. Statuses: INPUT, MEMORY, LIMIT, IO. */
+SOTTO_CHECKED enum sotto_status model_predict_logits(
+    struct sotto_model *model, struct sotto_mechanism *mechanism,
+    const struct sotto_table *table, double *ret_p, struct sotto_error *err);
 /* Finds the class of every row (rows_class), which is none of the model's
    where it is not below model->classes. Statuses: INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,

@@ -34,6 +34,7 @@ learn_options_read(const struct learner *learner,
     ret_options->decay = -1; /* not said: 0 says something */
     ret_options->marginal = -1;
     ret_options->entropy = -1;
+    ret_options->last = LEARN_LAST_CHOSEN;
     for (size_t i = 0; i < from->sets && status == SOTTO_STATUS_OK; i++) {
         status = settings_put(learner->settings, ret_options, from->set[i].name,
                               from->set[i].value, err);

@@ -10,6 +10,8 @@
 
 struct learner;
 
+#define LEARN_LAST_CHOSEN UINT32_MAX /* `last` is left to be chosen */
+
 struct learn_options {
     const char *learner; /* NULL: the first that takes the mechanism */
     enum sotto_objective objective;
@@ -46,6 +48,8 @@ struct learn_options {
                           1 + bootstrap (e - 1), e exponential with mean 1:
                           candidates to choose from; 0 to 1, 0: all alike */
     double views;      /* record alone: strength of the images' distortions */
+    uint32_t last;     /* codebooks alone: epochs of a last fit, on the
+                          auxiliary records themselves; 0: none */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;

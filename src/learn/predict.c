@@ -88,6 +88,60 @@ model_predict_rows(struct sotto_model *model, const struct networks *networks,
     return status;
 }
 
+struct asking {
+    size_t classes;
+    float *logits; /* of a row, for each thread */
+    double *p;
+};
+
+static void
+ask_row(void *context, struct rows *rows, size_t row, unsigned worker)
+{
+    const struct asking *asking = context;
+    size_t classes = asking->classes;
+    float *logits = asking->logits + worker * classes;
+    double *p = asking->p + row * classes, most, sum = 0;
+    rows_encode(rows, row, NULL, logits);
+    most = (double)logits[0];
+    for (size_t y = 1; y < classes; y++) {
+        most = (double)logits[y] > most ? (double)logits[y] : most;
+    }
+    for (size_t y = 0; y < classes; y++) {
+        p[y] = exp((double)logits[y] - most);
+        sum += p[y];
+    }
+    for (size_t y = 0; y < classes; y++) {
+        p[y] /= sum;
+    }
+}
+
+enum sotto_status
+model_predict_logits(struct sotto_model *model,
+                     struct sotto_mechanism *mechanism,
+                     const struct sotto_table *table, double *ret_p,
+                     struct sotto_error *err)
+{
+    struct asking asking = {.classes = model->classes, .p = ret_p};
+    struct crew crew;
+    size_t size;
+    enum sotto_status status = model_backend(model, err);
+    status =
+        HOST_THEN(status, crew_init(&crew, mechanism, table, model->pool, err));
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    size = crew.devices * model->classes * sizeof *asking.logits;
+    asking.logits = malloc(size);
+    if (asking.logits != NULL) {
+        crew_run(&crew, 0, sotto_table_rows(table), ask_row, &asking);
+    } else {
+        status = host_fail_memory(err);
+    }
+    host_wipe_free(asking.logits, size);
+    crew_clear(&crew);
+    return status;
+}
+
 enum sotto_status
 sotto_model_predict(struct sotto_model *model, const struct sotto_table *table,
                     double *ret_p, struct sotto_error *err)

@@ -341,6 +341,7 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
         json_number(to, "right_high", info->right_high);
     }
     json_size(to, "epochs", (size_t)info->epochs);
+    json_size(to, "last", (size_t)info->last);
     json_size(to, "classes", sotto_model_classes(job->model));
     json_end(to);
 }
@@ -368,6 +369,10 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
                   cli_shown(path), info->reports, (size_t)info->epochs);
     if (info->points > 0) {
         (void)fprintf(to, ", over a prior of %zu points", info->points);
+    }
+    if (info->last > 0) {
+        (void)fprintf(to, ";\nthe last fit took %zu epochs on these",
+                      (size_t)info->last);
     }
     (void)fprintf(to, ".\nlog-likelihood of a report%s: %.5f",
                   covers_both(job) ? "" : "'s label", info->log_p);
@@ -454,7 +459,7 @@ static const struct cli_option options[] = {
      "if it is there"},
     {0, false, false, "aux", "F",
      "auxiliary records: the prior, in place of the\n"
-     "analyst file's"},
+     "analyst file's; a codebook's last fit needs them"},
     {0, false, false, "labels", "F", "a file with the labels of --aux"},
     {0, false, false, "known-labels", "F",
      "M has no label, and these are known in the clear: a\n"

@@ -1,6 +1,6 @@
 /*
- * test_record_net.c: a network on x: its layers, its training, what it makes of
- * x.
+ * test_record_net.c: a network on x: its training on labels and on targets,
+ * what it makes of x.
  */
 #include "record_fixture.h"
 
@@ -64,10 +64,11 @@ test_train(void **state)
     struct record_data data = {.x = x,
                                .n = ROWS,
                                .width = 2,
+                               .classes = 2,
                                .labels = &labels,
                                .seed = 1,
                                .validation = 0.25};
-    must(record_net_plan(&net, &data, &options, &err));
+    must(record_layers_plan(&net, &data, &options, &err));
     assert_int_equal(net.layers, 2);
     struct record_plan plan = plan_of(0.01, 30);
     must(record_net_train(&net, &data, &plan, &first, &err));
@@ -91,29 +92,74 @@ test_train(void **state)
     labels_clear(&labels);
 }
 
-/* Images have the layers of a contrastive encoder, and a head. */
+/* Targets that say one class for certain are what clean labels are: the same
+   loss and, but for rounding, the same weights. */
 static void
-test_plan(void **state)
+test_certain(void **state)
 {
-    static const uint32_t hidden[] = {7, 5};
-    struct learn_options options = {.hidden = hidden, .hiddens = 2};
-    const struct labels labels = {.classes = 10};
-    struct record_data data = {.labels = &labels, .image = {28, 28, 1}};
-    struct record_net net = {.layers = 0};
+    static const float weight[] = {0.3F, -0.2F, 0.1F, 0.4F};
+    static const float bias[2] = {0};
+    const struct layer layer = {
+        .in = 2, .out = 2, .weight = weight, .bias = bias};
+    struct record_plan plan = plan_of(0.01, 5);
+    struct record_fitted fitted[2] = {{0}, {0}};
+    struct labels labels = {0};
+    float target[ROWS * 2] = {0}, z[2][ROWS * 2];
     (void)state;
-    must(record_net_plan(&net, &data, &options, &err));
-    assert_int_equal(net.layers, 8);
-    assert_int_equal(net.layer[0].kind, LAYER_CONV);
-    assert_true(net.layer[0].norm);
-    assert_int_equal(net.layer[6].out, RECORD_HEAD);
-    assert_int_equal(net.layer[7].out, 10);
-    net.layers = 0;
-    data.image = (struct sotto_image){0, 0, 0};
-    must(record_net_plan(&net, &data, &options, &err));
-    assert_int_equal(net.layers, 3);
-    assert_int_equal(net.layer[1].out, 5);
-    net.layers = RECORD_LAYERS_MAX - 1;
-    assert_int_equal(record_net_add_head(&net, 2, &err), SOTTO_STATUS_LIMIT);
+    must(labels_init_clean(&labels, 2, truth, ROWS, 0, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        target[2 * i + truth[i]] = 1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct record_net net = {.layers = 0};
+        const struct record_data data = {.x = x,
+                                         .n = ROWS,
+                                         .width = 2,
+                                         .classes = 2,
+                                         .labels = i == 0 ? &labels : NULL,
+                                         .target = target,
+                                         .seed = 1,
+                                         .validation = 0.25};
+        must(record_net_add(&net, layer, &err));
+        must(record_net_train(&net, &data, &plan, &fitted[i], &err));
+        must(record_net_run(net.layer, 1, x, ROWS, 2, backend, z[i], &err));
+        record_net_clear(&net);
+    }
+    assert_true(fabs(fitted[0].log_p - fitted[1].log_p) < 1e-5);
+    assert_true(fabs(fitted[0].validation - fitted[1].validation) < 1e-5);
+    for (size_t i = 0; i < 2 * (size_t)ROWS; i++) {
+        assert_true(fabsf(z[0][i] - z[1][i]) < 1e-3F);
+    }
+    labels_clear(&labels);
+}
+
+/* The cross-entropy is least where p is the target. */
+static void
+test_soft(void **state)
+{
+    struct record_net net = {.layers = 0};
+    struct record_plan plan = plan_of(0.05, 60);
+    struct record_fitted fitted = {0};
+    float target[ROWS * 2], z[ROWS * 2];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        target[2 * i] = 1 / (1 + expf(2 * x[2 * i + 1] - 0.5F));
+        target[2 * i + 1] = 1 - target[2 * i];
+    }
+    const struct record_data data = {.x = x,
+                                     .n = ROWS,
+                                     .width = 2,
+                                     .classes = 2,
+                                     .target = target,
+                                     .seed = 1};
+    must(record_net_add(&net, (struct layer){.out = 2}, &err));
+    must(record_net_train(&net, &data, &plan, &fitted, &err));
+    must(record_net_run(net.layer, 1, x, ROWS, 2, backend, z, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        float p = 1 / (1 + expf(z[2 * i + 1] - z[2 * i]));
+        assert_true(fabsf(p - target[2 * i]) < 0.02F);
+    }
+    record_net_clear(&net);
 }
 
 int
@@ -121,7 +167,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_train),
-        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_certain),
+        cmocka_unit_test(test_soft),
     };
     return cmocka_run_group_tests(tests, setup, tear_down);
 }

@@ -136,6 +136,10 @@ test_journey(void **state)
     runs(0, "fit m.sotto r.reports --aux aux.csv --threads 1 --json -o b.model",
          "\"points\": 300");
     runs(0, "fit m.sotto r.reports --shifted --balanced -o c.model", "Wrote");
+    runs(0, "fit m.sotto r.reports --aux aux.csv --last 2 -o d.model",
+         "the last fit took 2 epochs");
+    runs(2, "fit m.sotto r.reports --last 2 -o x.model",
+         "--last needs the auxiliary records");
     runs(2, "fit m.sotto r.reports --objective label -o x.model",
          "not for codebooks");
     runs(2, "fit m.sotto r.reports --level feature -o x.model",

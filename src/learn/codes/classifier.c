@@ -110,15 +110,13 @@ decay_of(const struct training *training)
 
 /* ---- Targets ------------------------------------------------------------- */
 
-/* tau of a record's leaf, or of its code. */
-static const double *
-target_of(const struct training *training, uint32_t row)
+const double *
+classifier_target(const struct classifier *classifier,
+                  const struct classifier_aux *aux, size_t row)
 {
-    const struct classifier_aux *aux = training->aux;
-    size_t classes = training->classifier->classes;
-    return aux->leaf != NULL
-               ? aux->leaf_tau + aux->leaf[row] * classes
-               : training->classifier->tau + aux->code[row] * classes;
+    size_t classes = classifier->classes;
+    return aux->leaf != NULL ? aux->leaf_tau + aux->leaf[row] * classes
+                             : classifier->tau + aux->code[row] * classes;
 }
 
 static double
@@ -135,7 +133,8 @@ step_targets(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     backend->ops->gather(backend, n, classifier->in, training->x, row,
                          training->batch);
     for (size_t i = 0; i < n; i++) {
-        const double *tau = target_of(training, row[i]);
+        const double *tau =
+            classifier_target(classifier, training->aux, row[i]);
         for (size_t y = 0; y < classes; y++) {
             training->p[i * classes + y] = (float)tau[y];
         }
@@ -179,11 +178,10 @@ fit_targets(struct training *training, uint64_t *ret_epochs,
 
 /* ---- The likelihood ------------------------------------------------------ */
 
-/* Means of p by cell; a cell with no record keeps what `tau` says. Returns the
-   counts, for tau_bar's room has place behind it. */
-static void
-set_means(const struct classifier_aux *aux, size_t cells, size_t classes,
-          const double *tau, const float *p, double *ret_mean, double *count)
+void
+classifier_means(const struct classifier_aux *aux, size_t cells, size_t classes,
+                 const double *tau, const float *p, double *ret_mean,
+                 double *count)
 {
     memset(ret_mean, 0, cells * classes * sizeof *ret_mean);
     memset(count, 0, cells * sizeof *count);
@@ -209,7 +207,7 @@ classifier_gradient(struct codes *codes, const struct classifier_aux *aux,
     size_t cells = codes->cells, classes = codes->classes;
     double *j = room, *g = room + codes->pairs, log_p;
     /* The counts lie in g until it is set: classes >= 1. */
-    set_means(aux, cells, classes, tau, p, j, g);
+    classifier_means(aux, cells, classes, tau, p, j, g);
     for (size_t i = 0; i < codes->pairs; i++) {
         j[i] *= pi[i / classes];
     }
@@ -385,8 +383,9 @@ finish_training(struct training *training, struct classifier_info *info)
     info->validation =
         held != NULL ? log_p_of(training, held, NULL) / (double)held->reports
                      : 0;
-    set_means(&some, classifier->cells, classifier->classes, classifier->tau,
-              training->p, classifier->tau_bar, training->room);
+    classifier_means(&some, classifier->cells, classifier->classes,
+                     classifier->tau, training->p, classifier->tau_bar,
+                     training->room);
     inputs_fold(&classifier->networks.net[0].stack, training->shift,
                 training->shift + classifier->in);
 }

@@ -79,6 +79,17 @@ classifier_train(struct classifier *classifier,
                  uint32_t steps, struct tensor_backend *backend,
                  struct classifier_info *info, struct sotto_error *err);
 
+/* What the network is fitted to at an auxiliary record: tau of its leaf, or of
+   its code. */
+const double *classifier_target(const struct classifier *classifier,
+                                const struct classifier_aux *aux, size_t row);
+/* Means of p, aux->n rows of classes, by cell; a cell with no record keeps what
+   `tau` says. `count` is room for the cells' numbers of records. Takes code and
+   n of aux. */
+void classifier_means(const struct classifier_aux *aux, size_t cells,
+                      size_t classes, const double *tau, const float *p,
+                      double *ret_mean, double *count);
+
 /* The gradient of -log p by the network's probabilities p (aux->n rows of
    classes), and log p itself: for classifier_train, and to be tested. `room` is
    for 2 cells * classes. */
@@ -91,7 +102,9 @@ double classifier_gradient(struct codes *codes,
  * classifier_fit.c: does all of it, from reports. Of `options` it takes hidden,
  * hiddens, linear, other, balanced, shifted (the people's cells have other
  * shares than the auxiliary records', and those are estimated too), epochs,
- * rate, decay, validation, seed and watch. `ret_info` may be NULL.
+ * rate, decay, validation, seed and watch. `ret_target`, unless NULL, is set to
+ * classifier_target of every auxiliary record, rows of the shape's classes;
+ * `ret_info` may be NULL.
  * Where the shape has several books, labels are always learnt by leaves, which
  * are what the books have in common; pi, tau and tau_bar are the first book's.
  * Statuses: INPUT (no label; no reports, or none about one of the books; no
@@ -103,7 +116,7 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
                size_t reports, const struct classifier_aux *aux,
                const struct learn_options *options, struct host_pool *pool,
                struct tensor_backend *backend,
-               struct classifier **ret_classifier,
+               struct classifier **ret_classifier, float *ret_target,
                struct classifier_info *ret_info, struct sotto_error *err);
 
 #endif

@@ -457,6 +457,19 @@ train_classifier(struct fit *fit, struct sotto_error *err)
     return status;
 }
 
+/* Tells what the network was fitted to. */
+static void
+tell_targets(const struct fit *fit, float *ret_target)
+{
+    size_t classes = fit->classifier->classes;
+    for (size_t m = 0; m < fit->aux->n; m++) {
+        const double *tau = classifier_target(fit->classifier, fit->aux, m);
+        for (size_t y = 0; y < classes; y++) {
+            ret_target[m * classes + y] = (float)tau[y];
+        }
+    }
+}
+
 /* ---- All of it ----------------------------------------------------------- */
 
 static enum sotto_status
@@ -479,7 +492,7 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
                size_t reports, const struct classifier_aux *aux,
                const struct learn_options *options, struct host_pool *pool,
                struct tensor_backend *backend,
-               struct classifier **ret_classifier,
+               struct classifier **ret_classifier, float *ret_target,
                struct classifier_info *ret_info, struct sotto_error *err)
 {
     struct fit fit = {.shape = shape,
@@ -501,6 +514,9 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
             const struct codes *codes = b > 0 ? &fit.more[b - 1] : &fit.codes;
             fit.info.memory += (double)codes->blocks * CODES_BLOCK *
                                (double)(codes->pairs * codes->kept->size);
+        }
+        if (ret_target != NULL) {
+            tell_targets(&fit, ret_target);
         }
         *ret_classifier = fit.classifier;
         fit.classifier = NULL;

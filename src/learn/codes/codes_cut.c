@@ -18,7 +18,7 @@
 #include "host/error.h"
 #include "host/settings.h"
 #include "host/wipe.h"
-#include "learn/codes/codes_model.h"
+#include "learn/codes/codes_last.h"
 #include "learn/labelled.h"
 
 /* Codes that are tried, in tenths of the classes, where the caller names
@@ -96,6 +96,21 @@ copy_exchanged(const struct classifier *from, struct classifier *to,
     return SOTTO_STATUS_OK;
 }
 
+/* The network on the record has nothing to do with cells either. */
+static enum sotto_status
+copy_last(const struct sotto_model *from, struct sotto_model *to,
+          struct sotto_error *err)
+{
+    struct device_net net = {0};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (codes_of(from)->last != NULL) {
+        status = codes_device(from, 0, &net, err);
+        status = HOST_THEN(status, codes_last_set(to, &net, err));
+        device_net_clear(&net);
+    }
+    return status;
+}
+
 /* Copies the networks, and sets the tables to the cells'. */
 static enum sotto_status
 fill_model(struct sotto_model *cut, const struct classifier *from,
@@ -139,6 +154,7 @@ make_model(const struct sotto_model *model, const struct sotto_mechanism *code,
     status = HOST_THEN(status, model_new(&learner_codes, labelled, &cut, err));
     status = HOST_THEN(
         status, fill_model(cut, codes_of(model)->classifier, cells, err));
+    status = HOST_THEN(status, copy_last(model, cut, err));
     sotto_mechanism_free(labelled);
     if (status == SOTTO_STATUS_OK) {
         cut->clean = model->clean;

@@ -4,6 +4,7 @@
  *
  *     analyst or aux -> z, codes        of the auxiliary records
  *     reports        -> classifier      classifier_fit.c
+ *     aux            -> last            codes_last.c, where it pays
  *
  * Records and codes go through the device's own encoder: the code is what a
  * report is about.
@@ -16,12 +17,13 @@
 #include "host/error.h"
 #include "host/settings.h"
 #include "host/wipe.h"
-#include "learn/codes/codes_model.h"
+#include "learn/codes/codes_last.h"
 #include "learn/supervision.h"
 #include "mechanism/decompose.h"
 
-#define GAP_MOST 1.0   /* nats, up to which a forecast is told */
-#define CELL_COUNT 0.5 /* added to each cell's, as classifier_fit.c has it */
+#define GAP_MOST 1.0    /* nats, up to which a forecast is told */
+#define WIDTH_MOST 0.25 /* of its interval: a wider one tells nothing */
+#define CELL_COUNT 0.5  /* added to each cell's, as classifier_fit.c has it */
 
 /* ---- Auxiliary records ----------------------------------------------------
  */
@@ -29,8 +31,10 @@
 struct source {
     struct sotto_model *model;
     const struct learn_job *job;
+    size_t *row; /* which records, of all; NULL: not drawn */
     float *z;
     uint32_t *code; /* n of each book */
+    float *target;  /* for the last fit; NULL: there is none */
     size_t n;
 };
 
@@ -38,6 +42,9 @@ static void
 source_clear(struct source *source)
 {
     size_t n = source->n;
+    free(source->row);
+    host_wipe_free(source->target,
+                   (n * source->model->classes + 1) * sizeof *source->target);
     host_wipe_free(source->z,
                    (n * codes_of(source->model)->in + 1) * sizeof(float));
     host_wipe_free(source->code,
@@ -95,22 +102,23 @@ take_rows(struct source *source, struct crew *crew, const size_t *row,
 }
 
 static enum sotto_status
-take_table(struct source *source, const size_t *row, struct sotto_error *err)
+take_table(struct source *source, struct sotto_error *err)
 {
     struct crew crew;
     enum sotto_status status =
         crew_init(&crew, source->model->mechanism, source->job->table,
                   source->model->pool, err);
     if (status == SOTTO_STATUS_OK) {
-        status = take_rows(source, &crew, row, err);
+        status = take_rows(source, &crew, source->row, err);
         crew_clear(&crew);
     }
     return status;
 }
 
 static enum sotto_status
-take_analyst(struct source *source, const size_t *row, struct sotto_error *err)
+take_analyst(struct source *source, struct sotto_error *err)
 {
+    const size_t *row = source->row;
     const struct sotto_analyst *analyst = source->job->analyst;
     size_t in = codes_of(source->model)->in, width = 0;
     size_t books = codes_of(source->model)->shape.books;
@@ -155,29 +163,37 @@ take_source(struct source *source, struct sotto_error *err)
 {
     const struct sotto_analyst *analyst = source->job->analyst;
     const struct sotto_table *aux = source->job->table;
-    size_t count, most = source->job->options->prior_most, *row = NULL;
+    size_t count, most = source->job->options->prior_most;
     enum sotto_status status = check_source(source, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     count = aux != NULL ? sotto_table_rows(aux) : sotto_analyst_points(analyst);
     source->n = most > 0 && most < count ? most : count;
-    row = malloc((source->n + 1) * sizeof *row);
+    source->row = malloc((source->n + 1) * sizeof *source->row);
     source->z =
         source->n < SIZE_MAX / sizeof(float) / (codes_of(source->model)->in + 1)
             ? calloc(source->n * codes_of(source->model)->in + 1, sizeof(float))
             : NULL;
     source->code = calloc(source->n * codes_of(source->model)->shape.books + 1,
                           sizeof *source->code);
-    if (row == NULL || source->z == NULL || source->code == NULL) {
-        status = host_fail_memory(err);
-    } else {
-        supervision_draw(source->job->options->seed, count, source->n, row);
-        status = aux != NULL ? take_table(source, row, err)
-                             : take_analyst(source, row, err);
+    if (source->row == NULL || source->z == NULL || source->code == NULL) {
+        return host_fail_memory(err);
     }
-    free(row);
-    return status;
+    supervision_draw(source->job->options->seed, count, source->n, source->row);
+    return aux != NULL ? take_table(source, err) : take_analyst(source, err);
+}
+
+/* Makes room for what a last fit is fitted to, if there is to be one. */
+static enum sotto_status
+reserve_target(struct source *source, struct sotto_error *err)
+{
+    if (codes_last_epochs(source->model, source->job) == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    source->target =
+        calloc(source->n * source->model->classes + 1, sizeof *source->target);
+    return source->target != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
 }
 
 /* ---- From reports ---------------------------------------------------------
@@ -217,12 +233,13 @@ list_reports(const struct sotto_report_reader *reader,
     return SOTTO_STATUS_OK;
 }
 
-/* Where the likelihood is far from its expansion, the posterior is not to be
-   trusted. */
+/* Whether the posterior says how often the model is right. Where the likelihood
+   is far from its expansion, it is not to be trusted. */
 static bool
 is_forecast(const struct smooth_info *smooth)
 {
-    return smooth->particles > 0 && smooth->gap <= GAP_MOST;
+    return smooth->particles > 0 && smooth->gap <= GAP_MOST &&
+           smooth->right.high - smooth->right.low <= WIDTH_MOST;
 }
 
 static void
@@ -260,6 +277,52 @@ is_by_direction(const struct sotto_mechanism *mechanism, size_t layers)
     return none;
 }
 
+static enum sotto_status
+fit_classifier(struct source *source, const uint8_t *const *report, size_t n,
+               struct classifier_info *found, struct sotto_error *err)
+{
+    struct sotto_model *model = source->model;
+    struct codes_model *own = codes_of(model);
+    const struct classifier_aux known = {
+        .z = source->z,
+        .code = source->code,
+        .n = source->n,
+        .d = own->in,
+        .unit = is_by_direction(model->mechanism, own->layers)};
+    return classifier_fit(&own->shape, report, n, &known, source->job->options,
+                          model->pool, model->backend, &own->classifier,
+                          source->target, found, err);
+}
+
+/* Fits the network on the record, where it pays; to the reports themselves
+   where labels were learnt by codes. */
+static enum sotto_status
+fit_last(struct source *source, const uint8_t *const *report, size_t n,
+         const struct classifier_info *found, struct sotto_fit_info *info,
+         struct sotto_error *err)
+{
+    struct sotto_model *model = source->model;
+    struct codes codes = {0};
+    struct codes_last records = {.row = source->row,
+                                 .code = source->code,
+                                 .target = source->target,
+                                 .n = source->n};
+    uint32_t epochs = codes_last_epochs(model, source->job);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    info->last = epochs;
+    if (epochs > 0 && found->smooth.particles == 0) {
+        records.codes = &codes;
+        status = codes_init(&codes, &codes_of(model)->shape, report, n,
+                            model->pool, err);
+    }
+    if (epochs > 0) {
+        status = HOST_THEN(
+            status, codes_last_fit(model, source->job, &records, epochs, err));
+    }
+    codes_clear(&codes);
+    return status;
+}
+
 enum sotto_status
 codes_fit(struct sotto_model *model, const struct learn_job *job,
           struct sotto_fit_info *ret_info, struct sotto_error *err)
@@ -268,29 +331,20 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
     struct source source = {.model = model, .job = job};
     struct classifier_info found;
     const uint8_t **report = NULL;
-    struct codes_model *own;
     enum sotto_status status =
         codes_model_new(model, job->options->other, job->options->level, err);
     status = HOST_THEN(status, check_options(job->options, err));
+    status = HOST_THEN(status, codes_last_check(model, job, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    own = codes_of(model);
     status = take_source(&source, err);
+    status = HOST_THEN(status, reserve_target(&source, err));
     status = HOST_THEN(status, list_reports(job->reader, &report, err));
-    if (status == SOTTO_STATUS_OK) {
-        const struct classifier_aux known = {
-            .z = source.z,
-            .code = source.code,
-            .n = source.n,
-            .d = own->in,
-            .unit = is_by_direction(model->mechanism, own->layers)};
-        status = classifier_fit(&own->shape, report, n, &known, job->options,
-                                model->pool, model->backend, &own->classifier,
-                                &found, err);
-    }
+    status = HOST_THEN(status, fit_classifier(&source, report, n, &found, err));
     if (status == SOTTO_STATUS_OK) {
         tell_info(ret_info, &found, n, source.n);
+        status = fit_last(&source, report, n, &found, ret_info, err);
     }
     free(report);
     source_clear(&source);

@@ -69,6 +69,7 @@ free_own(void *own)
 {
     struct codes_model *codes = own;
     classifier_free(codes->classifier);
+    sotto_mechanism_free(codes->last);
     free(codes);
 }
 
@@ -86,8 +87,11 @@ static enum sotto_status
 predict_records(struct sotto_model *model, const struct sotto_table *table,
                 double *ret_p, struct sotto_error *err)
 {
-    return model_predict_rows(model, &codes_of(model)->classifier->networks,
-                              input_row, 0, table, ret_p, err);
+    const struct codes_model *own = codes_of(model);
+    return own->last != NULL
+               ? model_predict_logits(model, own->last, table, ret_p, err)
+               : model_predict_rows(model, &own->classifier->networks,
+                                    input_row, 0, table, ret_p, err);
 }
 
 /* ---- Reports ------------------------------------------------------------- */
@@ -176,6 +180,10 @@ static const struct setting settings[] = {
     LEARN_SETTING("shifted", SETTING_FLAG, shifted, 0, 0, NULL,
                   "the people's codes have other shares than the\n"
                   "auxiliary records': estimate them as well"),
+    LEARN_SETTING("last", SETTING_WHOLE, last, 0, 1000, NULL,
+                  "epochs of a last fit, with --aux: a network on the\n"
+                  "record itself, from the encoder's weights; 0: none (8\n"
+                  "for images where reports say enough)"),
     SETTING_END};
 
 const struct learner learner_codes = {

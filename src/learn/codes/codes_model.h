@@ -16,6 +16,9 @@ struct codes_model {
     uint32_t layers;          /* of its encoder, that give z */
     size_t in;                /* entries of z */
     struct classifier *classifier;
+    struct sotto_mechanism *last; /* whose encoder is a network on the record
+                                     itself, its outputs the logits:
+                                     codes_last.h; NULL: none */
 };
 
 static inline struct codes_model *

@@ -68,12 +68,6 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
     return status;
 }
 
-static const struct nn_graph *
-get_stack(const struct sotto_model *model)
-{
-    return &codes_of(model)->classifier->networks.net[0].stack;
-}
-
 enum sotto_status
 codes_device(const struct sotto_model *model, size_t network,
              struct device_net *ret_net, struct sotto_error *err)
@@ -81,9 +75,12 @@ codes_device(const struct sotto_model *model, size_t network,
     const struct codes_model *own = codes_of(model);
     const struct nn_graph *stack =
         &own->classifier->networks.net[network].stack;
+    size_t last = own->last != NULL ? own->last->shape.layers : 0;
     enum sotto_status status =
-        device_net_init(ret_net, own->layers + stack->layers, 0, err);
-    if (status == SOTTO_STATUS_OK) {
+        device_net_init(ret_net, last + own->layers + stack->layers, 0, err);
+    if (status == SOTTO_STATUS_OK && last > 0) {
+        device_net_add_encoder(ret_net, own->last, last);
+    } else if (status == SOTTO_STATUS_OK) {
         device_net_add_encoder(ret_net, model->mechanism, own->layers);
         device_net_add_stack(ret_net, stack);
     }
@@ -134,23 +131,34 @@ sends_one(const struct sotto_mechanism *mechanism)
     return shape->parts == 1 && shape->part[0].role == SHAPE_CODE;
 }
 
+/* Whether the encoder of a mechanism is the model's, and the network behind. */
+static bool
+has_network(const struct sotto_model *model,
+            const struct sotto_mechanism *mechanism)
+{
+    const struct codes_model *own = codes_of(model);
+    const struct nn_graph *stack = &own->classifier->networks.net[0].stack;
+    bool same = mechanism->shape.layers == own->layers + stack->layers &&
+                same_layers(model->mechanism, mechanism, own->layers);
+    for (size_t i = 0; same && i < stack->layers; i++) {
+        struct layer x = device_net_layer(stack, i);
+        struct layer y = decompose_layer(mechanism, own->layers + i);
+        same = same_layer(&x, &y);
+    }
+    return same;
+}
+
 bool
 codes_sends_class(const struct sotto_model *model,
                   const struct sotto_mechanism *mechanism)
 {
-    const struct nn_graph *stack = get_stack(model);
+    const struct sotto_mechanism *last = codes_of(model)->last;
     const struct shape *shape = &mechanism->shape;
-    uint32_t layers = codes_of(model)->layers;
-    bool same = sends_one(mechanism) && shape->part[0].from == 0 &&
-                shape->part[0].cells == model->classes &&
-                shape->layers == layers + stack->layers &&
-                same_layers(model->mechanism, mechanism, layers);
-    for (size_t i = 0; same && i < stack->layers; i++) {
-        struct layer x = device_net_layer(stack, i);
-        struct layer y = decompose_layer(mechanism, layers + i);
-        same = same_layer(&x, &y);
-    }
-    return same;
+    return sends_one(mechanism) && shape->part[0].from == 0 &&
+           shape->part[0].cells == model->classes &&
+           (last != NULL ? shape->layers == last->shape.layers &&
+                               same_layers(last, mechanism, shape->layers)
+                         : has_network(model, mechanism));
 }
 
 /* ---- What to expect ------------------------------------------------------ */

@@ -4,12 +4,7 @@
  */
 #include "learn/record/record.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "host/error.h"
-#include "host/wipe.h"
-#include "mechanism/crew.h"
 
 #define OWN_FIELDS 1u
 
@@ -34,57 +29,11 @@ fit_clean(struct sotto_model *model, const struct learn_job *job,
 
 /* ---- Records ------------------------------------------------------------- */
 
-struct asking {
-    const struct sotto_model *model;
-    float *logits; /* of a row, for each thread */
-    double *p;
-};
-
-static void
-ask_row(void *context, struct rows *rows, size_t row, unsigned worker)
-{
-    const struct asking *asking = context;
-    size_t classes = asking->model->classes;
-    float *logits = asking->logits + worker * classes;
-    double *p = asking->p + row * classes, most, sum = 0;
-    rows_encode(rows, row, NULL, logits);
-    most = (double)logits[0];
-    for (size_t y = 1; y < classes; y++) {
-        most = (double)logits[y] > most ? (double)logits[y] : most;
-    }
-    for (size_t y = 0; y < classes; y++) {
-        p[y] = exp((double)logits[y] - most);
-        sum += p[y];
-    }
-    for (size_t y = 0; y < classes; y++) {
-        p[y] /= sum;
-    }
-}
-
 static enum sotto_status
 predict_records(struct sotto_model *model, const struct sotto_table *table,
                 double *ret_p, struct sotto_error *err)
 {
-    struct asking asking = {.model = model};
-    struct crew crew;
-    size_t size;
-    enum sotto_status status = model_backend(model, err);
-    status = HOST_THEN(
-        status, crew_init(&crew, model->mechanism, table, model->pool, err));
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    size = crew.devices * model->classes * sizeof *asking.logits;
-    asking.p = ret_p;
-    asking.logits = malloc(size);
-    if (asking.logits != NULL) {
-        crew_run(&crew, 0, sotto_table_rows(table), ask_row, &asking);
-    } else {
-        status = host_fail_memory(err);
-    }
-    host_wipe_free(asking.logits, size);
-    crew_clear(&crew);
-    return status;
+    return model_predict_logits(model, model->mechanism, table, ret_p, err);
 }
 
 /* ---- Reports ------------------------------------------------------------- */

@@ -15,8 +15,8 @@
 
 #include "learn/labels.h"
 #include "learn/learner.h"
+#include "learn/record_net.h"
 #include "mechanism/decompose.h"
-#include "nn/graph.h"
 
 extern const struct learner learner_record;
 
@@ -37,71 +37,22 @@ SOTTO_CHECKED enum sotto_status record_match_key(const struct sotto_table *keys,
                                                  size_t *ret_column,
                                                  struct sotto_error *err);
 
-/* ---- record_net.c: a network on x ---------------------------------------- */
+/* ---- record_layers.c: the layers of a network on x ----------------------- */
 
-#define RECORD_LAYERS_MAX 24u
 #define RECORD_HEAD 128u /* units between a representation and the classes */
-
-/* What it is fitted to. */
-struct record_data {
-    float *x; /* n rows of width; scaled and put back where that helps */
-    size_t n, width;
-    struct sotto_image image; /* all 0: x is none */
-    const struct labels *labels;
-    uint64_t seed;
-    double validation; /* share of the reports that only score */
-};
-
-/* How it is trained. */
-struct record_plan {
-    double rate, decay;
-    double views; /* strength of the images' distortions; 0: none */
-    uint32_t epochs, batch;
-    uint64_t stream; /* of the rows' order and the first weights */
-    bool even;       /* the inputs are made even first; of dense layers alone */
-    struct host_pool *pool;
-    struct tensor_backend *backend;
-    const struct sotto_watch *watch;
-    const char *what;
-};
-
-/* Layers as a device runs them, weights in `room`. */
-struct record_net {
-    struct layer layer[RECORD_LAYERS_MAX];
-    size_t layers;
-    float *room;
-};
-
-struct record_fitted {
-    uint64_t epochs;
-    double log_p, validation; /* means over reports; validation 0: none */
-};
 
 /* Adds the layers that x begins with: convolutions for images of at least 8x8
    pixels, to a representation; or hidden ones. Then those of the classes.
    Their weights are not set. Statuses: LIMIT. */
 SOTTO_CHECKED enum sotto_status
-record_net_plan(struct record_net *net, const struct record_data *data,
-                const struct learn_options *options, struct sotto_error *err);
+record_layers_plan(struct record_net *net, const struct record_data *data,
+                   const struct learn_options *options,
+                   struct sotto_error *err);
 /* Adds the hidden layer between a representation and the classes, and theirs.
    Statuses: LIMIT. */
-SOTTO_CHECKED enum sotto_status record_net_add_head(struct record_net *net,
-                                                    size_t classes,
-                                                    struct sotto_error *err);
-/* Trains the layers by Eq. 12, from the weights they have, or by lot where
-   they have none; then they have those found. Clear the net in any case.
-   Statuses: MEMORY, LIMIT, STOPPED, INPUT. */
-SOTTO_CHECKED enum sotto_status
-record_net_train(struct record_net *net, const struct record_data *data,
-                 const struct record_plan *plan,
-                 struct record_fitted *ret_fitted, struct sotto_error *err);
-/* What layers make of x, n rows of the last one's outputs. Statuses: MEMORY,
-   LIMIT. */
-SOTTO_CHECKED enum sotto_status
-record_net_run(const struct layer *layer, size_t layers, const float *x,
-               size_t n, size_t width, struct tensor_backend *backend,
-               float *ret_z, struct sotto_error *err);
-void record_net_clear(struct record_net *net);
+SOTTO_CHECKED enum sotto_status record_layers_add_head(struct record_net *net,
+                                                       size_t classes,
+                                                       struct sotto_error *err);
 
 /* ---- record_fit.c -------------------------------------------------------- */
 

@@ -207,21 +207,6 @@ take_row(void *context, struct rows *rows, size_t i, unsigned worker)
     rows_encode(rows, fit->row[i], fit->data.x + i * fit->data.width, NULL);
 }
 
-/* Finds the image that x is, if it is one. */
-static void
-find_image(struct fit *fit)
-{
-    const struct sotto_table *table = fit->job->table;
-    size_t at = fit->columns == 2 ? sotto_table_find(table, fit->column[0].name)
-                                  : SIZE_MAX;
-    if (at != SIZE_MAX) {
-        struct sotto_image image = sotto_table_image(table, at);
-        bool whole = (size_t)image.height * image.width * image.channels ==
-                     fit->data.width;
-        fit->data.image = whole ? image : fit->data.image;
-    }
-}
-
 static enum sotto_status
 take_x(struct fit *fit, struct sotto_error *err)
 {
@@ -236,7 +221,10 @@ take_x(struct fit *fit, struct sotto_error *err)
     if (data->x == NULL) {
         return host_fail_memory(err);
     }
-    find_image(fit);
+    if (fit->columns == 2) {
+        data->image =
+            record_net_image(fit->job->table, fit->column[0].name, data->width);
+    }
     status = fail_records(
         crew_init(&crew, fit->plain, fit->job->table, fit->model->pool, err),
         err);
@@ -334,7 +322,7 @@ train_head(struct fit *fit, struct record_net *head,
     plan.stream = 1;
     status = record_net_run(fit->from.layer, shape->z_layers, fit->data.x,
                             data.n, fit->data.width, plan.backend, data.x, err);
-    status = HOST_THEN(status, record_net_add_head(head, fit->classes, err));
+    status = HOST_THEN(status, record_layers_add_head(head, fit->classes, err));
     status =
         HOST_THEN(status, record_net_train(head, &data, &plan, fitted, err));
     host_wipe_free(data.x, (data.n * data.width + 1) * sizeof *data.x);
@@ -380,7 +368,7 @@ train_network(struct fit *fit, struct record_fitted *fitted,
         return train_begun(fit, fitted, err);
     }
     set_asked(&plan, fit->job->options);
-    status = record_net_plan(&fit->net, &fit->data, fit->job->options, err);
+    status = record_layers_plan(&fit->net, &fit->data, fit->job->options, err);
     plan.even = fit->net.layer[0].kind == LAYER_DENSE;
     return HOST_THEN(
         status, record_net_train(&fit->net, &fit->data, &plan, fitted, err));
@@ -422,6 +410,7 @@ run_fit(struct fit *fit, const struct decompose *own,
     status = HOST_THEN(status, take_labels(fit, err));
     status = HOST_THEN(status, take_x(fit, err));
     fit->data.labels = &fit->labels;
+    fit->data.classes = fit->classes;
     fit->data.seed = options->seed;
     fit->data.validation = options->validation * (double)fit->n < HELD_LEAST
                                ? 0

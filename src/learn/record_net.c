@@ -1,32 +1,29 @@
 /*
- * record_net.c: a network on the record, trained by Eq. 12.
+ * record_net.c: a network on the record, trained on what is known of labels.
  *
  * Every batch is of distorted images where x is one: at small epsilon a network
- * would learn the labels' noise by heart otherwise. A share of the reports only
+ * would learn the labels' noise by heart otherwise. A share of the rows only
  * scores; the weights with the best score are kept.
  */
+#include "learn/record_net.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/augment.h"
-#include "encoder/contrastive.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "learn/objective.h"
-#include "learn/record/record.h"
 #include "learn/supervision.h"
 #include "nn/train.h"
 
-#define SIDE_LEAST 8u /* pixels of an image for convolutions */
-#define BLOCK 512u    /* rows that go through without a gradient at a time */
-#define HIDDEN 50u
+#define BLOCK 512u /* rows that go through without a gradient at a time */
 #define WARMUP 0.05
 
-/* ---- Its layers ---------------------------------------------------------- */
-
-static enum sotto_status
-add_layer(struct record_net *net, struct layer layer, struct sotto_error *err)
+enum sotto_status
+record_net_add(struct record_net *net, struct layer layer,
+               struct sotto_error *err)
 {
     if (net->layers == RECORD_LAYERS_MAX) {
         return host_fail(err, SOTTO_STATUS_LIMIT, 0,
@@ -37,65 +34,25 @@ add_layer(struct record_net *net, struct layer layer, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-enum sotto_status
-record_net_add_head(struct record_net *net, size_t classes,
-                    struct sotto_error *err)
-{
-    enum sotto_status status = add_layer(
-        net, (struct layer){.out = RECORD_HEAD, .activation = ACTIVATION_RELU},
-        err);
-    return HOST_THEN(
-        status, add_layer(net, (struct layer){.out = (uint32_t)classes}, err));
-}
-
-/* The layers of a contrastive encoder, whose weights are to be learnt. */
-static enum sotto_status
-plan_images(struct record_net *net, const struct record_data *data,
-            struct sotto_error *err)
-{
-    struct contrastive_settings set = {.network = "cnn"};
-    struct layer layer[CONTRASTIVE_LAYERS_ROOM];
-    size_t layers;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    settings_init(contrastive_settings, &set);
-    set.network = "cnn";
-    layers = contrastive_layers(&set, data->image, set.common.d, layer);
-    for (size_t i = 0; i < layers && status == SOTTO_STATUS_OK; i++) {
-        status = add_layer(net, layer[i], err);
-    }
-    return HOST_THEN(status,
-                     record_net_add_head(net, data->labels->classes, err));
-}
-
-enum sotto_status
-record_net_plan(struct record_net *net, const struct record_data *data,
-                const struct learn_options *options, struct sotto_error *err)
-{
-    static const uint32_t usual[] = {HIDDEN};
-    const uint32_t *hidden = options->hiddens > 0 ? options->hidden : usual;
-    size_t hiddens = options->hiddens > 0 ? options->hiddens
-                                          : (size_t)(options->linear ? 0 : 1);
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (data->image.height >= SIDE_LEAST && data->image.width >= SIDE_LEAST) {
-        return plan_images(net, data, err);
-    }
-    for (size_t i = 0; i < hiddens && status == SOTTO_STATUS_OK; i++) {
-        status = add_layer(
-            net,
-            (struct layer){.out = hidden[i], .activation = ACTIVATION_RELU},
-            err);
-    }
-    return HOST_THEN(
-        status,
-        add_layer(net, (struct layer){.out = (uint32_t)data->labels->classes},
-                  err));
-}
-
 void
 record_net_clear(struct record_net *net)
 {
     free(net->room);
     net->room = NULL;
+}
+
+struct sotto_image
+record_net_image(const struct sotto_table *table, const char *column,
+                 size_t width)
+{
+    size_t at = sotto_table_find(table, column);
+    struct sotto_image image = {0, 0, 0};
+    if (at != SIZE_MAX) {
+        image = sotto_table_image(table, at);
+    }
+    return (size_t)image.height * image.width * image.channels == width
+               ? image
+               : (struct sotto_image){0, 0, 0};
 }
 
 /* ---- One training -------------------------------------------------------- */
@@ -109,9 +66,11 @@ struct training {
     struct data_augment augment;
     uint32_t *row, *held; /* that train, and that only score */
     size_t rows, helds;
-    float *x, *p, *dp; /* of a batch or block */
-    uint32_t *group;
-    size_t room; /* rows of each */
+    float *x;        /* of a batch or block, likewise below */
+    float *p, *dp;   /* with labels */
+    uint32_t *group; /* likewise */
+    float *target;   /* without */
+    size_t room;     /* rows of each */
 };
 
 /* Sets the distortions: those that encoders are trained with, weaker. */
@@ -194,7 +153,7 @@ init_training(struct training *training, const struct record_net *net,
               struct sotto_error *err)
 {
     const struct record_data *data = training->data;
-    size_t batch = training->plan->batch, classes = data->labels->classes;
+    size_t batch = training->plan->batch, classes = data->classes;
     enum sotto_status status;
     training->room = batch > BLOCK ? batch : BLOCK;
     nn_arena_init(&training->arena);
@@ -212,8 +171,9 @@ init_training(struct training *training, const struct record_net *net,
     training->p = calloc(training->room * classes + 1, sizeof(float));
     training->dp = calloc(training->room * classes + 1, sizeof(float));
     training->group = calloc(training->room + 1, sizeof *training->group);
+    training->target = calloc(training->room * classes + 1, sizeof(float));
     if (training->x == NULL || training->p == NULL || training->dp == NULL ||
-        training->group == NULL) {
+        training->group == NULL || training->target == NULL) {
         return host_fail_memory(err);
     }
     set_weights(training, net);
@@ -230,6 +190,7 @@ clear_training(struct training *training)
     free(training->p);
     free(training->dp);
     free(training->group);
+    free(training->target);
     free(training->row);
     free(training->held);
 }
@@ -243,18 +204,56 @@ gather_rows(struct training *training, const uint32_t *row, size_t n)
         memcpy(training->x + i * data->width,
                data->x + (size_t)row[i] * data->width,
                data->width * sizeof *data->x);
-        training->group[i] = data->labels->group[row[i]];
+        if (data->labels != NULL) {
+            training->group[i] = data->labels->group[row[i]];
+        } else {
+            memcpy(training->target + i * data->classes,
+                   data->target + (size_t)row[i] * data->classes,
+                   data->classes * sizeof *data->target);
+        }
     }
 }
 
-static void
-forward_rows(struct training *training, size_t n, bool trains)
+/* The log-likelihood of what the reports of n rows say; and with `dlogits` the
+   gradient of minus its mean. */
+static double
+pass_labels(struct training *training, const float *logits, size_t n,
+            float *dlogits)
+{
+    const struct record_data *data = training->data;
+    struct tensor_backend *backend = training->plan->backend;
+    double sum;
+    backend->ops->softmax(backend, n, data->classes, logits, training->p);
+    sum =
+        conditional_pass(data->labels, training->group, n, training->p,
+                         1 / (double)n, dlogits != NULL ? training->dp : NULL);
+    if (dlogits != NULL) {
+        backend->ops->softmax_back(backend, n, data->classes, training->p,
+                                   training->dp, dlogits);
+    }
+    return sum;
+}
+
+/* The same of targets: minus the cross-entropy. */
+static double
+pass_targets(struct training *training, const float *logits, size_t n,
+             float *dlogits)
 {
     struct tensor_backend *backend = training->plan->backend;
-    const float *logits =
-        nn_graph_forward(&training->graph, backend, training->x, n, trains);
-    backend->ops->softmax(backend, n, training->data->labels->classes, logits,
-                          training->p);
+    return -backend->ops->categorical(backend, n, training->data->classes,
+                                      logits, training->target, 1 / (float)n,
+                                      dlogits);
+}
+
+static double
+pass_rows(struct training *training, size_t n, bool trains)
+{
+    const float *logits = nn_graph_forward(
+        &training->graph, training->plan->backend, training->x, n, trains);
+    float *dlogits = trains ? nn_graph_dy(&training->graph) : NULL;
+    return training->data->labels != NULL
+               ? pass_labels(training, logits, n, dlogits)
+               : pass_targets(training, logits, n, dlogits);
 }
 
 static double
@@ -262,7 +261,6 @@ step_rows(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
     struct training *training = context;
     const struct record_data *data = training->data;
-    struct tensor_backend *backend = training->plan->backend;
     const struct sotto_image *image = &data->image;
     double sum;
     gather_rows(training, row, n);
@@ -271,17 +269,13 @@ step_rows(void *context, const uint32_t *row, size_t n, uint64_t epoch)
                           image->height, image->width, image->channels, data->x,
                           row, n, data->seed, (uint32_t)epoch, 0, training->x);
     }
-    forward_rows(training, n, true);
-    sum = conditional_pass(data->labels, training->group, n, training->p,
-                           1 / (double)n, training->dp);
-    backend->ops->softmax_back(backend, n, data->labels->classes, training->p,
-                               training->dp, nn_graph_dy(&training->graph));
-    nn_graph_backward(&training->graph, backend, training->x, n,
+    sum = pass_rows(training, n, true);
+    nn_graph_backward(&training->graph, training->plan->backend, training->x, n,
                       nn_graph_dy(&training->graph), NULL);
     return -sum / (double)n;
 }
 
-/* The mean log-likelihood of the reports of some rows. */
+/* The mean log-likelihood of what is known of some rows. */
 static double
 score_rows(struct training *training, const uint32_t *row, size_t rows)
 {
@@ -289,9 +283,7 @@ score_rows(struct training *training, const uint32_t *row, size_t rows)
     for (size_t i = 0; i < rows; i += BLOCK) {
         size_t n = rows - i < BLOCK ? rows - i : BLOCK;
         gather_rows(training, row + i, n);
-        forward_rows(training, n, false);
-        sum += conditional_pass(training->data->labels, training->group, n,
-                                training->p, 1, NULL);
+        sum += pass_rows(training, n, false);
     }
     return rows > 0 ? sum / (double)rows : 0;
 }
