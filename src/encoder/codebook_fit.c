@@ -174,9 +174,11 @@ say_choice(const struct sotto_codebook *codebook,
         break;
     case SOTTO_CODEBOOK_CLASSES:
         fact_say(facts,
-                 "As few as the classes allow: reports of %zu people can tell "
+                 "%s: reports of %zu people can tell "
                  "only %zu\napart at this epsilon, so expect little, or ask "
                  "more people.\n",
+                 choice->k < choice->least ? "Fewer than the classes need"
+                                           : "As few as the classes allow",
                  choice->people, choice->informed);
         break;
     case SOTTO_CODEBOOK_RECORDS:
@@ -205,12 +207,13 @@ tell_codes(const struct sotto_codebook *codebook,
            const struct sotto_codebook_choice *choice,
            struct sotto_train_facts *facts)
 {
+    size_t books = choice->books > 0 ? choice->books : codebook->books;
     fact_whole(facts, "cells", sotto_codebook_cells(codebook));
     fact_whole(facts, "k", choice->k);
     fact_text(facts, "channel", choice->channel);
-    fact_whole(facts, "books", choice->books);
-    if (choice->books > 1) {
-        fact_say(facts, "%zu books of ", choice->books);
+    fact_whole(facts, "books", books);
+    if (books > 1) {
+        fact_say(facts, "%zu books of ", books);
     }
     fact_say(facts, "%zu codes, from %zu cells of %zu records, by %s.\n",
              choice->k, sotto_codebook_cells(codebook),

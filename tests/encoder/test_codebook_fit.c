@@ -125,7 +125,8 @@ choose_three(struct sotto_codebook *codebook,
     (void)to;
     assert_int_equal(wanted->k, 0);
     assert_int_equal(wanted->people, 50);
-    *ret_choice = (struct sotto_codebook_choice){.k = 3, .channel = "flip"};
+    *ret_choice =
+        (struct sotto_codebook_choice){.k = 3, .channel = "flip", .books = 1};
     return SOTTO_STATUS_OK;
 }
 

@@ -117,21 +117,51 @@ test_monotone(void **state)
 static void
 test_bounds(void **state)
 {
-    struct sotto_codebook_choice choice = choose(1172, 28, 1172, "1");
+    struct sotto_codebook_choice choice = choose(1172, 28, 1172, "4");
     (void)state;
     assert_int_equal(choice.k, 26);
     assert_int_equal(choice.least, 28);
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_RECORDS);
+    choice = choose(1172, 28, 1172, "1"); /* so few can be told apart */
+    assert_int_equal(choice.k, CODES_CHOOSE_STRETCH * choice.informed);
+    assert_int_equal(choice.least, 28);
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_CLASSES);
     choice = choose(60, 2, 10, "1");
     assert_int_equal(choice.k, 2);
     choice = choose(20000, 300, 100000, "12"); /* as many pairs as there are */
     assert_true(choice.k == CHANNEL_K_MAX / 301);
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_PAIRS);
-    choice = choose(45000, 400, 10, "1"); /* fewer than the classes need */
+    choice = choose(45000, 400, 40000, "3"); /* fewer than classes need */
     assert_true(choice.k == CHANNEL_K_MAX / 401);
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_PAIRS);
     choice = choose(4000, 2, 0, "4"); /* as many people as records */
     assert_int_equal(choice.people, 4000);
+}
+
+/* Several books where epsilon is small, unless asked otherwise. */
+static void
+test_books(void **state)
+{
+    static const struct {
+        const char *eps;
+        size_t asked, books;
+    } case_[] = {{"0.5", 0, 3}, {"1", 0, 3}, {"1.01", 0, 1},
+                 {"1", 2, 2},   {"4", 2, 2}, {"4", 5, 3}};
+    struct sotto_codebook *codebook = book(45000, 500, 10);
+    (void)state;
+    codebook->books = 3;
+    codebook->more = calloc(3, sizeof *codebook->more);
+    assert_non_null(codebook->more);
+    codebook->more[0].clustering.cells = 500;
+    codebook->more[1].clustering.cells = 500;
+    for (size_t i = 0; i < sizeof case_ / sizeof *case_; i++) {
+        struct sotto_codebook_wanted wanted = {
+            .eps = case_[i].eps, .people = 15000, .books = case_[i].asked};
+        struct sotto_codebook_choice choice = {0};
+        must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+        assert_int_equal(choice.books, case_[i].books);
+    }
+    sotto_codebook_free(codebook);
 }
 
 /* Cells are fewer than records allow, in one of the books at least. */
@@ -243,8 +273,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),  cmocka_unit_test(test_root),
         cmocka_unit_test(test_monotone), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_cells),    cmocka_unit_test(test_given),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_books),    cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_given),    cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

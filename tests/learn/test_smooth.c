@@ -190,6 +190,32 @@ test_labels(void **state)
     line_clear(&line);
 }
 
+/* At a small epsilon many ways to name the same groups are likely. Particles
+   must move between them, or which one wins is a matter of the seed: the mean
+   tau of two seeds would then differ by nearly 1. */
+static void
+test_exchange(void **state)
+{
+    static const double even[] = {0.1, 0.1, 0.1, 0.1, 0.1,
+                                  0.1, 0.1, 0.1, 0.1, 0.1};
+    struct smooth_options options = {.particles = 256};
+    struct smooth_info info;
+    double tau[2][200], most = 0;
+    (void)state;
+    line_init(&line, 20, 10, 10, 0.97, "signs", 0.3, 8000, "cpu", 1, 9);
+    line.problem.share = even;
+    for (size_t i = 0; i < 2; i++) {
+        options.seed = 1 + i;
+        must(smooth_fit(&line.problem, &options, tau[i], NULL, &info, &err));
+    }
+    for (size_t p = 0; p < 200; p++) {
+        most = fmax(most, fabs(tau[0][p] - tau[1][p]));
+    }
+    print_message("two seeds differ by %.3f\n", most);
+    assert_true(most < 0.3);
+    line_clear(&line);
+}
+
 /* Two books about the same leaves say more than one. */
 static void
 test_books(void **state)
@@ -299,9 +325,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact), cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_books), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_watch), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_exact),    cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_books),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
