@@ -121,10 +121,11 @@ model_predict_logits(struct sotto_model *model,
                      const struct sotto_table *table, double *ret_p,
                      struct sotto_error *err)
 {
-    struct asking asking = {.classes = model->classes, .p = ret_p};
+    struct asking asking = {.classes = model->classes};
     struct crew crew;
     size_t size;
     enum sotto_status status = model_backend(model, err);
+    asking.p = ret_p;
     status =
         HOST_THEN(status, crew_init(&crew, mechanism, table, model->pool, err));
     if (status != SOTTO_STATUS_OK) {

@@ -371,7 +371,8 @@ exchange_task(void *context, size_t row, unsigned worker)
 static void
 exchange_rows(const struct sampler *sampler, bool taken, float *at, size_t rows)
 {
-    struct exchange exchange = {sampler, taken, at};
+    struct exchange exchange = {.sampler = sampler, .taken = taken};
+    exchange.at = at;
     host_pool_run(sampler->problem->pool, rows, exchange_task, &exchange);
 }
 
