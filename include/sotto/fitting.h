@@ -74,7 +74,8 @@ struct sotto_fit_info {
     double right;  /* likewise: the share of people, of those with one of the
                       classes, whose leaf has the right class by the reports'
                       posterior; the model itself may differ a little. 0
-                      otherwise, and where the gap is above 1 */
+                      otherwise, where the gap is above 1, and where high and
+                      low are more than 0.25 apart */
     double right_low, right_high; /* about 90% of the posterior is between */
     uint64_t last; /* epochs of a last fit, on the auxiliary records; 0: none */
 };

@@ -148,12 +148,11 @@ struct sotto_codebook_options {
     const char *name;     /* for people; NULL: "codebook" */
     const char *campaign; /* NULL: the same as the name */
     uint64_t expires;     /* its end, in seconds of 1970; 0: never */
-    size_t cells; /* to cut from; 0: 500, but one to 20 records at most */
+    size_t cells; /* to cut from; 0: 500, or two to a code if that is more, but
+                     one to 20 records at most */
     bool unit;    /* cells of z / |z|, for encoders that learnt directions
                      (clm); else of z. So, too, if the encoder is that of a
                      codebook with such cells */
-    size_t books; /* codebooks to make, of which a device asks one by lot:
-                     other cells each; 0: one */
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;
@@ -198,7 +197,8 @@ struct sotto_codebook_choice {
     size_t people;   /* it was chosen for */
     size_t informed; /* codes that their reports can tell apart */
     size_t least;    /* codes that the classes need */
-    size_t books;    /* how many of the codebooks; 0: all */
+    size_t books;    /* codebooks of k codes each, of which a device asks one by
+                        lot: other cells each; 0: one */
 };
 
 struct sotto_codebook_wanted {
@@ -218,8 +218,8 @@ struct sotto_codebook_wanted {
  * unless that is more than three times what reports can tell apart, and at
  * most one to 45 auxiliary records, one to a cell, and what the channel's pairs
  * allow, which holds where both cannot; the channel is subset, but for balanced
- * classes below an epsilon of 0.7 signs; books are 3 up to an epsilon of 1, if
- * the codebook has so many, else 1. Statuses: USAGE (fewer
+ * classes below an epsilon of 0.7 signs; books are 3 up to an epsilon of 1
+ * with 2 to 50 classes, else 1. Statuses: USAGE (fewer
  * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.
  */

@@ -23,8 +23,6 @@
 
 #define DEMO_MECHANISM "sotto demo" /* the mechanisms' name */
 #define DEMO_LABEL "label"
-#define DEMO_BOOKS                                                             \
-    ((size_t)3) /* codebooks, where an epsilon is served by several */
 #define DEMO_BUDGETS_MAX 6u
 #define DEMO_FILES_MAX 48u
 #define DEMO_PEOPLE 6u /* of whom the page tells */

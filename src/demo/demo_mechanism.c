@@ -29,7 +29,6 @@ cut(struct demo_story *story, const struct sotto_mechanism *encoder,
                                              .campaign = "demo",
                                              .seed = demo->seed,
                                              .unit = true,
-                                             .books = DEMO_BOOKS,
                                              .watch =
                                                  watch_port(&story->watch)};
     enum sotto_status status = sotto_codebook_new(

@@ -19,7 +19,8 @@
 #include "schema/schema_fit.h"
 
 #define CELLS_DEFAULT ((size_t)500)
-#define CELL_ROWS ((size_t)20) /* records a cell, at least, on average */
+#define CELL_ROWS ((size_t)20)   /* records a cell, at least, on average */
+#define CELLS_A_CODE ((size_t)2) /* at least, where records allow it */
 #define STREAM_RECORDS (UINT64_C(0x7265636f) << 32) /* of the seed */
 
 /* ---- Columns ------------------------------------------------------------- */
@@ -236,17 +237,17 @@ count_cells(const struct sotto_codebook *codebook, size_t most)
     return cells > 2 ? cells : 2;
 }
 
-/* Makes the cells of every book, at most so many of each. */
+/* Makes the cells of the first book, at most so many. */
 static enum sotto_status
 find_cells(struct sotto_codebook *codebook, size_t most,
            struct sotto_error *err)
 {
-    size_t cells = count_cells(codebook, most);
-    enum sotto_status status = clustering_init(
-        &codebook->clustering, codebook->pool, codebook->backend,
-        codebook->place, codebook->n, codebook->d, cells,
-        codebook->options.seed, &codebook->options.watch, err);
-    return HOST_THEN(status, codebook_books_init(codebook, cells, err));
+    codebook->asked = count_cells(codebook, most);
+    codebook->books = 1;
+    return clustering_init(&codebook->clustering, codebook->pool,
+                           codebook->backend, codebook->place, codebook->n,
+                           codebook->d, codebook->asked, codebook->options.seed,
+                           &codebook->options.watch, err);
 }
 
 static void
@@ -258,15 +259,28 @@ clear_cells(struct sotto_codebook *codebook)
     clustering_clear(&codebook->clustering);
 }
 
-enum sotto_status
-codebook_refine(struct sotto_codebook *codebook, struct sotto_error *err)
+/* Cells that are fewer than was asked for have all records that differ. */
+size_t
+codebook_cells_most(const struct sotto_codebook *codebook)
 {
-    if (count_cells(codebook, SIZE_MAX) ==
-        count_cells(codebook, CELLS_DEFAULT)) {
-        return SOTTO_STATUS_OK;
+    size_t cells = sotto_codebook_cells(codebook);
+    size_t most = count_cells(codebook, SIZE_MAX);
+    return cells < codebook->asked || most < cells ? cells : most;
+}
+
+enum sotto_status
+codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
+                 struct sotto_error *err)
+{
+    size_t fine = CELLS_A_CODE * k;
+    size_t cells =
+        count_cells(codebook, fine > CELLS_DEFAULT ? fine : CELLS_DEFAULT);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (cells > codebook->asked) {
+        clear_cells(codebook);
+        status = find_cells(codebook, cells, err);
     }
-    clear_cells(codebook);
-    return find_cells(codebook, SIZE_MAX, err);
+    return HOST_THEN(status, codebook_books_make(codebook, books, err));
 }
 
 static enum sotto_status

@@ -53,13 +53,14 @@ struct sotto_codebook {
     size_t n, d;
     size_t records; /* of the table: more than n where only some are looked
                        at */
+    size_t asked;   /* cells, of every book */
     struct clustering clustering;
     struct codebook_cut *cut;            /* those asked for so far */
     const struct candidates *candidates; /* that the encoder was chosen from;
                                             NULL: it was not */
     struct codebook_book *more; /* books but the first, whose cells and cuts are
                                    those above */
-    size_t books;               /* all of them */
+    size_t books;               /* made so far, 1 at least */
 };
 
 /* sotto_codebook_new from `most` of the records, by lot, if there are more: for
@@ -69,11 +70,14 @@ SOTTO_CHECKED enum sotto_status codebook_new_some(
     const struct sotto_codebook_options *options, size_t most,
     struct sotto_codebook **ret_codebook, struct sotto_error *err);
 
-/* Makes as many cells as there are records for, unless the options say how
-   many: for codes that are nearly as many as the cells. The cuts made so far
-   are gone. Statuses: MEMORY, STOPPED. */
-SOTTO_CHECKED enum sotto_status codebook_refine(struct sotto_codebook *codebook,
-                                                struct sotto_error *err);
+/* The most codes that cells may be made for. */
+size_t codebook_cells_most(const struct sotto_codebook *codebook);
+/* Makes so many books, with cells that are fine enough for k codes, if the
+   options do not say how many: where these are not there yet, and the cuts made
+   so far are gone then. Statuses: MEMORY, STOPPED. */
+SOTTO_CHECKED enum sotto_status
+codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
+                 struct sotto_error *err);
 
 /* The cut into k, made once and kept; the codebook's to free. Statuses: USAGE
    (k below 2 or above the cells), LIMIT, MEMORY, STOPPED. */
@@ -87,10 +91,10 @@ codebook_cut_book(struct sotto_codebook *codebook, size_t book, size_t k,
                   const struct codebook_cut **ret, struct sotto_error *err);
 void codebook_cuts_free(struct codebook_cut *cut);
 
-/* codebook_books.c: makes the cells of all books but the first. Statuses:
-   MEMORY, STOPPED. */
+/* codebook_books.c: makes the cells of so many books in all. Statuses: MEMORY,
+   STOPPED. */
 SOTTO_CHECKED enum sotto_status
-codebook_books_init(struct sotto_codebook *codebook, size_t cells,
+codebook_books_make(struct sotto_codebook *codebook, size_t books,
                     struct sotto_error *err);
 void codebook_books_clear(struct sotto_codebook *codebook);
 /* How many books serve reports of a code and one of so many classes best; 0

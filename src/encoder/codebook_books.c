@@ -30,23 +30,30 @@ codebook_books_for(uint64_t eps, size_t classes)
 }
 
 enum sotto_status
-codebook_books_init(struct sotto_codebook *codebook, size_t cells,
+codebook_books_make(struct sotto_codebook *codebook, size_t books,
                     struct sotto_error *err)
 {
     const struct sotto_codebook_options *options = &codebook->options;
     enum sotto_status status = SOTTO_STATUS_OK;
-    codebook->books = options->books > 1 ? options->books : 1;
-    codebook->more = calloc(codebook->books, sizeof *codebook->more);
-    if (codebook->more == NULL) {
+    struct codebook_book *more;
+    if (books <= codebook->books) {
+        return SOTTO_STATUS_OK;
+    }
+    more = realloc(codebook->more, books * sizeof *more);
+    if (more == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 1; status == SOTTO_STATUS_OK && i < codebook->books; i++) {
-        struct codebook_book *book = &codebook->more[i - 1];
-        book->seed = options->seed + i * BOOK_SEED;
-        status = clustering_init(&book->clustering, codebook->pool,
-                                 codebook->backend, codebook->place,
-                                 codebook->n, codebook->d, cells, book->seed,
-                                 &options->watch, err);
+    codebook->more = more;
+    while (status == SOTTO_STATUS_OK && codebook->books < books) {
+        struct codebook_book book = {.seed = options->seed +
+                                             codebook->books * BOOK_SEED};
+        status =
+            clustering_init(&book.clustering, codebook->pool, codebook->backend,
+                            codebook->place, codebook->n, codebook->d,
+                            codebook->asked, book.seed, &options->watch, err);
+        if (status == SOTTO_STATUS_OK) {
+            more[codebook->books++ - 1] = book;
+        }
     }
     return status;
 }
@@ -60,6 +67,7 @@ codebook_books_clear(struct sotto_codebook *codebook)
     }
     free(codebook->more);
     codebook->more = NULL;
+    codebook->books = 1;
 }
 
 /* Puts the scores and the codes of a book among those of all. */

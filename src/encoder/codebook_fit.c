@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "encoder/candidates.h"
 #include "encoder/codebook.h"
 #include "host/error.h"
 #include "mechanism/mechanism.h"
 
-#define CELLS_A_CODE ((size_t)2) /* at least, where records allow it */
 #define UNIT_D 8u /* numbers of z, from which on only directions count */
 
 struct settings {
@@ -68,7 +66,9 @@ static const struct setting settings[] = {
             "such a codebook)"),
     SETTING("books", WHOLE, AT(books), 1, 16, NULL, NULL,
             "codebooks, of which each person answers with\n"
-            "one, by lot (3 up to an epsilon of 1, else 1)"),
+            "one, by lot (3 up to an epsilon of 1, if classes\n"
+            "are 2 to 50, else 1; with several, shifted of fit\n"
+            "and private inference need another mechanism)"),
     SETTING("seed", SEED, AT(seed), 0, 0, "0", NULL,
             "the same seed, the same file"),
     SETTING_END};
@@ -177,8 +177,10 @@ say_choice(const struct sotto_codebook *codebook,
                  "%s: reports of %zu people can tell "
                  "only %zu\napart at this epsilon, so expect little, or ask "
                  "more people.\n",
-                 choice->k < choice->least ? "Fewer than the classes need"
-                                           : "As few as the classes allow",
+                 choice->k < choice->least
+                     ? "Fewer than the classes need, three for each that "
+                       "reports tell apart"
+                     : "As few as the classes allow",
                  choice->people, choice->informed);
         break;
     case SOTTO_CODEBOOK_RECORDS:
@@ -207,7 +209,7 @@ tell_codes(const struct sotto_codebook *codebook,
            const struct sotto_codebook_choice *choice,
            struct sotto_train_facts *facts)
 {
-    size_t books = choice->books > 0 ? choice->books : codebook->books;
+    size_t books = choice->books;
     fact_whole(facts, "cells", sotto_codebook_cells(codebook));
     fact_whole(facts, "k", choice->k);
     fact_text(facts, "channel", choice->channel);
@@ -264,24 +266,8 @@ wanted_of(const struct encoder_job *job, const struct settings *set)
                                           .books = set->books};
 }
 
-/* Makes cells of as many books as were asked for, or as there may be. */
-static enum sotto_status
-count_books(const struct encoder_job *job, const struct settings *set,
-            size_t *ret_books, struct sotto_error *err)
-{
-    const char *eps = job->options->eps;
-    uint64_t units = 0;
-    enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    bool label = job->options->label != NULL;
-    if (status == SOTTO_STATUS_OK) {
-        *ret_books = set->books > 0 ? set->books
-                                    : codebook_books_for(units, label ? 2 : 0);
-    }
-    return status;
-}
-
-/* Chooses k, with finer cells where these are too few to put k codes
-   together from. */
+/* Chooses k, channel and books, and makes cells for them. Where records that
+   differ are fewer than k, there are as many codes. */
 static enum sotto_status
 choose_codes(const struct encoder_job *job, const struct settings *set,
              struct sotto_codebook *codebook,
@@ -289,10 +275,15 @@ choose_codes(const struct encoder_job *job, const struct settings *set,
 {
     const struct sotto_codebook_wanted wanted = wanted_of(job, set);
     enum sotto_status status = job->choose(codebook, &wanted, choice, err);
-    if (status == SOTTO_STATUS_OK && set->cells == 0 &&
-        CELLS_A_CODE * choice->k > sotto_codebook_cells(codebook)) {
-        status = codebook_refine(codebook, err);
-        status = HOST_THEN(status, job->choose(codebook, &wanted, choice, err));
+    choice->books = choice->books > 0 ? choice->books : 1;
+    if (status == SOTTO_STATUS_OK &&
+        choice->k <= codebook_cells_most(codebook)) {
+        status = codebook_prepare(codebook, choice->books, choice->k, err);
+    }
+    if (status == SOTTO_STATUS_OK && set->k == 0 &&
+        choice->k > sotto_codebook_cells(codebook)) {
+        choice->k = sotto_codebook_cells(codebook);
+        choice->bound = SOTTO_CODEBOOK_CELLS;
     }
     return status;
 }
@@ -307,9 +298,8 @@ make_codes(const struct encoder_job *job, const struct settings *set,
     struct sotto_codebook_options with = options_of(job, set, wide);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
-    enum sotto_status status = count_books(job, set, &with.books, err);
-    status = HOST_THEN(
-        status, sotto_codebook_new(job->table, encoder, &with, &codebook, err));
+    enum sotto_status status =
+        sotto_codebook_new(job->table, encoder, &with, &codebook, err);
     if (status == SOTTO_STATUS_OK) {
         codebook->candidates = candidates;
         status = choose_codes(job, set, codebook, &choice, err);
@@ -331,7 +321,7 @@ look_at(struct candidate *candidate, const struct encoder_job *job,
 {
     struct sotto_codebook_options with =
         options_of(job, set, is_wide(candidate));
-    struct sotto_codebook_wanted wanted = wanted_of(job, set);
+    const struct sotto_codebook_wanted wanted = wanted_of(job, set);
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
     enum sotto_status status = codebook_new_some(

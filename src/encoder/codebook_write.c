@@ -49,7 +49,7 @@ check_choice(const struct sotto_codebook *codebook, const char *name, size_t k,
                          "pairs: at most %u",
                          k, symbols, CHANNEL_K_MAX);
     }
-    return codebook_head_check(k, sotto_codebook_cells(codebook), err);
+    return codebook_head_check(k, codebook_cells_most(codebook), err);
 }
 
 static enum sotto_status
@@ -222,10 +222,12 @@ sotto_codebook_write(struct sotto_codebook *codebook,
     struct sotto_mechanism *mechanism = NULL;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    if (own.books == 0 || own.books > codebook->books) {
-        own.books = codebook->books;
-    }
+    own.books = own.books > 0 ? own.books : 1;
     status = HOST_THEN(status, check_choice(codebook, own.channel, own.k, err));
+    status =
+        HOST_THEN(status, codebook_prepare(codebook, own.books, own.k, err));
+    status = HOST_THEN(status, codebook_head_check(
+                                   own.k, sotto_codebook_cells(codebook), err));
     status = HOST_THEN(
         status, codebook_books_join(codebook, own.books, own.k, &all, err));
     status = HOST_THEN(

@@ -91,7 +91,8 @@ make(struct trial *trial, const struct experiment_run *run,
             .eps = eps,
             .people = sotto_table_rows(trial->split.people),
             .classes = code->classes,
-            .balanced = true};
+            .balanced = true,
+            .books = 1};
         status = sotto_codebook_choose(codebook, &wanted, &choice, err);
     }
     status = HOST_THEN(status, sotto_codebook_write(codebook, &choice, eps,

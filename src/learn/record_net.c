@@ -187,10 +187,15 @@ clear_training(struct training *training)
     nn_arena_clear(&training->arena);
     host_wipe_free(training->x, (training->room * training->data->width + 1) *
                                     sizeof *training->x);
-    free(training->p);
-    free(training->dp);
+    host_wipe_free(training->p, (training->room * training->data->classes + 1) *
+                                    sizeof *training->p);
+    host_wipe_free(training->dp,
+                   (training->room * training->data->classes + 1) *
+                       sizeof *training->dp);
     free(training->group);
-    free(training->target);
+    host_wipe_free(training->target,
+                   (training->room * training->data->classes + 1) *
+                       sizeof *training->target);
     free(training->row);
     free(training->held);
 }

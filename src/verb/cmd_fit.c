@@ -382,12 +382,13 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
         (void)fprintf(to, ", held out %.5f\n", info->validation);
     }
     if (info->right > 0) {
-        (void)fprintf(to,
-                      "The model should be right about %.0f%% of people; as "
-                      "the reports have it, most likely\nbetween %.0f%% and "
-                      "%.0f%% (docs/codebook.md).\n",
-                      100 * info->right, 100 * info->right_low,
-                      100 * info->right_high);
+        (void)fprintf(
+            to,
+            "%s should be right about %.0f%% of people; as "
+            "the reports have it, most likely\nbetween %.0f%% and "
+            "%.0f%% (docs/codebook.md).\n",
+            info->last > 0 ? "Before the last fit the model" : "The model",
+            100 * info->right, 100 * info->right_low, 100 * info->right_high);
     }
     if (info->gap > GAP_MOST) {
         cli_note("the likelihood of these reports differs from its second "

@@ -47,12 +47,10 @@ teardown_encoder(void **state)
 static struct sotto_mechanism *
 write_books(size_t books, unsigned threads, struct sotto_analyst **ret_analyst)
 {
-    const struct sotto_codebook_options options = {.label = "kind",
-                                                   .cells = 20,
-                                                   .books = books,
-                                                   .seed = 4,
-                                                   .threads = threads};
-    const struct sotto_codebook_choice choice = {.k = K, .channel = "subset"};
+    const struct sotto_codebook_options options = {
+        .label = "kind", .cells = 20, .seed = 4, .threads = threads};
+    const struct sotto_codebook_choice choice = {
+        .k = K, .channel = "subset", .books = books};
     struct sotto_codebook *codebook = NULL;
     struct sotto_mechanism *mechanism = NULL;
     must(sotto_codebook_new(table, encoder, &options, &codebook, &err));
@@ -155,12 +153,14 @@ static void
 test_fewest(void **state)
 {
     const struct sotto_codebook_options options = {
-        .label = "kind", .cells = 20, .books = 2, .threads = 1};
-    const struct sotto_codebook_choice choice = {.k = K, .channel = "subset"};
+        .label = "kind", .cells = 20, .threads = 1};
+    const struct sotto_codebook_choice choice = {
+        .k = K, .channel = "subset", .books = 2};
     struct sotto_codebook *codebook = NULL;
     size_t cells;
     (void)state;
     must(sotto_codebook_new(table, encoder, &options, &codebook, &err));
+    must(codebook_prepare(codebook, 2, K, &err));
     cells = codebook->more[0].clustering.cells;
     codebook->more[0].clustering.cells = K - 1;
     assert_int_equal(sotto_codebook_cells(codebook), K - 1);
@@ -195,8 +195,9 @@ static void
 test_memory(void **state)
 {
     const struct sotto_codebook_options options = {
-        .label = "kind", .cells = 8, .books = 2, .threads = 1};
-    const struct sotto_codebook_choice choice = {.k = 3, .channel = "subset"};
+        .label = "kind", .cells = 8, .threads = 1};
+    const struct sotto_codebook_choice choice = {
+        .k = 3, .channel = "subset", .books = 2};
     enum sotto_status status;
     long n = 0;
     (void)state;

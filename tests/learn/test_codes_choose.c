@@ -146,22 +146,26 @@ test_books(void **state)
         const char *eps;
         size_t asked, books;
     } case_[] = {{"0.5", 0, 3}, {"1", 0, 3}, {"1.01", 0, 1},
-                 {"1", 2, 2},   {"4", 2, 2}, {"4", 5, 3}};
+                 {"1", 2, 2},   {"4", 2, 2}, {"4", 5, 5}};
     struct sotto_codebook *codebook = book(45000, 500, 10);
     (void)state;
-    codebook->books = 3;
-    codebook->more = calloc(3, sizeof *codebook->more);
-    assert_non_null(codebook->more);
-    codebook->more[0].clustering.cells = 500;
-    codebook->more[1].clustering.cells = 500;
     for (size_t i = 0; i < sizeof case_ / sizeof *case_; i++) {
         struct sotto_codebook_wanted wanted = {
             .eps = case_[i].eps, .people = 15000, .books = case_[i].asked};
         struct sotto_codebook_choice choice = {0};
         must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
         assert_int_equal(choice.books, case_[i].books);
+        wanted.k = 7;
+        wanted.channel = "flip";
+        must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+        assert_int_equal(choice.books, case_[i].books);
+        wanted.eps = NULL;
+        must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+        assert_int_equal(choice.books, case_[i].asked > 0 ? case_[i].asked : 1);
     }
     sotto_codebook_free(codebook);
+    assert_int_equal(choose(45000, 50, 15000, "1").books, 3);
+    assert_int_equal(choose(45000, 51, 15000, "1").books, 1);
 }
 
 /* Cells are fewer than records allow, in one of the books at least. */
@@ -173,6 +177,10 @@ test_cells(void **state)
     struct sotto_codebook_choice choice = {0};
     (void)state;
     must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 1000); /* finer cells can be made */
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_RECORDS);
+    codebook->options.cells = codebook->asked = 500;
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
     assert_int_equal(choice.k, 500);
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_CELLS);
     codebook->books = 3;
@@ -183,6 +191,7 @@ test_cells(void **state)
     must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
     assert_int_equal(choice.k, 498);
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_CELLS);
+    codebook->options.cells = codebook->asked = 1200;
     codebook->n = 6000; /* a look: bounds are those of all records */
     codebook->more[0].clustering.cells = 1200;
     codebook->more[1].clustering.cells = 1200;

@@ -56,8 +56,9 @@ make_books(size_t books, const char *label, const char *eps, const char *path,
            const char *analyst_path, struct sotto_mechanism **ret)
 {
     const struct sotto_codebook_options options = {
-        .label = label, .cells = 24, .books = books, .seed = 3, .threads = 1};
-    const struct sotto_codebook_choice choice = {.k = 8, .channel = "subset"};
+        .label = label, .cells = 24, .seed = 3, .threads = 1};
+    const struct sotto_codebook_choice choice = {
+        .k = 8, .channel = "subset", .books = books};
     struct sotto_codebook *codebook = NULL;
     must(sotto_codebook_new(aux, encoder, &options, &codebook, &err));
     must(sotto_codebook_write(codebook, &choice, eps, path, analyst_path, ret,

@@ -180,8 +180,9 @@ read_book(struct fit *fit, size_t book, struct codes *codes,
     size_t first = fit->first[book], end = fit->first[book + 1];
     if (end == first) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "no report is about codebook %zu: there are too few",
-                         book);
+                         "no report is about book %zu of %zu: %zu reports are "
+                         "too few, collect more",
+                         book + 1, fit->shape->books, fit->reports);
     }
     return codes_init(codes, fit->shape, fit->report + first, end - first,
                       fit->pool, err);
@@ -242,7 +243,8 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     }
     set_known_share(fit, classifier->share);
     codes_information(&fit->codes, fit->pi, classifier->share, information);
-    error = codes_error(&fit->codes, information);
+    error = codes_error(&fit->codes, information) *
+            sqrt((double)fit->first[1] / (double)fit->reports); /* all books' */
     free(information);
     fit->info.cells.error = error;
     wanted = smooth_leaves_wanted(cells, error, fit->aux->n);

@@ -89,7 +89,7 @@ double codes_pass(struct codes *codes, const double *j, double *ret_g);
 void codes_information(const struct codes *codes, const double *pi,
                        const double *share, double *ret_information);
 /* The error with which an entry of tau could be estimated by itself, averaged:
-   sum_c pi_c 1 / (pi_c sqrt(I)), I the mean of I_cy over pairs. */
+   k / sqrt(I), I the mean of I_cy over pairs. */
 double codes_error(const struct codes *codes, const double *information);
 
 /* Column of a pair in a block. */

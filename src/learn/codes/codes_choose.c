@@ -81,17 +81,6 @@ smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* As many books as were asked for, or serve best, of those that there are. */
-static size_t
-choose_books(const struct sotto_codebook *codebook,
-             const struct sotto_codebook_wanted *wanted, uint64_t eps,
-             size_t classes)
-{
-    size_t books =
-        wanted->books > 0 ? wanted->books : codebook_books_for(eps, classes);
-    return smaller(books, codebook->books);
-}
-
 static enum sotto_status
 find_channel(struct code_choosing *choosing,
              const struct sotto_codebook_wanted *wanted,
@@ -149,8 +138,8 @@ count_most(const struct sotto_codebook *codebook, size_t pairs,
 {
     size_t most = codebook->records / CODES_CHOOSE_RECORDS;
     *ret_bound = SOTTO_CODEBOOK_RECORDS;
-    if (most > sotto_codebook_cells(codebook)) {
-        most = sotto_codebook_cells(codebook);
+    if (most > codebook_cells_most(codebook)) {
+        most = codebook_cells_most(codebook);
         *ret_bound = SOTTO_CODEBOOK_CELLS;
     }
     if (most > pairs) {
@@ -187,17 +176,41 @@ choose_number(const struct code_choosing *choosing,
     choice->people = choosing->people;
 }
 
-/* Chooses without a label to be learnt: any number does. */
-static void
-choose_unlabelled(const struct sotto_codebook *codebook,
-                  const struct sotto_codebook_wanted *wanted,
-                  struct sotto_codebook_choice *choice)
+/* Chooses how many books; without an epsilon, or a label, one. */
+static enum sotto_status
+choose_books(const struct sotto_codebook *codebook,
+             const struct sotto_codebook_wanted *wanted,
+             struct sotto_codebook_choice *choice, struct sotto_error *err)
 {
-    choice->k = wanted->k > 0 ? wanted->k
-                              : smaller(sotto_codebook_cells(codebook),
-                                        CODES_CHOOSE_K_DEFAULT);
-    choice->channel = wanted->channel != NULL ? wanted->channel : "subset";
-    choice->books = choose_books(codebook, wanted, 0, 0);
+    size_t classes = wanted->classes > 0 ? wanted->classes
+                                         : sotto_codebook_classes(codebook);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    uint64_t eps = 0;
+    choice->books = wanted->books > 0 ? wanted->books : 1;
+    if (wanted->books == 0 && wanted->eps != NULL &&
+        codebook->label != SIZE_MAX) {
+        status = decimal_read_eps(wanted->eps, strlen(wanted->eps), &eps, err);
+        choice->books = codebook_books_for(eps, classes);
+    }
+    return status;
+}
+
+/* Takes k and channel as they are given; without a label any k does. */
+static enum sotto_status
+choose_given(const struct sotto_codebook *codebook,
+             const struct sotto_codebook_wanted *wanted,
+             struct sotto_codebook_choice *ret_choice, struct sotto_error *err)
+{
+    struct sotto_codebook_choice choice = {
+        .k = wanted->k > 0 ? wanted->k
+                           : smaller(sotto_codebook_cells(codebook),
+                                     CODES_CHOOSE_K_DEFAULT),
+        .channel = wanted->channel != NULL ? wanted->channel : "subset"};
+    enum sotto_status status = choose_books(codebook, wanted, &choice, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_choice = choice;
+    }
+    return status;
 }
 
 enum sotto_status
@@ -209,12 +222,12 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
     struct code_choosing choosing = {0};
     struct sotto_codebook_choice choice = {0};
     enum sotto_status status;
-    if (codebook->label == SIZE_MAX) {
-        choose_unlabelled(codebook, wanted, &choice);
-        *ret_choice = choice;
-        return SOTTO_STATUS_OK;
+    if (codebook->label == SIZE_MAX ||
+        (wanted->k > 0 && wanted->channel != NULL)) {
+        return choose_given(codebook, wanted, ret_choice, err);
     }
     status = prepare_choice(&choosing, codebook, wanted, err);
+    status = HOST_THEN(status, choose_books(codebook, wanted, &choice, err));
     if (status != SOTTO_STATUS_OK || choosing.channel == NULL) {
         return status;
     }
@@ -223,8 +236,6 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
         return host_fail_memory(err);
     }
     choice.channel = choosing.channel->name;
-    choice.books =
-        choose_books(codebook, wanted, choosing.eps, choosing.classes);
     if (wanted->k > 0) {
         choice.k = wanted->k;
     } else {

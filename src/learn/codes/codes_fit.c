@@ -320,6 +320,11 @@ fit_last(struct source *source, const uint8_t *const *report, size_t n,
             status, codes_last_fit(model, source->job, &records, epochs, err));
     }
     codes_clear(&codes);
+    if (status == SOTTO_STATUS_MEMORY &&
+        source->job->options->last == LEARN_LAST_CHOSEN) {
+        info->last = 0; /* nobody asked for it, and the model is whole */
+        status = SOTTO_STATUS_OK;
+    }
     return status;
 }
 

@@ -16,7 +16,8 @@
 #include "mechanism/crew.h"
 
 #define EPOCHS 8u
-#define WORTH_LEAST 1e4 /* n g from which on it pays */
+#define WORTH_LEAST 1e4  /* n g from which on it pays */
+#define SAMPLES_MOST 1e9 /* numbers of all records, 4 GB of them */
 #define RATE 1e-3
 #define DECAY 1e-2
 #define VIEWS 0.5
@@ -91,6 +92,14 @@ get_worth(const struct sotto_model *model, const struct learn_job *job)
            codes_of(model)->shape.code->variance_other;
 }
 
+/* Numbers of all auxiliary records. */
+static double
+get_samples(const struct sotto_model *model, const struct learn_job *job)
+{
+    return (double)sotto_table_rows(job->table) *
+           (double)model->mechanism->shape.x;
+}
+
 uint32_t
 codes_last_epochs(const struct sotto_model *model, const struct learn_job *job)
 {
@@ -101,7 +110,8 @@ codes_last_epochs(const struct sotto_model *model, const struct learn_job *job)
         return job->options->last;
     }
     return find_image(model, job).height > 0 &&
-                   get_worth(model, job) >= WORTH_LEAST
+                   get_worth(model, job) >= WORTH_LEAST &&
+                   get_samples(model, job) <= SAMPLES_MOST
                ? EPOCHS
                : 0;
 }

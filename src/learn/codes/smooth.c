@@ -133,6 +133,7 @@ expand(struct sampler *sampler, bool curved, struct sotto_error *err)
     status = smooth_energy_expand(&sampler->energy, curved, err);
     if (status == SOTTO_STATUS_OK) {
         sampler_evaluate(sampler, &sampler->now);
+        sampler->settled = false; /* V is another one */
     }
     return status;
 }

@@ -9,6 +9,7 @@
  * and the end is taken with probability min(1, exp(change of ln p_beta -
  * |r|^2 / 2)). h follows the mean acceptance. All particles move at a time
  * (smooth_energy.c); each has a stream of its own, so threads change nothing.
+ * Behind a move come exchanges of two labels, see below.
  */
 #include "learn/codes/smooth_sampler.h"
 

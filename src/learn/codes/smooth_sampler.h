@@ -31,7 +31,7 @@ struct sampler {
     size_t kept;           /* in it */
     struct seeded *seeded; /* particles, and one for all */
     double beta, length, acceptance;
-    bool settled; /* no exchange of labels was taken of late */
+    bool settled; /* no exchange of labels was taken since V is what it is */
     size_t stage;
     double done;              /* of all the work, about */
     struct sotto_watch watch; /* tells the caller's how much is done */
