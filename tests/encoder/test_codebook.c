@@ -620,6 +620,39 @@ test_memory(void **state)
     assert_true(n > 50);
 }
 
+/* Cells are 500 at most, unless codes are more than half as many: two to a code
+   then, if records allow. The first cut of the finer cells is that of a
+   codebook which was asked for as many. */
+static void
+test_fine(void **state)
+{
+    struct sotto_table *many = people(12000);
+    struct sotto_codebook_options options = {.label = "kind", .threads = 1};
+    struct sotto_codebook *codebook = NULL, *asked = NULL;
+    const struct codebook_cut *cut = NULL, *other = NULL;
+    (void)state;
+    must(sotto_codebook_new(many, encoder, &options, &codebook, &err));
+    assert_int_equal(sotto_codebook_cells(codebook), 500);
+    assert_int_equal(codebook_cells_most(codebook), 600);
+    must(codebook_prepare(codebook, 1, 250, &err));
+    assert_int_equal(sotto_codebook_cells(codebook), 500);
+    must(codebook_prepare(codebook, 2, 270, &err));
+    assert_int_equal(codebook->books, 2);
+    assert_int_equal(sotto_codebook_cells(codebook), 540);
+    must(codebook_prepare(codebook, 1, 400, &err));
+    assert_int_equal(sotto_codebook_cells(codebook), 600);
+    options.cells = 600;
+    must(sotto_codebook_new(many, encoder, &options, &asked, &err));
+    must(codebook_cut(codebook, 10, &cut, &err));
+    must(codebook_cut(asked, 10, &other, &err));
+    assert_memory_equal(cut->code, other->code, 12000 * sizeof *cut->code);
+    must(codebook_prepare(asked, 1, 400, &err)); /* what was asked for stays */
+    assert_int_equal(sotto_codebook_cells(asked), 600);
+    sotto_codebook_free(codebook);
+    sotto_codebook_free(asked);
+    sotto_table_free(many);
+}
+
 int
 main(void)
 {
@@ -629,7 +662,7 @@ main(void)
         TEST(test_mechanism), TEST(test_device),  TEST(test_decode),
         TEST(test_labels),    TEST(test_threads), TEST(test_refused),
         TEST(test_stopped),   TEST(test_damage),  TEST(test_memory),
-        TEST(test_at_once),   TEST(test_unit),
+        TEST(test_at_once),   TEST(test_unit),    TEST(test_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -362,6 +362,34 @@ test_watch_and_choice(void **state)
     crowd_clear(&crowd);
 }
 
+/* Many codes and sharp reports: most pairs are named by none of them, and still
+   the table is taken, not the field; where reports are few, the field. */
+static void
+test_many(void **state)
+{
+    static double tau[1500];
+    struct cells_options options = {.share = crowd.even};
+    struct cells_info info;
+    struct codes codes;
+    (void)state;
+    crowd_table(&crowd, 300, 5, 0.9, 0.05, true, 61);
+    crowd_report(&crowd, "subset", 8, 0, 300, 5, 3000, 62);
+    must(codes_init(&codes, &crowd.shape, crowd.report, 3000, NULL, &err));
+    must(cells_fit(&codes, crowd.pi, &options, tau, NULL, &info, &err));
+    print_message("300 codes: error %.3f\n", info.error);
+    assert_true(info.error > CELLS_ERROR_TABLE);
+    assert_true(info.error < CELLS_ERROR_FIELD);
+    assert_int_equal(info.method, CELLS_METHOD_TABLE);
+    codes_clear(&codes);
+    options.sweeps = 1000000; /* more than are worth it */
+    must(codes_init(&codes, &crowd.shape, crowd.report, 400, NULL, &err));
+    must(cells_fit(&codes, crowd.pi, &options, tau, NULL, &info, &err));
+    assert_true(info.error > CELLS_ERROR_FIELD);
+    assert_int_equal(info.method, CELLS_METHOD_FIELD);
+    codes_clear(&codes);
+    crowd_clear(&crowd);
+}
+
 static void
 test_memory(void **state)
 {
@@ -406,6 +434,7 @@ main(void)
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_watch_and_choice),
+        cmocka_unit_test(test_many),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
