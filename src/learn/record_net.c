@@ -148,6 +148,55 @@ set_weights(struct training *training, const struct record_net *net)
     }
 }
 
+static void
+scale_all(float *at, size_t count, double by)
+{
+    for (size_t i = 0; i < count; i++) {
+        at[i] = (float)(by * (double)at[i]);
+    }
+}
+
+/* Whether a layer's outputs are a dense layer's inputs as they are. */
+static bool
+is_plain_pair(const struct layer *layer, const struct layer *next)
+{
+    return layer->kind == LAYER_DENSE && next->kind == LAYER_DENSE &&
+           layer->activation == ACTIVATION_NONE && layer_back(next) == 1 &&
+           layer->weight != NULL && next->weight != NULL;
+}
+
+/* Gives outputs between two dense layers, which may have any scale, that for
+   which the second one's weights are of the usual size, 1 / sqrt(fan). What the
+   network says stays; but an optimiser's steps are of one size, and an encoder
+   whose representation is small would be lost with the first of them. */
+static void
+even_scales(struct training *training, const struct record_net *net)
+{
+    for (size_t i = 0; i + 1 < net->layers; i++) {
+        const struct layer *layer = &net->layer[i], *next = layer + 1;
+        const struct nn_place *place = &training->graph.layer[i];
+        struct nn_arena *arena = &training->arena;
+        size_t fan = layer_fan(next), count = fan * layer_biases(next);
+        float *weight;
+        double sum = 0;
+        if (!is_plain_pair(layer, next)) {
+            continue;
+        }
+        weight = nn_arena_value(arena, place[1].weight);
+        for (size_t j = 0; j < count; j++) {
+            sum += (double)weight[j] * (double)weight[j];
+        }
+        sum = sqrt(sum / (double)count * (double)fan);
+        if (isfinite(sum) && sum > 0) {
+            scale_all(weight, count, 1 / sum);
+            scale_all(nn_arena_value(arena, place->weight),
+                      (size_t)layer_biases(layer) * layer_fan(layer), sum);
+            scale_all(nn_arena_value(arena, place->bias), layer_biases(layer),
+                      sum);
+        }
+    }
+}
+
 static enum sotto_status
 init_training(struct training *training, const struct record_net *net,
               struct sotto_error *err)
@@ -177,6 +226,7 @@ init_training(struct training *training, const struct record_net *net,
         return host_fail_memory(err);
     }
     set_weights(training, net);
+    even_scales(training, net);
     return SOTTO_STATUS_OK;
 }
 

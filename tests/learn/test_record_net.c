@@ -133,6 +133,49 @@ test_certain(void **state)
     labels_clear(&labels);
 }
 
+/* Two networks that say the same, one with a representation a thousand times
+   smaller, train alike: with weights as they are the first step would lose what
+   the small one knows. */
+static void
+test_scale(void **state)
+{
+    static const float weight[2][4] = {{0.6F, -0.4F, 0.2F, 0.8F},
+                                       {0.9F, -0.3F, 0.5F, 0.7F}};
+    static const float bias[2] = {0};
+    struct record_plan plan = plan_of(0.01, 3);
+    struct record_fitted fitted[2] = {{0}, {0}};
+    struct labels labels = {0};
+    (void)state;
+    plan.even = false;
+    must(labels_init_clean(&labels, 2, truth, ROWS, 0, &err));
+    for (size_t i = 0; i < 2; i++) {
+        const float by = i == 0 ? 1 : 1e-3F;
+        float own[2][4];
+        struct record_net net = {.layers = 0};
+        const struct record_data data = {.x = x,
+                                         .n = ROWS,
+                                         .width = 2,
+                                         .classes = 2,
+                                         .labels = &labels,
+                                         .seed = 1};
+        for (size_t j = 0; j < 4; j++) {
+            own[0][j] = weight[0][j] * by;
+            own[1][j] = weight[1][j] / by;
+        }
+        for (size_t j = 0; j < 2; j++) {
+            const struct layer layer = {
+                .in = 2, .out = 2, .weight = own[j], .bias = bias};
+            must(record_net_add(&net, layer, &err));
+        }
+        must(record_net_train(&net, &data, &plan, &fitted[i], &err));
+        record_net_clear(&net);
+    }
+    print_message("log-likelihoods %.5f and %.5f\n", fitted[0].log_p,
+                  fitted[1].log_p);
+    assert_true(fabs(fitted[0].log_p - fitted[1].log_p) < 1e-3);
+    labels_clear(&labels);
+}
+
 /* The cross-entropy is least where p is the target. */
 static void
 test_soft(void **state)
@@ -168,6 +211,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_train),
         cmocka_unit_test(test_certain),
+        cmocka_unit_test(test_scale),
         cmocka_unit_test(test_soft),
     };
     return cmocka_run_group_tests(tests, setup, tear_down);
