@@ -301,11 +301,15 @@ codes_last_fit(struct sotto_model *model, const struct learn_job *job,
     enum sotto_status status = take_x(&fit, err);
     status = HOST_THEN(status, take_layers(&fit, err));
     status = HOST_THEN(status, train_halves(&fit, epochs, err));
-    status = HOST_THEN(status, set_tau_bar(&fit, err));
     if (status == SOTTO_STATUS_OK) {
         const struct device_net net = {.layer = fit.net.layer,
                                        .layers = fit.net.layers};
         status = codes_last_set(model, &net, err);
+    }
+    status = HOST_THEN(status, set_tau_bar(&fit, err));
+    if (status != SOTTO_STATUS_OK) { /* the model is as it was */
+        sotto_mechanism_free(codes_of(model)->last);
+        codes_of(model)->last = NULL;
     }
     host_wipe_free(fit.data.x,
                    (fit.data.n * fit.data.width + 1) * sizeof *fit.data.x);
