@@ -25,34 +25,42 @@ set_tau(float *tau)
     }
 }
 
+/* Answers 1 and 2: particle t says 0.75 (t / 100 + 0.5) + 0.15, from 0.525 to
+   0.8175, 0.671 in the mean. */
 static void
 test_by_hand(void **state)
 {
+    const struct smooth_check silent = {0, INFINITY}, sure = {0.6, 1e-6};
+    const struct smooth_check far = {0, 1e-6};
     float tau[LEAVES * PARTICLES * CLASSES];
     struct smooth_expectation found;
     (void)state;
     set_tau(tau);
-    must(smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &found, &err));
-    /* Of 40 particles two are below, two above. */
-    assert_true(fabs(found.median - (0.75 * 0.7 + 0.15)) < 1e-6);
-    assert_true(fabs(found.low - (0.75 * 0.52 + 0.15)) < 1e-6);
-    assert_true(fabs(found.high - (0.75 * 0.87 + 0.15)) < 1e-6);
+    must(smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &silent, &found,
+                         &err));
+    /* Even from 0.525 to 0.8175, but for the particles' heavy tails. */
+    assert_true(fabs(found.median - 0.671) < 0.01);
+    assert_true(found.low > 0.44 && found.low < 0.54);
+    assert_true(found.high > 0.80 && found.high < 0.90);
+    /* What the network differs by is left: two times 1.645 times 0.02. */
+    must(smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &sure, &found,
+                         &err));
+    assert_true(fabs(found.median - 0.6) < 0.005);
+    assert_true(fabs(found.high - found.low - 0.066) < 0.005);
+    must(smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &far, &found,
+                         &err));
+    assert_true(found.low >= 0 && found.high < 0.1);
 }
 
-/* Labels that are runs of leaves, which end where codes do not: of 40
-   collections the true accuracy of the answer is where it was said to be, and
-   that is no wide place. Where labels are mixed at every leaf, which the prior
-   holds for rare, too much is said (docs/codebook.md). */
+/* Labels that are runs of leaves, which end where codes do not. */
 static void
-test_forecast(void **state)
+forecast(double purity, size_t *ret_within, double *ret_width, double *ret_off)
 {
-    const double purity = 0.9;
     const size_t leaves = 30, classes = 4;
     size_t within = 0;
     double width = 0, off = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        const struct smooth_options options = {.particles = 64, .seed = seed};
+        const struct smooth_options options = {.particles = 128, .seed = seed};
         double tau[LEAVES_MOST * 16], right = 0;
         struct smooth_info info;
         static struct line line;
@@ -77,9 +85,31 @@ test_forecast(void **state)
     }
     print_message("purity %.2f: %zu of 40 within, width %.2f, off by %.3f\n",
                   purity, within, width, off);
-    assert_in_range(within, 32, 40);
-    assert_true(width < 0.3);
-    assert_true(fabs(off) < 0.06);
+    *ret_within = within;
+    *ret_width = width;
+    *ret_off = off;
+}
+
+/* In four of five collections the true accuracy of the answer is where it was
+   said to be, and that is no wide place: where labels are nearly pure, and end
+   within codes, which reports do not tell; and where they are mixed at every
+   leaf, which the prior holds for rare. (The particles alone: 37 and 22.) */
+static void
+test_forecast(void **state)
+{
+    const double purity[] = {0.9, 0.6};
+    size_t sum = 0;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        size_t within;
+        double width, off;
+        forecast(purity[i], &within, &width, &off);
+        sum += within;
+        assert_in_range(within, 29, 40);
+        assert_true(width < 0.3);
+        assert_true(fabs(off) < 0.08);
+    }
+    assert_in_range(sum, 64, 80);
 }
 
 /* Reports that say nothing: no better than by lot. */
@@ -102,13 +132,14 @@ static void
 test_memory(void **state)
 {
     float tau[LEAVES * PARTICLES * CLASSES];
+    const struct smooth_check check = {0.5, 0.1};
     struct smooth_expectation found = {7, 7, 7};
     (void)state;
     set_tau(tau);
     fail_alloc_at(1);
-    assert_int_equal(
-        smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES, &found, &err),
-        SOTTO_STATUS_MEMORY);
+    assert_int_equal(smooth_expected(tau, pi, LEAVES, PARTICLES, CLASSES,
+                                     &check, &found, &err),
+                     SOTTO_STATUS_MEMORY);
     fail_alloc_at(0);
     assert_true(found.low > 6 && found.median > 6 && found.high > 6);
 }

@@ -278,10 +278,12 @@ finish(struct sampler *sampler, double *ret_tau, double *ret_exchanged,
     for (size_t i = 0; i < size; i++) {
         sampler->sum[i] /= (double)sampler->kept;
     }
+    status = HOST_THEN(
+        status, smooth_check(&sampler->energy, sampler->sum, &info.check, err));
     status = HOST_THEN(status,
                        smooth_expected(sampler->energy.tau, sampler->energy.pi,
                                        problem->leaves, sampler->particles,
-                                       classes, &info.right, err));
+                                       classes, &info.check, &info.right, err));
     if (status == SOTTO_STATUS_OK && ret_exchanged != NULL) {
         status = smooth_exchanged(sampler->energy.tau, sampler->sum,
                                   sampler->energy.pi, problem->leaves,

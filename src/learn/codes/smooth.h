@@ -76,6 +76,14 @@ smooth_expansion_set(struct smooth_expansion *expansion, struct codes *codes,
                      struct tensor_backend *backend,
                      const struct sotto_watch *watch, struct sotto_error *err);
 
+/* Sets what every fold adds to the gradient where it was expanded: folds rows
+   of pairs, sum_i L_ip / s_i - 1 over reports i = fold, fold + folds, ...
+   Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+smooth_expansion_scores(const struct smooth_expansion *expansion,
+                        const struct codes *codes, size_t folds,
+                        float *ret_scores, struct sotto_error *err);
+
 /* ---- smooth_energy.c: all particles at a time -----------------------------
  */
 
@@ -143,6 +151,9 @@ void smooth_energy_forward(struct smooth_energy *energy, const float *e,
 void smooth_energy_value(struct smooth_energy *energy, const float *e,
                          const float *u, double *ret_value, float *ret_de,
                          float *ret_du);
+/* Sets J^b - at of every particle, from energy->tau: energy->x has particles
+   rows of pairs, and energy->y x H. */
+void smooth_energy_tables(struct smooth_energy *energy, size_t b);
 /* Sets the expanded ln p of the reports alone, from energy->tau. */
 void smooth_energy_likely(struct smooth_energy *energy, double *ret_value);
 /* ln p of the reports of all books at the table of one particle. `room` is for
@@ -163,13 +174,21 @@ struct smooth_options {
 };
 
 /* The share of people whose class the leaves' answer gets right, of those with
-   one of the classes: about 90% of the posterior lies between low and high. */
+   one of the classes: between low and high with about 90%. */
 struct smooth_expectation {
     double median, low, high;
 };
 
+/* What reports say of an answer that was found without them: the share of
+   people for whom it is right, and the deviation of that estimate, INFINITY
+   where they say nothing. */
+struct smooth_check {
+    double right, error;
+};
+
 struct smooth_info {
     struct smooth_expectation right;
+    struct smooth_check check;
     size_t particles;
     size_t stages;     /* of tempering */
     double acceptance; /* of the last moves */
@@ -190,13 +209,23 @@ SOTTO_CHECKED enum sotto_status smooth_fit(const struct smooth_problem *problem,
                                            struct smooth_info *ret_info,
                                            struct sotto_error *err);
 
+/*
+ * smooth_check.c: asks every fold of the reports about the answer that the
+ * other folds give. The energy is of particles of the posterior, with their tau
+ * and an expansion near their mean; `mean`, leaves rows of classes, is what the
+ * answer is taken from. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status smooth_check(struct smooth_energy *energy,
+                                             const double *mean,
+                                             struct smooth_check *ret_check,
+                                             struct sotto_error *err);
+
 /* smooth_expected.c: what the particles, two or more, say of the answer that
-   their mean gives. Statuses: MEMORY. */
-SOTTO_CHECKED enum sotto_status
-smooth_expected(const float *tau, const double *pi, size_t leaves,
-                size_t particles, size_t classes,
-                struct smooth_expectation *ret_expectation,
-                struct sotto_error *err);
+   their mean gives, weighed by the check. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status smooth_expected(
+    const float *tau, const double *pi, size_t leaves, size_t particles,
+    size_t classes, const struct smooth_check *check,
+    struct smooth_expectation *ret_expectation, struct sotto_error *err);
 
 /*
  * smooth_exchange.c: how particles differ from their mean by a permutation of

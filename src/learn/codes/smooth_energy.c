@@ -214,9 +214,8 @@ curve(const struct smooth_energy *energy,
     }
 }
 
-/* Adds a book's part to every value, and leaves dJ in energy->table. */
-static void
-add_book(struct smooth_energy *energy, size_t b, double *value)
+void
+smooth_energy_tables(struct smooth_energy *energy, size_t b)
 {
     const struct smooth_problem *problem = energy->problem;
     const struct smooth_expansion *expansion = &energy->expansion[b];
@@ -231,6 +230,16 @@ add_book(struct smooth_energy *energy, size_t b, double *value)
         energy->x[i] -= (float)expansion->at[i % pairs];
     }
     curve(energy, expansion, pairs);
+}
+
+/* Adds a book's part to every value, and leaves dJ in energy->table. */
+static void
+add_book(struct smooth_energy *energy, size_t b, double *value)
+{
+    const struct smooth_expansion *expansion = &energy->expansion[b];
+    const struct codes *codes = energy->problem->book[b].codes;
+    size_t pairs = codes->pairs;
+    smooth_energy_tables(energy, b);
     for (size_t p = 0; p < energy->particles; p++) {
         float *x = energy->x + p * pairs, *y = energy->y + p * pairs;
         double sum = expansion->log_p;

@@ -117,6 +117,30 @@ set_curvature(struct smooth_expansion *expansion, const struct codes *codes,
 }
 
 enum sotto_status
+smooth_expansion_scores(const struct smooth_expansion *expansion,
+                        const struct codes *codes, size_t folds,
+                        float *ret_scores, struct sotto_error *err)
+{
+    size_t pairs = codes->pairs;
+    float *v = malloc(pairs * CODES_BLOCK * sizeof *v);
+    if (v == NULL) {
+        return host_fail_memory(err);
+    }
+    memset(ret_scores, 0, folds * pairs * sizeof *ret_scores);
+    for (size_t block = 0; block < codes->blocks; block++) {
+        set_block(codes, block, expansion->at, v);
+        for (size_t i = 0; i < CODES_BLOCK; i++) {
+            float *to = ret_scores + (block * CODES_BLOCK + i) % folds * pairs;
+            for (size_t p = 0; p < pairs; p++) {
+                to[p] += v[p * CODES_BLOCK + i];
+            }
+        }
+    }
+    free(v);
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
 smooth_expansion_set(struct smooth_expansion *expansion, struct codes *codes,
                      const double *at, bool curved,
                      struct tensor_backend *backend,

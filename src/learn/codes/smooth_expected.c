@@ -1,6 +1,5 @@
 /*
- * smooth_expected.c: how often the answer will be right, as the posterior has
- * it.
+ * smooth_expected.c: how often the answer will be right.
  *
  * The answer at leaf l is the label that the particles' mean has most of, a(l).
  * If particle t is true, it is right with probability
@@ -11,13 +10,21 @@
  * particle that had a part in the mean agrees with it more than the truth does:
  * so each half of the particles is asked about the other half's answer.
  * Particles that were drawn from one stand side by side, in one half.
+ *
+ * All of them may be deceived by their prior, which takes labels for nearly
+ * pure at most leaves. The reports were asked, too (smooth_check.c): what is
+ * told are quantiles of the product of both.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "host/error.h"
 #include "learn/codes/smooth.h"
 
-#define BELOW 0.05 /* of the particles, and as many above */
+#define BELOW 0.05   /* of the distribution, and as much above */
+#define MISFIT 0.05  /* by how much the prior may deceive all particles */
+#define NETWORK 0.02 /* by how much the network differs from the leaves */
+#define GRID 1000u   /* shares that are weighed */
 
 /* The label that particles [first, end) have most of, at a leaf. */
 static size_t
@@ -36,22 +43,54 @@ find_answer(const float *tau, size_t classes, size_t first, size_t end)
     return answer;
 }
 
-static int
-compare_numbers(const void *a, const void *b)
+/* How likely the share is, up to a factor: near what a particle says, with
+   heavy tails (Student's t of three degrees), and near the check. */
+static double
+weigh_share(double share, const double *right, size_t particles,
+            const struct smooth_check *check)
 {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    double sum = 0, off = (share - check->right) / hypot(check->error, NETWORK);
+    for (size_t t = 0; t < particles; t++) {
+        double far = (share - right[t]) / MISFIT;
+        double tail = 1 + far * far / 3;
+        sum += 1 / (tail * tail);
+    }
+    return sum * exp(-off * off / 2);
+}
+
+/* Quantiles of the share of people for whom the answer is right. */
+static void
+find_quantiles(const double *right, size_t particles,
+               const struct smooth_check *check,
+               struct smooth_expectation *ret_expectation)
+{
+    double weight[GRID], sum = 0, so_far = 0;
+    double at[3] = {BELOW, 0.5, 1 - BELOW}, found[3] = {1, 1, 1};
+    size_t next = 0;
+    for (size_t i = 0; i < GRID; i++) {
+        weight[i] =
+            weigh_share(((double)i + 0.5) / GRID, right, particles, check);
+        sum += weight[i];
+    }
+    for (size_t i = 0; i < GRID; i++) {
+        so_far += weight[i] / sum;
+        while (next < 3 && so_far >= at[next]) {
+            found[next++] = ((double)i + 0.5) / GRID;
+        }
+    }
+    *ret_expectation = (struct smooth_expectation){
+        .low = found[0], .median = found[1], .high = found[2]};
 }
 
 enum sotto_status
 smooth_expected(const float *tau, const double *pi, size_t leaves,
                 size_t particles, size_t classes,
+                const struct smooth_check *check,
                 struct smooth_expectation *ret_expectation,
                 struct sotto_error *err)
 {
     double *right = calloc(particles + 1, sizeof *right);
     size_t half = particles / 2;
-    size_t below = (size_t)(BELOW * (double)particles);
     if (right == NULL) {
         return host_fail_memory(err);
     }
@@ -64,10 +103,7 @@ smooth_expected(const float *tau, const double *pi, size_t leaves,
             right[t] += pi[l] * (double)at[t * classes + answer];
         }
     }
-    qsort(right, particles, sizeof *right, compare_numbers);
-    ret_expectation->median = right[half];
-    ret_expectation->low = right[below];
-    ret_expectation->high = right[particles - 1 - below];
+    find_quantiles(right, particles, check, ret_expectation);
     free(right);
     return SOTTO_STATUS_OK;
 }
