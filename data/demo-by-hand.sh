@@ -43,7 +43,7 @@ trap - EXIT
 wait $collector
 {{/headline}}
 sotto fit mine-codes-{{eps}}.sotto {{#headline}}sqlite:mine.db{{/headline}}{{^headline}}mine-codes-{{eps}}.reports{{/headline}} --analyst mine-codes-{{eps}}.analyst \
-    --balanced --seed {{seed}} -o mine-codes-{{eps}}.model
+    --balanced --particles {{particles}} --seed {{seed}} -o mine-codes-{{eps}}.model
 sotto evaluate mine-codes-{{eps}}.model --data test-images.idx.gz --labels test-labels.idx.gz
 # Numbers; then as if there were no noise.
 sotto train vlm --from mine-numbers.sotto --eps {{eps}} --lambda {{lambda}} -o mine-numbers-{{eps}}.sotto

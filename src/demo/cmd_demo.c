@@ -448,7 +448,7 @@ const struct cli_verb cmd_demo = {
         "and compares with eight numbers and a label in place of\nthe code, "
         "with a learner that ignores their noise, and with the truth; on "
         "the\nterminal and in DIR/report.html. At one epsilon the reports are "
-        "sent over HTTP\nby 3,000 devices of three people each to a collector "
+        "sent over HTTP\nby 900 devices of ten people each to a collector "
         "on this machine. Reports\nare simulated from the seed, so that the "
         "story is the same "
         "every time: they are\nnot private. DIR/by-hand.sh does it with other "

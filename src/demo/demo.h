@@ -81,6 +81,7 @@ struct demo_effort {
 #define DEMO_TEMPERATURE "0.2"
 #define DEMO_CODE_BATCH "128"
 #define DEMO_CHANNEL "subset" /* signs would take as long again */
+#define DEMO_PARTICLES 64u    /* a quarter of fit's own: as right, sooner */
 #define DEMO_D "8"            /* numbers that are reported */
 #define DEMO_HIDDEN "128,64"
 #define DEMO_RADIUS "10"

@@ -72,18 +72,19 @@ fetch(const struct devices *devices, struct sotto_sender *sender,
         sender, path, demo_place(demo, "collector.pub", pub), info.hash, err);
 }
 
+/* All of them at once, as sotto send does: together or not at all. */
 static enum sotto_status
 queue_people(struct devices *devices, size_t device,
              struct sotto_sender *sender, struct sotto_error *err)
 {
     const struct demo *demo = &devices->story->demo;
     size_t size = devices->budget->report_size;
-    enum sotto_status status = SOTTO_STATUS_OK;
     uint8_t *report = malloc(size);
     if (report == NULL) {
         err->status = SOTTO_STATUS_MEMORY;
         return SOTTO_STATUS_MEMORY;
     }
+    enum sotto_status status = sotto_sender_begin(sender, err);
     for (size_t person = device;
          person < demo->people && status == SOTTO_STATUS_OK;
          person += demo->devices) {
@@ -92,7 +93,7 @@ queue_people(struct devices *devices, size_t device,
             HOST_THEN(status, sotto_sender_queue(sender, report, size, err));
     }
     free(report);
-    return status;
+    return HOST_THEN(status, sotto_sender_commit(sender, err));
 }
 
 /* All that is queued; a collector that refuses any of it ends the demo. */

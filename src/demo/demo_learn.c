@@ -49,7 +49,8 @@ put_setting(struct fit_settings *settings, const char *name, const char *format,
 }
 
 /* Has the library's own settings for the one that ignores the noise, and for
-   the one of codes, but that digits are known to be equally frequent. */
+   the one of codes, but that digits are known to be equally frequent and that
+   there are fewer particles. */
 static void
 put_settings(const struct demo *demo, const struct demo_budget *budget,
              enum demo_learner learner, struct fit_settings *settings)
@@ -57,6 +58,7 @@ put_settings(const struct demo *demo, const struct demo_budget *budget,
     const struct demo_effort *effort = demo->effort;
     if (learner == DEMO_LEARNER_CODES) {
         put_flag(settings, "balanced");
+        put_setting(settings, "particles", "%u", DEMO_PARTICLES);
         return;
     }
     if (learner == DEMO_LEARNER_PLAIN) {

@@ -314,6 +314,7 @@ set_settings(json_t *values, const struct demo *demo)
     set_bool(values, "networks", effort->restarts != 1);
     set_size(values, "prior", effort->prior);
     set_size(values, "batches", DEMO_BATCHES);
+    set_size(values, "particles", DEMO_PARTICLES);
     set_text(values, "rate", "%g", DEMO_RATE);
     set_text(values, "share_weight", "%g", DEMO_SHARE_WEIGHT);
     set_text(values, "seed", "%" PRIu64, demo->seed);

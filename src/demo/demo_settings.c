@@ -11,12 +11,12 @@ const char *const demo_kind_name[2] = {"codes", "numbers"};
 
 static const struct demo_effort efforts[] = {
     {.eps = "4,2,1",
-     .epochs = 60,
+     .epochs = 45,
      .numbers_epochs = 60,
      .fit_epochs = 30,
      .restarts = 2,
-     .prior = 3000,
-     .devices = 3000},
+     .prior = 1500,
+     .devices = 900},
     {.eps = "4",
      .epochs = 1,
      .numbers_epochs = 2,

@@ -34,6 +34,8 @@ struct learn_options {
                             negative: none */
     uint32_t prior_most; /* prior points to use, drawn by lot; 0: all whose
                           weights fit in 2 GB */
+    uint32_t particles;  /* codebooks alone: that labels of leaves are learnt
+                            with; 0: chosen */
     uint32_t batches;    /* steps an epoch, 0: chosen */
     uint32_t restarts; /* models whose probabilities are averaged, 0: chosen */
     double smoothing;  /* of what a label report says, towards saying nothing:

@@ -175,10 +175,32 @@ test_fit(void **state)
     assert_int_equal(classify(classifier, 2.4F, 0.4F), 0);
     assert_int_equal(classify(classifier, 2.4F, 3.4F), 1);
     /* By leaves, and nobody doubts which class is which. */
-    assert_true(info.log_p < 0 && info.smooth.particles > 0);
+    assert_true(info.log_p < 0);
+    assert_int_equal(info.smooth.particles, 256);
     assert_true(info.smooth.gap < 1);
     assert_true(classifier->exchanged[0] > 0.99);
     assert_true(info.steps == 0);
+    classifier_free(classifier);
+    crowd_clear(&crowd);
+}
+
+/* As many particles as are asked for, and no fewer right answers. */
+static void
+test_fit_particles(void **state)
+{
+    const struct learn_options options = {.balanced = true,
+                                          .particles = 40,
+                                          .decay = -1,
+                                          .seed = 4,
+                                          .threads = 1};
+    struct classifier_info info;
+    struct classifier *classifier = NULL;
+    (void)state;
+    make_halves(20, 2, 6000, false);
+    must(fit_classifier(&crowd.shape, crowd.report, 6000, &aux, &options,
+                        &classifier, &info, &err));
+    assert_int_equal(info.smooth.particles, 40);
+    assert_true(accuracy(&crowd, classifier->tau_bar) > 0.85);
     classifier_free(classifier);
     crowd_clear(&crowd);
 }
@@ -409,11 +431,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient), cmocka_unit_test(test_climb),
-        cmocka_unit_test(test_fit),      cmocka_unit_test(test_fit_table),
-        cmocka_unit_test(test_shifted),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_private),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_memory),   cmocka_unit_test(test_memory_of_all),
+        cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_climb),
+        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_fit_particles),
+        cmocka_unit_test(test_fit_table),
+        cmocka_unit_test(test_shifted),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_private),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

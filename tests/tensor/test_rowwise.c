@@ -78,6 +78,38 @@ test_rows(void **state)
     }
 }
 
+/* A row's softmax and its gradient have the same bits in a block of rows and
+   alone; in place, too. */
+static void
+test_softmax_alone(void **state)
+{
+    const size_t width[] = {1, 2, 10, 64, 65};
+    const size_t n = 37; /* two blocks and a rest */
+    (void)state;
+    for (size_t i = 0; i < sizeof width / sizeof *width; i++) {
+        size_t size = n * width[i];
+        float *a = numbers(size, 4, 20), *dy = numbers(size, 5, 1);
+        float *p = numbers(size, 6, 1), *alone = numbers(size, 7, 1);
+        cpu[0]->ops->softmax(cpu[0], n, width[i], a, p);
+        for (size_t at = 0; at < size; at += width[i]) {
+            cpu[0]->ops->softmax(cpu[0], 1, width[i], a + at, alone + at);
+        }
+        assert_same(p, alone, size);
+        cpu[0]->ops->softmax(cpu[0], n, width[i], a, a);
+        assert_same(a, p, size);
+        for (size_t at = 0; at < size; at += width[i]) {
+            cpu[0]->ops->softmax_back(cpu[0], 1, width[i], p + at, dy + at,
+                                      alone + at);
+        }
+        cpu[0]->ops->softmax_back(cpu[0], n, width[i], p, dy, dy);
+        assert_same(dy, alone, size);
+        free(alone);
+        free(p);
+        free(dy);
+        free(a);
+    }
+}
+
 /* P0 Eq. 4 by hand: inside the ball nothing changes, outside |z|_1 = l. */
 static void
 test_clip_known(void **state)
@@ -112,6 +144,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_softmax_alone),
         cmocka_unit_test(test_clip_known),
         cmocka_unit_test(test_softmax_known),
     };

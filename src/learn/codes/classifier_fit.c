@@ -309,7 +309,8 @@ label_leaves(struct fit *fit, struct sotto_error *err)
                                            .share = fit->share,
                                            .pool = fit->pool,
                                            .backend = fit->backend};
-    const struct smooth_options options = {.seed = fit->options->seed,
+    const struct smooth_options options = {.particles = fit->options->particles,
+                                           .seed = fit->options->seed,
                                            .watch = &fit->options->watch};
     enum sotto_status status;
     if (classifier->exchanged == NULL && classes <= SMOOTH_EXCHANGED_MOST) {

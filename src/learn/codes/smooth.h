@@ -124,6 +124,7 @@ struct smooth_energy {
     struct smooth_expansion *expansion;
     float **joint; /* of a book: joint in floats */
     double *pi;    /* leaves */
+    float *scale;  /* SMOOTH_SCALES rows of columns: s_m */
     float *scaled; /* features * columns: s_m e, then its gradient */
     float *tau;    /* leaves * columns */
     float *dtau;   /* likewise */

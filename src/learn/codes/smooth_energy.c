@@ -13,7 +13,8 @@
  *     -sum_y (P_y - f_y)^2 / (2 (w f_y)^2)   where f is known,
  *     SMOOTH_COUNT sum_y ln P_y              where it is not.
  *
- * Work on rows is cut into tasks by rows, never by threads.
+ * Work on rows is cut into tasks by rows, work on particles by groups of them,
+ * never by threads.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +26,10 @@
 
 #define DEVIATION 0.5   /* of ln s_m */
 #define HELD_LEAST 1e-6 /* of a share, for its logarithm */
+#define GROUP 16u       /* particles of a task */
 
 /* exp of the mean of ln s_m. */
-static const double scale[SMOOTH_SCALES] = {1, 2, 2, 2, 4};
+static const double mean_scale[SMOOTH_SCALES] = {1, 2, 2, 2, 4};
 
 /* ---- Making and freeing ---------------------------------------------------
  */
@@ -65,6 +67,7 @@ smooth_energy_init(struct smooth_energy *energy,
     energy->expansion = calloc(problem->books, sizeof *energy->expansion);
     energy->joint = calloc(problem->books, sizeof *energy->joint);
     energy->pi = calloc(problem->leaves, sizeof *energy->pi);
+    energy->scale = malloc(SMOOTH_SCALES * columns * sizeof(float));
     energy->scaled = malloc(problem->features->count * columns * sizeof(float));
     energy->tau = malloc(count * sizeof(float));
     energy->dtau = malloc(count * sizeof(float));
@@ -73,9 +76,9 @@ smooth_energy_init(struct smooth_energy *energy,
     energy->y = malloc(cells * columns * sizeof(float));
     energy->held = malloc(columns * sizeof(double));
     if (energy->expansion == NULL || energy->joint == NULL ||
-        energy->pi == NULL || energy->scaled == NULL || energy->tau == NULL ||
-        energy->dtau == NULL || energy->table == NULL || energy->x == NULL ||
-        energy->y == NULL || energy->held == NULL) {
+        energy->pi == NULL || energy->scale == NULL || energy->scaled == NULL ||
+        energy->tau == NULL || energy->dtau == NULL || energy->table == NULL ||
+        energy->x == NULL || energy->y == NULL || energy->held == NULL) {
         smooth_energy_clear(energy);
         return host_fail_memory(err);
     }
@@ -108,6 +111,7 @@ smooth_energy_clear(struct smooth_energy *energy)
     free(energy->expansion);
     free((void *)energy->joint);
     free(energy->pi);
+    free(energy->scale);
     free(energy->scaled);
     free(energy->tau);
     free(energy->dtau);
@@ -123,9 +127,33 @@ smooth_energy_clear(struct smooth_energy *energy)
 
 struct pass {
     struct smooth_energy *energy;
-    const float *e, *u;
-    float *de;
+    const float *e;
+    float *de, *du;
+    size_t book;
+    double *value;
 };
+
+/* Particles from `begin` to `end`: a task's. */
+struct group {
+    size_t begin, end;
+};
+
+static struct group
+find_group(const struct smooth_energy *energy, size_t i)
+{
+    size_t end = (i + 1) * GROUP;
+    return (struct group){i * GROUP,
+                          end < energy->particles ? end : energy->particles};
+}
+
+static void
+run_groups(const struct smooth_energy *energy,
+           void (*task)(void *context, size_t i, unsigned worker),
+           struct pass *pass)
+{
+    host_pool_run(energy->problem->pool,
+                  (energy->particles + GROUP - 1) / GROUP, task, pass);
+}
 
 static size_t
 scale_of(const struct smooth_features *features, size_t row)
@@ -137,19 +165,28 @@ scale_of(const struct smooth_features *features, size_t row)
     return m;
 }
 
+static void
+set_scale(struct smooth_energy *energy, const float *u)
+{
+    size_t classes = energy->problem->classes;
+    for (size_t i = 0; i < SMOOTH_SCALES * energy->particles; i++) {
+        size_t m = i / energy->particles;
+        float s = (float)(mean_scale[m] * exp(DEVIATION * (double)u[i]));
+        for (size_t y = 0; y < classes; y++) {
+            energy->scale[i * classes + y] = s;
+        }
+    }
+}
+
 /* to = s_m from, of one feature's row. */
 static void
-scale_row(const struct smooth_energy *energy, const float *u, size_t row,
-          const float *from, float *to)
+scale_row(const struct smooth_energy *energy, size_t row, const float *from,
+          float *to)
 {
-    size_t m = scale_of(energy->problem->features, row);
-    size_t classes = energy->problem->classes;
-    for (size_t p = 0; p < energy->particles; p++) {
-        float s = (float)(scale[m] * exp(DEVIATION *
-                                         (double)u[m * energy->particles + p]));
-        for (size_t y = 0; y < classes; y++) {
-            to[p * classes + y] = s * from[p * classes + y];
-        }
+    const float *s = energy->scale +
+                     scale_of(energy->problem->features, row) * energy->columns;
+    for (size_t i = 0; i < energy->columns; i++) {
+        to[i] = s[i] * from[i];
     }
 }
 
@@ -159,7 +196,7 @@ scale_task(void *context, size_t row, unsigned worker)
     const struct pass *pass = context;
     const struct smooth_energy *energy = pass->energy;
     (void)worker;
-    scale_row(energy, pass->u, row, pass->e + row * energy->columns,
+    scale_row(energy, row, pass->e + row * energy->columns,
               energy->scaled + row * energy->columns);
 }
 
@@ -170,7 +207,8 @@ smooth_energy_forward(struct smooth_energy *energy, const float *e,
     const struct smooth_problem *problem = energy->problem;
     const struct smooth_features *features = problem->features;
     struct tensor_backend *backend = problem->backend;
-    struct pass pass = {.energy = energy, .e = e, .u = u};
+    struct pass pass = {.energy = energy, .e = e};
+    set_scale(energy, u);
     host_pool_run(problem->pool, features->count, scale_task, &pass);
     backend->ops->multiply(backend, false, false, problem->leaves,
                            energy->columns, features->count, 1, features->a,
@@ -182,13 +220,14 @@ smooth_energy_forward(struct smooth_energy *energy, const float *e,
 /* ---- The value, and dtau --------------------------------------------------
  */
 
-/* Cells rows of particles rows of classes, and the other way round. */
+/* Turns some particles of a table: cells rows of particles rows of classes,
+   and the other way round. */
 static void
-turn_table(const struct smooth_energy *energy, size_t cells, const float *from,
-           bool back, float *to)
+turn_table(const struct smooth_energy *energy, struct group group, size_t cells,
+           const float *from, bool back, float *to)
 {
     size_t classes = energy->problem->classes, particles = energy->particles;
-    for (size_t p = 0; p < particles; p++) {
+    for (size_t p = group.begin; p < group.end; p++) {
         for (size_t c = 0; c < cells; c++) {
             size_t table = (c * particles + p) * classes;
             size_t turned = (p * cells + c) * classes;
@@ -214,52 +253,89 @@ curve(const struct smooth_energy *energy,
     }
 }
 
+/* x = J - J* of some particles. */
+static void
+centre_task(void *context, size_t i, unsigned worker)
+{
+    const struct pass *pass = context;
+    const struct smooth_energy *energy = pass->energy;
+    const struct codes *codes = energy->problem->book[pass->book].codes;
+    const double *at = energy->expansion[pass->book].at;
+    struct group group = find_group(energy, i);
+    (void)worker;
+    turn_table(energy, group, codes->cells, energy->table, false, energy->x);
+    for (size_t p = group.begin; p < group.end; p++) {
+        float *x = energy->x + p * codes->pairs;
+        for (size_t pair = 0; pair < codes->pairs; pair++) {
+            x[pair] -= (float)at[pair];
+        }
+    }
+}
+
 void
 smooth_energy_tables(struct smooth_energy *energy, size_t b)
 {
     const struct smooth_problem *problem = energy->problem;
-    const struct smooth_expansion *expansion = &energy->expansion[b];
     const struct codes *codes = problem->book[b].codes;
     struct tensor_backend *backend = problem->backend;
-    size_t pairs = codes->pairs;
     backend->ops->multiply(backend, true, false, codes->cells, energy->columns,
                            problem->leaves, 1, energy->joint[b], energy->tau, 0,
                            energy->table);
-    turn_table(energy, codes->cells, energy->table, false, energy->x);
-    for (size_t i = 0; i < energy->particles * pairs; i++) {
-        energy->x[i] -= (float)expansion->at[i % pairs];
+    run_groups(energy, centre_task,
+               &(struct pass){.energy = energy, .book = b});
+    curve(energy, &energy->expansion[b], codes->pairs);
+}
+
+/* The book's part of the value of some particles, and dJ = g - y. */
+static void
+value_task(void *context, size_t i, unsigned worker)
+{
+    const struct pass *pass = context;
+    const struct smooth_energy *energy = pass->energy;
+    const struct smooth_expansion *expansion = &energy->expansion[pass->book];
+    const struct codes *codes = energy->problem->book[pass->book].codes;
+    struct group group = find_group(energy, i);
+    (void)worker;
+    for (size_t p = group.begin; p < group.end; p++) {
+        const float *x = energy->x + p * codes->pairs;
+        float *y = energy->y + p * codes->pairs;
+        double sum = expansion->log_p;
+        for (size_t pair = 0; pair < codes->pairs; pair++) {
+            double g = (double)expansion->g[pair];
+            sum += (double)x[pair] * (g - (double)y[pair] / 2);
+            y[pair] = expansion->g[pair] - y[pair];
+        }
+        pass->value[p] += sum;
     }
-    curve(energy, expansion, pairs);
+    turn_table(energy, group, codes->cells, energy->y, true, energy->table);
 }
 
 /* Adds a book's part to every value, and leaves dJ in energy->table. */
 static void
 add_book(struct smooth_energy *energy, size_t b, double *value)
 {
-    const struct smooth_expansion *expansion = &energy->expansion[b];
-    const struct codes *codes = energy->problem->book[b].codes;
-    size_t pairs = codes->pairs;
+    struct pass pass = {.energy = energy, .book = b, .value = value};
     smooth_energy_tables(energy, b);
-    for (size_t p = 0; p < energy->particles; p++) {
-        float *x = energy->x + p * pairs, *y = energy->y + p * pairs;
-        double sum = expansion->log_p;
-        for (size_t i = 0; i < pairs; i++) {
-            sum += (double)x[i] * ((double)expansion->g[i] - (double)y[i] / 2);
-            y[i] = expansion->g[i] - y[i];
-        }
-        value[p] += sum;
-    }
-    turn_table(energy, codes->cells, energy->y, true, energy->table);
+    run_groups(energy, value_task, &pass);
 }
 
+/* held = sum_l pi_l tau_l of some particles. */
 static void
-set_held(struct smooth_energy *energy)
+held_task(void *context, size_t i, unsigned worker)
 {
-    memset(energy->held, 0, energy->columns * sizeof *energy->held);
+    const struct pass *pass = context;
+    const struct smooth_energy *energy = pass->energy;
+    struct group group = find_group(energy, i);
+    size_t classes = energy->problem->classes, begin = group.begin * classes;
+    size_t count = (group.end - group.begin) * classes;
+    double *held = energy->held + begin;
+    (void)worker;
+    memset(held, 0, count * sizeof *held);
     for (size_t l = 0; l < energy->problem->leaves; l++) {
-        const float *tau = energy->tau + l * energy->columns;
-        for (size_t i = 0; i < energy->columns; i++) {
-            energy->held[i] += energy->pi[l] * (double)tau[i];
+        const float *tau = energy->tau + l * energy->columns + begin;
+        double pi = energy->pi[l];
+        for (size_t column = 0; column < count; column++) {
+            held[column] += pi * (double)tau[column];
         }
     }
 }
@@ -270,7 +346,7 @@ add_shares(struct smooth_energy *energy, double *value)
 {
     const struct smooth_problem *problem = energy->problem;
     double width = problem->width > 0 ? problem->width : SMOOTH_WIDTH;
-    set_held(energy);
+    run_groups(energy, held_task, &(struct pass){.energy = energy});
     for (size_t i = 0; i < energy->columns; i++) {
         size_t p = i / problem->classes, y = i % problem->classes;
         double held = energy->held[i];
@@ -294,9 +370,11 @@ share_task(void *context, size_t l, unsigned worker)
     const struct pass *pass = context;
     const struct smooth_energy *energy = pass->energy;
     float *dtau = energy->dtau + l * energy->columns;
+    const double *held = energy->held;
+    double pi = energy->pi[l];
     (void)worker;
     for (size_t i = 0; i < energy->columns; i++) {
-        dtau[i] += (float)(energy->pi[l] * energy->held[i]);
+        dtau[i] += (float)(pi * held[i]);
     }
 }
 
@@ -307,24 +385,31 @@ unscale_task(void *context, size_t row, unsigned worker)
     const struct pass *pass = context;
     const struct smooth_energy *energy = pass->energy;
     (void)worker;
-    scale_row(energy, pass->u, row, energy->scaled + row * energy->columns,
+    scale_row(energy, row, energy->scaled + row * energy->columns,
               pass->de + row * energy->columns);
 }
 
+/* d u of some particles. */
 static void
-set_du(const struct smooth_energy *energy, const float *e, const float *de,
-       float *ret_du)
+du_task(void *context, size_t i, unsigned worker)
 {
+    const struct pass *pass = context;
+    const struct smooth_energy *energy = pass->energy;
     const struct smooth_features *features = energy->problem->features;
     size_t particles = energy->particles, classes = energy->problem->classes;
-    memset(ret_du, 0, SMOOTH_SCALES * particles * sizeof *ret_du);
+    struct group group = find_group(energy, i);
+    (void)worker;
+    for (size_t m = 0; m < SMOOTH_SCALES; m++) {
+        float *du = pass->du + m * particles;
+        memset(du + group.begin, 0, (group.end - group.begin) * sizeof *du);
+    }
     for (size_t row = 0; row < features->count; row++) {
-        float *du = ret_du + scale_of(features, row) * particles;
-        for (size_t p = 0; p < particles; p++) {
+        float *du = pass->du + scale_of(features, row) * particles;
+        for (size_t p = group.begin; p < group.end; p++) {
             size_t at = row * energy->columns + p * classes;
             float sum = 0;
             for (size_t y = 0; y < classes; y++) {
-                sum += e[at + y] * de[at + y];
+                sum += pass->e[at + y] * pass->de[at + y];
             }
             du[p] += (float)DEVIATION * sum;
         }
@@ -339,7 +424,7 @@ smooth_energy_value(struct smooth_energy *energy, const float *e,
     const struct smooth_problem *problem = energy->problem;
     const struct smooth_features *features = problem->features;
     struct tensor_backend *backend = problem->backend;
-    struct pass pass = {.energy = energy, .e = e, .u = u, .de = ret_de};
+    struct pass pass = {.energy = energy, .e = e, .de = ret_de, .du = ret_du};
     memset(ret_value, 0, energy->particles * sizeof *ret_value);
     for (size_t b = 0; b < problem->books; b++) {
         add_book(energy, b, ret_value);
@@ -361,8 +446,9 @@ smooth_energy_value(struct smooth_energy *energy, const float *e,
     backend->ops->multiply(backend, true, false, features->count,
                            energy->columns, problem->leaves, 1, features->a,
                            energy->dtau, 0, energy->scaled);
+    set_scale(energy, u);
     host_pool_run(problem->pool, features->count, unscale_task, &pass);
-    set_du(energy, e, ret_de, ret_du);
+    run_groups(energy, du_task, &pass);
 }
 
 void

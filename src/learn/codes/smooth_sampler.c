@@ -64,6 +64,7 @@ sampler_clear(struct sampler *sampler)
     free(sampler->log_p);
     free(sampler->log_p_next);
     free(sampler->step);
+    free(sampler->wide_step);
     free(sampler->taken);
     free(sampler->from);
     free(sampler->pair);
@@ -84,6 +85,7 @@ sampler_init(struct sampler *sampler, struct sotto_error *err)
     sampler->log_p = calloc(particles, sizeof(double));
     sampler->log_p_next = calloc(particles, sizeof(double));
     sampler->step = calloc(particles, sizeof(float));
+    sampler->wide_step = calloc(sampler->columns, sizeof(float));
     sampler->taken = calloc(particles, sizeof(bool));
     sampler->from = calloc(particles, sizeof *sampler->from);
     sampler->pair = calloc(2 * particles, sizeof *sampler->pair);
@@ -91,9 +93,10 @@ sampler_init(struct sampler *sampler, struct sotto_error *err)
     sampler->seeded = calloc(particles + 1, sizeof *sampler->seeded);
     if (!made || sampler->r == NULL || sampler->ru == NULL ||
         sampler->log_p == NULL || sampler->log_p_next == NULL ||
-        sampler->step == NULL || sampler->taken == NULL ||
-        sampler->from == NULL || sampler->pair == NULL ||
-        sampler->sum == NULL || sampler->seeded == NULL) {
+        sampler->step == NULL || sampler->wide_step == NULL ||
+        sampler->taken == NULL || sampler->from == NULL ||
+        sampler->pair == NULL || sampler->sum == NULL ||
+        sampler->seeded == NULL) {
         return host_fail_memory(err);
     }
     for (size_t p = 0; p <= particles; p++) {
@@ -162,6 +165,9 @@ draw_all(struct sampler *sampler, float *e, float *u)
     drawing.u = u;
     host_pool_run(sampler->problem->pool, sampler->particles, draw_task,
                   &drawing);
+    for (size_t i = 0; i < sampler->columns; i++) {
+        sampler->wide_step[i] = sampler->step[i / sampler->problem->classes];
+    }
 }
 
 /* ---- A move ---------------------------------------------------------------
@@ -197,20 +203,16 @@ struct leap {
     float drift; /* of a step, by the momentum */
 };
 
-/* One row of r and e, or of ru and u: `each` numbers of a particle. */
+/* One row of r and e, or of ru and u, and the step of each of its numbers. */
 static void
-leap_row(const struct leap *leap, size_t each, const float *gradient, float *r,
-         float *e)
+leap_row(const struct leap *leap, size_t count, const float *restrict step,
+         const float *restrict gradient, float *restrict r, float *restrict e)
 {
-    const struct sampler *sampler = leap->sampler;
-    float beta = (float)sampler->beta;
-    for (size_t p = 0; p < sampler->particles; p++) {
-        float kick = leap->kick * sampler->step[p];
-        float drift = leap->drift * sampler->step[p];
-        for (size_t i = p * each; i < (p + 1) * each; i++) {
-            r[i] += kick * (beta * gradient[i] - e[i]);
-            e[i] += drift * r[i];
-        }
+    float beta = (float)leap->sampler->beta;
+    float kick = leap->kick, drift = leap->drift;
+    for (size_t i = 0; i < count; i++) {
+        r[i] += kick * step[i] * (beta * gradient[i] - e[i]);
+        e[i] += drift * step[i] * r[i];
     }
 }
 
@@ -222,12 +224,12 @@ leap_task(void *context, size_t row, unsigned worker)
     (void)worker;
     if (row < sampler->features) {
         size_t at = row * sampler->columns;
-        leap_row(leap, sampler->problem->classes, sampler->next.de + at,
-                 sampler->r + at, sampler->next.e + at);
+        leap_row(leap, sampler->columns, sampler->wide_step,
+                 sampler->next.de + at, sampler->r + at, sampler->next.e + at);
     } else {
         size_t at = (row - sampler->features) * sampler->particles;
-        leap_row(leap, 1, sampler->next.du + at, sampler->ru + at,
-                 sampler->next.u + at);
+        leap_row(leap, sampler->particles, sampler->step, sampler->next.du + at,
+                 sampler->ru + at, sampler->next.u + at);
     }
 }
 
@@ -252,17 +254,37 @@ copy_row(const struct sampler *sampler, const bool *taken,
     }
 }
 
+struct copying {
+    const struct sampler *sampler;
+    const bool *taken;
+    const uint32_t *source;
+    const struct sampler_state *from;
+    struct sampler_state *to;
+};
+
+static void
+copy_task(void *context, size_t row, unsigned worker)
+{
+    const struct copying *copying = context;
+    const struct sampler *sampler = copying->sampler;
+    const struct sampler_state *from = copying->from;
+    struct sampler_state *to = copying->to;
+    size_t classes = sampler->problem->classes, at = row * sampler->columns;
+    (void)worker;
+    copy_row(sampler, copying->taken, copying->source, classes, from->e + at,
+             to->e + at);
+    copy_row(sampler, copying->taken, copying->source, classes, from->de + at,
+             to->de + at);
+}
+
 void
 sampler_copy(const struct sampler *sampler, const bool *taken,
              const uint32_t *source, const struct sampler_state *from,
              struct sampler_state *to)
 {
-    size_t classes = sampler->problem->classes;
-    for (size_t row = 0; row < sampler->features; row++) {
-        size_t at = row * sampler->columns;
-        copy_row(sampler, taken, source, classes, from->e + at, to->e + at);
-        copy_row(sampler, taken, source, classes, from->de + at, to->de + at);
-    }
+    struct copying copying = {sampler, taken, source, from, to};
+    host_pool_run(sampler->problem->pool, sampler->features, copy_task,
+                  &copying);
     for (size_t m = 0; m < SMOOTH_SCALES; m++) {
         size_t at = m * sampler->particles;
         copy_row(sampler, taken, source, 1, from->u + at, to->u + at);

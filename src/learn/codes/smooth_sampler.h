@@ -24,6 +24,7 @@ struct sampler {
     double *log_p;         /* particles: ln of prior and momenta, before */
     double *log_p_next;    /* after */
     float *step;           /* particles */
+    float *wide_step;      /* columns: the step of a column's particle */
     bool *taken;           /* particles */
     uint32_t *from;        /* particles: whom each was drawn from */
     uint32_t *pair;        /* particles: two labels to exchange */

@@ -3,14 +3,25 @@
  * clipping to an L1 ball, and the gathering of rows.
  *
  * Rows are short here (classes, latent dimensions), and the sums along them
- * are in double precision, in the order of the indices. Where no exponential
- * is to be quick, the plain loops do it, some rows a thread.
+ * are in double precision, in the order of the indices. Softmax turns a block
+ * of short rows, so that each row has a lane of the vectors:
+ *
+ *     row 0   a b c        a d . .
+ *     row 1   d e f   ->   b e . .
+ *     ...                  c f . .
+ *
+ * A lane does what a loop over its row would, in the same order: the result is
+ * the same to the bit. Where no exponential is to be quick, the plain loops do
+ * it, some rows a thread.
  */
+#include <string.h>
+
 #include "tensor/cpu/cpu.h"
 #include "tensor/cpu/curves.h"
 #include "tensor/plain/plain.h"
 
 #define ELEMENTS_MIN ((size_t)4096)
+#define TURNED_MAX ((size_t)64) /* entries of a row that is turned */
 
 /* `rows` does n rows, which begin at these places. */
 struct row_job {
@@ -49,6 +60,56 @@ run_rows(struct tensor_backend *self, struct row_job *job)
 
 /* ---- Softmax ------------------------------------------------------------ */
 
+/* Turns CPU_LANES rows of `width` into `width` rows of lanes. */
+CPU_BODY
+turn_rows_body(size_t width, const float *restrict rows,
+               float *restrict ret_lanes)
+{
+    for (size_t i = 0; i < width; i++) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            ret_lanes[i * CPU_LANES + l] = rows[l * width + i];
+        }
+    }
+}
+
+CPU_BODY
+turn_back_body(size_t width, const float *restrict lanes,
+               float *restrict ret_rows)
+{
+    for (size_t l = 0; l < CPU_LANES; l++) {
+        for (size_t i = 0; i < width; i++) {
+            ret_rows[l * width + i] = lanes[i * CPU_LANES + l];
+        }
+    }
+}
+
+/* softmax_row of CPU_LANES rows at a time. */
+CPU_KERNEL(softmax_block, (size_t width, const float *a, float *p),
+           (width, a, p))
+{
+    float lanes[TURNED_MAX * CPU_LANES], most[CPU_LANES];
+    double sum[CPU_LANES] = {0};
+    turn_rows_body(width, a, lanes);
+    memcpy(most, lanes, sizeof most);
+    for (size_t i = CPU_LANES; i < width * CPU_LANES; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            most[l] = lanes[i + l] > most[l] ? lanes[i + l] : most[l];
+        }
+    }
+    for (size_t i = 0; i < width * CPU_LANES; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            lanes[i + l] = curve_exp(lanes[i + l] - most[l]);
+            sum[l] += (double)lanes[i + l];
+        }
+    }
+    for (size_t i = 0; i < width * CPU_LANES; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            lanes[i + l] = (float)((double)lanes[i + l] / sum[l]);
+        }
+    }
+    turn_back_body(width, lanes, p);
+}
+
 static void
 softmax_row(size_t width, const float *a, float *p)
 {
@@ -66,12 +127,22 @@ softmax_row(size_t width, const float *a, float *p)
     }
 }
 
+/* How many of n rows make whole blocks. */
+static size_t
+count_turned(size_t n, size_t width)
+{
+    return width > 0 && width <= TURNED_MAX ? n - n % CPU_LANES : 0;
+}
+
 static void
 softmax_rows(const struct row_job *job, size_t n)
 {
-    for (size_t r = 0; r < n; r++) {
-        softmax_row(job->width, job->x + r * job->width,
-                    job->y + r * job->width);
+    size_t width = job->width, turned = count_turned(n, width);
+    for (size_t r = 0; r < turned; r += CPU_LANES) {
+        softmax_block(width, job->x + r * width, job->y + r * width);
+    }
+    for (size_t r = turned; r < n; r++) {
+        softmax_row(width, job->x + r * width, job->y + r * width);
     }
 }
 
@@ -85,10 +156,39 @@ cpu_softmax(struct tensor_backend *self, size_t n, size_t k,
     run_rows(self, &job);
 }
 
+/* plain_softmax_back of CPU_LANES rows at a time. */
+CPU_KERNEL(softmax_back_block,
+           (size_t width, const float *p, const float *dp, float *da),
+           (width, p, dp, da))
+{
+    float lanes[TURNED_MAX * CPU_LANES], slopes[TURNED_MAX * CPU_LANES];
+    double sum[CPU_LANES] = {0};
+    turn_rows_body(width, p, lanes);
+    turn_rows_body(width, dp, slopes);
+    for (size_t i = 0; i < width * CPU_LANES; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            sum[l] += (double)lanes[i + l] * (double)slopes[i + l];
+        }
+    }
+    for (size_t i = 0; i < width * CPU_LANES; i += CPU_LANES) {
+        for (size_t l = 0; l < CPU_LANES; l++) {
+            lanes[i + l] = (float)((double)lanes[i + l] *
+                                   ((double)slopes[i + l] - sum[l]));
+        }
+    }
+    turn_back_body(width, lanes, da);
+}
+
 static void
 softmax_back_rows(const struct row_job *job, size_t n)
 {
-    plain_softmax_back(NULL, n, job->width, job->x, job->dy, job->y);
+    size_t width = job->width, turned = count_turned(n, width);
+    size_t at = turned * width;
+    for (size_t i = 0; i < at; i += CPU_LANES * width) {
+        softmax_back_block(width, job->x + i, job->dy + i, job->y + i);
+    }
+    plain_softmax_back(NULL, n - turned, width, job->x + at, job->dy + at,
+                       job->y + at);
 }
 
 void
