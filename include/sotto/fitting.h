@@ -72,11 +72,12 @@ struct sotto_fit_info {
                       likelihood is from its second order, in nats; above 1 the
                       answer is rough (docs/codebook.md); 0 otherwise */
     double right;  /* likewise: the share of people, of those with one of the
-                      classes, whose leaf has the right class by the reports'
-                      posterior; the model itself may differ a little. 0
-                      otherwise, where the gap is above 1, and where high and
-                      low are more than 0.25 apart */
-    double right_low, right_high; /* about 90% of the posterior is between */
+                      classes, for whom the model should be right, from the
+                      reports (docs/codebook.md says how far to trust it). 0
+                      otherwise, where the gap is above 1, where reports are too
+                      few to be asked, and where high and low are more than 0.25
+                      apart */
+    double right_low, right_high; /* between them nine times in ten, about */
     uint64_t last; /* epochs of a last fit, on the auxiliary records; 0: none */
 };
 

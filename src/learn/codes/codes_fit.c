@@ -233,12 +233,14 @@ list_reports(const struct sotto_report_reader *reader,
     return SOTTO_STATUS_OK;
 }
 
-/* Whether the posterior says how often the model is right. Where the likelihood
-   is far from its expansion, it is not to be trusted. */
+/* Whether it is told how often the model is right. Where the likelihood is far
+   from its expansion, or reports are too few to be asked, it is not to be
+   trusted. */
 static bool
 is_forecast(const struct smooth_info *smooth)
 {
     return smooth->particles > 0 && smooth->gap <= GAP_MOST &&
+           isfinite(smooth->check.error) &&
            smooth->right.high - smooth->right.low <= WIDTH_MOST;
 }
 

@@ -175,14 +175,15 @@ struct smooth_options {
 };
 
 /* The share of people whose class the leaves' answer gets right, of those with
-   one of the classes: between low and high with about 90%. */
+   one of the classes: between low and high nine times in ten, if particles and
+   reports are to be trusted (docs/codebook.md). */
 struct smooth_expectation {
     double median, low, high;
 };
 
 /* What reports say of an answer that was found without them: the share of
    people for whom it is right, and the deviation of that estimate, INFINITY
-   where they say nothing. */
+   where they say nothing, or are fewer than ten to a pair of every book. */
 struct smooth_check {
     double right, error;
 };
@@ -216,10 +217,9 @@ SOTTO_CHECKED enum sotto_status smooth_fit(const struct smooth_problem *problem,
  * and an expansion near their mean; `mean`, leaves rows of classes, is what the
  * answer is taken from. Statuses: MEMORY.
  */
-SOTTO_CHECKED enum sotto_status smooth_check(struct smooth_energy *energy,
-                                             const double *mean,
-                                             struct smooth_check *ret_check,
-                                             struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+smooth_check_answer(struct smooth_energy *energy, const double *mean,
+                    struct smooth_check *ret_check, struct sotto_error *err);
 
 /* smooth_expected.c: what the particles, two or more, say of the answer that
    their mean gives, weighed by the check. Statuses: MEMORY. */

@@ -22,7 +22,8 @@
  * Where two labels are nearly as likely, a fold more or less decides between
  * them, and an estimate that follows such steps has a large variance. So it is
  * of a softened answer, which gives a leaf's people to its labels by tau^POWER;
- * by how much the answer itself is better, the particles say.
+ * by how much the answer itself is better, the particles say, give or take as
+ * much.
  *
  * What leaves know beyond their codes reports do not tell. The particles say
  * how much it is, and may be right or deceived by their prior: half of what
@@ -35,11 +36,12 @@
 #include "host/error.h"
 #include "learn/codes/smooth.h"
 
-#define FOLDS 256u /* of a book */
-#define ROUNDS 40u /* of conjugate gradients */
-#define SMALL 1e-4 /* a residual that will do, of what it was */
-#define POWER 3.0  /* of tau, in an answer that is softened */
-#define RIDGE 1e-3 /* of the mean of H's diagonal */
+#define FOLDS 256u       /* of a book */
+#define ROUNDS 40u       /* of conjugate gradients */
+#define SMALL 1e-4       /* a residual that will do, of what it was */
+#define POWER 3.0        /* of tau, in an answer that is softened */
+#define REPORTS_EACH 10u /* to a pair, at least */
+#define RIDGE 1e-3       /* of the mean of H's diagonal */
 
 /* Rooms for the folds of one book. */
 struct check {
@@ -142,10 +144,10 @@ set_weights(struct check *check)
     }
 }
 
-/* How much of a leaf is said to have each label: tau^POWER, of sum 1. */
+/* Says how much of a leaf has each label: tau^POWER, of sum 1. */
 static void
-soften(const double *mean, const float *change, size_t classes,
-       double *ret_said)
+soften_answer(const double *mean, const float *change, size_t classes,
+              double *ret_said)
 {
     double most = 0, sum = 0;
     for (size_t y = 0; y < classes; y++) {
@@ -162,7 +164,7 @@ soften(const double *mean, const float *change, size_t classes,
     }
 }
 
-/* v of every fold. */
+/* Sets v of every fold. */
 static void
 set_answers(struct check *check)
 {
@@ -177,8 +179,8 @@ set_answers(struct check *check)
             check->weight, energy->tau + l * energy->columns, 0, check->found);
         for (size_t f = 0; f < check->folds; f++) {
             float *v = check->v + f * check->pairs;
-            soften(check->mean + l * classes, check->found + f * classes,
-                   classes, check->column);
+            soften_answer(check->mean + l * classes, check->found + f * classes,
+                          classes, check->column);
             for (size_t p = 0; p < check->pairs; p++) {
                 double w = joint[l * cells + p / classes];
                 if (w > 0) {
@@ -209,23 +211,59 @@ take_means(const struct check *check, float *x)
     }
 }
 
-/* Adds what a known share is worth: (sum_c x_cy) / (w f_y)^2. */
-static void
-add_shares(const struct check *check, const float *x, float *hx)
+/* What a known share of label y is worth to a book: 1 / (w f_y)^2, of which
+   every book has its part; 0 where shares are not known. */
+static double
+find_worth(const struct check *check, size_t y)
 {
     const struct smooth_problem *problem = check->energy->problem;
     double width = problem->width > 0 ? problem->width : SMOOTH_WIDTH;
+    double w = problem->share != NULL ? width * problem->share[y] : INFINITY;
+    return 1 / (w * w * (double)problem->books);
+}
+
+/* Sets check->column to the sums of a table's labels. */
+static void
+sum_labels(const struct check *check, const float *x)
+{
+    memset(check->column, 0, check->classes * sizeof *check->column);
+    for (size_t p = 0; p < check->pairs; p++) {
+        check->column[p % check->classes] += (double)x[p];
+    }
+}
+
+static void
+add_known_shares(const struct check *check, const float *x, float *hx)
+{
     size_t classes = check->classes, pairs = check->pairs;
-    for (size_t f = 0; f < check->folds && problem->share != NULL; f++) {
-        memset(check->column, 0, classes * sizeof *check->column);
+    for (size_t f = 0; f < check->folds; f++) {
+        sum_labels(check, x + f * pairs);
         for (size_t p = 0; p < pairs; p++) {
-            check->column[p % classes] += (double)x[f * pairs + p];
-        }
-        for (size_t p = 0; p < pairs; p++) {
-            double w = width * problem->share[p % classes];
-            hx[f * pairs + p] += (float)(check->column[p % classes] / (w * w));
+            hx[f * pairs + p] += (float)(check->column[p % classes] *
+                                         find_worth(check, p % classes));
         }
     }
+}
+
+/* u' times the gradient of the known shares at J*, in the mean over folds. */
+static double
+follow_known_shares(const struct check *check)
+{
+    const struct smooth_problem *problem = check->energy->problem;
+    const double *at = check->energy->expansion[check->b].at;
+    size_t classes = check->classes, pairs = check->pairs;
+    double sum = 0;
+    for (size_t y = 0; y < classes && problem->share != NULL; y++) {
+        double off = problem->share[y];
+        for (size_t c = 0; c < check->cells; c++) {
+            off -= at[c * classes + y];
+        }
+        for (size_t i = y; i < check->folds * pairs; i += classes) {
+            sum += (double)check->u[i] * off * find_worth(check, y) /
+                   (double)check->folds;
+        }
+    }
+    return sum;
 }
 
 static void
@@ -245,12 +283,12 @@ multiply_curvature(const struct check *check, const float *x, float *hx)
     for (size_t i = 0; i < size; i++) {
         hx[i] += (float)check->ridge * x[i];
     }
-    add_shares(check, x, hx);
+    add_known_shares(check, x, hx);
     take_means(check, hx);
 }
 
 static double
-dot(const float *a, const float *b, size_t n)
+multiply_rows(const float *a, const float *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -259,14 +297,15 @@ dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
-/* One step of conjugate gradients of a fold. */
+/* Makes one step of conjugate gradients for a fold. */
 static void
 step_fold(const struct check *check, size_t f)
 {
     size_t pairs = check->pairs;
     float *u = check->u + f * pairs, *r = check->r + f * pairs;
     float *d = check->d + f * pairs, *hd = check->hd + f * pairs;
-    double before = dot(r, r, pairs), curved = dot(d, hd, pairs), by;
+    double before = multiply_rows(r, r, pairs),
+           curved = multiply_rows(d, hd, pairs), by;
     if (!(before > 0) || !(curved > 0)) {
         return;
     }
@@ -275,23 +314,24 @@ step_fold(const struct check *check, size_t f)
         u[p] += (float)by * d[p];
         r[p] -= (float)by * hd[p];
     }
-    by = dot(r, r, pairs) / before;
+    by = multiply_rows(r, r, pairs) / before;
     for (size_t p = 0; p < pairs; p++) {
         d[p] = r[p] + (float)by * d[p];
     }
 }
 
-/* u of every fold, from v, whose rows have sum 0. */
+/* Finds u of every fold from v, whose rows have sum 0. */
 static void
-solve(struct check *check)
+solve_folds(struct check *check)
 {
     size_t size = check->folds * check->pairs;
-    double first = dot(check->v, check->v, size);
+    double first = multiply_rows(check->v, check->v, size);
     memset(check->u, 0, size * sizeof *check->u);
     memcpy(check->r, check->v, size * sizeof *check->r);
     memcpy(check->d, check->v, size * sizeof *check->d);
     for (size_t round = 0; round < ROUNDS; round++) {
-        if (!(dot(check->r, check->r, size) > SMALL * SMALL * first)) {
+        if (!(multiply_rows(check->r, check->r, size) >
+              SMALL * SMALL * first)) {
             break;
         }
         multiply_curvature(check, check->d, check->hd);
@@ -304,8 +344,9 @@ solve(struct check *check)
 /* ---- The estimate ---------------------------------------------------------
  */
 
+/* Sets the codes' shares, the particles' mean, its answers and the ridge. */
 static void
-set_codes(struct check *check)
+set_means(struct check *check)
 {
     const struct smooth_energy *energy = check->energy;
     const struct smooth_problem *problem = energy->problem;
@@ -349,7 +390,7 @@ find_within(const struct check *check, double *ret_sharp)
             const double *now = check->now + l * classes;
             double w = joint[l * cells + c];
             if (w > 0) {
-                soften(check->mean + l * classes, NULL, classes, said);
+                soften_answer(check->mean + l * classes, NULL, classes, said);
                 sharp += w * now[check->answer[l]];
             }
             for (size_t y = 0; y < classes && w > 0; y++) {
@@ -371,8 +412,9 @@ find_within(const struct check *check, double *ret_sharp)
    = (mean u - u_f)'G_g, what fold f has done to the answer as fold g sees it,
    sum_{f < g} (q_fg + q_gf)^2. Overwrites u. */
 static double
-find_spread(struct check *check, float *q)
+find_spread(struct check *check)
 {
+    float *q = check->square;
     struct tensor_backend *backend = check->energy->problem->backend;
     size_t folds = check->folds, pairs = check->pairs;
     double sum = 0;
@@ -396,74 +438,109 @@ find_spread(struct check *check, float *q)
     return sum;
 }
 
+/* What one book says. */
+struct say {
+    double right;    /* v'J */
+    double variance; /* of it, for an answer that does not depend on reports */
+    double spread;   /* what the answer's dependence adds */
+    double within, sharp;
+};
+
 static enum sotto_status
-check_book(struct check *check, struct smooth_check *ret_check,
-           struct sotto_error *err)
+ask_book(struct check *check, struct say *ret_say, struct sotto_error *err)
 {
     struct smooth_energy *energy = check->energy;
     const struct smooth_expansion *expansion = &energy->expansion[check->b];
     const struct codes *codes = energy->problem->book[check->b].codes;
-    size_t folds = check->folds, pairs = check->pairs;
-    double right = 0, variance = 0, within, sharp, spread;
+    size_t folds = check->folds, pairs = check->pairs, size = folds * pairs;
+    struct say say = {0};
     enum sotto_status status =
         smooth_expansion_scores(expansion, codes, folds, check->score, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    set_codes(check);
+    set_means(check);
     smooth_energy_tables(energy, check->b);
     set_weights(check);
     set_answers(check);
-    for (size_t f = 0; f < folds; f++) {
-        for (size_t p = 0; p < pairs; p++) {
-            right += (double)check->v[f * pairs + p] * expansion->at[p] /
-                     (double)folds;
-        }
+    for (size_t i = 0; i < size; i++) {
+        say.right +=
+            (double)check->v[i] * expansion->at[i % pairs] / (double)folds;
     }
     take_means(check, check->v);
-    solve(check);
-    right += dot(check->u, check->score, folds * pairs);
-    variance = dot(check->u, check->v, folds * pairs) / (double)folds;
-    spread = find_spread(check, check->square);
-    within = fmax(find_within(check, &sharp), 0);
-    *ret_check = (struct smooth_check){
-        .right = right + sharp + within / 2,
-        .error = sqrt(fmax(variance, 0) + spread + within * within / 4)};
+    solve_folds(check);
+    say.right += multiply_rows(check->u, check->score, size) +
+                 follow_known_shares(check);
+    say.variance = multiply_rows(check->u, check->v, size) / (double)folds;
+    say.spread = find_spread(check);
+    say.within = fmax(find_within(check, &say.sharp), 0);
+    *ret_say = say;
     return SOTTO_STATUS_OK;
 }
 
-/* Books are asked by themselves, and weighed by their variance. */
-enum sotto_status
-smooth_check(struct smooth_energy *energy, const double *mean,
-             struct smooth_check *ret_check, struct sotto_error *err)
+/* Asks a book; one with few reports for its pairs, or whose reports tell
+   nothing, has an infinite variance. */
+static enum sotto_status
+find_say(struct smooth_energy *energy, const double *mean, size_t b,
+         struct say *ret_say, struct sotto_error *err)
 {
     const struct smooth_problem *problem = energy->problem;
-    double sum = 0, weight = 0;
+    const struct codes *codes = problem->book[b].codes;
+    struct check check = {.energy = energy,
+                          .mean = mean,
+                          .b = b,
+                          .folds =
+                              codes->reports < FOLDS ? codes->reports : FOLDS,
+                          .cells = codes->cells,
+                          .pairs = codes->pairs,
+                          .particles = energy->particles,
+                          .classes = problem->classes};
+    struct say say = {.variance = INFINITY};
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t b = 0; b < problem->books && status == SOTTO_STATUS_OK; b++) {
-        const struct codes *codes = problem->book[b].codes;
-        struct check check = {.energy = energy,
-                              .mean = mean,
-                              .b = b,
-                              .folds = codes->reports < FOLDS ? codes->reports
-                                                              : FOLDS,
-                              .cells = codes->cells,
-                              .pairs = codes->pairs,
-                              .particles = energy->particles,
-                              .classes = problem->classes};
-        struct smooth_check found = {0};
-        status = check_init(&check) ? check_book(&check, &found, err)
+    if (codes->reports / REPORTS_EACH >= codes->pairs) {
+        status = check_init(&check) ? ask_book(&check, &say, err)
                                     : host_fail_memory(err);
         check_clear(&check);
-        if (found.error > 0 && isfinite(found.right)) {
-            sum += found.right / (found.error * found.error);
-            weight += 1 / (found.error * found.error);
+    }
+    if (!(say.variance > 0) || !isfinite(say.right + say.spread)) {
+        say = (struct say){.variance = INFINITY};
+    }
+    *ret_say = say;
+    return status;
+}
+
+/* Books are weighed by their variance, which is each one's own. All of them are
+   asked about one answer, which follows all reports: the spread that each sees
+   in its own is that of all, and what the particles say is common to them. */
+enum sotto_status
+smooth_check_answer(struct smooth_energy *energy, const double *mean,
+                    struct smooth_check *ret_check, struct sotto_error *err)
+{
+    struct say all = {0};
+    double weight = 0;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t b = 0; b < energy->problem->books && status == SOTTO_STATUS_OK;
+         b++) {
+        struct say say = {0};
+        status = find_say(energy, mean, b, &say, err);
+        if (status == SOTTO_STATUS_OK && isfinite(say.variance)) {
+            double by = 1 / say.variance;
+            weight += by;
+            all.right += by * say.right;
+            all.spread += by * say.spread;
+            all.within += by * say.within;
+            all.sharp += by * say.sharp;
         }
     }
-    if (status == SOTTO_STATUS_OK) {
-        *ret_check = (struct smooth_check){
-            .right = weight > 0 ? fmin(fmax(sum / weight, 0), 1) : 0,
-            .error = weight > 0 ? 1 / sqrt(weight) : INFINITY};
+    if (status == SOTTO_STATUS_OK && weight > 0) {
+        double half = all.within / weight / 2, sharp = all.sharp / weight;
+        double right = all.right / weight + sharp + half;
+        *ret_check =
+            (struct smooth_check){.right = fmin(fmax(right, 0), 1),
+                                  .error = sqrt((1 + all.spread) / weight +
+                                                half * half + sharp * sharp)};
+    } else if (status == SOTTO_STATUS_OK) {
+        *ret_check = (struct smooth_check){.right = 0, .error = INFINITY};
     }
     return status;
 }
