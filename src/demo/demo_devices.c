@@ -72,7 +72,8 @@ fetch(const struct devices *devices, struct sotto_sender *sender,
         sender, path, demo_place(demo, "collector.pub", pub), info.hash, err);
 }
 
-/* All of them at once, as sotto send does: together or not at all. */
+/* Queues all people of a device in one transaction: after a failure nobody is
+   queued. */
 static enum sotto_status
 queue_people(struct devices *devices, size_t device,
              struct sotto_sender *sender, struct sotto_error *err)

@@ -184,7 +184,7 @@ test_fit(void **state)
     crowd_clear(&crowd);
 }
 
-/* As many particles as are asked for, and no fewer right answers. */
+/* Takes as many particles as are asked for, and still finds the labels. */
 static void
 test_fit_particles(void **state)
 {

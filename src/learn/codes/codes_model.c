@@ -181,8 +181,9 @@ static const struct setting settings[] = {
                   "the people's codes have other shares than the\n"
                   "auxiliary records': estimate them as well"),
     LEARN_SETTING("particles", SETTING_WHOLE, particles, 2, 1024, NULL,
-                  "that labels are learnt with: fewer are quicker and\n"
-                  "less sure (256; fewer where a product would be large)"),
+                  "samples that labels are learnt with, where leaves have\n"
+                  "them: fewer are quicker and less sure, more need more\n"
+                  "memory (256; fewer where a product would be large)"),
     LEARN_SETTING("last", SETTING_WHOLE, last, 0, 1000, NULL,
                   "epochs of a last fit, with --aux: a network on the\n"
                   "record itself, from the encoder's weights; 0: none (8\n"

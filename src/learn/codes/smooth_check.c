@@ -34,6 +34,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "learn/codes/cells.h"
 #include "learn/codes/smooth.h"
 
 #define FOLDS 256u       /* of a book */
@@ -181,11 +182,11 @@ set_answers(struct check *check)
             float *v = check->v + f * check->pairs;
             soften_answer(check->mean + l * classes, check->found + f * classes,
                           classes, check->column);
-            for (size_t p = 0; p < check->pairs; p++) {
-                double w = joint[l * cells + p / classes];
-                if (w > 0) {
-                    v[p] += (float)(w / check->code[p / classes] *
-                                    check->column[p % classes]);
+            for (size_t c = 0; c < cells; c++) {
+                double w = joint[l * cells + c];
+                for (size_t y = 0; y < classes && w > 0; y++) {
+                    v[c * classes + y] +=
+                        (float)(w / check->code[c] * check->column[y]);
                 }
             }
         }
@@ -522,7 +523,8 @@ smooth_check_answer(struct smooth_energy *energy, const double *mean,
     for (size_t b = 0; b < energy->problem->books && status == SOTTO_STATUS_OK;
          b++) {
         struct say say = {0};
-        status = find_say(energy, mean, b, &say, err);
+        status = cells_tick(energy->watch, b, energy->problem->books, err);
+        status = HOST_THEN(status, find_say(energy, mean, b, &say, err));
         if (status == SOTTO_STATUS_OK && isfinite(say.variance)) {
             double by = 1 / say.variance;
             weight += by;

@@ -129,10 +129,10 @@ smooth_expansion_scores(const struct smooth_expansion *expansion,
     memset(ret_scores, 0, folds * pairs * sizeof *ret_scores);
     for (size_t block = 0; block < codes->blocks; block++) {
         set_block(codes, block, expansion->at, v);
-        for (size_t i = 0; i < CODES_BLOCK; i++) {
-            float *to = ret_scores + (block * CODES_BLOCK + i) % folds * pairs;
-            for (size_t p = 0; p < pairs; p++) {
-                to[p] += v[p * CODES_BLOCK + i];
+        for (size_t p = 0; p < pairs; p++) {
+            for (size_t i = 0; i < CODES_BLOCK; i++) {
+                size_t fold = (block * CODES_BLOCK + i) % folds;
+                ret_scores[fold * pairs + p] += v[p * CODES_BLOCK + i];
             }
         }
     }
