@@ -314,7 +314,8 @@ value_task(void *context, size_t i, unsigned worker)
 static void
 add_book(struct smooth_energy *energy, size_t b, double *value)
 {
-    struct pass pass = {.energy = energy, .book = b, .value = value};
+    struct pass pass = {.energy = energy, .book = b};
+    pass.value = value;
     smooth_energy_tables(energy, b);
     run_groups(energy, value_task, &pass);
 }
@@ -424,7 +425,9 @@ smooth_energy_value(struct smooth_energy *energy, const float *e,
     const struct smooth_problem *problem = energy->problem;
     const struct smooth_features *features = problem->features;
     struct tensor_backend *backend = problem->backend;
-    struct pass pass = {.energy = energy, .e = e, .de = ret_de, .du = ret_du};
+    struct pass pass = {.energy = energy, .e = e};
+    pass.de = ret_de;
+    pass.du = ret_du;
     memset(ret_value, 0, energy->particles * sizeof *ret_value);
     for (size_t b = 0; b < problem->books; b++) {
         add_book(energy, b, ret_value);
