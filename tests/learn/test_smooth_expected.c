@@ -61,7 +61,7 @@ make_forecasts(double purity, size_t *ret_within, double *ret_width,
     size_t within = 0;
     double width = 0, off = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        const struct smooth_options options = {.particles = 128, .seed = seed};
+        const struct smooth_options options = {.particles = 64, .seed = seed};
         double tau[LEAVES_MOST * 16], right = 0;
         struct smooth_info info;
         static struct line line;

@@ -90,7 +90,9 @@ CPU_KERNEL(softmax_block, (size_t width, const float *a, float *p),
     float lanes[TURNED_MAX * CPU_LANES], most[CPU_LANES];
     double sum[CPU_LANES] = {0};
     turn_rows_body(width, a, lanes);
-    memcpy(most, lanes, sizeof most);
+    for (size_t l = 0; l < CPU_LANES; l++) {
+        most[l] = a[l * width];
+    }
     for (size_t i = CPU_LANES; i < width * CPU_LANES; i += CPU_LANES) {
         for (size_t l = 0; l < CPU_LANES; l++) {
             most[l] = lanes[i + l] > most[l] ? lanes[i + l] : most[l];
