@@ -77,7 +77,8 @@ struct sotto_fit_info {
                       otherwise, where the gap is above 1, where reports are too
                       few to be asked, and where high and low are more than 0.25
                       apart */
-    double right_low, right_high; /* between them nine times in ten, about */
+    double right_low, right_high; /* between them five times in six, on
+                                     tables that were not used before */
     uint64_t last; /* epochs of a last fit, on the auxiliary records; 0: none */
 };
 

@@ -80,12 +80,13 @@ queue_people(struct devices *devices, size_t device,
 {
     const struct demo *demo = &devices->story->demo;
     size_t size = devices->budget->report_size;
+    enum sotto_status status;
     uint8_t *report = malloc(size);
     if (report == NULL) {
         err->status = SOTTO_STATUS_MEMORY;
         return SOTTO_STATUS_MEMORY;
     }
-    enum sotto_status status = sotto_sender_begin(sender, err);
+    status = sotto_sender_begin(sender, err);
     for (size_t person = device;
          person < demo->people && status == SOTTO_STATUS_OK;
          person += demo->devices) {

@@ -390,7 +390,7 @@ unscale_task(void *context, size_t row, unsigned worker)
               pass->de + row * energy->columns);
 }
 
-/* d u of some particles. */
+/* Sets the gradient by u of some particles. */
 static void
 du_task(void *context, size_t i, unsigned worker)
 {

@@ -14,8 +14,6 @@
  * the same to the bit. Where no exponential is to be quick, the plain loops do
  * it, some rows a thread.
  */
-#include <string.h>
-
 #include "tensor/cpu/cpu.h"
 #include "tensor/cpu/curves.h"
 #include "tensor/plain/plain.h"
