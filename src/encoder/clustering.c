@@ -402,7 +402,8 @@ clustering_init(struct clustering *clustering, struct host_pool *pool,
                         .d = d,
                         .cells = cells};
     enum sotto_status status;
-    *clustering = (struct clustering){.d = d, .asked = cells};
+    *clustering =
+        (struct clustering){.d = d, .asked = cells, .least = CLUSTERING_LEAST};
     if (n == 0 || n > UINT32_MAX || d == 0 || cells == 0) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "there is nothing to cluster");

@@ -15,12 +15,17 @@
 #include "sotto/sotto.h"
 #include "tensor/tensor.h"
 
+#define CLUSTERING_LEAST 0.25
+
 struct clustering {
     size_t cells, d;
     size_t asked;     /* cells that there is room for */
     float *centre;    /* cells rows of d */
     double *weight;   /* rows of z in each: at least one */
     double spread;    /* mean squared distance to the centre */
+    double least;     /* of an even part's rows, what each part of a cut has at
+                         least, if the tree allows it: CLUSTERING_LEAST at first,
+                         and the owner's to change */
     uint32_t *merged; /* cells - 1 pairs, cheapest first: the two cells whose
                          groups become one */
 };
@@ -38,7 +43,7 @@ clustering_init(struct clustering *clustering, struct host_pool *pool,
 void clustering_clear(struct clustering *clustering);
 
 /* The part, below `parts`, of every cell, once the tree is cut there: none with
-   less than a quarter of an even part's rows, unless the tree has no other
+   less than `least` of an even part's rows, unless the tree has no other
    (clustering_cut.c). Parts are numbered by their first cell. 1 <= parts <=
    cells. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status

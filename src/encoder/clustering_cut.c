@@ -5,7 +5,7 @@
  * far off are costly to merge however few they are, so the first cuts would
  * split off outliers: codes that hardly anybody has, while groups that could be
  * told apart stay one. So a group is split only where both halves have a share
- * of at least 1 / (SHARE parts) of the rows. Where one has less it is left
+ * of at least `least` / parts of the rows. Where one has less it is left
  * over, and the other takes the group's place; where both have, the group stays
  * whole. Cells that are left over go to the part with the nearest mean. If the
  * tree has not enough groups of that size, the share is halved:
@@ -24,7 +24,6 @@
 #include "host/error.h"
 #include "host/wipe.h"
 
-#define SHARE 4.0 /* of an even part's rows, one in so many, at least */
 #define NOBODY UINT32_MAX
 
 enum place {
@@ -204,7 +203,7 @@ clustering_cut(const struct clustering *clustering, size_t parts,
         goto done;
     }
     cut.count = cut.mean + width;
-    least = cut.node[cut.nodes - 1].weight / (SHARE * (double)parts);
+    least = cut.node[cut.nodes - 1].weight * clustering->least / (double)parts;
     while (split_groups(&cut, parts, least) < parts) {
         least /= 2;
     }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/diffusion.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
@@ -21,6 +22,7 @@
 #define CELLS_DEFAULT ((size_t)500)
 #define CELL_ROWS ((size_t)20)   /* records a cell, at least, on average */
 #define CELLS_A_CODE ((size_t)2) /* at least, where records allow it */
+#define WALKS_LEAST 0.4          /* of an even part, in a tree of walks */
 #define STREAM_RECORDS (UINT64_C(0x7265636f) << 32) /* of the seed */
 
 /* ---- Columns ------------------------------------------------------------- */
@@ -171,6 +173,83 @@ find_places(struct sotto_codebook *codebook, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* ---- Neighbours ---------------------------------------------------------- */
+
+struct codebook_ground
+codebook_ground(const struct sotto_codebook *codebook)
+{
+    return codebook->walks
+               ? (struct codebook_ground){codebook->walked,
+                                          diffusion_width(codebook->n)}
+               : (struct codebook_ground){codebook->place, codebook->d};
+}
+
+enum sotto_status
+codebook_cluster(const struct sotto_codebook *codebook, uint64_t seed,
+                 struct clustering *ret, struct sotto_error *err)
+{
+    struct codebook_ground ground = codebook_ground(codebook);
+    enum sotto_status status = clustering_init(
+        ret, codebook->pool, codebook->backend, ground.x, codebook->n, ground.d,
+        codebook->asked, seed, &codebook->options.watch, err);
+    if (status == SOTTO_STATUS_OK && codebook->walks) {
+        ret->least = WALKS_LEAST;
+    }
+    return status;
+}
+
+/* Whether the encoder takes one image, and nothing else. */
+static bool
+takes_image(const struct sotto_codebook *codebook)
+{
+    size_t inputs = 0, images = 0;
+    for (size_t i = 0; i < codebook->schema.columns; i++) {
+        const struct schema_column *column = &codebook->schema.column[i];
+        if (column->inputs > 0) {
+            size_t at = sotto_table_find(codebook->table, column->name);
+            inputs++;
+            images += at != SIZE_MAX &&
+                      sotto_table_image(codebook->table, at).height > 1;
+        }
+    }
+    return inputs == 1 && images == 1;
+}
+
+/* Walks among neighbours tell so many parts apart as they have coordinates. On
+   tables they were seen to lose (docs/codebook.md). */
+static bool
+is_walked(const struct sotto_codebook *codebook, size_t k)
+{
+    return k <= diffusion_width(codebook->n) &&
+           codebook->n >= DIFFUSION_ROWS_LEAST &&
+           codebook->n <= DIFFUSION_ROWS_MOST && takes_image(codebook);
+}
+
+/* Makes the coordinates of walks, where they are not there yet. */
+static enum sotto_status
+find_walks(struct sotto_codebook *codebook, struct sotto_error *err)
+{
+    size_t width = diffusion_width(codebook->n);
+    float *walked;
+    enum sotto_status status;
+    if (codebook->walked != NULL) {
+        return SOTTO_STATUS_OK;
+    }
+    walked = calloc(codebook->n, width * sizeof *walked);
+    if (walked == NULL) {
+        return host_fail_memory(err);
+    }
+    status = diffusion_embed(codebook->pool, codebook->backend, codebook->place,
+                             codebook->n, codebook->d, codebook->options.seed,
+                             &codebook->options.watch, walked, err);
+    if (status != SOTTO_STATUS_OK) {
+        host_wipe_free(walked, codebook->n * width * sizeof *walked);
+        return status;
+    }
+    codebook->walked = walked;
+    return SOTTO_STATUS_OK;
+}
+
 /* ---- All of it ----------------------------------------------------------- */
 
 static enum sotto_status
@@ -244,10 +323,8 @@ find_cells(struct sotto_codebook *codebook, size_t most,
 {
     codebook->asked = count_cells(codebook, most);
     codebook->books = 1;
-    return clustering_init(&codebook->clustering, codebook->pool,
-                           codebook->backend, codebook->place, codebook->n,
-                           codebook->d, codebook->asked, codebook->options.seed,
-                           &codebook->options.watch, err);
+    return codebook_cluster(codebook, codebook->options.seed,
+                            &codebook->clustering, err);
 }
 
 static void
@@ -275,9 +352,13 @@ codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
     size_t fine = CELLS_A_CODE * k;
     size_t cells =
         count_cells(codebook, fine > CELLS_DEFAULT ? fine : CELLS_DEFAULT);
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (cells > codebook->asked) {
+    bool walks = is_walked(codebook, k);
+    enum sotto_status status =
+        walks ? find_walks(codebook, err) : SOTTO_STATUS_OK;
+    if (status == SOTTO_STATUS_OK &&
+        (cells > codebook->asked || walks != codebook->walks)) {
         clear_cells(codebook);
+        codebook->walks = walks;
         status = find_cells(codebook, cells, err);
     }
     return HOST_THEN(status, codebook_books_make(codebook, books, err));
@@ -344,6 +425,9 @@ sotto_codebook_free(struct sotto_codebook *codebook)
         return;
     }
     clear_cells(codebook);
+    host_wipe_free(codebook->walked, codebook->n *
+                                         diffusion_width(codebook->n) *
+                                         sizeof *codebook->walked);
     if (codebook->place != codebook->z) {
         host_wipe_free(codebook->place,
                        codebook->n * codebook->d * sizeof *codebook->place);

@@ -3,7 +3,7 @@
  * mechanisms that report a code (docs/codebook.md).
  *
  *     table --encoder of a mechanism--> z --k-means, Ward--> cells, a tree
- *                              or: z / |z|
+ *                              or: z / |z|, or a walk among neighbours of it
  *     the tree, cut into k --one dense layer--> the code of every record
  *
  * Several books are as many clusterings of the same places, by other seeds,
@@ -50,6 +50,9 @@ struct sotto_codebook {
     float *place;    /* what cells are of: z, or its rows at length 1 */
     uint32_t layers; /* of the encoder, that give it */
     uint32_t *row;   /* of the table, of each of the n; NULL: all, in order */
+    float *walked;   /* n rows of diffusion_width(n): the places by where walks
+                        among neighbours end; NULL: not made */
+    bool walks;      /* whether cells are of it, in place of `place` */
     size_t n, d;
     size_t records; /* of the table: more than n where only some are looked
                        at */
@@ -72,9 +75,21 @@ SOTTO_CHECKED enum sotto_status codebook_new_some(
 
 /* The most codes that cells may be made for. */
 size_t codebook_cells_most(const struct sotto_codebook *codebook);
-/* Makes so many books, with cells that are fine enough for k codes, if the
-   options do not say how many: where these are not there yet, and the cuts made
-   so far are gone then. Statuses: MEMORY, STOPPED. */
+/* What cells are of: n rows of d. */
+struct codebook_ground {
+    const float *x;
+    size_t d;
+};
+struct codebook_ground codebook_ground(const struct sotto_codebook *codebook);
+/* Makes `asked` cells of it, and their tree, for one book; to clear. Statuses:
+   MEMORY, STOPPED. */
+SOTTO_CHECKED enum sotto_status
+codebook_cluster(const struct sotto_codebook *codebook, uint64_t seed,
+                 struct clustering *ret, struct sotto_error *err);
+
+/* Makes so many books, with cells of what serves k codes best, and fine enough
+   for them, if the options do not say how many: where these are not there yet,
+   and the cuts made so far are gone then. Statuses: MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status
 codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
                  struct sotto_error *err);

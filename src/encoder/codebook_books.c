@@ -47,10 +47,7 @@ codebook_books_make(struct sotto_codebook *codebook, size_t books,
     while (status == SOTTO_STATUS_OK && codebook->books < books) {
         struct codebook_book book = {.seed = options->seed +
                                              codebook->books * BOOK_SEED};
-        status =
-            clustering_init(&book.clustering, codebook->pool, codebook->backend,
-                            codebook->place, codebook->n, codebook->d,
-                            codebook->asked, book.seed, &options->watch, err);
+        status = codebook_cluster(codebook, book.seed, &book.clustering, err);
         if (status == SOTTO_STATUS_OK) {
             more[codebook->books++ - 1] = book;
         }

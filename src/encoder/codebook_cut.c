@@ -92,6 +92,7 @@ codebook_cut_book(struct sotto_codebook *codebook, size_t book, size_t k,
     struct codebook_book *other = book > 0 ? &codebook->more[book - 1] : NULL;
     struct codebook_cut **list = other != NULL ? &other->cut : &codebook->cut;
     struct codebook_cut *cut = *list;
+    struct codebook_ground ground = codebook_ground(codebook);
     enum sotto_status status;
     while (cut != NULL && cut->head.k != k) {
         cut = cut->next;
@@ -107,8 +108,9 @@ codebook_cut_book(struct sotto_codebook *codebook, size_t book, size_t k,
     cut->n = codebook->n;
     status = codebook_head_init(
         &cut->head, other != NULL ? &other->clustering : &codebook->clustering,
-        k, codebook->pool, codebook->backend, codebook->place, codebook->n,
-        !codebook->unit, other != NULL ? other->seed : codebook->options.seed,
+        k, codebook->pool, codebook->backend, ground.x, codebook->place,
+        codebook->n, codebook->d, !codebook->unit,
+        other != NULL ? other->seed : codebook->options.seed,
         &codebook->options.watch, err);
     status = HOST_THEN(status, find_codes(codebook, cut, err));
     if (status != SOTTO_STATUS_OK) {

@@ -186,7 +186,7 @@ keep(const struct training *training, struct codebook_head *head,
 static enum sotto_status
 find_parts(const struct clustering *clustering, size_t k,
            struct host_pool *pool, struct tensor_backend *backend,
-           const float *z, size_t n, uint32_t *ret_part,
+           const float *ground, size_t n, uint32_t *ret_part,
            struct sotto_error *err)
 {
     uint32_t *part = malloc(clustering->cells * sizeof *part);
@@ -195,8 +195,8 @@ find_parts(const struct clustering *clustering, size_t k,
         return host_fail_memory(err);
     }
     status = clustering_cut(clustering, k, part, err);
-    status = HOST_THEN(status, clustering_assign(clustering, pool, backend, z,
-                                                 n, ret_part, err));
+    status = HOST_THEN(status, clustering_assign(clustering, pool, backend,
+                                                 ground, n, ret_part, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
         ret_part[i] = part[ret_part[i]];
     }
@@ -219,18 +219,15 @@ enum sotto_status
 codebook_head_init(struct codebook_head *head,
                    const struct clustering *clustering, size_t k,
                    struct host_pool *pool, struct tensor_backend *backend,
-                   const float *z, size_t n, bool bias, uint64_t seed,
-                   const struct sotto_watch *watch, struct sotto_error *err)
+                   const float *ground, const float *z, size_t n, size_t d,
+                   bool bias, uint64_t seed, const struct sotto_watch *watch,
+                   struct sotto_error *err)
 {
-    struct training training = {.backend = backend,
-                                .z = z,
-                                .n = n,
-                                .d = clustering->d,
-                                .k = k,
-                                .bias = bias};
+    struct training training = {
+        .backend = backend, .z = z, .n = n, .d = d, .k = k, .bias = bias};
     uint32_t *part;
     enum sotto_status status;
-    *head = (struct codebook_head){.k = k, .d = clustering->d};
+    *head = (struct codebook_head){.k = k, .d = d};
     status = codebook_head_check(k, clustering->cells, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -241,7 +238,7 @@ codebook_head_init(struct codebook_head *head,
     }
     nn_arena_init(&training.arena);
     training.part = part;
-    status = find_parts(clustering, k, pool, backend, z, n, part, err);
+    status = find_parts(clustering, k, pool, backend, ground, n, part, err);
     status = HOST_THEN(status, prepare(&training, err));
     status = HOST_THEN(status, train(&training, seed, watch, err));
     status = HOST_THEN(status, keep(&training, head, err));

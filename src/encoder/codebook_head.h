@@ -28,14 +28,15 @@ struct codebook_head {
 SOTTO_CHECKED enum sotto_status codebook_head_check(size_t k, size_t cells,
                                                     struct sotto_error *err);
 
-/* The head, with a bias or without, for a cut into k parts. Statuses: MEMORY,
-   LIMIT, STOPPED, USAGE (k below 2 or above the cells). */
-SOTTO_CHECKED enum sotto_status
-codebook_head_init(struct codebook_head *head,
-                   const struct clustering *clustering, size_t k,
-                   struct host_pool *pool, struct tensor_backend *backend,
-                   const float *z, size_t n, bool bias, uint64_t seed,
-                   const struct sotto_watch *watch, struct sotto_error *err);
+/* The head, with a bias or without, for a cut into k parts. z is n rows of d,
+   `ground` n rows of the clustering's d: what its cells are of, z or another
+   description of the same records. Statuses: MEMORY, LIMIT, STOPPED, USAGE (k
+   below 2 or above the cells). */
+SOTTO_CHECKED enum sotto_status codebook_head_init(
+    struct codebook_head *head, const struct clustering *clustering, size_t k,
+    struct host_pool *pool, struct tensor_backend *backend, const float *ground,
+    const float *z, size_t n, size_t d, bool bias, uint64_t seed,
+    const struct sotto_watch *watch, struct sotto_error *err);
 void codebook_head_clear(struct codebook_head *head);
 
 #endif

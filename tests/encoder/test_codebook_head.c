@@ -44,8 +44,8 @@ test_separable(void **state)
     struct codebook_head head;
     uint32_t code[N], cell[N], part[40];
     (void)state;
-    must(codebook_head_init(&head, &clustering, GROUPS, NULL, backend, z, N,
-                            true, 1, NULL, &err));
+    must(codebook_head_init(&head, &clustering, GROUPS, NULL, backend, z, z, N,
+                            D, true, 1, NULL, &err));
     assert_int_equal(head.k, GROUPS);
     assert_int_equal(head.d, D);
     must(head_codes(&head, backend, z, N, code, &err));
@@ -77,8 +77,8 @@ test_scale(void **state)
         }
         must(clustering_init(&cells, NULL, backend, other, N, D, 40, 1, NULL,
                              &err));
-        must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, other, N,
-                                true, 1, NULL, &err));
+        must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, other,
+                                other, N, D, true, 1, NULL, &err));
         must(head_codes(&head, backend, other, N, code, &err));
         assert_true(same_parts(code, truth, N));
         codebook_head_clear(&head);
@@ -114,8 +114,8 @@ test_no_bias(void **state)
         truth[i / D] = (uint32_t)(i / D % GROUPS);
     }
     must(clustering_init(&cells, NULL, backend, unit, N, D, 40, 1, NULL, &err));
-    must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, unit, N,
-                            false, 1, NULL, &err));
+    must(codebook_head_init(&head, &cells, GROUPS, NULL, backend, unit, unit, N,
+                            D, false, 1, NULL, &err));
     for (size_t c = 0; c < GROUPS; c++) {
         assert_true(head.bias[c] == 0);
     }
@@ -158,10 +158,10 @@ test_threads(void **state)
     struct tensor_backend *two = backend_over(pool);
     struct codebook_head a, b;
     (void)state;
-    must(codebook_head_init(&a, &clustering, 20, NULL, backend, z, N, true, 3,
+    must(codebook_head_init(&a, &clustering, 20, NULL, backend, z, z, N, D,
+                            true, 3, NULL, &err));
+    must(codebook_head_init(&b, &clustering, 20, pool, two, z, z, N, D, true, 3,
                             NULL, &err));
-    must(codebook_head_init(&b, &clustering, 20, pool, two, z, N, true, 3, NULL,
-                            &err));
     assert_memory_equal(a.weight, b.weight, sizeof(float) * 20 * D);
     assert_memory_equal(a.bias, b.bias, sizeof(float) * 20);
     codebook_head_clear(&a);
@@ -186,14 +186,14 @@ test_refused(void **state)
     struct codebook_head head;
     (void)state;
     must_fail(SOTTO_STATUS_USAGE, "from 2 to 40",
-              codebook_head_init(&head, &clustering, 1, NULL, backend, z, N,
-                                 true, 1, NULL, &err));
+              codebook_head_init(&head, &clustering, 1, NULL, backend, z, z, N,
+                                 D, true, 1, NULL, &err));
     must_fail(SOTTO_STATUS_USAGE, "from 2 to 40",
-              codebook_head_init(&head, &clustering, 41, NULL, backend, z, N,
-                                 true, 1, NULL, &err));
+              codebook_head_init(&head, &clustering, 41, NULL, backend, z, z, N,
+                                 D, true, 1, NULL, &err));
     must_fail(SOTTO_STATUS_STOPPED, "stopped",
-              codebook_head_init(&head, &clustering, 5, NULL, backend, z, N,
-                                 true, 1, &watch, &err));
+              codebook_head_init(&head, &clustering, 5, NULL, backend, z, z, N,
+                                 D, true, 1, &watch, &err));
     assert_null(head.weight);
 }
 
@@ -207,8 +207,8 @@ test_memory(void **state)
     (void)state;
     do {
         fail_alloc_at(++n);
-        status = codebook_head_init(&head, &clustering, 3, NULL, backend, z, N,
-                                    true, 1, NULL, &err);
+        status = codebook_head_init(&head, &clustering, 3, NULL, backend, z, z,
+                                    N, D, true, 1, NULL, &err);
         if (status == SOTTO_STATUS_OK) {
             status = head_codes(&head, backend, z, N, code, &err);
         }
