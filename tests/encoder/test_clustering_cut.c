@@ -20,6 +20,7 @@ line(double *weight)
     return (struct clustering){.cells = CELLS,
                                .d = 1,
                                .asked = CELLS,
+                               .least = CLUSTERING_LEAST,
                                .centre = centre,
                                .weight = weight,
                                .merged = merged};
@@ -50,6 +51,11 @@ test_outliers(void **state)
     must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 1, 1, 1, 1, 1});
     must_be(&clustering, 3, (const uint32_t[]){0, 0, 0, 0, 1, 1, 2, 2, 2});
     must_be(&clustering, 4, (const uint32_t[]){0, 0, 1, 1, 2, 2, 3, 3, 3});
+    /* 15 of 95 rows are 0.32 of an even half: enough for a quarter alone. */
+    weight[8] = 15;
+    must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 0, 0, 0, 0, 1});
+    clustering.least = 0.4;
+    must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 1, 1, 1, 1, 1});
 }
 
 /* More parts than the tree has of that size: the size gives way, up to every
