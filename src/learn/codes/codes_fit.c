@@ -22,7 +22,7 @@
 #include "mechanism/decompose.h"
 
 #define GAP_MOST 1.0    /* nats, up to which a forecast is told */
-#define WIDTH_MOST 0.25 /* of its interval: a wider one tells nothing */
+#define WIDTH_MOST 0.20 /* of its interval: a wider one tells nothing */
 #define CELL_COUNT 0.5  /* added to each cell's, as classifier_fit.c has it */
 
 /* ---- Auxiliary records ----------------------------------------------------
