@@ -133,7 +133,8 @@ bool sotto_train_setting_at(const char *kind, size_t i,
  * label, by one channel at all of epsilon (docs/codebook.md). Cells are cut
  * from the representations that another mechanism's encoder gives auxiliary
  * records. sotto_train("codebook") does all of it; here it is in three steps,
- * so that one clustering serves many epsilons:
+ * so that one encoding serves many epsilons (and one clustering, but for
+ * images, which have another for up to 32 codes):
  *
  *     sotto_codebook_new(table, encoder, &options, &codebook, &err);
  *     sotto_codebook_choose(codebook, &wanted, &choice, &err);
@@ -150,9 +151,13 @@ struct sotto_codebook_options {
     uint64_t expires;     /* its end, in seconds of 1970; 0: never */
     size_t cells; /* to cut from; 0: 500, or two to a code if that is more, but
                      one to 20 records at most */
-    bool unit;    /* cells of z / |z|, for encoders that learnt directions
-                     (clm); else of z. So, too, if the encoder is that of a
+    bool unit;    /* cells by z / |z|, for encoders that learnt directions
+                     (clm); else by z. So, too, if the encoder is that of a
                      codebook with such cells */
+    const char *tree; /* what holds the cells of a code together: "neighbours"
+                         of records (200 to 100,000 of them, and at most 32
+                         codes, one to 20 records), or "distances"; NULL:
+                         neighbours for images, where they can be had */
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;

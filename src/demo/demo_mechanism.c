@@ -3,7 +3,7 @@
  *
  * Two encoders are learnt, once each: a contrastive one, whose representation
  * is cut into cells, and a variational one to compare with. A mechanism for
- * codes is cut for its epsilon from the same cells; the numbers' has the same
+ * codes has as many codes as serve its epsilon; the numbers' has the same
  * encoder with other noise.
  */
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 /* ---- Encoders ------------------------------------------------------------ */
 
-/* Cells, which serve every epsilon. */
+/* Representations and cells. */
 static enum sotto_status
 cut(struct demo_story *story, const struct sotto_mechanism *encoder,
     struct sotto_error *err)

@@ -14,6 +14,7 @@
 #include "encoder/diffusion.h"
 #include "host/error.h"
 #include "host/pool.h"
+#include "host/settings.h"
 #include "host/wipe.h"
 #include "mechanism/crew.h"
 #include "random/permute.h"
@@ -22,7 +23,8 @@
 #define CELLS_DEFAULT ((size_t)500)
 #define CELL_ROWS ((size_t)20)   /* records a cell, at least, on average */
 #define CELLS_A_CODE ((size_t)2) /* at least, where records allow it */
-#define WALKS_LEAST 0.4          /* of an even part, in a tree of walks */
+#define TREE_NEIGHBOURS "neighbours"
+#define WALKS_LEAST 0.4 /* of an even part, in a tree of walks */
 #define STREAM_RECORDS (UINT64_C(0x7265636f) << 32) /* of the seed */
 
 /* ---- Columns ------------------------------------------------------------- */
@@ -185,13 +187,13 @@ codebook_ground(const struct sotto_codebook *codebook)
 }
 
 enum sotto_status
-codebook_cluster(const struct sotto_codebook *codebook, uint64_t seed,
-                 struct clustering *ret, struct sotto_error *err)
+codebook_cluster(const struct sotto_codebook *codebook, size_t cells,
+                 uint64_t seed, struct clustering *ret, struct sotto_error *err)
 {
     struct codebook_ground ground = codebook_ground(codebook);
     enum sotto_status status = clustering_init(
         ret, codebook->pool, codebook->backend, ground.x, codebook->n, ground.d,
-        codebook->asked, seed, &codebook->options.watch, err);
+        cells, seed, &codebook->options.watch, err);
     if (status == SOTTO_STATUS_OK && codebook->walks) {
         ret->least = WALKS_LEAST;
     }
@@ -215,14 +217,34 @@ takes_image(const struct sotto_codebook *codebook)
     return inputs == 1 && images == 1;
 }
 
-/* Walks among neighbours tell so many parts apart as they have coordinates. On
-   tables they were seen to lose (docs/codebook.md). */
-static bool
-is_walked(const struct sotto_codebook *codebook, size_t k)
+const char *
+codebook_tree(const struct sotto_codebook *codebook)
 {
-    return k <= diffusion_width(codebook->n) &&
-           codebook->n >= DIFFUSION_ROWS_LEAST &&
-           codebook->n <= DIFFUSION_ROWS_MOST && takes_image(codebook);
+    return codebook->walks ? TREE_NEIGHBOURS : "distances";
+}
+
+/* Whether cells for k codes are to be of walks, which tell so many parts apart
+   as they have coordinates. On tables they were seen to lose
+   (docs/codebook.md). */
+static enum sotto_status
+choose_tree(const struct sotto_codebook *codebook, size_t k, bool *ret_walks,
+            struct sotto_error *err)
+{
+    const char *asked = codebook->options.tree;
+    size_t width = diffusion_width(codebook->n);
+    bool able = codebook->n >= DIFFUSION_ROWS_LEAST &&
+                codebook->n <= DIFFUSION_ROWS_MOST && k <= width;
+    bool wanted = asked != NULL ? strcmp(asked, TREE_NEIGHBOURS) == 0
+                                : takes_image(codebook);
+    if (asked != NULL && wanted && !able) {
+        return settings_fail(
+            err, "tree",
+            "cannot be neighbours: these serve %zu to %zu records and, of %zu, "
+            "at most %zu codes. Take distances, or fewer codes than %zu",
+            DIFFUSION_ROWS_LEAST, DIFFUSION_ROWS_MOST, codebook->n, width, k);
+    }
+    *ret_walks = wanted && able && !codebook->unwalkable;
+    return SOTTO_STATUS_OK;
 }
 
 /* Makes the coordinates of walks, where they are not there yet. */
@@ -321,10 +343,18 @@ static enum sotto_status
 find_cells(struct sotto_codebook *codebook, size_t most,
            struct sotto_error *err)
 {
-    codebook->asked = count_cells(codebook, most);
+    size_t asked = count_cells(codebook, most);
+    enum sotto_status status;
     codebook->books = 1;
-    return codebook_cluster(codebook, codebook->options.seed,
-                            &codebook->clustering, err);
+    status = codebook_cluster(codebook, asked, codebook->options.seed,
+                              &codebook->clustering, err);
+    if (status == SOTTO_STATUS_OK) {
+        size_t cells = codebook->clustering.cells;
+        codebook->asked = asked;
+        codebook->different =
+            codebook->walks || cells == asked ? codebook->different : cells;
+    }
+    return status;
 }
 
 static void
@@ -334,15 +364,31 @@ clear_cells(struct sotto_codebook *codebook)
     codebook_cuts_free(codebook->cut);
     codebook->cut = NULL;
     clustering_clear(&codebook->clustering);
+    codebook->asked = 0; /* nothing is there, whatever comes next */
 }
 
-/* Cells that are fewer than was asked for have all records that differ. */
 size_t
 codebook_cells_most(const struct sotto_codebook *codebook)
 {
     size_t cells = sotto_codebook_cells(codebook);
     size_t most = count_cells(codebook, SIZE_MAX);
-    return cells < codebook->asked || most < cells ? cells : most;
+    return codebook->different > 0 ? codebook->different
+           : most < cells          ? cells
+                                   : most;
+}
+
+/* Makes books whose cells are of walks, or not. */
+static enum sotto_status
+make_books(struct sotto_codebook *codebook, bool walks, size_t cells,
+           size_t books, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (cells > codebook->asked || walks != codebook->walks) {
+        clear_cells(codebook);
+        codebook->walks = walks;
+        status = find_cells(codebook, cells, err);
+    }
+    return HOST_THEN(status, codebook_books_make(codebook, books, err));
 }
 
 enum sotto_status
@@ -352,16 +398,18 @@ codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
     size_t fine = CELLS_A_CODE * k;
     size_t cells =
         count_cells(codebook, fine > CELLS_DEFAULT ? fine : CELLS_DEFAULT);
-    bool walks = is_walked(codebook, k);
-    enum sotto_status status =
-        walks ? find_walks(codebook, err) : SOTTO_STATUS_OK;
-    if (status == SOTTO_STATUS_OK &&
-        (cells > codebook->asked || walks != codebook->walks)) {
-        clear_cells(codebook);
-        codebook->walks = walks;
-        status = find_cells(codebook, cells, err);
+    bool walks = false;
+    enum sotto_status status = choose_tree(codebook, k, &walks, err);
+    if (walks) {
+        status = find_walks(codebook, err);
     }
-    return HOST_THEN(status, codebook_books_make(codebook, books, err));
+    status = HOST_THEN(status, make_books(codebook, walks, cells, books, err));
+    if (status == SOTTO_STATUS_OK && walks &&
+        sotto_codebook_cells(codebook) < k) {
+        codebook->unwalkable = true;
+        status = make_books(codebook, false, cells, books, err);
+    }
+    return status;
 }
 
 static enum sotto_status

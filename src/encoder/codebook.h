@@ -6,7 +6,7 @@
  *                              or: z / |z|, or a walk among neighbours of it
  *     the tree, cut into k --one dense layer--> the code of every record
  *
- * Several books are as many clusterings of the same places, by other seeds,
+ * Several books are as many clusterings of the same records, by other seeds,
  * with a run of k scores each; a device asks one of them, by lot.
  *
  * The representations and codes are the device's own, bit for bit.
@@ -47,16 +47,19 @@ struct sotto_codebook {
     struct tensor_backend *backend;
     float *z;        /* n rows of d, as a device has them */
     bool unit;       /* whether cells are of z / |z| */
-    float *place;    /* what cells are of: z, or its rows at length 1 */
+    float *place;    /* z, or its rows at length 1 */
     uint32_t layers; /* of the encoder, that give it */
     uint32_t *row;   /* of the table, of each of the n; NULL: all, in order */
     float *walked;   /* n rows of diffusion_width(n): the places by where walks
                         among neighbours end; NULL: not made */
     bool walks;      /* whether cells are of it, in place of `place` */
+    bool unwalkable; /* walks gave fewer cells than codes: they are not tried
+                        again */
     size_t n, d;
-    size_t records; /* of the table: more than n where only some are looked
-                       at */
-    size_t asked;   /* cells, of every book */
+    size_t records;   /* of the table: more than n where only some are looked
+                         at */
+    size_t asked;     /* cells, of every book; 0: there are none */
+    size_t different; /* cells of `place`, if it has no more: 0: not known */
     struct clustering clustering;
     struct codebook_cut *cut;            /* those asked for so far */
     const struct candidates *candidates; /* that the encoder was chosen from;
@@ -75,21 +78,26 @@ SOTTO_CHECKED enum sotto_status codebook_new_some(
 
 /* The most codes that cells may be made for. */
 size_t codebook_cells_most(const struct sotto_codebook *codebook);
-/* What cells are of: n rows of d. */
+
+/* The rows that are cut into cells, n of d. */
 struct codebook_ground {
     const float *x;
     size_t d;
 };
 struct codebook_ground codebook_ground(const struct sotto_codebook *codebook);
-/* Makes `asked` cells of it, and their tree, for one book; to clear. Statuses:
-   MEMORY, STOPPED. */
+/* Names what holds the cells of a code together, as the options do. */
+const char *codebook_tree(const struct sotto_codebook *codebook);
+/* Cuts the ground into cells, and grows their tree, for one book; to clear.
+   Statuses: MEMORY, STOPPED. */
 SOTTO_CHECKED enum sotto_status
-codebook_cluster(const struct sotto_codebook *codebook, uint64_t seed,
-                 struct clustering *ret, struct sotto_error *err);
+codebook_cluster(const struct sotto_codebook *codebook, size_t cells,
+                 uint64_t seed, struct clustering *ret,
+                 struct sotto_error *err);
 
 /* Makes so many books, with cells of what serves k codes best, and fine enough
    for them, if the options do not say how many: where these are not there yet,
-   and the cuts made so far are gone then. Statuses: MEMORY, STOPPED. */
+   and the cuts made so far are gone then. Statuses: MEMORY, STOPPED, INPUT,
+   USAGE (neighbours were asked for, and cannot be had). */
 SOTTO_CHECKED enum sotto_status
 codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
                  struct sotto_error *err);

@@ -47,7 +47,8 @@ codebook_books_make(struct sotto_codebook *codebook, size_t books,
     while (status == SOTTO_STATUS_OK && codebook->books < books) {
         struct codebook_book book = {.seed = options->seed +
                                              codebook->books * BOOK_SEED};
-        status = codebook_cluster(codebook, book.seed, &book.clustering, err);
+        status = codebook_cluster(codebook, codebook->asked, book.seed,
+                                  &book.clustering, err);
         if (status == SOTTO_STATUS_OK) {
             more[codebook->books++ - 1] = book;
         }

@@ -22,6 +22,7 @@ struct settings {
                             trained */
     const char *candidates; /* of which; NULL: by the kind of data */
     const char *channel;    /* NULL: chosen */
+    const char *tree;       /* NULL: by the kind of data */
     uint32_t k, classes, people, cells, books; /* 0: not given */
     bool unit, balanced;
     uint64_t seed;
@@ -59,6 +60,11 @@ static const struct setting settings[] = {
             "cells that codes are put together from (500; one\n"
             "for every 20 records if that is fewer, or codes\n"
             "are more than 250)"),
+    SETTING("tree", WORD, AT(tree), 0, 0, NULL, "neighbours|distances",
+            "what holds the cells of a code together: steps\n"
+            "between neighbours (200 to 100,000 records, up to\n"
+            "32 codes), or the distance of means (neighbours\n"
+            "for images, else distances)"),
     SETTING("unit", FLAG, AT(unit), 0, 0, NULL, NULL,
             "with an encoder of clm: cells of directions,\n"
             "whatever the length (so where one is trained\n"
@@ -214,12 +220,16 @@ tell_codes(const struct sotto_codebook *codebook,
     fact_whole(facts, "k", choice->k);
     fact_text(facts, "channel", choice->channel);
     fact_whole(facts, "books", books);
+    fact_text(facts, "tree", codebook_tree(codebook));
     if (books > 1) {
         fact_say(facts, "%zu books of ", books);
     }
-    fact_say(facts, "%zu codes, from %zu cells of %zu records, by %s.\n",
+    fact_say(facts,
+             "%zu codes, from %zu cells of %zu records, by %s.\nThe cells of a "
+             "code are held together by %s.\n",
              choice->k, sotto_codebook_cells(codebook),
-             sotto_codebook_records(codebook), choice->channel);
+             sotto_codebook_records(codebook), choice->channel,
+             codebook_tree(codebook));
     if (choice->bound != SOTTO_CODEBOOK_GIVEN) {
         fact_whole(facts, "people", choice->people);
         fact_whole(facts, "k_information", choice->informed);
@@ -249,6 +259,7 @@ options_of(const struct encoder_job *job, const struct settings *set, bool wide)
                                            .campaign = options->campaign,
                                            .cells = set->cells,
                                            .unit = set->unit || wide,
+                                           .tree = set->tree,
                                            .seed = set->seed,
                                            .threads = options->threads,
                                            .watch = options->watch};

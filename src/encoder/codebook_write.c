@@ -148,10 +148,10 @@ pack_facts(const struct sotto_codebook *codebook,
 {
     const struct candidates *candidates = codebook->candidates;
     json_t *facts = json_pack(
-        "{s:I, s:I, s:f, s:I, s:s, s:I}", "rows", (json_int_t)codebook->n,
-        "cells", (json_int_t)sotto_codebook_cells(codebook), "spread",
-        codebook->clustering.spread, "k", (json_int_t)choice->k, "channel",
-        choice->channel, "seed",
+        "{s:I, s:I, s:s, s:f, s:I, s:s, s:I}", "rows", (json_int_t)codebook->n,
+        "cells", (json_int_t)sotto_codebook_cells(codebook), "tree",
+        codebook_tree(codebook), "spread", codebook->clustering.spread, "k",
+        (json_int_t)choice->k, "channel", choice->channel, "seed",
         (json_int_t)(codebook->options.seed & INT64_MAX));
     if (facts != NULL && candidates != NULL &&
         (json_object_set_new(facts, "candidates",

@@ -11,14 +11,17 @@
  *
  *     y_im = l_m^STEPS (D^-1/2 v_m)_i,    columns of mean square 1 before l,
  *
- * for the next m. Distances of y are those of where walks of STEPS steps end.
+ * for the next WIDTH m, 0 where l is. Distances of y are nearly those of where
+ * walks of STEPS steps end: directions count alike whatever part of the rows
+ * they are about, and the fastest are left out.
  *
  * The v_m are found by orthogonal iteration with (S + 1) / 2, which has no
  * negative eigenvalues, on a few columns more than wanted, each round of
  * PRODUCTS products brought to length 1 and at right angles to each other and
  * to D^1/2 1, which is v_1; then by the eigenvectors of S within their span.
  * Where the graph falls into parts, l = 1 has several vectors: v_1 is known,
- * so the others are all found.
+ * so the others are found, up to as many as there are columns. The last
+ * coordinates may be mixtures with the next ones, which differ by the seed.
  */
 #include "encoder/diffusion.h"
 
@@ -296,7 +299,7 @@ set_coordinates(const struct walk *walk, const double *values, size_t width,
 /* ---- Interface ----------------------------------------------------------- */
 
 static size_t
-at_most(size_t n, size_t most)
+limit_count(size_t n, size_t most)
 {
     return n / ROWS_EACH < most ? n / ROWS_EACH : most;
 }
@@ -304,7 +307,7 @@ at_most(size_t n, size_t most)
 size_t
 diffusion_width(size_t n)
 {
-    return at_most(n, WIDTH);
+    return limit_count(n, WIDTH);
 }
 
 static enum sotto_status
@@ -339,17 +342,17 @@ walk_clear(struct walk *walk)
     host_wipe_free(walk->from, n * walk->k * sizeof *walk->from);
     host_wipe_free(walk->q, n * columns * sizeof *walk->q);
     host_wipe_free(walk->next, n * columns * sizeof *walk->next);
-    free(walk->start);
-    free(walk->scale);
-    free(walk->known);
+    host_wipe_free(walk->start, (n + 1) * sizeof *walk->start);
+    host_wipe_free(walk->scale, n * sizeof *walk->scale);
+    host_wipe_free(walk->known, n * sizeof *walk->known);
     free(walk->part);
     free(walk->sum);
     free(walk->factor);
 }
 
 static enum sotto_status
-iterate(struct walk *walk, const struct sotto_watch *watch,
-        struct sotto_error *err)
+follow_walks(struct walk *walk, const struct sotto_watch *watch,
+             struct sotto_error *err)
 {
     for (uint32_t round = 0; round < ROUNDS; round++) {
         if (watch != NULL && watch->tick != NULL &&
@@ -374,7 +377,7 @@ diffusion_embed(struct host_pool *pool, struct tensor_backend *backend,
     size_t width = diffusion_width(n);
     struct walk walk = {.pool = pool,
                         .n = n,
-                        .k = at_most(n, NEIGHBOURS),
+                        .k = limit_count(n, NEIGHBOURS),
                         .columns = width + MORE,
                         .tasks = (n + TASK - 1) / TASK};
     double values[COLUMNS_MOST];
@@ -391,7 +394,7 @@ diffusion_embed(struct host_pool *pool, struct tensor_backend *backend,
         turn_round(&walk);
         set_known(&walk);
         start_walk(&walk, seed);
-        status = iterate(&walk, watch, err);
+        status = follow_walks(&walk, watch, err);
     }
     status = HOST_THEN(status, find_vectors(&walk, values, err));
     if (status == SOTTO_STATUS_OK) {

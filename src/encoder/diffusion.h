@@ -23,8 +23,8 @@ size_t diffusion_width(size_t n);
  * Sets ret_y, n rows of diffusion_width(n), to the coordinates of the walk of
  * docs/codebook.md among the rows of x, n of d. Decided by x and the seed, not
  * by the threads. Statuses: MEMORY, STOPPED, USAGE (fewer rows than
- * DIFFUSION_ROWS_LEAST, or more than DIFFUSION_ROWS_MOST), INPUT (x is not
- * finite).
+ * DIFFUSION_ROWS_LEAST, or more than DIFFUSION_ROWS_MOST), INPUT (distances
+ * that are no numbers).
  */
 SOTTO_CHECKED enum sotto_status
 diffusion_embed(struct host_pool *pool, struct tensor_backend *backend,

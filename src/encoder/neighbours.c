@@ -198,6 +198,6 @@ neighbours_find(struct host_pool *pool, struct tensor_backend *backend,
 done:
     host_wipe_free(search.half, n * sizeof *search.half);
     host_wipe_free(search.score, ROWS * COLUMNS * sizeof *search.score);
-    free(search.heap);
+    host_wipe_free(search.heap, ROWS * k * sizeof *search.heap);
     return status;
 }

@@ -15,7 +15,7 @@
    up with every change of code that changes results. */
 #define PROTOCOL 3u
 /* The same of codes: cells, how k is chosen, how is learnt from them. */
-#define CODES_PROTOCOL 3u
+#define CODES_PROTOCOL 4u
 #define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
 
 /* How far apart two epsilons are; "none" is far from all others. */

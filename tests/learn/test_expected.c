@@ -151,6 +151,8 @@ square(float p[N * STRIPS])
     codebook->n = N;
     codebook->d = 2;
     codebook->label = SIZE_MAX;
+    codebook->books = 1;
+    codebook->asked = codebook->options.cells = 20;
     codebook->z = codebook->place = calloc(N, 2 * sizeof *codebook->z);
     assert_non_null(codebook->z);
     for (size_t i = 0; i < (size_t)N * 2; i++) {
@@ -210,6 +212,33 @@ test_cut(void **state)
     sotto_codebook_free(codebook);
 }
 
+/* Cells that are of z when the cut is chosen, and of neighbours when it is
+   written: what was chosen is what is written. */
+static void
+test_tree(void **state)
+{
+    static const size_t count[] = {4, 8};
+    static float p[N * STRIPS];
+    struct sotto_codebook *codebook = square(p);
+    struct expected_cells cells = {0}, written = {0};
+    const struct codebook_cut *cut = NULL;
+    (void)state;
+    codebook->options.tree = "neighbours";
+    assert_false(codebook->walks);
+    must(expected_choose_cut(codebook, count, 2, STRIPS, p, 2, &cells, &err));
+    must(codebook_prepare(codebook, 1, cells.cells, &err));
+    assert_true(codebook->walks);
+    must(codebook_cut(codebook, cells.cells, &cut, &err));
+    must(expected_cells_init(&written, cells.cells, STRIPS, cut->code, p, N,
+                             &err));
+    assert_memory_equal(cells.pi, written.pi, cells.cells * sizeof *cells.pi);
+    assert_memory_equal(cells.tau, written.tau,
+                        cells.cells * STRIPS * sizeof *cells.tau);
+    expected_cells_clear(&written);
+    expected_cells_clear(&cells);
+    sotto_codebook_free(codebook);
+}
+
 static void
 test_memory(void **state)
 {
@@ -248,7 +277,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flip),   cmocka_unit_test(test_channel),
         cmocka_unit_test(test_choose), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_tree),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,44 +224,63 @@ done:
 
 /* ---- Cuts ---------------------------------------------------------------- */
 
+/* What flip would tell of the cut into k, made of the tree that serves k. */
+static enum sotto_status
+measure_cut(struct sotto_codebook *codebook, size_t k, size_t classes,
+            const float *p, double eps, struct expected_cells *ret_cells,
+            double *ret_expected, struct sotto_error *err)
+{
+    const struct codebook_cut *cut = NULL;
+    struct expected_cells cells = {0};
+    double expected = 0;
+    enum sotto_status status = codebook_prepare(codebook, 1, k, err);
+    status = HOST_THEN(status, codebook_cut(codebook, k, &cut, err));
+    status = HOST_THEN(
+        status, expected_cells_init(&cells, k, classes, cut->code, p,
+                                    sotto_codebook_records(codebook), err));
+    status = HOST_THEN(status, expected_flip(&cells, eps, &expected, err));
+    if (status != SOTTO_STATUS_OK) {
+        expected_cells_clear(&cells);
+        return status;
+    }
+    *ret_cells = cells;
+    *ret_expected = expected;
+    return SOTTO_STATUS_OK;
+}
+
+/* Codes are numbered anew with every tree: the best cut is made once more at
+   the end, so that the codebook has it when it is written. */
 enum sotto_status
 expected_choose_cut(struct sotto_codebook *codebook, const size_t *count,
                     size_t counts, size_t classes, const float *p, double eps,
                     struct expected_cells *ret_cells, struct sotto_error *err)
 {
-    struct expected_cells best = {0};
-    double most = -1;
+    double most = -1, expected = 0;
+    size_t best = 0;
     for (size_t i = 0; i < counts; i++) {
-        const struct codebook_cut *cut = NULL;
         struct expected_cells cells = {0};
-        double expected = 0;
-        if (count[i] > sotto_codebook_cells(codebook)) {
+        enum sotto_status status;
+        if (count[i] > codebook_cells_most(codebook)) {
             break;
         }
-        enum sotto_status status = codebook_cut(codebook, count[i], &cut, err);
-        status = HOST_THEN(
-            status, expected_cells_init(&cells, count[i], classes, cut->code, p,
-                                        sotto_codebook_records(codebook), err));
-        status = HOST_THEN(status, expected_flip(&cells, eps, &expected, err));
-        if (status == SOTTO_STATUS_OK && expected > most) {
-            struct expected_cells held = best;
-            most = expected;
-            best = cells;
-            cells = held;
-        }
+        status = measure_cut(codebook, count[i], classes, p, eps, &cells,
+                             &expected, err);
         expected_cells_clear(&cells);
         if (status != SOTTO_STATUS_OK) {
-            expected_cells_clear(&best);
             return status;
         }
+        if (expected > most) {
+            most = expected;
+            best = count[i];
+        }
     }
-    if (best.cells == 0) {
+    if (best == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "%zu cells are too few for %zu classes",
                          sotto_codebook_cells(codebook), classes);
     }
-    *ret_cells = best;
-    return SOTTO_STATUS_OK;
+    return measure_cut(codebook, best, classes, p, eps, ret_cells, &expected,
+                       err);
 }
 
 /* ---- One report ---------------------------------------------------------- */
