@@ -161,14 +161,10 @@ neighbours_find(struct host_pool *pool, struct tensor_backend *backend,
                 const struct sotto_watch *watch, uint32_t *ret_near,
                 struct sotto_error *err)
 {
-    struct search search = {.pool = pool,
-                            .backend = backend,
-                            .x = x,
-                            .n = n,
-                            .d = d,
-                            .k = k,
-                            .near = ret_near};
+    struct search search = {
+        .pool = pool, .backend = backend, .x = x, .n = n, .d = d, .k = k};
     enum sotto_status status = SOTTO_STATUS_OK;
+    search.near = ret_near;
     if (k == 0 || k >= n || d == 0 || n > UINT32_MAX) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "%zu rows have no %zu neighbours each", n, k);
