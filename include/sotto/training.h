@@ -157,7 +157,8 @@ struct sotto_codebook_options {
     const char *tree; /* what holds the cells of a code together: "neighbours"
                          of records (200 to 100,000 of them, and at most 32
                          codes, one to 20 records), or "distances"; NULL:
-                         neighbours for images, where they can be had */
+                         neighbours for images with more codes than classes,
+                         where they can be had */
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;

@@ -224,8 +224,8 @@ codebook_tree(const struct sotto_codebook *codebook)
 }
 
 /* Whether cells for k codes are to be of walks, which tell so many parts apart
-   as they have coordinates. On tables they were seen to lose
-   (docs/codebook.md). */
+   as they have coordinates. They were seen to gain on images that have more
+   codes than classes, and nowhere else (docs/codebook.md). */
 static enum sotto_status
 choose_tree(const struct sotto_codebook *codebook, size_t k, bool *ret_walks,
             struct sotto_error *err)
@@ -235,7 +235,8 @@ choose_tree(const struct sotto_codebook *codebook, size_t k, bool *ret_walks,
     bool able = codebook->n >= DIFFUSION_ROWS_LEAST &&
                 codebook->n <= DIFFUSION_ROWS_MOST && k <= width;
     bool wanted = asked != NULL ? strcmp(asked, TREE_NEIGHBOURS) == 0
-                                : takes_image(codebook);
+                                : k > sotto_codebook_classes(codebook) &&
+                                      takes_image(codebook);
     if (asked != NULL && wanted && !able) {
         return settings_fail(
             err, "tree",

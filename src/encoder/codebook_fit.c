@@ -64,7 +64,8 @@ static const struct setting settings[] = {
             "what holds the cells of a code together: steps\n"
             "between neighbours (200 to 100,000 records, up to\n"
             "32 codes), or the distance of means (neighbours\n"
-            "for images, else distances)"),
+            "for images with more codes than classes, else\n"
+            "distances)"),
     SETTING("unit", FLAG, AT(unit), 0, 0, NULL, NULL,
             "with an encoder of clm: cells of directions,\n"
             "whatever the length (so where one is trained\n"
