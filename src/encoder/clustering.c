@@ -443,9 +443,49 @@ clustering_clear(struct clustering *clustering)
     /* The centre of a cell of one record is that record. */
     host_wipe_free(clustering->centre, clustering->asked * clustering->d *
                                            sizeof *clustering->centre);
+    if (clustering->site != NULL) {
+        host_wipe_free(clustering->site, clustering->cells *
+                                             clustering->site_d *
+                                             sizeof *clustering->site);
+    }
     free(clustering->weight);
     free(clustering->merged);
     *clustering = (struct clustering){0};
+}
+
+enum sotto_status
+clustering_place(struct clustering *clustering, struct host_pool *pool,
+                 struct tensor_backend *backend, const float *z, size_t n,
+                 const float *from, size_t width, struct sotto_error *err)
+{
+    size_t cells = clustering->cells;
+    uint32_t *cell = malloc(n * sizeof *cell);
+    double *sum = calloc(cells * width + cells, sizeof *sum), *count;
+    float *site = calloc(cells * width, sizeof *site);
+    enum sotto_status status =
+        cell == NULL || sum == NULL || site == NULL
+            ? host_fail_memory(err)
+            : clustering_assign(clustering, pool, backend, z, n, cell, err);
+    if (status != SOTTO_STATUS_OK) {
+        free(site);
+        goto done;
+    }
+    count = sum + cells * width;
+    for (size_t i = 0; i < n; i++) {
+        count[cell[i]]++;
+        for (size_t j = 0; j < width; j++) {
+            sum[cell[i] * width + j] += (double)from[i * width + j];
+        }
+    }
+    for (size_t i = 0; i < cells * width; i++) {
+        site[i] = (float)(sum[i] / fmax(count[i / width], 1));
+    }
+    clustering->site = site;
+    clustering->site_d = width;
+done:
+    host_wipe_free(cell, n * sizeof *cell);
+    host_wipe_free(sum, (cells * width + cells) * sizeof *sum);
+    return status;
 }
 
 enum sotto_status

@@ -19,13 +19,16 @@
 
 struct clustering {
     size_t cells, d;
-    size_t asked;     /* cells that there is room for */
-    float *centre;    /* cells rows of d */
-    double *weight;   /* rows of z in each: at least one */
-    double spread;    /* mean squared distance to the centre */
-    double least;     /* of an even part's rows, what each part of a cut has at
-                         least, if the tree allows it: CLUSTERING_LEAST at first,
-                         and the owner's to change */
+    size_t asked;   /* cells that there is room for */
+    float *centre;  /* cells rows of d */
+    double *weight; /* rows of z in each: at least one */
+    double spread;  /* mean squared distance to the centre */
+    double least;   /* of an even part's rows, what each part of a cut has at
+                       least, if the tree allows it: CLUSTERING_LEAST at first,
+                       and the owner's to change */
+    float *site;    /* cells rows of site_d: where cells that a cut leaves over
+                       look for the nearest part; NULL: by their centres */
+    size_t site_d;
     uint32_t *merged; /* cells - 1 pairs, cheapest first: the two cells whose
                          groups become one */
 };
@@ -41,6 +44,14 @@ clustering_init(struct clustering *clustering, struct host_pool *pool,
                 size_t d, size_t cells, uint64_t seed,
                 const struct sotto_watch *watch, struct sotto_error *err);
 void clustering_clear(struct clustering *clustering);
+
+/* Sets `site` to the means of the cells' rows in another description of them:
+   `from` is n rows of `width`, z the n rows that the cells are of. Statuses:
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status
+clustering_place(struct clustering *clustering, struct host_pool *pool,
+                 struct tensor_backend *backend, const float *z, size_t n,
+                 const float *from, size_t width, struct sotto_error *err);
 
 /* The part, below `parts`, of every cell, once the tree is cut there: none with
    less than `least` of an even part's rows, unless the tree has no other

@@ -40,6 +40,8 @@ struct node {
 
 struct cut {
     const struct clustering *clustering;
+    const float *site; /* cells rows of d: where they look for means */
+    size_t d;
     size_t nodes; /* cells, then merges in their order: the last is the root */
     struct node *node;
     uint32_t *of;  /* the node's part, before parts are numbered */
@@ -113,7 +115,7 @@ static void
 fill_parts(struct cut *cut)
 {
     const struct clustering *clustering = cut->clustering;
-    size_t cells = clustering->cells, d = clustering->d;
+    size_t cells = clustering->cells, d = cut->d;
     uint32_t next = 0;
     for (size_t i = 0; i < cut->nodes; i++) {
         cut->of[i] = NOBODY;
@@ -133,25 +135,25 @@ fill_parts(struct cut *cut)
             cut->count[cut->of[i]] += weight;
             for (size_t j = 0; j < d; j++) {
                 cut->mean[cut->of[i] * d + j] +=
-                    weight * (double)clustering->centre[i * d + j];
+                    weight * (double)cut->site[i * d + j];
             }
         }
     }
 }
 
-/* The part whose mean is nearest to a cell's centre. */
+/* The part whose mean is nearest to a cell's site. */
 static uint32_t
 find_nearest(const struct cut *cut, size_t parts, size_t cell)
 {
-    size_t d = cut->clustering->d;
-    const float *centre = cut->clustering->centre + cell * d;
+    size_t d = cut->d;
+    const float *site = cut->site + cell * d;
     double least = INFINITY;
     uint32_t best = 0;
     for (uint32_t c = 0; c < parts; c++) {
         double sum = 0;
         for (size_t j = 0; j < d; j++) {
             double difference =
-                cut->mean[c * d + j] / cut->count[c] - (double)centre[j];
+                cut->mean[c * d + j] / cut->count[c] - (double)site[j];
             sum += difference * difference;
         }
         if (sum < least) {
@@ -186,8 +188,12 @@ enum sotto_status
 clustering_cut(const struct clustering *clustering, size_t parts,
                uint32_t *ret_part, struct sotto_error *err)
 {
-    size_t cells = clustering->cells, width = parts * clustering->d;
+    bool placed = clustering->site != NULL;
+    size_t d = placed ? clustering->site_d : clustering->d;
+    size_t cells = clustering->cells, width = parts * d;
     struct cut cut = {.clustering = clustering,
+                      .site = placed ? clustering->site : clustering->centre,
+                      .d = d,
                       .nodes = 2 * cells - 1,
                       .node = malloc(2 * cells * sizeof(struct node)),
                       .of = malloc(2 * cells * sizeof(uint32_t)),

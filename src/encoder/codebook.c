@@ -195,7 +195,14 @@ codebook_cluster(const struct sotto_codebook *codebook, size_t cells,
         ret, codebook->pool, codebook->backend, ground.x, codebook->n, ground.d,
         cells, seed, &codebook->options.watch, err);
     if (status == SOTTO_STATUS_OK && codebook->walks) {
+        /* Walks say little of how far groups lie apart that no step joins. */
         ret->least = WALKS_LEAST;
+        status =
+            clustering_place(ret, codebook->pool, codebook->backend, ground.x,
+                             codebook->n, codebook->place, codebook->d, err);
+        if (status != SOTTO_STATUS_OK) {
+            clustering_clear(ret);
+        }
     }
     return status;
 }
@@ -368,14 +375,17 @@ clear_cells(struct sotto_codebook *codebook)
     codebook->asked = 0; /* nothing is there, whatever comes next */
 }
 
+/* Cells that are fewer than was asked for have all records that differ; but for
+   cells of walks, which say nothing of how many z allows. */
 size_t
 codebook_cells_most(const struct sotto_codebook *codebook)
 {
     size_t cells = sotto_codebook_cells(codebook);
     size_t most = count_cells(codebook, SIZE_MAX);
-    return codebook->different > 0 ? codebook->different
-           : most < cells          ? cells
-                                   : most;
+    if (codebook->walks) {
+        return codebook->different > 0 ? codebook->different : most;
+    }
+    return cells < codebook->asked || most < cells ? cells : most;
 }
 
 /* Makes books whose cells are of walks, or not. */

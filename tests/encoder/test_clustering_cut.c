@@ -43,6 +43,7 @@ static void
 test_outliers(void **state)
 {
     double weight[CELLS] = {10, 10, 10, 10, 10, 10, 10, 10, 40};
+    float site[CELLS] = {0, 0, 0, 0, 5, 5, 5, 5, 1};
     struct clustering clustering = line(weight);
     (void)state;
     must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 0, 0, 0, 0, 1});
@@ -56,6 +57,11 @@ test_outliers(void **state)
     must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 0, 0, 0, 0, 1});
     clustering.least = 0.4;
     must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 1, 1, 1, 1, 1});
+    /* Where the far cell lies near the first ones by another description, it
+       goes there. */
+    clustering.site = site;
+    clustering.site_d = 1;
+    must_be(&clustering, 2, (const uint32_t[]){0, 0, 0, 0, 1, 1, 1, 1, 0});
 }
 
 /* More parts than the tree has of that size: the size gives way, up to every
