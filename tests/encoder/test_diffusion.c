@@ -9,7 +9,7 @@
 #include "fail_alloc.h"
 #include "tensor/symmetric.h"
 
-enum { N = 400, D = 3, MANY = 3000 };
+enum { N = 400, D = 3, MANY = 1500 };
 
 static float *
 embed(unsigned threads, const float *x, size_t n, size_t d)
