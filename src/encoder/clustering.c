@@ -453,6 +453,26 @@ clustering_clear(struct clustering *clustering)
     *clustering = (struct clustering){0};
 }
 
+/* Sets `site` to the means of the rows of `from` in each cell. */
+static void
+set_sites(const uint32_t *cell, size_t n, const float *from, size_t width,
+          size_t cells, double *sum, float *ret_site)
+{
+    double *count = sum + cells * width;
+    for (size_t i = 0; i < n; i++) {
+        count[cell[i]]++;
+        for (size_t j = 0; j < width; j++) {
+            sum[cell[i] * width + j] += (double)from[i * width + j];
+        }
+    }
+    for (size_t c = 0; c < cells; c++) {
+        for (size_t j = 0; j < width; j++) {
+            ret_site[c * width + j] =
+                (float)(sum[c * width + j] / fmax(count[c], 1));
+        }
+    }
+}
+
 enum sotto_status
 clustering_place(struct clustering *clustering, struct host_pool *pool,
                  struct tensor_backend *backend, const float *z, size_t n,
@@ -460,29 +480,22 @@ clustering_place(struct clustering *clustering, struct host_pool *pool,
 {
     size_t cells = clustering->cells;
     uint32_t *cell = malloc(n * sizeof *cell);
-    double *sum = calloc(cells * width + cells, sizeof *sum), *count;
+    double *sum = calloc(cells * width + cells, sizeof *sum);
     float *site = calloc(cells * width, sizeof *site);
-    enum sotto_status status =
-        cell == NULL || sum == NULL || site == NULL
-            ? host_fail_memory(err)
-            : clustering_assign(clustering, pool, backend, z, n, cell, err);
-    if (status != SOTTO_STATUS_OK) {
-        free(site);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (cell == NULL || sum == NULL || site == NULL) {
+        status = host_fail_memory(err);
         goto done;
     }
-    count = sum + cells * width;
-    for (size_t i = 0; i < n; i++) {
-        count[cell[i]]++;
-        for (size_t j = 0; j < width; j++) {
-            sum[cell[i] * width + j] += (double)from[i * width + j];
-        }
+    status = clustering_assign(clustering, pool, backend, z, n, cell, err);
+    if (status == SOTTO_STATUS_OK) {
+        set_sites(cell, n, from, width, cells, sum, site);
+        clustering->site = site;
+        clustering->site_d = width;
+        site = NULL;
     }
-    for (size_t i = 0; i < cells * width; i++) {
-        site[i] = (float)(sum[i] / fmax(count[i / width], 1));
-    }
-    clustering->site = site;
-    clustering->site_d = width;
 done:
+    free(site);
     host_wipe_free(cell, n * sizeof *cell);
     host_wipe_free(sum, (cells * width + cells) * sizeof *sum);
     return status;
