@@ -75,7 +75,7 @@ struct sotto_fit_info {
                       classes, for whom the model should be right, from the
                       reports (docs/codebook.md says how far to trust it). 0
                       otherwise, where the gap is above 1, where reports are too
-                      few to be asked, and where high and low are more than 0.25
+                      few to be asked, and where high and low are more than 0.20
                       apart */
     double right_low, right_high; /* between them five times in six, on
                                      tables that were not used before */
